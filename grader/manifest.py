@@ -1,0 +1,194 @@
+"""The manifest `course.toml` as typed objects: chapters → notebooks → exercises.
+
+Every mistake in the file is a `ManifestError` that names the file and, where it can, the line.
+"""
+
+from __future__ import annotations
+
+import difflib
+import re
+import tomllib
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import msgspec
+
+_ID = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+
+
+class ManifestError(Exception):
+    """`course.toml` says something that cannot be; the message names file and line."""
+
+
+class UnknownIdError(LookupError):
+    """An id that the course does not have; the message says which ids are near."""
+
+
+class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """What one submission may use while it is graded. Seconds are wall-clock seconds."""
+
+    seconds_per_exercise: float = 10.0
+    seconds_per_cell: float = 20.0
+    output_bytes: int = 100_000
+    result_bytes: int = 64_000_000
+
+
+class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One exercise: its id is its function's name, here and everywhere."""
+
+    id: str
+    title: str
+    points: float
+    page: str
+    needs: tuple[str, ...] = ()
+
+
+class Notebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One notebook of a chapter; `name` is its file's stem in `solutions/` and `exercises/`."""
+
+    name: str
+    title: str
+    exercises: tuple[Exercise, ...]
+
+
+class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One chapter, which is also one nbgrader assignment; `pages` maps a page's file stem to its heading."""
+
+    id: str
+    title: str
+    notebooks: tuple[Notebook, ...]
+    pages: dict[str, str] = {}
+    autograde: dict[str, float] = {}
+
+    @property
+    def exercises(self) -> tuple[Exercise, ...]:
+        return tuple(exercise for notebook in self.notebooks for exercise in notebook.exercises)
+
+
+class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    title: str
+    chapters: tuple[Chapter, ...]
+    autograde: dict[str, float] = {}
+
+
+@dataclass(frozen=True)
+class Place:
+    """Where an exercise stands: its chapter and its notebook."""
+
+    chapter: Chapter
+    notebook: Notebook
+    exercise: Exercise
+
+    @property
+    def page_title(self) -> str:
+        """The book page to read, as a reader finds it: 'The vanilla RNN › One step'."""
+        return f"{self.chapter.title} › {self.chapter.pages[self.exercise.page]}"
+
+    @property
+    def page_path(self) -> str:
+        """The book page's path from the repository root, without its ending."""
+        return f"book/{self.chapter.id}/{self.exercise.page}"
+
+
+@dataclass(frozen=True)
+class Manifest:
+    """The course. Look an exercise up with `place(id)`, a chapter with `chapter(id)`."""
+
+    title: str
+    chapters: tuple[Chapter, ...]
+    autograde: dict[str, float]
+
+    @cached_property
+    def places(self) -> dict[str, Place]:
+        return {
+            exercise.id: Place(chapter, notebook, exercise)
+            for chapter in self.chapters
+            for notebook in chapter.notebooks
+            for exercise in notebook.exercises
+        }
+
+    def place(self, exercise_id: str) -> Place:
+        """Raise UnknownIdError, which names near ids, if the course has no such exercise."""
+        if exercise_id not in self.places:
+            raise UnknownIdError(_unknown("exercise", exercise_id, list(self.places)))
+        return self.places[exercise_id]
+
+    def chapter(self, chapter_id: str) -> Chapter:
+        """Raise UnknownIdError, which names near ids, if the course has no such chapter."""
+        for chapter in self.chapters:
+            if chapter.id == chapter_id:
+                return chapter
+        raise UnknownIdError(_unknown("chapter", chapter_id, [chapter.id for chapter in self.chapters]))
+
+    def limits(self, chapter: Chapter) -> Limits:
+        return msgspec.convert({**self.autograde, **chapter.autograde}, Limits)
+
+
+def _unknown(what: str, given: object, known: list[str]) -> str:
+    near = difflib.get_close_matches(str(given), known, n=3, cutoff=0.5)
+    if near:
+        return f"There is no {what} {str(given)!r}. Near it: {', '.join(near)}."
+    return f"There is no {what} {str(given)!r}. The course has: {', '.join(known)}."
+
+
+def load_manifest(path: Path) -> Manifest:
+    """Read and check `course.toml`. Raises ManifestError naming file and line."""
+    try:
+        text = path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise ManifestError(f"{path}: cannot be read: {error}") from error
+    try:
+        file = msgspec.convert(tomllib.loads(text), _File)
+        manifest = Manifest(file.title, file.chapters, file.autograde)
+        for chapter in manifest.chapters:
+            manifest.limits(chapter)
+    except tomllib.TOMLDecodeError as error:
+        raise ManifestError(f"{path}: {error}") from error
+    except msgspec.ValidationError as error:
+        raise ManifestError(f"{path}: {error}") from error
+    _check(manifest, path, text)
+    return manifest
+
+
+def _check(manifest: Manifest, path: Path, text: str) -> None:
+    def fail(value: str, what: str) -> ManifestError:
+        return ManifestError(f"{path}:{_line_of(value, text)}: {what}")
+
+    seen: set[str] = set()
+    for chapter in manifest.chapters:
+        for name in (chapter.id, *(notebook.name for notebook in chapter.notebooks)):
+            if not _ID.match(name):
+                raise fail(name, f"{name!r} is not a name: letters, digits and _ only, a letter first")
+        ids = [chapter.id, *(f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks)]
+        for exercise in chapter.exercises:
+            ids.append(exercise.id)
+            if not _ID.match(exercise.id):
+                raise fail(exercise.id, f"exercise id {exercise.id!r} is not a Python name")
+            if not exercise.points > 0:
+                raise fail(exercise.id, f"exercise {exercise.id!r} has {exercise.points} points; give it more than 0")
+            if exercise.page not in chapter.pages:
+                raise fail(
+                    exercise.id, f"exercise {exercise.id!r}: page {exercise.page!r} is not in the chapter's pages"
+                )
+        for name in ids:
+            if name in seen:
+                raise fail(name.rpartition("/")[2], f"the id {name!r} is used twice")
+            seen.add(name)
+        for notebook in chapter.notebooks:
+            before: set[str] = set()
+            for exercise in notebook.exercises:
+                for needed in exercise.needs:
+                    if needed not in before:
+                        raise fail(
+                            exercise.id,
+                            f"exercise {exercise.id!r} needs {needed!r}, which does not come before it "
+                            f"in notebook {notebook.name!r}",
+                        )
+                before.add(exercise.id)
+
+
+def _line_of(value: str, text: str) -> int:
+    """The last line that defines this value (the later one of two duplicates is the mistake)."""
+    lines = [n for n, line in enumerate(text.splitlines(), 1) if re.search(rf'=\s*"{re.escape(value)}"', line)]
+    return lines[-1] if lines else 1
