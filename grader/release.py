@@ -1,0 +1,380 @@
+"""Release: the sources in `solutions/` → the notebooks of `exercises/`, the same bytes at every run.
+
+jupytext reads the source; nbgrader's own list of preprocessors clears the solutions, locks the cells and
+writes the checksums. What is ours: the check cell after each exercise, fixed cell ids, and errors that name
+file and line. jupytext and nbgrader take seconds to import, so the functions that use them import them.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import hashlib
+import os
+import re
+import tempfile
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.manifest import Chapter, Exercise, Manifest, Notebook, load_manifest
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+STUB = 'raise NotImplementedError("{id}: replace this line with your code")'
+BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
+
+_KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
+_CELL_MARKER = re.compile(r"# %%(?!%)")
+
+
+class ReleaseError(Exception):
+    """A source that cannot be released; the message says what is wrong, where, and what to do next."""
+
+
+def source_path(root: Path, chapter: Chapter, notebook: Notebook) -> Path:
+    """Where the source of a notebook stands: solutions/CHAPTER/NOTEBOOK.py."""
+    return root / "solutions" / chapter.id / f"{notebook.name}.py"
+
+
+def check_id(exercise_id: str) -> str:
+    """The grade_id of the cell that checks an exercise, which is also its name in the gradebook."""
+    return f"{exercise_id}-check"
+
+
+def check_source(exercise_id: str) -> str:
+    """The source of the cell that checks an exercise."""
+    return f'check("{exercise_id}", {exercise_id})'
+
+
+def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebook: Notebook) -> NotebookNode:
+    """The notebook with its solutions, its check cells and nbgrader's metadata. Raises ReleaseError."""
+    path = source_path(root, chapter, notebook)
+    cells = []
+    for line, cell in _read_cells(path):
+        cell.metadata.pop("lines_to_next_cell", None)
+        if "ipynb" not in cell.metadata.pop("active", "ipynb,py"):
+            continue  # this cell is for those who import the source
+        exercise_id = cell.metadata.pop("exercise", None)
+        cells.append((line, exercise_id, cell))
+    _check_ids(path, [(line, id_) for line, id_, _ in cells if id_ is not None], manifest, chapter, notebook)
+
+    exercises = {exercise.id: exercise for exercise in notebook.exercises}
+    released = []
+    for line, exercise_id, cell in cells:
+        if exercise_id is None:
+            _check_plain_cell(path, line, cell)
+            released.append(cell)
+        else:
+            _check_exercise_cell(path, line, cell, exercise_id)
+            cell.metadata["nbgrader"] = _nbgrader_metadata(exercise_id, solution=True)
+            released += [cell, _check_cell(exercises[exercise_id])]
+    return _finish(released, chapter, notebook)
+
+
+def student_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebook: Notebook) -> NotebookNode:
+    """The notebook as students get it: stubs for solutions, locked check cells. Raises ReleaseError."""
+    instructor = instructor_notebook(root, manifest, chapter, notebook)
+    return generate(instructor, source_path(root, chapter, notebook))
+
+
+def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | None = None) -> NotebookNode:
+    """Run nbgrader's own steps of `generate_assignment` on a copy of the instructor's notebook.
+
+    `path` is named in errors. Where `save_to` gives nbgrader's `db_url`, `assignment` and `notebook`, the
+    cells are also written to the gradebook. Raises ReleaseError where nbgrader refuses the notebook itself.
+    """
+    import nbformat
+    from nbgrader.converters.generate_assignment import GenerateAssignment
+    from nbgrader.nbgraderformat import ValidationError
+    from nbgrader.preprocessors import ClearSolutions, SaveCells
+    from traitlets.config import Config
+
+    config = Config({"ClearSolutions": {"code_stub": {"python": STUB}}})
+    resources: dict[str, Any] = {"nbgrader": dict(save_to or {})}
+    student = copy.deepcopy(instructor)
+    for step in GenerateAssignment.preprocessors.default():
+        if step is SaveCells:
+            if save_to is not None:
+                step(config=config).preprocess(student, resources)
+            continue
+        try:
+            student, resources = step(config=config).preprocess(student, resources)
+        except (RuntimeError, ValueError, ValidationError) as error:
+            raise ReleaseError(
+                f"{path}: nbgrader's step {step.__name__} refuses this notebook: {error}"
+            ) from error
+        if step is ClearSolutions:
+            _name_stubs(student, path)
+    nbformat.validate(student)
+    return student
+
+
+def release_notebooks(root: Path, out: Path) -> list[Path]:
+    """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb; return those whose bytes changed.
+
+    Nothing is written unless all can be. Raises ReleaseError, or ManifestError for `course.toml`.
+    """
+    manifest = load_manifest(root / "course.toml")
+    check_sources(root, manifest)
+    contents = {
+        out / chapter.id / f"{notebook.name}.ipynb": notebook_bytes(
+            student_notebook(root, manifest, chapter, notebook)
+        )
+        for chapter in manifest.chapters
+        for notebook in chapter.notebooks
+    }
+    return [path for path, content in contents.items() if _write_if_changed(path, content)]
+
+
+def check_sources(root: Path, manifest: Manifest) -> None:
+    """Raise ReleaseError for a source that the manifest names and is missing, or that it does not name."""
+    solutions = root / "solutions"
+    listed = {
+        source_path(root, chapter, notebook)
+        for chapter in manifest.chapters
+        for notebook in chapter.notebooks
+    }
+    for path in sorted(listed):
+        if not path.is_file():
+            raise ReleaseError(
+                f"{path}: there is no such file, but course.toml lists notebook {path.stem!r} of chapter "
+                f"{path.parent.name!r}. Write it, or take the notebook out of course.toml."
+            )
+    for path in sorted(solutions.glob("*/*.py")):
+        if path.name != "__init__.py" and path not in listed:
+            raise ReleaseError(
+                f"{path}: course.toml lists no notebook {path.stem!r} of a chapter {path.parent.name!r}. "
+                "Add it there, or delete the file."
+            )
+
+
+def stray_notebooks(manifest: Manifest, out: Path) -> list[Path]:
+    """The notebooks below OUT that the manifest does not list: left over from an earlier release."""
+    listed = {
+        out / chapter.id / f"{notebook.name}.ipynb"
+        for chapter in manifest.chapters
+        for notebook in chapter.notebooks
+    }
+    found = (path for path in out.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
+    return sorted(path for path in found if path not in listed)
+
+
+def notebook_bytes(notebook: NotebookNode) -> bytes:
+    """A notebook as the bytes of its file."""
+    import nbformat
+
+    text: str = nbformat.writes(notebook)
+    return (text.rstrip("\n") + "\n").encode("utf-8")
+
+
+def cell_source(notebook: NotebookNode, grade_id: str) -> str:
+    """The source of the cell with this grade_id. Raises KeyError where there is no such cell.
+
+    Of an exercise it is the solution in the instructor's notebook and the stub in the student's.
+    """
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
+            return str(cell.source)
+    raise KeyError(grade_id)
+
+
+# --- reading the source ---------------------------------------------------------------------------
+
+
+def _read_cells(path: Path) -> Iterator[tuple[int, NotebookNode]]:
+    """The cells of a py:percent file, each with the line of its marker."""
+    import jupytext
+
+    try:
+        text = path.read_text("utf-8")
+    except FileNotFoundError as error:
+        raise ReleaseError(
+            f"{path}: there is no such file, but course.toml lists this notebook. "
+            "Write it, or take the notebook out of course.toml."
+        ) from error
+    except (OSError, UnicodeDecodeError) as error:
+        raise ReleaseError(f"{path}: cannot be read: {error}. Save it as UTF-8 text.") from error
+    cells = jupytext.reads(text, fmt="py:percent").cells
+    lines = [number for number, line in enumerate(text.splitlines(), 1) if _CELL_MARKER.match(line)]
+    if len(lines) == len(cells) - 1:  # there is text before the first marker
+        lines.insert(0, 1)
+    if len(lines) != len(cells):
+        lines = [1] * len(cells)
+    return zip(lines, cells, strict=True)
+
+
+def _check_ids(
+    path: Path, found: list[tuple[int, str]], manifest: Manifest, chapter: Chapter, notebook: Notebook
+) -> None:
+    """The exercises of the source are those of the manifest: each once, no other, in the manifest's order."""
+    expected = [exercise.id for exercise in notebook.exercises]
+    seen: dict[str, int] = {}
+    for line, exercise_id in found:
+        if exercise_id not in expected:
+            place = manifest.places.get(exercise_id)
+            where = (
+                f"it belongs to {place.chapter.id}/{place.notebook.name}" if place else "no notebook has it"
+            )
+            raise ReleaseError(
+                f"{path}:{line}: exercise {exercise_id!r} is not one of notebook {notebook.name!r} "
+                f"in course.toml ({where}). Add it there, or remove the cell."
+            )
+        if exercise_id in seen:
+            raise ReleaseError(
+                f"{path}:{line}: exercise {exercise_id!r} has a cell already, at line {seen[exercise_id]}. "
+                "Keep one of them."
+            )
+        seen[exercise_id] = line
+    for exercise_id in expected:
+        if exercise_id not in seen:
+            raise ReleaseError(
+                f"{path}:1: no cell for exercise {exercise_id!r}, which course.toml lists in {chapter.id}/"
+                f'{notebook.name}. Add a cell that begins with  # %% exercise="{exercise_id}"'
+            )
+    if list(seen) != expected:
+        line = next(line for (line, id_), due in zip(found, expected, strict=True) if id_ != due)
+        raise ReleaseError(
+            f"{path}:{line}: the exercises come as {', '.join(seen)}; course.toml has {', '.join(expected)}. "
+            "Give both the same order."
+        )
+
+
+def _check_plain_cell(path: Path, line: int, cell: NotebookNode) -> None:
+    if "BEGIN SOLUTION" in cell.source or "END SOLUTION" in cell.source:
+        raise ReleaseError(
+            f"{path}:{line}: a solution region stands in a cell that is no exercise: students would see it. "
+            'Begin the cell with  # %% exercise="ID"  or take the markers out.'
+        )
+
+
+def _check_exercise_cell(path: Path, line: int, cell: NotebookNode, exercise_id: str) -> None:
+    """One code cell that defines `exercise_id` and holds well-formed solution regions."""
+    if cell.cell_type != "code":
+        raise ReleaseError(
+            f"{path}:{line}: exercise {exercise_id!r} is a {cell.cell_type} cell; it has to be a code cell."
+        )
+    _check_regions(path, line, cell.source, exercise_id)
+    try:
+        names = _defined_names(cell.source)
+    except SyntaxError as error:
+        raise ReleaseError(
+            f"{path}:{line + (error.lineno or 0)}: exercise {exercise_id!r} is not valid Python: {error.msg}."
+        ) from error
+    if exercise_id not in names:
+        defined = f"it defines {', '.join(names)}" if names else "it defines none"
+        raise ReleaseError(
+            f"{path}:{line}: the cell of exercise {exercise_id!r} has to define a function or a class of "
+            f"that name; {defined}. Give both the same name."
+        )
+
+
+def _check_regions(path: Path, line: int, source: str, exercise_id: str) -> None:
+    opened: int | None = None
+    regions = 0
+    for number, text in enumerate(source.splitlines(), line + 1):
+        if "BEGIN SOLUTION" in text:
+            if opened is not None:
+                raise ReleaseError(
+                    f"{path}:{number}: a solution region begins inside the one of line {opened}. "
+                    f"Close that one first with  {END}"
+                )
+            opened = number
+        elif "END SOLUTION" in text:
+            if opened is None:
+                raise ReleaseError(
+                    f"{path}:{number}: {END} without a {BEGIN} before it. Add it or take this out."
+                )
+            opened = None
+            regions += 1
+    if opened is not None:
+        raise ReleaseError(f"{path}:{opened}: this solution region is never closed. Add  {END}")
+    if regions != 1:
+        found = "no solution region" if regions == 0 else f"{regions} solution regions"
+        raise ReleaseError(
+            f"{path}:{line}: exercise {exercise_id!r} has {found}; it needs one. Put the lines that students "
+            f"have to write between  {BEGIN}  and  {END}"
+        )
+
+
+def _defined_names(source: str) -> list[str]:
+    definitions = (ast.FunctionDef, ast.ClassDef)
+    return [node.name for node in ast.parse(source).body if isinstance(node, definitions)]
+
+
+# --- making the cells -----------------------------------------------------------------------------
+
+
+def _nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = None) -> dict[str, Any]:
+    grade = points is not None
+    metadata = {
+        "grade": grade,
+        "grade_id": grade_id,
+        "locked": grade,
+        "schema_version": 3,
+        "solution": solution,
+        "task": False,
+    }
+    if points is not None:
+        metadata["points"] = int(points) if points == int(points) else points
+    return metadata
+
+
+def _check_cell(exercise: Exercise) -> NotebookNode:
+    from nbformat.v4 import new_code_cell
+
+    metadata = {"nbgrader": _nbgrader_metadata(check_id(exercise.id), solution=False, points=exercise.points)}
+    return new_code_cell(check_source(exercise.id), metadata=metadata)
+
+
+def _finish(cells: list[NotebookNode], chapter: Chapter, notebook: Notebook) -> NotebookNode:
+    """A notebook of these cells, with ids that depend on nothing but what the cells are."""
+    from nbformat.v4 import new_notebook
+
+    seen: Counter[str] = Counter()
+    for cell in cells:
+        key = cell.metadata.get("nbgrader", {}).get("grade_id") or f"{cell.cell_type}:{cell.source}"
+        seen[key] += 1
+        text = f"{chapter.id}/{notebook.name}:{seen[key]}:{key}"
+        cell["id"] = hashlib.sha256(text.encode()).hexdigest()[:12]
+    metadata = {"kernelspec": dict(_KERNELSPEC), "language_info": {"name": "python"}}
+    result = new_notebook(cells=cells, metadata=metadata)
+    result.nbformat, result.nbformat_minor = 4, 5
+    return result
+
+
+def _name_stubs(student: NotebookNode, path: Path) -> None:
+    """Put each exercise's id into its stub, and make sure that the stub is a function that can be run."""
+    for cell in student.cells:
+        nbgrader = cell.metadata.get("nbgrader", {})
+        if cell.cell_type != "code" or not nbgrader.get("solution"):
+            continue
+        exercise_id = nbgrader["grade_id"]
+        cell.source = cell.source.replace(STUB, STUB.format(id=exercise_id))
+        try:
+            is_defined = exercise_id in _defined_names(cell.source)
+        except SyntaxError:
+            is_defined = False
+        if not is_defined:
+            raise ReleaseError(
+                f"{path}: without its solution region, exercise {exercise_id!r} is no longer a definition. "
+                f"The def line and the docstring belong before  {BEGIN}"
+            )
+
+
+def _write_if_changed(path: Path, content: bytes) -> bool:
+    if path.is_file() and path.read_bytes() == content:
+        return False
+    path.parent.mkdir(parents=True, exist_ok=True)
+    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(descriptor, "wb") as file:
+            file.write(content)
+        os.chmod(name, 0o644)
+        os.replace(name, path)
+    except BaseException:
+        Path(name).unlink(missing_ok=True)
+        raise
+    return True

@@ -1,0 +1,1 @@
+"""Reference solutions, one package a chapter: for pages, tests and experiments, never for students."""

@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 01, the vanilla RNN."""
