@@ -31,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds_per_exercise: float = 10.0
     seconds_per_cell: float = 20.0
     output_bytes: int = 100_000
-    result_bytes: int = 64_000_000
+    result_bytes: int = 16_000_000
 
 
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

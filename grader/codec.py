@@ -1,0 +1,213 @@
+"""The one codec for everything that crosses a process or is recorded: trees of plain values ⇄ bytes.
+
+A tree is built of None, bool, int, float, str, list, tuple, dict, NumPy arrays of the dtypes below, and three marks:
+`Raised` (an exception, as type and text), `Opaque` (a value of any other type, as type and text) and `Fixture` (a callable
+input, as the name of its builder and the arrays it is built from). `freeze` brings any value into that form, `decode`
+accepts bytes from anybody: whatever is malformed, too large or too deep is a `CodecError`.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any, Literal
+
+import msgspec
+import numpy as np
+
+MAX_DEPTH = 20
+MAX_NODES = 200_000
+MAX_BYTES = 16_000_000
+MAX_TEXT = 2_000
+
+Dtype = Literal[
+    "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"
+]
+DTYPES: frozenset[str] = frozenset(Dtype.__args__)  # type: ignore[attr-defined]
+
+
+class CodecError(ValueError):
+    """These bytes are not a tree, or this tree is too large or too deep to encode."""
+
+
+class Raised(msgspec.Struct, frozen=True, tag_field="is", tag="raised"):
+    """An exception: its type's name, its text, and the student's own lines of its traceback."""
+
+    type: str
+    text: str
+    lines: tuple[str, ...] = ()
+
+
+class Opaque(msgspec.Struct, frozen=True, tag_field="is", tag="opaque"):
+    """A value that the codec does not carry: its type's name and, where that helps, a word about it."""
+
+    type: str
+    text: str = ""
+
+
+class Fixture(msgspec.Struct, frozen=True):
+    """A callable input of a case: a builder's name in `grader.fixtures` and its named parameters."""
+
+    kind: str
+    params: dict[str, Any]
+
+
+class _List(msgspec.Struct, frozen=True, tag_field="is", tag="list"):
+    items: list[_Node]
+
+
+class _Tuple(msgspec.Struct, frozen=True, tag_field="is", tag="tuple"):
+    items: list[_Node]
+
+
+class _Dict(msgspec.Struct, frozen=True, tag_field="is", tag="dict"):
+    items: list[tuple[_Node, _Node]]
+
+
+class _Array(msgspec.Struct, frozen=True, tag_field="is", tag="array"):
+    dtype: Dtype
+    shape: list[int]
+    data: bytes
+
+
+class _Int(msgspec.Struct, frozen=True, tag_field="is", tag="int"):
+    hex: str  # for integers beyond 64 bits
+
+
+class _Fixture(msgspec.Struct, frozen=True, tag_field="is", tag="fixture"):
+    kind: str
+    params: _Node
+
+
+_Node = None | bool | int | float | str | _List | _Tuple | _Dict | _Array | _Int | Raised | Opaque | _Fixture
+
+_encoder = msgspec.msgpack.Encoder()
+_decoder = msgspec.msgpack.Decoder(_Node)
+
+
+def encode(value: object) -> bytes:
+    """Freeze a value and write it as bytes. Equal trees give equal bytes. Raises CodecError where it is too large."""
+    data = _encoder.encode(_to_node(value, _Budget(), 0))
+    if len(data) > MAX_BYTES:
+        raise CodecError(f"this value needs {len(data):,} bytes; at most {MAX_BYTES:,} can be kept")
+    return data
+
+
+def decode(data: bytes) -> Any:
+    """Read a tree from bytes that anybody may have written. Raises CodecError; arrays come back writable."""
+    if len(data) > MAX_BYTES:
+        raise CodecError(f"{len(data):,} bytes; at most {MAX_BYTES:,} are read")
+    try:
+        return _from_node(_decoder.decode(data), _Budget(), 0)
+    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
+        raise CodecError(f"not a tree: {error}") from error
+
+
+def freeze(value: object) -> Any:
+    """A deep copy in the codec's plain form, exactly what `decode(encode(value))` gives."""
+    return _from_node(_to_node(value, _Budget(), 0), _Budget(), 0)
+
+
+class _Budget:
+    """Counts nodes and array bytes, so that a small program cannot make a huge tree."""
+
+    def __init__(self) -> None:
+        self.nodes = 0
+        self.bytes = 0
+
+    def spend(self, nbytes: int = 0) -> None:
+        self.nodes += 1
+        self.bytes += nbytes
+        if self.nodes > MAX_NODES or self.bytes > MAX_BYTES:
+            raise CodecError(f"too large: more than {MAX_NODES:,} values or {MAX_BYTES:,} bytes")
+
+
+def _to_node(value: object, budget: _Budget, depth: int) -> Any:
+    budget.spend()
+    if depth > MAX_DEPTH:
+        raise CodecError(f"nested more than {MAX_DEPTH} deep")
+    kind = type(value)
+    if value is None or kind in (bool, float):
+        return value
+    if kind is int:
+        return value if -(2**63) <= value < 2**63 else _Int(hex(value))  # type: ignore[operator, arg-type]
+    if kind is str:
+        budget.spend(len(value))  # type: ignore[arg-type]
+        return value.encode("utf-8", "replace").decode("utf-8")  # type: ignore[attr-defined]
+    if isinstance(value, np.generic) or kind is np.ndarray:
+        return _array_node(np.asarray(value), budget)
+    if isinstance(value, list):
+        return _List([_to_node(item, budget, depth + 1) for item in list(value)])
+    if isinstance(value, tuple):
+        return _Tuple([_to_node(item, budget, depth + 1) for item in tuple(value)])
+    if isinstance(value, dict):
+        return _Dict(
+            [(_to_node(k, budget, depth + 1), _to_node(v, budget, depth + 1)) for k, v in dict(value).items()]
+        )
+    if isinstance(value, Raised | Opaque):
+        return value
+    if isinstance(value, Fixture):
+        return _Fixture(value.kind, _to_node(value.params, budget, depth + 1))
+    return Opaque(kind.__name__[:MAX_TEXT])
+
+
+def _array_node(array: np.ndarray[Any, Any], budget: _Budget) -> _Array | Opaque:
+    little = array.dtype.newbyteorder("<")
+    if little.str not in DTYPES:
+        return Opaque("ndarray", f"of dtype {array.dtype.name}")
+    budget.spend(array.nbytes)
+    return _Array(little.str, list(array.shape), array.astype(little, copy=False).tobytes())  # type: ignore[arg-type]
+
+
+def _from_node(node: Any, budget: _Budget, depth: int) -> Any:
+    budget.spend()
+    if depth > MAX_DEPTH:
+        raise CodecError(f"nested more than {MAX_DEPTH} deep")
+    match node:
+        case _List(items):
+            return [_from_node(item, budget, depth + 1) for item in items]
+        case _Tuple(items):
+            return tuple(_from_node(item, budget, depth + 1) for item in items)
+        case _Dict(items):
+            return dict(_pair(key, value, budget, depth + 1) for key, value in items)
+        case _Array():
+            return _array(node, budget)
+        case _Int(text):
+            return _big_int(text)
+        case _Fixture(kind, params):
+            tree = _from_node(params, budget, depth + 1)
+            if not isinstance(tree, dict):
+                raise CodecError("a fixture without parameters")
+            return Fixture(kind, tree)
+    return node
+
+
+def _pair(key: Any, value: Any, budget: _Budget, depth: int) -> tuple[Any, Any]:
+    name = _from_node(key, budget, depth)
+    try:
+        hash(name)
+    except TypeError as error:
+        raise CodecError("a dict key that cannot be one") from error
+    return name, _from_node(value, budget, depth)
+
+
+def _array(node: _Array, budget: _Budget) -> np.ndarray[Any, Any]:
+    dtype = np.dtype(node.dtype)  # one of a fixed list: never a string from outside
+    shape = node.shape
+    if len(shape) > 32 or any(not 0 <= size < 2**31 for size in shape):
+        raise CodecError(f"an array of shape {shape[:33]}")
+    if math.prod(shape) * dtype.itemsize != len(node.data):
+        raise CodecError(f"an array of shape {shape} and dtype {node.dtype} in {len(node.data)} bytes")
+    budget.spend(len(node.data))
+    try:
+        return np.frombuffer(node.data, dtype).reshape(shape).copy()
+    except ValueError as error:
+        raise CodecError(f"an array of shape {shape}: {error}") from error
+
+
+def _big_int(text: str) -> int:
+    if len(text) > 300:
+        raise CodecError("an integer of more than 300 digits")
+    try:
+        return int(text, 16)
+    except ValueError as error:
+        raise CodecError("an integer that is none") from error

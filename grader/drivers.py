@@ -1,0 +1,130 @@
+"""Drivers: how to run a student's object on one case, and what to observe.
+
+A driver never raises for what a student's code does: every outcome is an Observation.
+"""
+
+from __future__ import annotations
+
+import inspect
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.cases import Case, Observation
+from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze
+from grader.fixtures import BUILDERS
+
+Driver = Callable[[Any, Case], Observation]
+
+_NOT_THE_STUDENTS = (
+    "<frozen",
+    str(Path(__file__).parent),
+    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
+
+
+def call(function: Any, case: Case) -> Observation:
+    """Call `function` once with the case's inputs by keyword; callables among them are wrapped to record their calls."""
+    inputs, calls = prepare(case)
+    problem = _cannot_be_called(function, inputs)
+    if problem is not None:
+        return Observation(raised=problem)
+    try:
+        result = function(**inputs)
+    except (Exception, SystemExit) as error:
+        return Observation(raised=caught(error), changed=_changed(case, inputs), calls=calls)
+    return Observation(result=plain(result), changed=_changed(case, inputs), calls=calls)
+
+
+def prepare(case: Case) -> tuple[dict[str, Any], dict[str, list[Any]]]:
+    """Fresh copies of the case's inputs, and the lists that record the calls of its callable ones."""
+    calls: dict[str, list[Any]] = {}
+    inputs: dict[str, Any] = {}
+    for name, value in case.inputs.items():
+        if isinstance(value, Fixture):
+            built = BUILDERS[value.kind](**freeze(value.params))
+            inputs[name] = _recorded(built, calls.setdefault(name, [])) if callable(built) else built
+        else:
+            inputs[name] = freeze(value)
+    return inputs, calls
+
+
+def plain(result: object) -> Any:
+    """The result in the codec's form, or an Opaque that says why it cannot be."""
+    try:
+        return freeze(result)
+    except CodecError as error:
+        return Opaque(type(result).__name__, f"({error})")
+    except RecursionError:
+        return Opaque(type(result).__name__, "(it contains itself)")
+
+
+def caught(error: BaseException) -> Raised:
+    """An exception as its type, its text and the student's own lines of the traceback."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text could not be read)"
+    lines = tuple(
+        f"line {frame.lineno}, in {frame.name}: {frame.line}"
+        for frame in traceback.extract_tb(error.__traceback__)
+        if not frame.filename.startswith(_NOT_THE_STUDENTS)
+    )
+    return Raised(type(error).__name__, text[:500], lines[-3:])
+
+
+def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
+    names = list(inspect.signature(function).parameters)
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+        calls.append(plain(arguments))
+        return function(**arguments)
+
+    return wrapped
+
+
+def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None:
+    """A wrong argument list, told in the exercise's words rather than in Python's."""
+    names = ", ".join(inputs)
+    if not callable(function):
+        return Raised("TypeError", f"a function is due here, taking ({names}); this is of type {type(function).__name__}")
+    try:
+        signature = inspect.signature(function)
+    except (TypeError, ValueError):
+        return None
+    try:
+        signature.bind(**inputs)
+    except TypeError:
+        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}")
+    return None
+
+
+def _changed(case: Case, inputs: Mapping[str, Any]) -> tuple[str, ...]:
+    return tuple(
+        name
+        for name, before in case.inputs.items()
+        if not isinstance(before, Fixture) and not _same_bytes(before, inputs[name])
+    )
+
+
+def _same_bytes(before: Any, after: Any) -> bool:
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        return (before.dtype, before.shape) == (after.dtype, after.shape) and before.tobytes() == after.tobytes()
+    try:
+        return encode(before) == encode(after)
+    except (CodecError, RecursionError):
+        return False
+
+
+DRIVERS: dict[str, Driver] = {"call": call}
+
+
+def drive(driver: str, function: Any, case: Case) -> Observation:
+    """Drive a student's object on a case by the named driver."""
+    return DRIVERS[driver](function, case)
+

@@ -1,0 +1,82 @@
+"""From observations to a verdict: judge every case, add up the facets, look for the cause. The same in notebook and autograder."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from grader.cases import Checks, Observation
+from grader.diagnose import diagnose, failed_cases
+from grader.drivers import drive
+from grader.judge import judge
+from grader.manifest import Place
+from grader.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
+
+
+def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:
+    """Drive a function on every case, in this process."""
+    return tuple(drive(checks.driver, function, case) for case in checks.cases)
+
+
+def evaluate(
+    place: Place,
+    checks: Checks,
+    texts: Mapping[str, str],
+    observations: tuple[Observation, ...],
+    wrong_needs: Sequence[str] = (),
+) -> Verdict:
+    """Judge an exercise by what was observed on each case.
+
+    `texts` holds the misconceptions' messages. `wrong_needs` names the exercises that this one builds on and that are wrong themselves.
+    """
+    results = tuple(judge(checks, index, observation) for index, observation in enumerate(observations))
+    if all(o.raised is not None and o.raised.type == "NotImplementedError" for o in observations):
+        return _unimplemented(place, checks, observations)
+    total = sum(facet.share for facet in checks.facets)
+    facets = tuple(
+        FacetResult(
+            facet.name,
+            0.0 if failed_cases(checks, results, facet) else place.exercise.points * facet.share / total,
+            place.exercise.points * facet.share / total,
+        )
+        for facet in checks.facets
+    )
+    failing = [result for result in results if result.problems]
+    status: Status = "passed"
+    diagnosis = None
+    if failing:
+        status = "error" if failing[0].problems[0].kind == "raised" else "failed"
+        diagnosis = _mend_first(wrong_needs) if wrong_needs else diagnose(checks, observations, results, texts)
+    return verdict(place, status, results, facets, diagnosis)
+
+
+def verdict(
+    place: Place,
+    status: Status,
+    cases: tuple[CaseResult, ...] = (),
+    facets: tuple[FacetResult, ...] = (),
+    diagnosis: Diagnosis | None = None,
+    note: str = "",
+) -> Verdict:
+    """A verdict on this exercise; what it earned is the sum of its facets."""
+    exercise = place.exercise
+    earned = float(exercise.points) if status == "passed" else float(sum(facet.earned for facet in facets))
+    return Verdict(
+        exercise.id, exercise.title, status, earned, float(exercise.points), place.page_title, cases, facets, diagnosis, note
+    )
+
+
+def _unimplemented(place: Place, checks: Checks, observations: tuple[Observation, ...]) -> Verdict:
+    raised = observations[0].raised
+    note = ""
+    if raised is not None and raised.lines and f", in {checks.id}:" not in raised.lines[-1]:
+        called = raised.lines[-1].partition(", in ")[2].partition(":")[0]
+        note = f"{checks.id} calls {called}, and that is not written yet."
+    return verdict(place, "unimplemented", note=note)
+
+
+def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
+    names = " and ".join(f"`{name}`" for name in wrong_needs)
+    verb, it = ("are", "them") if len(wrong_needs) > 1 else ("is", "it")
+    return Diagnosis("needs", f"{names}, which this builds on, {verb} not right yet. Mend {it} first, then check this again.")
+

@@ -1,0 +1,248 @@
+"""The judge: structure first, then values; it never broadcasts, and it locates the slip."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from grader.cases import Case, Checks, Observation, Output, Tolerance
+from grader.codec import Fixture, Opaque
+from grader.verdict import CaseResult, Problem
+
+Array = np.ndarray[Any, Any]
+
+TINY = 20  # numbers in a case's arrays, up to which a report writes them out
+
+
+def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
+    """Compare what was observed on case `index` with what is expected there."""
+    case = checks.cases[index]
+    problems = problems_of_call(observation)
+    if not problems and checks.own is not None:
+        problems = list(checks.own.judge(case, observation))
+    elif not problems:
+        problems = problems_of_result(checks, checks.expected[index], observation)
+    problems += _problems_of_inputs(observation)
+    return CaseResult(case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems))
+
+
+def problems_of_call(observation: Observation) -> list[Problem]:
+    """What is wrong before any value is looked at: it raised, or it returned nothing."""
+    if observation.raised is not None:
+        raised = observation.raised
+        return [Problem("raised", f"{raised.type}: {raised.text}" if raised.text else raised.type, lines=raised.lines)]
+    if observation.result is None:
+        return [Problem("none", "it returned None; does the function end with `return`?")]
+    return []
+
+
+def problems_of_result(checks: Checks, expected: Observation, observation: Observation) -> list[Problem]:
+    """What is wrong with each of the results, by name."""
+    results = named_outputs(checks.outputs, observation.result)
+    if isinstance(results, Problem):
+        return [results]
+    due = named_outputs(checks.outputs, expected.result)
+    if isinstance(due, Problem):
+        raise ValueError(f"{checks.id}: its oracle's result does not fit its outputs: {due.text}")
+    problems = []
+    for output in checks.outputs:
+        problem = compare(output, due[output.name], results[output.name], checks.tolerance)
+        if problem is not None:
+            problems.append(problem)
+    return problems
+
+
+def _problems_of_inputs(observation: Observation) -> list[Problem]:
+    if not observation.changed:
+        return []
+    names = " and ".join(f"`{name}`" for name in observation.changed)
+    verb = "are" if len(observation.changed) > 1 else "is"
+    return [
+        Problem(
+            "changed",
+            f"{names} {verb} changed by the call; leave inputs as they are: `h = h + a` makes a new array, `h += a` changes the old one",
+        )
+    ]
+
+
+def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | Problem:
+    """The result by name: one output is the result itself, several come as a tuple in the order given."""
+    if len(outputs) == 1:
+        return {outputs[0].name: result}
+    names = ", ".join(output.name for output in outputs)
+    if not isinstance(result, tuple | list) or len(result) != len(outputs):
+        got = f"{len(result)} values" if isinstance(result, tuple | list) else describe(result)
+        return Problem("count", f"{len(outputs)} results are due, `return {names}`; it returned {got}")
+    return {output.name: value for output, value in zip(outputs, result, strict=True)}
+
+
+def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
+    """The first thing wrong with one output, or None. Kinds: type, shape, dtype, not_finite, values."""
+    if isinstance(expected, np.ndarray) and expected.ndim > 0:
+        return _compare_arrays(output, expected, got, tolerance)
+    if isinstance(expected, float | int | np.ndarray) and not isinstance(expected, bool):
+        return _compare_scalars(output, np.asarray(expected), got, tolerance)
+    if isinstance(expected, list | tuple):
+        return _compare_sequences(output, expected, got, tolerance)
+    if type(expected) is type(got) and expected == got:
+        return None
+    return Problem("values", f"got {describe(got)}, expected {describe(expected)}", output.name)
+
+
+def _compare_arrays(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
+    if not isinstance(got, np.ndarray):
+        return Problem("type", f"a NumPy array is due; got {describe(got)}", output.name)
+    if got.shape != expected.shape:
+        axes = f", that is ({', '.join(output.axes)})" if len(output.axes) == expected.ndim else ""
+        return Problem("shape", f"got shape {got.shape}, expected {expected.shape}{axes}", output.name)
+    if got.dtype.kind != expected.dtype.kind or (got.dtype.kind == "f" and got.dtype != expected.dtype):
+        return Problem("dtype", f"got dtype {got.dtype}, expected {expected.dtype}", output.name)
+    return _compare_values(output, expected, got, tolerance)
+
+
+def _compare_scalars(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
+    integer = expected.dtype.kind in "iu"
+    is_scalar = isinstance(got, np.ndarray) and got.ndim == 0
+    if isinstance(got, bool) or not (isinstance(got, int | float) or is_scalar):
+        what = "an integer" if integer else "a number"
+        return Problem("type", f"{what} is due; got {describe(got)}", output.name)
+    value = np.asarray(got)
+    kinds = "iu" if integer else "iuf"
+    if value.dtype.kind not in kinds or (is_scalar and value.dtype.kind == "f" and value.dtype != np.float64):
+        return Problem("dtype", f"got dtype {value.dtype}, expected {expected.dtype}", output.name)
+    return _compare_values(output, expected, value, tolerance)
+
+
+def _compare_sequences(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
+    if not isinstance(got, list | tuple):
+        return Problem("type", f"a {type(expected).__name__} is due; got {describe(got)}", output.name)
+    if len(got) != len(expected):
+        return Problem("shape", f"got {len(got)} entries, expected {len(expected)}", output.name)
+    for index, (due, value) in enumerate(zip(expected, got, strict=True)):
+        problem = compare(output, due, value, tolerance)
+        if problem is not None:
+            return Problem(problem.kind, f"in entry {index}: {problem.text}", output.name)
+    return None
+
+
+def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tolerance) -> Problem | None:
+    right = close(expected, got, tolerance)
+    if right.all():
+        return None
+    wrong = ~right
+    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if expected.ndim else ()
+    if "T" in output.axes[:expected.ndim] and expected.ndim == len(output.axes):
+        axis = output.axes.index("T")  # the first wrong step in time, then the first place within it
+        step = int(np.argwhere(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))[0, 0])
+        within = np.argwhere(np.take(wrong, step, axis))[0]
+        first = (*(int(i) for i in within[:axis]), step, *(int(i) for i in within[axis:]))
+    if not np.isfinite(got).all() and np.isfinite(expected).all():
+        bad = np.argwhere(~np.isfinite(got))[0]
+        where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
+        return Problem("not_finite", f"{output.name}{where} is {got[tuple(bad)]}", output.name)
+    got_text, expected_text = apart(got[first], expected[first])
+    if not expected.ndim:
+        return Problem("values", f"got {got_text}, expected {expected_text}", output.name)
+    text = (
+        f"{int(wrong.sum())} of {wrong.size} entries differ, first at [{', '.join(map(str, first))}]: "
+        f"got {got_text}, expected {expected_text}"
+    )
+    return Problem("values", text + _right_up_to(output, wrong), output.name)
+
+
+def _right_up_to(output: Output, wrong: Array) -> str:
+    """Where in time it goes wrong, if the output has a time axis and is right at its beginning."""
+    if "T" not in output.axes or len(output.axes) != wrong.ndim:
+        return ""
+    axis = output.axes.index("T")
+    steps = wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis))
+    first = int(np.argmax(steps))
+    if first == 0:
+        return "; wrong from the first time step on"
+    index = ", ".join([":"] * axis + [f":{first}"])
+    return f"; {output.name}[{index}] is right, time step {first} (counted from 0) is the first wrong one"
+
+
+def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:
+    """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves."""
+    with np.errstate(invalid="ignore", over="ignore"):
+        near = np.abs(got - expected) <= tolerance.absolute + tolerance.relative * np.abs(expected)
+    if got.dtype.kind not in "fc":
+        return np.asarray(got == expected)
+    finite = np.isfinite(got) & np.isfinite(expected)
+    return np.asarray((near & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected)))
+
+
+def agree(ours: Observation, theirs: Observation, outputs: tuple[str, ...], checks: Checks) -> bool:
+    """Whether two observations show the same results in these outputs, or raise the same type of exception."""
+    if ours.raised is not None or theirs.raised is not None:
+        return (
+            ours.raised is not None and theirs.raised is not None and ours.raised.type == theirs.raised.type
+        )
+    mine, other = (named_outputs(checks.outputs, o.result) for o in (ours, theirs))
+    if isinstance(mine, Problem) or isinstance(other, Problem):
+        return isinstance(mine, Problem) and isinstance(other, Problem) and mine.text == other.text
+    return all(
+        compare(output, mine[output.name], other[output.name], checks.tolerance) is None
+        for output in checks.outputs
+        if output.name in outputs
+    )
+
+
+def apart(got: Any, expected: Any) -> tuple[str, str]:
+    """Two numbers in as many digits as it takes to tell them apart."""
+    if np.asarray(got).dtype.kind in "iub":
+        return str(got), str(expected)
+    for digits in (4, 6, 9, 12, 17):
+        texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
+        if texts[0] != texts[1]:
+            break
+    return texts
+
+
+def describe(value: Any) -> str:
+    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'."""
+    if isinstance(value, np.ndarray):
+        return f"{value.dtype} {value.shape}" if value.ndim else f"{value.dtype} {value}"
+    if isinstance(value, Opaque):
+        return f"a value of type {value.type} {value.text}".rstrip()
+    if isinstance(value, list | tuple | dict):
+        return f"a {type(value).__name__} of {len(value)}"
+    if value is None or isinstance(value, bool):
+        return str(value)
+    if isinstance(value, int | float | str):
+        text = repr(value)
+        return f"{text[:60]}… ({type(value).__name__})" if len(text) > 60 else f"{text} ({type(value).__name__})"
+    return f"a value of type {type(value).__name__}"
+
+
+def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
+    """What came back, by name: 'h_t  float64 (2, 4)'."""
+    if observation.raised is not None:
+        return ""
+    results = named_outputs(outputs, observation.result)
+    if isinstance(results, Problem):
+        return describe(observation.result)
+    return ", ".join(f"{name} {describe(value)}" for name, value in results.items())
+
+
+def call_text(name: str, case: Case) -> str:
+    """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
+    arrays = [value for value in case.inputs.values() if isinstance(value, np.ndarray)]
+    tiny = sum(array.size for array in arrays) <= TINY
+    inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items()) if tiny else ""
+    if tiny and not any(isinstance(value, Fixture) for value in case.inputs.values()):
+        return f"{name}(\n{inner})"
+    return f"{name}({', '.join(f'{key} {_shape(value)}' for key, value in case.inputs.items())})"
+
+
+def _literal(value: Any) -> str:
+    return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
+
+
+def _shape(value: Any) -> str:
+    if isinstance(value, np.ndarray):
+        return str(value.shape)
+    return "(a function)" if isinstance(value, Fixture) else f"= {value!r}"[:60]

@@ -1,0 +1,47 @@
+"""Hints and misconception messages of one exercise, read from its Markdown file `ID.md`.
+
+The file has the headings `## Hint 1`, `## Hint 2`, `## Hint 3` and `## Mistake: NAME` for each misconception.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+
+LEVELS = (1, 2, 3)
+_HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
+
+
+class MessageError(ValueError):
+    """A file of messages has a heading that it should not have, or lacks one; the text says which."""
+
+
+@dataclass(frozen=True)
+class Messages:
+    """`hints[0]` is the first level; `mistakes` maps a misconception's id to its message (Markdown)."""
+
+    hints: tuple[str, ...]
+    mistakes: dict[str, str]
+
+
+def parse_messages(text: str, where: str) -> Messages:
+    """Split the file's text by its headings. Raises MessageError naming the file (`where`) and the heading."""
+    parts = _HEADING.split(text)
+    sections: dict[str, str] = {}
+    for heading, body in zip(parts[1::2], parts[2::2], strict=True):
+        if heading in sections:
+            raise MessageError(f"{where}: the heading {heading!r} stands twice")
+        if not body.strip():
+            raise MessageError(f"{where}: nothing stands under the heading {heading!r}")
+        sections[heading] = body.strip()
+    try:
+        hints = tuple(sections.pop(f"Hint {level}") for level in LEVELS)
+    except KeyError as missing:
+        raise MessageError(f"{where}: the heading '## {missing.args[0]}' is missing") from missing
+    mistakes = {}
+    for heading, body in sections.items():
+        kind, _, name = heading.partition(": ")
+        if kind != "Mistake" or not name.isidentifier():
+            raise MessageError(f"{where}: what is {heading!r}? Use '## Hint 1' to '## Hint 3' and '## Mistake: NAME'")
+        mistakes[name] = " ".join(body.split())
+    return Messages(hints, mistakes)

@@ -1,0 +1,194 @@
+"""From a spec to checks: run its oracle and its misconceptions on its cases, and record the public ones in a data folder."""
+
+from __future__ import annotations
+
+import importlib.util
+import zlib
+from collections.abc import Callable, Iterable
+from pathlib import Path
+from types import ModuleType
+from typing import Any
+
+import numpy as np
+
+from grader.cases import Case, Checks, Observation
+from grader.codec import CodecError, decode, encode
+from grader.drivers import drive
+from grader.manifest import Manifest, Place, load_manifest
+from grader.messages import Messages, parse_messages
+from grader.released import (
+    CASES,
+    MESSAGES,
+    OUTPUTS,
+    OWN_JUDGE,
+    cases_tree,
+    load_own_judge,
+    outputs_tree,
+)
+from grader.spec import Spec
+
+PUBLIC_SEED = 0
+AGREEMENT = 1e-10
+
+
+class SpecError(Exception):
+    """A check's source under `solutions/` is missing or wrong; the message says which and what to do."""
+
+
+def checks_folder(root: Path, place: Place) -> Path:
+    return root / "solutions" / place.chapter.id / "checks"
+
+
+def load_spec(root: Path, place: Place) -> Spec:
+    """The `SPEC` of `solutions/CHAPTER/checks/ID.py`. Raises SpecError."""
+    path = checks_folder(root, place) / f"{place.exercise.id}.py"
+    module = load_module(path, f"_checks_{place.exercise.id}")
+    spec = getattr(module, "SPEC", None)
+    if not isinstance(spec, Spec):
+        raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
+    return spec
+
+
+def load_messages(root: Path, place: Place) -> Messages:
+    """The hints and messages of `solutions/CHAPTER/checks/ID.md`. Raises SpecError, MessageError."""
+    path = checks_folder(root, place) / MESSAGES.format(place.exercise.id)
+    if not path.exists():
+        raise SpecError(f"{path}: is missing; write three hints and a message for each misconception there")
+    return parse_messages(path.read_text("utf-8"), str(path))
+
+
+def load_module(path: Path, name: str) -> ModuleType:
+    """A Python file of the course as a module that no one else can import. Raises SpecError."""
+    if not path.exists():
+        raise SpecError(f"{path}: is missing")
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    try:
+        spec.loader.exec_module(module)
+    except Exception as error:
+        raise SpecError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
+    return module
+
+
+def reference(root: Path, place: Place) -> Callable[..., Any]:
+    """The reference solution. Raises SpecError."""
+    path = root / "solutions" / place.chapter.id / f"{place.notebook.name}.py"
+    module = load_module(path, f"_reference_{place.notebook.name}")
+    function = getattr(module, place.exercise.id, None)
+    if function is None:
+        raise SpecError(f"{path}: defines no {place.exercise.id}")
+    return function  # type: ignore[no-any-return]
+
+
+def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
+    """Checks on the cases of this seed, with the example in front if asked. Runs the oracle: it may import torch."""
+    spec = load_spec(root, place)
+    name = place.exercise.id
+    own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
+    own = load_own_judge(own_path) if own_path.exists() else None
+    if (own is None) == (spec.oracle is None):
+        raise SpecError(f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both")
+    generated = spec.cases(np.random.default_rng([seed, zlib.crc32(name.encode())]))
+    cases = tuple([spec.example, *generated] if example else generated)
+    return Checks(
+        id=name,
+        driver=spec.driver,
+        outputs=tuple(spec.outputs),
+        tolerance=spec.tolerance,
+        facets=tuple(spec.facets),
+        cases=cases,
+        expected=_expected(spec.oracle, spec, cases, name) if spec.oracle else (),
+        misconceptions={}
+        if own
+        else {
+            key: tuple(_observe(function, spec, cases) for function in entry.variants)
+            for key, entry in spec.misconceptions.items()
+        },
+        own=own,
+    )
+
+
+def public_checks(root: Path, place: Place) -> Checks:
+    """What a student's notebook checks with: the example and the cases of the public seed."""
+    return make_checks(root, place, PUBLIC_SEED, example=True)
+
+
+def _observe(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
+    return tuple(drive(spec.driver, function, case) for case in cases)
+
+
+def _expected(oracle: Callable[..., Any], spec: Spec, cases: tuple[Case, ...], name: str) -> tuple[Observation, ...]:
+    observations = _observe(oracle, spec, cases)
+    for case, observation in zip(cases, observations, strict=True):
+        if observation.raised is not None:
+            raised = observation.raised
+            raise SpecError(f"{name}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
+    return observations
+
+
+def record(root: Path, data: Path) -> list[Path]:
+    """Write the data folder of the whole course; return what changed. Outputs that agree to 1e-10 keep their old bytes."""
+    manifest = load_manifest(root / "course.toml")
+    files = {data / "course.toml": (root / "course.toml").read_bytes()}
+    for place in manifest.places.values():
+        files |= _files_of(root, data, place)
+    changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
+    data.mkdir(parents=True, exist_ok=True)
+    for path in changed:
+        path.write_bytes(files[path])
+    for path in stray(data, manifest):
+        path.unlink()
+        changed.append(path)
+    return changed
+
+
+def stray(data: Path, manifest: Manifest) -> list[Path]:
+    """Files of a data folder that belong to no exercise."""
+    known = {"course.toml", "__init__.py"} | {
+        pattern.format(name) for name in manifest.places for pattern in (CASES, OUTPUTS, MESSAGES, OWN_JUDGE)
+    }
+    return sorted(path for path in data.glob("*") if path.is_file() and path.name not in known)
+
+
+def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
+    name = place.exercise.id
+    checks = public_checks(root, place)
+    load_messages(root, place)  # so that a bad file stops the release, not a student
+    outputs = data / OUTPUTS.format(name)
+    files = {
+        data / CASES.format(name): encode(cases_tree(checks)),
+        outputs: _settled(outputs, encode(outputs_tree(checks))),
+        data / MESSAGES.format(name): (checks_folder(root, place) / MESSAGES.format(name)).read_bytes(),
+    }
+    own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
+    if own_path.exists():
+        files[data / own_path.name] = own_path.read_bytes()
+    return files
+
+
+def _settled(path: Path, new: bytes) -> bytes:
+    """The old bytes where they say the same to 1e-10: floating point differs between CPUs."""
+    try:
+        old = path.read_bytes()
+        return old if same(decode(old), decode(new)) else new
+    except (OSError, CodecError):
+        return new
+
+
+def same(a: Any, b: Any) -> bool:
+    """Whether two trees have the same form, and equal values up to 1e-10 in floating point."""
+    if type(a) is not type(b):
+        return False
+    if isinstance(a, np.ndarray):
+        return (a.dtype, a.shape) == (b.dtype, b.shape) and bool(np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
+    if isinstance(a, float):
+        return bool(np.isclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
+    if isinstance(a, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    if isinstance(a, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    return bool(a == b)
+
+

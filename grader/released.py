@@ -1,0 +1,116 @@
+"""What `grader release` recorded in a data folder: the manifest, and for each exercise its cases, outputs and messages."""
+
+from __future__ import annotations
+
+import importlib.util
+from functools import cache, cached_property
+from pathlib import Path
+from typing import Any
+
+
+from grader.cases import (
+    Case,
+    Checks,
+    Facet,
+    Observation,
+    Output,
+    OwnJudge,
+    Tolerance,
+    observation_from_tree,
+    observation_tree,
+)
+from grader.codec import decode
+from grader.manifest import Manifest, load_manifest
+from grader.messages import Messages, parse_messages
+
+CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack", "{}.outputs.msgpack", "{}.md", "{}_judge.py"
+
+
+class Released:
+    """A data folder. The course's own is `COURSE`; tests use others."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.messages = cache(self._messages)
+        self.checks = cache(self._checks)
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return load_manifest(self.folder / "course.toml")
+
+    def _messages(self, exercise_id: str) -> Messages:
+        """Hints and misconception messages. Raises UnknownIdError."""
+        self.manifest.place(exercise_id)
+        path = self.folder / MESSAGES.format(exercise_id)
+        return parse_messages(path.read_text("utf-8"), path.name)
+
+    def _checks(self, exercise_id: str) -> Checks:
+        """The recorded public checks. Raises UnknownIdError."""
+        self.manifest.place(exercise_id)
+        cases = decode((self.folder / CASES.format(exercise_id)).read_bytes())
+        outputs = decode((self.folder / OUTPUTS.format(exercise_id)).read_bytes())
+        own_path = self.folder / OWN_JUDGE.format(exercise_id)
+        return checks_from_trees(exercise_id, cases, outputs, load_own_judge(own_path) if own_path.exists() else None)
+
+
+COURSE = Released(Path(__file__).parent / "data")
+
+
+def cases_tree(checks: Checks) -> dict[str, Any]:
+    """All of the checks that the oracle has no part in, as a tree: byte-identical on every machine."""
+    return {
+        "driver": checks.driver,
+        "outputs": [[output.name, list(output.axes)] for output in checks.outputs],
+        "tolerance": [checks.tolerance.relative, checks.tolerance.absolute],
+        "facets": [
+            [f.name, f.share, f.outputs and list(f.outputs), f.kinds and list(f.kinds)] for f in checks.facets
+        ],
+        "cases": [[dict(case.sizes), dict(case.inputs), case.kind] for case in checks.cases],
+    }
+
+
+def outputs_tree(checks: Checks) -> dict[str, Any]:
+    """What the oracle and the misconceptions gave, as a tree."""
+    return {
+        "expected": [observation_tree(o) for o in checks.expected],
+        "misconceptions": {
+            name: [[observation_tree(o) for o in variant] for variant in variants]
+            for name, variants in checks.misconceptions.items()
+        },
+    }
+
+
+def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge | None) -> Checks:
+    """The inverse of the two functions above."""
+    return Checks(
+        id=exercise_id,
+        driver=cases["driver"],
+        outputs=tuple(Output(name, tuple(axes)) for name, axes in cases["outputs"]),
+        tolerance=Tolerance(*cases["tolerance"]),
+        facets=tuple(
+            Facet(name, share, outs and tuple(outs), kinds and tuple(kinds)) for name, share, outs, kinds in cases["facets"]
+        ),
+        cases=tuple(Case(sizes, inputs, kind) for sizes, inputs, kind in cases["cases"]),
+        expected=_observations(outputs["expected"]),
+        misconceptions={
+            name: tuple(_observations(variant) for variant in variants)
+            for name, variants in outputs["misconceptions"].items()
+        },
+        own=own,
+    )
+
+
+def _observations(trees: list[Any]) -> tuple[Observation, ...]:
+    return tuple(observation_from_tree(tree) for tree in trees)
+
+
+def load_own_judge(path: Path) -> OwnJudge:
+    """The `judge` and `MATCHES` of an `ID_judge.py`."""
+    spec = importlib.util.spec_from_file_location(path.stem, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return OwnJudge(module.judge, getattr(module, "MATCHES", {}))
+
+

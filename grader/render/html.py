@@ -1,0 +1,37 @@
+"""A verdict as HTML for a notebook: the same rows as the text, legible in light and dark themes; every text is escaped."""
+
+from __future__ import annotations
+
+import html
+import re
+
+from grader.render.rows import headline, number, rows
+from grader.verdict import Verdict
+
+_EDGE = {"passed": "#2a7f62", "unimplemented": "#7a7a7a", "failed": "#b36b00", "error": "#b36b00", "timeout": "#b36b00"}
+_MARK = {"passed": "✓", "unimplemented": "○"}
+_CODE = re.compile(r"`([^`\n]+)`")
+
+
+def verdict_html(verdict: Verdict) -> str:
+    """The report that a notebook shows; colour says nothing that the words do not."""
+    mark = _MARK.get(verdict.status, "✗")
+    title = (
+        f"<strong>{mark} <code>{html.escape(verdict.id)}</code> "
+        f"{number(verdict.earned)} / {number(verdict.points)}</strong> {html.escape(headline(verdict))}"
+    )
+    body = "".join(
+        f'<dt style="font-weight:600">{html.escape(label)}</dt>'
+        f'<dd style="margin:0 0 .3em 1.2em;white-space:pre-wrap;overflow-wrap:anywhere">{inline(text)}</dd>'
+        for label, text in rows(verdict)
+    )
+    facts = f'<dl style="margin:.4em 0 0 0">{body}</dl>' if body else ""
+    return (
+        f'<div class="unrolled-verdict" style="border-left:4px solid {_EDGE[verdict.status]};padding:.2em 0 .2em .8em">'
+        f"<div>{title}</div>{facts}</div>"
+    )
+
+
+def inline(text: str) -> str:
+    """Escaped text in which `code` between backticks is set as code."""
+    return _CODE.sub(r"<code>\1</code>", html.escape(text))

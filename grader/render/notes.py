@@ -1,0 +1,64 @@
+"""What `hint` and `progress` return: small values that show themselves in a notebook and in a terminal."""
+
+from __future__ import annotations
+
+import html
+import textwrap
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from grader.manifest import Manifest
+from grader.messages import LEVELS
+from grader.render.rows import headline, number
+from grader.verdict import Verdict
+
+
+@dataclass(frozen=True, repr=False)
+class Hint:
+    """One hint; `text` is Markdown."""
+
+    exercise_id: str
+    level: int
+    text: str
+
+    @property
+    def _next(self) -> str:
+        return f'More: hint("{self.exercise_id}", {self.level + 1})' if self.level < LEVELS[-1] else ""
+
+    def __repr__(self) -> str:
+        return "\n".join(filter(None, (f"Hint {self.level} for {self.exercise_id}", textwrap.indent(self.text, "  "), self._next)))
+
+    def _repr_markdown_(self) -> str:
+        more = f"\n\n{self._next.replace('hint(', '`hint(', 1)}`" if self._next else ""
+        return f"**Hint {self.level} for `{self.exercise_id}`**\n\n{self.text}{more}"
+
+
+@dataclass(frozen=True, repr=False)
+class Progress:
+    """What a session's checks found, in the course's order; `earned` and `points` count the chapters begun."""
+
+    manifest: Manifest
+    verdicts: Mapping[str, Verdict]
+
+    def _lines(self) -> list[tuple[str, str, str]]:
+        """(chapter's title or '', exercise id, how it stands)."""
+        lines: list[tuple[str, str, str]] = []
+        for chapter in self.manifest.chapters:
+            if not any(exercise.id in self.verdicts for exercise in chapter.exercises):
+                continue
+            lines.append((chapter.title, "", ""))
+            for exercise in chapter.exercises:
+                verdict = self.verdicts.get(exercise.id)
+                earned, how = (0.0, "not checked yet") if verdict is None else (verdict.earned, headline(verdict))
+                lines.append(("", exercise.id, f"{number(earned)} / {number(exercise.points)}   {how}"))
+        return lines
+
+    def __repr__(self) -> str:
+        lines = self._lines()
+        if not lines:
+            return "Nothing is checked yet in this session. Run a check cell first."
+        width = max(len(name) for _, name, _ in lines)
+        return "\n".join(title or f"  {name:<{width}}   {text}" for title, name, text in lines)
+
+    def _repr_html_(self) -> str:
+        return f"<pre>{html.escape(repr(self))}</pre>"

@@ -1,0 +1,18 @@
+"""A verdict as plain text for a terminal."""
+
+from __future__ import annotations
+
+from grader.render.rows import headline, number, rows
+from grader.verdict import Verdict
+
+_LABEL_WIDTH = 15
+
+
+def verdict_text(verdict: Verdict) -> str:
+    """The report that a terminal shows: a headline, then one labelled row a fact."""
+    lines = [f"{verdict.id}   {number(verdict.earned)} / {number(verdict.points)}   {headline(verdict)}"]
+    for label, text in rows(verdict):
+        first, *others = text.splitlines()
+        lines.append(f"  {label:<{_LABEL_WIDTH}}{first}")
+        lines += [" " * (_LABEL_WIDTH + 2) + other for other in others]
+    return "\n".join(lines)

@@ -1,0 +1,77 @@
+"""What an author writes in `solutions/CHAPTER/checks/ID.py`: how an exercise is checked.
+
+The module defines `SPEC = Spec(...)` and hangs its misconceptions and alternatives on it:
+
+    SPEC = Spec(outputs=[Output("y", ("B", "H"))], example=Case(...), cases=cases, oracle=oracle)
+
+    @SPEC.misconception(keeps=["T = 1"])
+    def forgot_the_bias(x, W, b):
+        '''Tempting because the equation on the page leaves it out.'''
+        return x @ W
+
+    @SPEC.alternative
+    def with_einsum(x, W, b):
+        return np.einsum("bd,dh->bh", x, W) + b
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+import numpy as np
+
+from grader.cases import WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.codec import Fixture
+from grader.verdict import Problem
+
+__all__ = ["Case", "Facet", "Fixture", "Misconception", "Observation", "Output", "OwnJudge", "Problem", "Spec", "Tolerance"]
+
+Function = TypeVar("Function", bound=Callable[..., Any])
+
+
+@dataclass
+class Misconception:
+    """A named wrong implementation, in one or more variants, and the facets that one who holds it still earns."""
+
+    id: str
+    keeps: tuple[str, ...]
+    variants: list[Callable[..., Any]] = field(default_factory=list)
+
+
+@dataclass
+class Spec:
+    """How one exercise is checked.
+
+    `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` gives the others, random float64, with sizes all
+    different at least once and of size 1 at least once. `oracle` takes the case's inputs by name and returns what is due; it comes from
+    PyTorch, a closed form, finite differences or a slow loop, never from the reference solution. Where no value is fixed leave it
+    out, and write `judge` and `MATCHES` into a file `ID_judge.py` beside the spec (see `grader.cases.OwnJudge`).
+    """
+
+    outputs: Sequence[Output]
+    example: Case
+    cases: Callable[[np.random.Generator], Iterable[Case]]
+    oracle: Callable[..., Any] | None = None
+    facets: Sequence[Facet] = WHOLE
+    tolerance: Tolerance = Tolerance()
+    driver: str = "call"
+    misconceptions: dict[str, Misconception] = field(default_factory=dict)
+    alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)
+
+    def misconception(self, name: str | None = None, keeps: Sequence[str] = ()) -> Callable[[Function], Function]:
+        """Register a wrong implementation under its function's name, or as one more variant of `name`."""
+
+        def register(function: Function) -> Function:
+            key = name or function.__name__
+            entry = self.misconceptions.setdefault(key, Misconception(key, tuple(keeps)))
+            entry.variants.append(function)
+            return function
+
+        return register
+
+    def alternative(self, function: Function) -> Function:
+        """Register another right implementation."""
+        self.alternatives[function.__name__] = function
+        return function

@@ -1,0 +1,46 @@
+"""`check`, `hint` and `progress`: the whole of what a student imports."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+from grader.evaluate import evaluate, observe
+from grader.messages import LEVELS
+from grader.released import COURSE
+from grader.render.notes import Hint, Progress
+from grader.verdict import CheckFailed, Verdict
+
+_latest: dict[str, Verdict] = {}  # what this session's checks found last: for `progress`, and for exercises that build on others
+
+
+def check(exercise_id: str, function: Any) -> Verdict:
+    """Run the public checks of an exercise on your function, and say what they found.
+
+    Returns a `Verdict`, which is true when all is right; it never raises on a wrong answer. Under nbgrader's own Validate it raises
+    CheckFailed instead, so that a validated notebook is a right one. Raises UnknownIdError for an id that the course does not have.
+    """
+    place = COURSE.manifest.place(exercise_id)
+    checks = COURSE.checks(exercise_id)
+    wrong_needs = [name for name in place.exercise.needs if name in _latest and not _latest[name]]
+    verdict = evaluate(place, checks, COURSE.messages(exercise_id).mistakes, observe(checks, function), wrong_needs)
+    _latest[exercise_id] = verdict
+    if not verdict and os.environ.get("NBGRADER_EXECUTION"):
+        raise CheckFailed(repr(verdict))
+    return verdict
+
+
+def hint(exercise_id: str, level: int = 1) -> Hint:
+    """A hint: level 1 asks a question, level 2 names the idea, level 3 gives the shape of the code.
+
+    Raises UnknownIdError for an id that the course does not have, ValueError for another level.
+    """
+    hints = COURSE.messages(exercise_id).hints
+    if level not in LEVELS:
+        raise ValueError(f"hint({exercise_id!r}, {level!r}): hints have the levels 1, 2 and 3")
+    return Hint(exercise_id, level, hints[level - 1])
+
+
+def progress() -> Progress:
+    """What this session's checks have found so far, exercise by exercise."""
+    return Progress(COURSE.manifest, dict(_latest))
