@@ -88,7 +88,6 @@ def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | 
     """
     import nbformat
     from nbgrader.converters.generate_assignment import GenerateAssignment
-    from nbgrader.nbgraderformat import ValidationError
     from nbgrader.preprocessors import ClearSolutions, SaveCells
     from traitlets.config import Config
 
@@ -102,7 +101,7 @@ def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | 
             continue
         try:
             student, resources = step(config=config).preprocess(student, resources)
-        except (RuntimeError, ValueError, ValidationError) as error:
+        except Exception as error:  # its steps raise half a dozen kinds
             raise ReleaseError(
                 f"{path}: nbgrader's step {step.__name__} refuses this notebook: {error}"
             ) from error
