@@ -1,0 +1,63 @@
+"""The environment in which pages run: `solutions` importable, one Matplotlib style, no stale results.
+
+A page's results are cached under its code. Code alone is not all they come from: a page may import reference
+code from `solutions`, and draws in the book's style. So a digest of those files goes into the page's kernel
+name, which is part of the cache key, and Sphinx reads the page again when one of them changes.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+from pathlib import Path
+
+from sphinx.application import Sphinx
+from sphinx.util import logging
+from sphinx.util.typing import ExtensionMetadata
+
+_STYLE = Path("book/_static/unrolled.mplstyle")
+_IMPORT = re.compile(r"^from (solutions(?:\.\w+)+) import ", re.M)
+_KERNEL = re.compile(r"^(  display_name: .+)$", re.M)
+_log = logging.getLogger(__name__)
+
+
+def prepare(app: Sphinx) -> None:
+    """Set what the kernels inherit. Relative to the repository root, wherever that is."""
+    root = Path(app.srcdir)
+    before = os.environ.get("PYTHONPATH")
+    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *([before] if before else [])])
+    os.environ["MATPLOTLIBRC"] = str(root / _STYLE)
+
+
+def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
+    """Put the digest of what an executed page uses into its kernel's display name."""
+    if "{code-cell}" not in source[0]:
+        return
+    root = Path(app.srcdir)
+    inputs = sorted({root / _STYLE, *imported(root, source[0])})
+    digest = hashlib.sha256()
+    for path in inputs:
+        digest.update(path.read_bytes())
+        app.env.note_dependency(os.path.relpath(path, root))
+    source[0], count = _KERNEL.subn(rf"\1 ({digest.hexdigest()[:12]})", source[0], count=1)
+    if not count:
+        _log.warning("the page has code cells, but its header names no kernel", location=docname)
+
+
+def imported(root: Path, text: str) -> set[Path]:
+    """The files of `solutions` that this code imports, directly or through one another."""
+    found: set[Path] = set()
+    todo = _IMPORT.findall(text)
+    while todo:
+        path = root.joinpath(*todo.pop().split(".")).with_suffix(".py")
+        if path.is_file() and path not in found:
+            found.add(path)
+            todo += _IMPORT.findall(path.read_text("utf-8"))
+    return found
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.connect("builder-inited", prepare, priority=100)
+    app.connect("source-read", stamp)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
