@@ -1,0 +1,98 @@
+# Unrolled. `make course` builds and tries everything, `make test` checks the code, `make help` lists the rest.
+# Each target is one command of `grader` or of a standard tool.
+
+# The Python to build with, 3.11 or newer.
+PYTHON ?= python3
+# Where PyTorch's CPU build comes from if pip knows no wheel of it on this machine.
+# Empty: pip's default index, which on Linux brings several GB of CUDA.
+TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DELETE_ON_ERROR:
+python := $(shell command -v '$(PYTHON)')
+export PATH := $(CURDIR)/.venv/bin:$(PATH)
+
+BOOK := build/book/_build/html/index.html
+DEMO := build/demo
+torch = $(shell grep '^torch==' constraints.txt)
+extras := [torch,book,autograde,dev]
+say = @printf '\n\033[1m%s\033[0m\n'
+
+.PHONY: help course test book browser slow bench constraints clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+
+course: .venv/.stamp book ## the book, the release, a demo class graded and its table
+	$(say) 'Release: exercises/ and grader/data/ must be what solutions/ and course.toml make'
+	@grader release --check
+	$(say) 'A demo class of 30, in $(DEMO)'
+	@grader demo-class --students 30 --seed 1 --out $(DEMO)
+	@grader autograde ch01_vanilla_rnn --term $(DEMO)
+	$(say) 'Where to look next'
+	@echo 'the book         file://$(CURDIR)/$(BOOK)'
+	@echo 'an exercise      .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
+	@echo 'the demo class   $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
+
+test: .venv/.stamp ## lint, types, tests, and what must be true of the course
+	ruff check .
+	ruff format --check .
+	mypy
+	pytest -m 'not browser and not slow'
+	grader lint
+
+book: .venv/.stamp ## the book, warnings as errors
+	$(say) 'The book'
+	@jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book
+
+browser: book ## the built book, opened in Chromium
+	@command -v chromium >/dev/null || { $(call apt,chromium); }
+	pytest -m browser
+
+slow: .venv/.stamp ## the tests that take minutes
+	pytest -m slow
+
+bench: .venv/.stamp ## how fast a check answers
+	python benchmarks/check_latency.py
+
+constraints: ## constraints.txt anew, of the newest versions that go together; PyTorch keeps its pin
+	$(python) -m venv --clear build/constraints
+	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install --editable '.$(extras)'
+	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
+	build/constraints/bin/pip freeze --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/' | LC_ALL=C sort -f; } > build/constraints.txt
+	mv build/constraints.txt constraints.txt
+
+clean: ## away with what was built; the environment and term/ stay
+	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
+
+# The environment: made once, and mended when a pin or a dependency changes.
+.venv/.stamp: pyproject.toml constraints.txt
+	$(say) 'The environment, in .venv'
+	@test -n '$(python)' || { echo 'There is no $(PYTHON). Install Python 3.11 or newer, or say: make PYTHON=/path/to/python …' >&2; exit 1; }
+	@'$(python)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python " + sys.version.split()[0] + "; the course needs 3.11 or newer. Say for example: make PYTHON=python3.12 …")'
+	@'$(python)' -c 'import ensurepip, venv' 2>/dev/null || { $(call apt,$(shell '$(python)' -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')); }
+	@.venv/bin/python -m pip --version >/dev/null 2>&1 || '$(python)' -m venv --clear .venv
+	$(say) '$(torch)'
+	@$(get_torch)
+	$(say) 'Everything else (some minutes when nothing is cached)'
+	@pip install --constraint constraints.txt --editable '.$(extras)'
+	@touch $@
+
+# PyTorch: a wheel that pip is configured to find on this machine, else from TORCH_INDEX and nowhere else.
+get_torch = $(if $(strip $(TORCH_INDEX)),$(torch_cpu),pip install --constraint constraints.txt $(torch))
+define torch_cpu
+pip install --no-index --no-deps $(torch) 2>/dev/null \
+|| { echo 'No wheel of it on this machine. Asking $(TORCH_INDEX)'; \
+PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --timeout 15 --retries 1 $(torch); } \
+|| { printf '%s\n' '' '$(torch) could not be had from $(TORCH_INDEX). Choose one:' \
+'  make $(MAKECMDGOALS) TORCH_INDEX=URL         another index that has the CPU build' \
+'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)   a folder that holds its wheel' \
+'  make $(MAKECMDGOALS) TORCH_INDEX=            your default index; on Linux that brings several GB of CUDA' >&2; exit 1; }
+endef
+
+# $(call apt,PACKAGE): install a Debian package where we may, else name the one command.
+apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(1); \
+else printf '%s\n' 'This needs $(1), which only root may install. On Debian or Ubuntu say once:' \
+'  sudo apt-get update && sudo apt-get install -y --no-install-recommends $(1)' 'and make again.' >&2; exit 1; fi
