@@ -78,6 +78,9 @@ class Tolerance:
     absolute: float = 1e-11
 
 
+DEFAULT_TOLERANCE = Tolerance()
+
+
 def observation_tree(observation: Observation) -> dict[str, Any]:
     """An observation as a tree for the codec."""
     return {
@@ -91,7 +94,12 @@ def observation_tree(observation: Observation) -> dict[str, Any]:
 def observation_from_tree(tree: Any) -> Observation:
     """The inverse, for trees that anybody may have written. Raises CodecError."""
     match tree:
-        case {"result": result, "raised": None | Raised() as raised, "changed": list() as changed, "calls": dict() as calls}:
+        case {
+            "result": result,
+            "raised": None | Raised() as raised,
+            "changed": list() as changed,
+            "calls": dict() as calls,
+        }:
             names = [*changed, *calls]
             if len(tree) == 4 and all(type(n) is str for n in names) and all(type(c) is list for c in calls.values()):
                 return Observation(result, raised, tuple(changed), calls)
@@ -117,8 +125,9 @@ class OwnJudge:
 class Checks:
     """All that one exercise is checked with on one set of cases: the public ones, or a term's hidden ones.
 
-    `expected` holds an Observation for each case, and `misconceptions` what each named wrong implementation gives on the same cases:
-    for each id one or more variants, each with an Observation for each case. Both are empty where `own` judges.
+    `expected` holds an Observation for each case, and `misconceptions` what each named wrong implementation gives on
+    the same cases: for each id one or more variants, each with an Observation for each case. Both are empty where
+    `own` judges.
     """
 
     id: str

@@ -1,9 +1,9 @@
 """The one codec for everything that crosses a process or is recorded: trees of plain values ⇄ bytes.
 
 A tree is built of None, bool, int, float, str, list, tuple, dict, NumPy arrays of the dtypes below, and three marks:
-`Raised` (an exception, as type and text), `Opaque` (a value of any other type, as type and text) and `Fixture` (a callable
-input, as the name of its builder and the arrays it is built from). `freeze` brings any value into that form, `decode`
-accepts bytes from anybody: whatever is malformed, too large or too deep is a `CodecError`.
+`Raised` (an exception, as type and text), `Opaque` (a value of any other type, as type and text) and `Fixture` (a
+callable input, as the name of its builder and the arrays it is built from). `freeze` brings any value into that form,
+`decode` accepts bytes from anybody: whatever is malformed, too large or too deep is a `CodecError`.
 """
 
 from __future__ import annotations
@@ -19,9 +19,7 @@ MAX_NODES = 200_000
 MAX_BYTES = 16_000_000
 MAX_TEXT = 2_000
 
-Dtype = Literal[
-    "|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"
-]
+Dtype = Literal["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"]
 DTYPES: frozenset[str] = frozenset(Dtype.__args__)  # type: ignore[attr-defined]
 
 
@@ -140,9 +138,7 @@ def _to_node(value: object, budget: _Budget, depth: int) -> Any:
     if isinstance(value, tuple):
         return _Tuple([_to_node(item, budget, depth + 1) for item in tuple(value)])
     if isinstance(value, dict):
-        return _Dict(
-            [(_to_node(k, budget, depth + 1), _to_node(v, budget, depth + 1)) for k, v in dict(value).items()]
-        )
+        return _Dict([(_to_node(k, budget, depth + 1), _to_node(v, budget, depth + 1)) for k, v in dict(value).items()])
     if isinstance(value, Raised | Opaque):
         return value
     if isinstance(value, Fixture):

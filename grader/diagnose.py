@@ -1,12 +1,13 @@
 """Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
 
-First the exercise's own misconceptions: a student's results, facet by facet and over all of its cases, against what each named
-wrong implementation gives. Only if exactly one fits is it named. Where none fits, patterns that any exercise knows are tried.
+First the exercise's own misconceptions: a student's results, facet by facet and over all of its cases, against what
+each named wrong implementation gives. Only if exactly one fits is it named. Where none fits, an exercise that this
+one builds on may be wrong; then patterns that any exercise knows are tried.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -21,8 +22,13 @@ def diagnose(
     observations: tuple[Observation, ...],
     results: tuple[CaseResult, ...],
     texts: Mapping[str, str],
+    wrong_needs: Sequence[str] = (),
 ) -> Diagnosis | None:
-    """The one cause that the evidence singles out, or None. `texts` holds the message of each misconception."""
+    """The one cause that the evidence singles out, or None.
+
+    `texts` holds the message of each misconception. `wrong_needs` names the exercises that this one builds on and
+    that are wrong themselves: where no misconception of its own fits, that is the cause to mend first.
+    """
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     ambiguous = False
     for facet in failing:
@@ -31,9 +37,20 @@ def diagnose(
         if len(fitting) == 1:
             return Diagnosis(fitting[0], texts[fitting[0]])
         ambiguous = ambiguous or bool(fitting)
+    if failing and wrong_needs:
+        return _mend_first(wrong_needs)
     if ambiguous or not failing:
         return None
     return _pattern(checks, observations, results, failing)
+
+
+def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
+    names = " and ".join(f"`{name}`" for name in wrong_needs)
+    verb, it = ("are", "them") if len(wrong_needs) > 1 else ("is", "it")
+    return Diagnosis(
+        "needs",
+        f"{names}, which this builds on, {verb} not right yet. Mend {it} first, then check this again.",
+    )
 
 
 def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) -> list[int]:
@@ -90,7 +107,7 @@ def _pattern(
 
 
 def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: CaseResult) -> list[Wrong] | None:
-    """The wrong outputs of one case as arrays; None where something else is wrong, so that no pattern can explain it."""
+    """The wrong outputs of one case as arrays; None where something else is wrong, which no pattern can explain."""
     if checks.own is not None or observation.raised is not None:
         return None
     got = named_outputs(checks.outputs, observation.result)
@@ -118,9 +135,7 @@ def _matches(got: Array, expected: Array, checks: Checks) -> bool:
 
 def _is_float32(wrong: list[Wrong], checks: Checks) -> bool:
     return all(
-        got.dtype == np.float32
-        and got.shape == expected.shape
-        and np.allclose(got, expected, rtol=1e-4, atol=1e-5)
+        got.dtype == np.float32 and got.shape == expected.shape and np.allclose(got, expected, rtol=1e-4, atol=1e-5)
         for _, _, got, expected in wrong
     )
 
@@ -150,7 +165,7 @@ def _is_broadcast(wrong: list[Wrong], checks: Checks) -> bool:
 def _in_time(
     rule: Callable[[Array, Array, Checks], bool],
 ) -> Callable[[list[Wrong], Checks], bool]:
-    """Ask a rule about results whose time axis is brought to the front and which have at least three steps somewhere."""
+    """Ask a rule about results with their time axis in front, of which at least one has three steps or more."""
 
     def explains(wrong: list[Wrong], checks: Checks) -> bool:
         pairs = []
@@ -188,12 +203,17 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
         _lost_precision,
         "The numbers agree to about seven digits only: somewhere on the way they were rounded to float32.",
     ),
-    ("transposed", _is_transposed, "The result is the transpose of what is due: rows and columns are swapped."),
+    (
+        "transposed",
+        _is_transposed,
+        "The result is the transpose of what is due: rows and columns are swapped.",
+    ),
     ("sign", _is_negated, "Every number has the right size and the wrong sign."),
     (
         "broadcast",
         _is_broadcast,
-        "A vector is due and a square matrix came back. NumPy broadcast (N,) against (N, 1): bring both to one shape first.",
+        "A vector is due and a square matrix came back. NumPy broadcast (N,) against (N, 1): "
+        "bring both to one shape first.",
     ),
     (
         "one_step_late",
@@ -208,7 +228,8 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     (
         "first_step_only",
         _in_time(_first_step_only),
-        "The first time step is right and the second is not. What differs between them is what comes in from the step before.",
+        "The first time step is right and the second is not. What differs between them is what comes in "
+        "from the step before.",
     ),
 )
 
@@ -226,11 +247,20 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     if len({case.name for case, *_ in wrong}) < 2:
         return None
     if np.allclose(factors, factors[0], rtol=1e-9):
-        return Diagnosis("constant_factor", f"Every number is off by the same factor: yours are {factors[0]:.6g} times what is due.")
+        return Diagnosis(
+            "constant_factor",
+            f"Every number is off by the same factor: yours are {factors[0]:.6g} times what is due.",
+        )
     for symbol in wrong[0][0].sizes:
         sizes = [case.sizes.get(symbol, 0) for case, *_ in wrong]
         if len(set(sizes)) > 1 and np.allclose([f * s for f, s in zip(factors, sizes, strict=True)], 1):
-            return Diagnosis("averaged", f"Every number is too small by the factor {symbol}: a mean over {symbol} stands where the sum is due.")
+            return Diagnosis(
+                "averaged",
+                f"Every number is too small by the factor {symbol}: a mean over {symbol} stands where the sum is due.",
+            )
         if len(set(sizes)) > 1 and np.allclose(factors, sizes):
-            return Diagnosis("summed", f"Every number is too large by the factor {symbol}: a sum over {symbol} stands where the mean is due.")
+            return Diagnosis(
+                "summed",
+                f"Every number is too large by the factor {symbol}: a sum over {symbol} stands where the mean is due.",
+            )
     return None

@@ -28,7 +28,7 @@ _NOT_THE_STUDENTS = (
 
 
 def call(function: Any, case: Case) -> Observation:
-    """Call `function` once with the case's inputs by keyword; callables among them are wrapped to record their calls."""
+    """Call `function` once with the case's inputs by keyword; callables among them record their calls."""
     inputs, calls = prepare(case)
     problem = _cannot_be_called(function, inputs)
     if problem is not None:
@@ -92,7 +92,10 @@ def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None
     """A wrong argument list, told in the exercise's words rather than in Python's."""
     names = ", ".join(inputs)
     if not callable(function):
-        return Raised("TypeError", f"a function is due here, taking ({names}); this is of type {type(function).__name__}")
+        return Raised(
+            "TypeError",
+            f"a function is due here, taking ({names}); this is of type {type(function).__name__}",
+        )
     try:
         signature = inspect.signature(function)
     except (TypeError, ValueError):
@@ -114,7 +117,10 @@ def _changed(case: Case, inputs: Mapping[str, Any]) -> tuple[str, ...]:
 
 def _same_bytes(before: Any, after: Any) -> bool:
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
-        return (before.dtype, before.shape) == (after.dtype, after.shape) and before.tobytes() == after.tobytes()
+        return (before.dtype, before.shape) == (
+            after.dtype,
+            after.shape,
+        ) and before.tobytes() == after.tobytes()
     try:
         return encode(before) == encode(after)
     except (CodecError, RecursionError):
@@ -127,4 +133,3 @@ DRIVERS: dict[str, Driver] = {"call": call}
 def drive(driver: str, function: Any, case: Case) -> Observation:
     """Drive a student's object on a case by the named driver."""
     return DRIVERS[driver](function, case)
-

@@ -1,4 +1,6 @@
-"""From observations to a verdict: judge every case, add up the facets, look for the cause. The same in notebook and autograder."""
+"""From observations to a verdict: judge every case, add up the facets, look for the cause. The same in notebook and
+autograder.
+"""
 
 from __future__ import annotations
 
@@ -27,7 +29,8 @@ def evaluate(
 ) -> Verdict:
     """Judge an exercise by what was observed on each case.
 
-    `texts` holds the misconceptions' messages. `wrong_needs` names the exercises that this one builds on and that are wrong themselves.
+    `texts` holds the misconceptions' messages. `wrong_needs` names the exercises that this one builds on and that are
+    wrong themselves.
     """
     results = tuple(judge(checks, index, observation) for index, observation in enumerate(observations))
     if all(o.raised is not None and o.raised.type == "NotImplementedError" for o in observations):
@@ -46,7 +49,7 @@ def evaluate(
     diagnosis = None
     if failing:
         status = "error" if failing[0].problems[0].kind == "raised" else "failed"
-        diagnosis = _mend_first(wrong_needs) if wrong_needs else diagnose(checks, observations, results, texts)
+        diagnosis = diagnose(checks, observations, results, texts, wrong_needs)
     return verdict(place, status, results, facets, diagnosis)
 
 
@@ -62,7 +65,16 @@ def verdict(
     exercise = place.exercise
     earned = float(exercise.points) if status == "passed" else float(sum(facet.earned for facet in facets))
     return Verdict(
-        exercise.id, exercise.title, status, earned, float(exercise.points), place.page_title, cases, facets, diagnosis, note
+        exercise.id,
+        exercise.title,
+        status,
+        earned,
+        float(exercise.points),
+        place.page_title,
+        cases,
+        facets,
+        diagnosis,
+        note,
     )
 
 
@@ -73,10 +85,3 @@ def _unimplemented(place: Place, checks: Checks, observations: tuple[Observation
         called = raised.lines[-1].partition(", in ")[2].partition(":")[0]
         note = f"{checks.id} calls {called}, and that is not written yet."
     return verdict(place, "unimplemented", note=note)
-
-
-def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
-    names = " and ".join(f"`{name}`" for name in wrong_needs)
-    verb, it = ("are", "them") if len(wrong_needs) > 1 else ("is", "it")
-    return Diagnosis("needs", f"{names}, which this builds on, {verb} not right yet. Mend {it} first, then check this again.")
-

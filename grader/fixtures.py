@@ -1,7 +1,8 @@
-"""Builders of the inputs that are not plain values: callables and random generators. A student's process may see them.
+"""Builders of the inputs that are not plain values: callables and random generators. A student's process may see
+them.
 
-A case holds a `codec.Fixture`, the name of a builder here and its parameters; the driver builds the input anew for each call of the
-student's function, and records the calls of a callable one.
+A case holds a `codec.Fixture`, the name of a builder here and its parameters; the driver builds the input anew for
+each call of the student's function, and records the calls of a callable one.
 """
 
 from __future__ import annotations

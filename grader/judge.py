@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -25,7 +24,9 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
     problems += _problems_of_inputs(observation)
-    return CaseResult(case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems))
+    return CaseResult(
+        case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
+    )
 
 
 def problems_of_call(observation: Observation) -> list[Problem]:
@@ -62,7 +63,8 @@ def _problems_of_inputs(observation: Observation) -> list[Problem]:
     return [
         Problem(
             "changed",
-            f"{names} {verb} changed by the call; leave inputs as they are: `h = h + a` makes a new array, `h += a` changes the old one",
+            f"{names} {verb} changed by the call; leave inputs as they are: "
+            "`h = h + a` makes a new array, `h += a` changes the old one",
         )
     ]
 
@@ -133,7 +135,7 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
         return None
     wrong = ~right
     first = tuple(int(i) for i in np.argwhere(wrong)[0]) if expected.ndim else ()
-    if "T" in output.axes[:expected.ndim] and expected.ndim == len(output.axes):
+    if "T" in output.axes[: expected.ndim] and expected.ndim == len(output.axes):
         axis = output.axes.index("T")  # the first wrong step in time, then the first place within it
         step = int(np.argwhere(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))[0, 0])
         within = np.argwhere(np.take(wrong, step, axis))[0]
@@ -178,9 +180,7 @@ def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:
 def agree(ours: Observation, theirs: Observation, outputs: tuple[str, ...], checks: Checks) -> bool:
     """Whether two observations show the same results in these outputs, or raise the same type of exception."""
     if ours.raised is not None or theirs.raised is not None:
-        return (
-            ours.raised is not None and theirs.raised is not None and ours.raised.type == theirs.raised.type
-        )
+        return ours.raised is not None and theirs.raised is not None and ours.raised.type == theirs.raised.type
     mine, other = (named_outputs(checks.outputs, o.result) for o in (ours, theirs))
     if isinstance(mine, Problem) or isinstance(other, Problem):
         return isinstance(mine, Problem) and isinstance(other, Problem) and mine.text == other.text

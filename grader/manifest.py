@@ -31,7 +31,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     seconds_per_exercise: float = 10.0
     seconds_per_cell: float = 20.0
     output_bytes: int = 100_000
-    result_bytes: int = 16_000_000
+    result_bytes: int = 64_000_000
 
 
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -169,7 +169,8 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
                 raise fail(exercise.id, f"exercise {exercise.id!r} has {exercise.points} points; give it more than 0")
             if exercise.page not in chapter.pages:
                 raise fail(
-                    exercise.id, f"exercise {exercise.id!r}: page {exercise.page!r} is not in the chapter's pages"
+                    exercise.id,
+                    f"exercise {exercise.id!r}: page {exercise.page!r} is not in the chapter's pages",
                 )
         for name in ids:
             if name in seen:

@@ -1,4 +1,6 @@
-"""From a spec to checks: run its oracle and its misconceptions on its cases, and record the public ones in a data folder."""
+"""From a spec to checks: run its oracle and its misconceptions on its cases, and record the public ones in a data
+folder.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +16,7 @@ import numpy as np
 from grader.cases import Case, Checks, Observation
 from grader.codec import CodecError, decode, encode
 from grader.drivers import drive
+from grader.files import write_whole
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages, parse_messages
 from grader.released import (
@@ -89,7 +92,9 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
     own = load_own_judge(own_path) if own_path.exists() else None
     if (own is None) == (spec.oracle is None):
-        raise SpecError(f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both")
+        raise SpecError(
+            f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both"
+        )
     generated = spec.cases(np.random.default_rng([seed, zlib.crc32(name.encode())]))
     cases = tuple([spec.example, *generated] if example else generated)
     return Checks(
@@ -129,15 +134,16 @@ def _expected(oracle: Callable[..., Any], spec: Spec, cases: tuple[Case, ...], n
 
 
 def record(root: Path, data: Path) -> list[Path]:
-    """Write the data folder of the whole course; return what changed. Outputs that agree to 1e-10 keep their old bytes."""
+    """Write the data folder of the whole course; return what changed. Outputs that agree to 1e-10 keep their old
+    bytes.
+    """
     manifest = load_manifest(root / "course.toml")
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
     for place in manifest.places.values():
         files |= _files_of(root, data, place)
     changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
-    data.mkdir(parents=True, exist_ok=True)
     for path in changed:
-        path.write_bytes(files[path])
+        write_whole(path, files[path])
     for path in stray(data, manifest):
         path.unlink()
         changed.append(path)
@@ -182,7 +188,9 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        return (a.dtype, a.shape) == (b.dtype, b.shape) and bool(np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
+        return (a.dtype, a.shape) == (b.dtype, b.shape) and bool(
+            np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True)
+        )
     if isinstance(a, float):
         return bool(np.isclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
     if isinstance(a, list | tuple):
@@ -190,5 +198,3 @@ def same(a: Any, b: Any) -> bool:
     if isinstance(a, dict):
         return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
     return bool(a == b)
-
-

@@ -102,9 +102,7 @@ def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | 
         try:
             student, resources = step(config=config).preprocess(student, resources)
         except Exception as error:  # its steps raise half a dozen kinds
-            raise ReleaseError(
-                f"{path}: nbgrader's step {step.__name__} refuses this notebook: {error}"
-            ) from error
+            raise ReleaseError(f"{path}: nbgrader's step {step.__name__} refuses this notebook: {error}") from error
         if step is ClearSolutions:
             _name_stubs(student, path)
     nbformat.validate(student)
@@ -119,9 +117,7 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
     manifest = load_manifest(root / "course.toml")
     check_sources(root, manifest)
     contents = {
-        out / chapter.id / f"{notebook.name}.ipynb": notebook_bytes(
-            student_notebook(root, manifest, chapter, notebook)
-        )
+        out / chapter.id / f"{notebook.name}.ipynb": notebook_bytes(student_notebook(root, manifest, chapter, notebook))
         for chapter in manifest.chapters
         for notebook in chapter.notebooks
     }
@@ -131,11 +127,7 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
 def check_sources(root: Path, manifest: Manifest) -> None:
     """Raise ReleaseError for a source that the manifest names and is missing, or that it does not name."""
     solutions = root / "solutions"
-    listed = {
-        source_path(root, chapter, notebook)
-        for chapter in manifest.chapters
-        for notebook in chapter.notebooks
-    }
+    listed = {source_path(root, chapter, notebook) for chapter in manifest.chapters for notebook in chapter.notebooks}
     for path in sorted(listed):
         if not path.is_file():
             raise ReleaseError(
@@ -153,9 +145,7 @@ def check_sources(root: Path, manifest: Manifest) -> None:
 def stray_notebooks(manifest: Manifest, out: Path) -> list[Path]:
     """The notebooks below OUT that the manifest does not list: left over from an earlier release."""
     listed = {
-        out / chapter.id / f"{notebook.name}.ipynb"
-        for chapter in manifest.chapters
-        for notebook in chapter.notebooks
+        out / chapter.id / f"{notebook.name}.ipynb" for chapter in manifest.chapters for notebook in chapter.notebooks
     }
     found = (path for path in out.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     return sorted(path for path in found if path not in listed)
@@ -214,9 +204,7 @@ def _check_ids(
     for line, exercise_id in found:
         if exercise_id not in expected:
             place = manifest.places.get(exercise_id)
-            where = (
-                f"it belongs to {place.chapter.id}/{place.notebook.name}" if place else "no notebook has it"
-            )
+            where = f"it belongs to {place.chapter.id}/{place.notebook.name}" if place else "no notebook has it"
             raise ReleaseError(
                 f"{path}:{line}: exercise {exercise_id!r} is not one of notebook {notebook.name!r} "
                 f"in course.toml ({where}). Add it there, or remove the cell."
@@ -283,9 +271,7 @@ def _check_regions(path: Path, line: int, source: str, exercise_id: str) -> None
             opened = number
         elif "END SOLUTION" in text:
             if opened is None:
-                raise ReleaseError(
-                    f"{path}:{number}: {END} without a {BEGIN} before it. Add it or take this out."
-                )
+                raise ReleaseError(f"{path}:{number}: {END} without a {BEGIN} before it. Add it or take this out.")
             opened = None
             regions += 1
     if opened is not None:

@@ -1,4 +1,6 @@
-"""What `grader release` recorded in a data folder: the manifest, and for each exercise its cases, outputs and messages."""
+"""What `grader release` recorded in a data folder: the manifest, and for each exercise its cases, outputs and
+messages.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +8,6 @@ import importlib.util
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
-
 
 from grader.cases import (
     Case,
@@ -62,9 +63,7 @@ def cases_tree(checks: Checks) -> dict[str, Any]:
         "driver": checks.driver,
         "outputs": [[output.name, list(output.axes)] for output in checks.outputs],
         "tolerance": [checks.tolerance.relative, checks.tolerance.absolute],
-        "facets": [
-            [f.name, f.share, f.outputs and list(f.outputs), f.kinds and list(f.kinds)] for f in checks.facets
-        ],
+        "facets": [[f.name, f.share, f.outputs and list(f.outputs), f.kinds and list(f.kinds)] for f in checks.facets],
         "cases": [[dict(case.sizes), dict(case.inputs), case.kind] for case in checks.cases],
     }
 
@@ -88,7 +87,8 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
         outputs=tuple(Output(name, tuple(axes)) for name, axes in cases["outputs"]),
         tolerance=Tolerance(*cases["tolerance"]),
         facets=tuple(
-            Facet(name, share, outs and tuple(outs), kinds and tuple(kinds)) for name, share, outs, kinds in cases["facets"]
+            Facet(name, share, outs and tuple(outs), kinds and tuple(kinds))
+            for name, share, outs, kinds in cases["facets"]
         ),
         cases=tuple(Case(sizes, inputs, kind) for sizes, inputs, kind in cases["cases"]),
         expected=_observations(outputs["expected"]),
@@ -112,5 +112,3 @@ def load_own_judge(path: Path) -> OwnJudge:
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return OwnJudge(module.judge, getattr(module, "MATCHES", {}))
-
-

@@ -22,11 +22,22 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from grader.cases import WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.codec import Fixture
 from grader.verdict import Problem
 
-__all__ = ["Case", "Facet", "Fixture", "Misconception", "Observation", "Output", "OwnJudge", "Problem", "Spec", "Tolerance"]
+__all__ = [
+    "Case",
+    "Facet",
+    "Fixture",
+    "Misconception",
+    "Observation",
+    "Output",
+    "OwnJudge",
+    "Problem",
+    "Spec",
+    "Tolerance",
+]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
 
@@ -44,10 +55,11 @@ class Misconception:
 class Spec:
     """How one exercise is checked.
 
-    `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` gives the others, random float64, with sizes all
-    different at least once and of size 1 at least once. `oracle` takes the case's inputs by name and returns what is due; it comes from
-    PyTorch, a closed form, finite differences or a slow loop, never from the reference solution. Where no value is fixed leave it
-    out, and write `judge` and `MATCHES` into a file `ID_judge.py` beside the spec (see `grader.cases.OwnJudge`).
+    `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` gives the others, random
+    float64, with sizes all different at least once and of size 1 at least once. `oracle` takes the case's inputs by
+    name and returns what is due; it comes from PyTorch, a closed form, finite differences or a slow loop, never from
+    the reference solution. Where no value is fixed leave it out, and write `judge` and `MATCHES` into a file
+    `ID_judge.py` beside the spec (see `grader.cases.OwnJudge`).
     """
 
     outputs: Sequence[Output]
@@ -55,7 +67,7 @@ class Spec:
     cases: Callable[[np.random.Generator], Iterable[Case]]
     oracle: Callable[..., Any] | None = None
     facets: Sequence[Facet] = WHOLE
-    tolerance: Tolerance = Tolerance()
+    tolerance: Tolerance = DEFAULT_TOLERANCE
     driver: str = "call"
     misconceptions: dict[str, Misconception] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)

@@ -11,14 +11,17 @@ from grader.released import COURSE
 from grader.render.notes import Hint, Progress
 from grader.verdict import CheckFailed, Verdict
 
-_latest: dict[str, Verdict] = {}  # what this session's checks found last: for `progress`, and for exercises that build on others
+_latest: dict[
+    str, Verdict
+] = {}  # what this session's checks found last: for `progress`, and for exercises that build on others
 
 
 def check(exercise_id: str, function: Any) -> Verdict:
     """Run the public checks of an exercise on your function, and say what they found.
 
-    Returns a `Verdict`, which is true when all is right; it never raises on a wrong answer. Under nbgrader's own Validate it raises
-    CheckFailed instead, so that a validated notebook is a right one. Raises UnknownIdError for an id that the course does not have.
+    Returns a `Verdict`, which is true when all is right; it never raises on a wrong answer. Under nbgrader's own
+    Validate it raises CheckFailed instead, so that a validated notebook is a right one. Raises UnknownIdError for an
+    id that the course does not have.
     """
     place = COURSE.manifest.place(exercise_id)
     checks = COURSE.checks(exercise_id)

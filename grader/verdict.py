@@ -93,4 +93,6 @@ class Verdict:
 
 
 class CheckFailed(Exception):  # noqa: N818 - it is a sentence in a student's notebook
-    """Raised in place of a verdict where nbgrader's own Validate runs the notebook, so that its button tells the truth."""
+    """Raised in place of a verdict where nbgrader's own Validate runs the notebook, so that its button tells the
+    truth.
+    """

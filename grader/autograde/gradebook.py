@@ -116,13 +116,9 @@ def record_submission(
             _set_comments(notebook, (comments or {}).get(name, {}))
 
 
-def _set_scores(
-    notebook: Any, scores: Mapping[str, float], where: str, student_id: str, is_new: bool
-) -> None:
+def _set_scores(notebook: Any, scores: Mapping[str, float], where: str, student_id: str, is_new: bool) -> None:
     checks = {
-        grade.name.removesuffix(_CHECK_SUFFIX): grade
-        for grade in notebook.grades
-        if grade.name.endswith(_CHECK_SUFFIX)
+        grade.name.removesuffix(_CHECK_SUFFIX): grade for grade in notebook.grades if grade.name.endswith(_CHECK_SUFFIX)
     }
     _check_names("exercise", where, scores, checks)
     for exercise_id, grade in checks.items():
@@ -167,14 +163,10 @@ def _refuse_changes(gradebook: Gradebook, chapter_id: str, notebooks: Mapping[st
         for cell in notebook.cells
         if "nbgrader" in cell.metadata
     }
-    old = {
-        f"{notebook.name}: {cell.name}" for notebook in assignment.notebooks for cell in notebook.source_cells
-    }
+    old = {f"{notebook.name}: {cell.name}" for notebook in assignment.notebooks for cell in notebook.source_cells}
     if new == old:
         return
-    changes = [f"added {name}" for name in sorted(new - old)] + [
-        f"removed {name}" for name in sorted(old - new)
-    ]
+    changes = [f"added {name}" for name in sorted(new - old)] + [f"removed {name}" for name in sorted(old - new)]
     raise GradebookError(
         f"{chapter_id}: cells changed although {len(assignment.submissions)} students have submitted "
         f"({'; '.join(changes)}), which nbgrader cannot do. Either undo the change for this term, or move "
@@ -261,9 +253,7 @@ def _make_folder(db_url: str) -> None:
         try:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise GradebookError(
-                f"Gradebook {_shown(db_url)}: its folder cannot be made: {error}."
-            ) from error
+            raise GradebookError(f"Gradebook {_shown(db_url)}: its folder cannot be made: {error}.") from error
 
 
 @contextmanager

@@ -1,4 +1,6 @@
-"""A verdict as HTML for a notebook: the same rows as the text, legible in light and dark themes; every text is escaped."""
+"""A verdict as HTML for a notebook: the same rows as the text, legible in light and dark themes; every text is
+escaped.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +10,13 @@ import re
 from grader.render.rows import headline, number, rows
 from grader.verdict import Verdict
 
-_EDGE = {"passed": "#2a7f62", "unimplemented": "#7a7a7a", "failed": "#b36b00", "error": "#b36b00", "timeout": "#b36b00"}
+_EDGE = {
+    "passed": "#2a7f62",
+    "unimplemented": "#7a7a7a",
+    "failed": "#b36b00",
+    "error": "#b36b00",
+    "timeout": "#b36b00",
+}
 _MARK = {"passed": "✓", "unimplemented": "○"}
 _CODE = re.compile(r"`([^`\n]+)`")
 

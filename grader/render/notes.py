@@ -26,7 +26,12 @@ class Hint:
         return f'More: hint("{self.exercise_id}", {self.level + 1})' if self.level < LEVELS[-1] else ""
 
     def __repr__(self) -> str:
-        return "\n".join(filter(None, (f"Hint {self.level} for {self.exercise_id}", textwrap.indent(self.text, "  "), self._next)))
+        return "\n".join(
+            filter(
+                None,
+                (f"Hint {self.level} for {self.exercise_id}", textwrap.indent(self.text, "  "), self._next),
+            )
+        )
 
     def _repr_markdown_(self) -> str:
         more = f"\n\n{self._next.replace('hint(', '`hint(', 1)}`" if self._next else ""

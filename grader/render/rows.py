@@ -53,7 +53,12 @@ def rows(verdict: Verdict) -> list[tuple[str, str]]:
         parts = [f"{facet.name} {number(facet.earned)} / {number(facet.points)}" for facet in verdict.facets]
         found.append(("earned", " · ".join(parts)))
     if verdict.status == "unimplemented" and not verdict.note:
-        found.append(("what to do", "replace the line that raises NotImplementedError with your code, then run the check again"))
+        found.append(
+            (
+                "what to do",
+                "replace the line that raises NotImplementedError with your code, then run the check again",
+            )
+        )
     if not verdict:
         found.append(("next", f'hint("{verdict.id}")   page: {verdict.page}'))
     return found

@@ -17,8 +17,6 @@
 # %%
 import numpy as np
 
-from grader import check, hint, progress
-
 # %% [markdown]
 # ## One step of the recurrence
 #

@@ -57,9 +57,11 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
-    facets=[Facet("several time steps", share=3, kinds=("ordinary",)), Facet("one time step", share=1, kinds=("T = 1",))],
+    facets=[
+        Facet("several time steps", share=3, kinds=("ordinary",)),
+        Facet("one time step", share=1, kinds=("T = 1",)),
+    ],
 )
-
 
 
 @SPEC.misconception(keeps=["one time step"])
@@ -138,7 +140,7 @@ def loops_over_the_batch(x, h_0, W_xh, W_hh, b_h):
 
 @SPEC.misconception(keeps=["one time step"])
 def one_array_for_all_steps(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because it saves memory: the state is overwritten in place, and the list holds the same array T times."""
+    """Tempting because it saves memory: the state is overwritten in place, and the same array is kept T times."""
     h, h_t = [], h_0.copy()
     for t in range(x.shape[1]):
         h_t[:] = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)

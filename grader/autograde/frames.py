@@ -1,0 +1,194 @@
+"""What a student's process is asked to do, and what it answers: a request, and frames of bounded bytes.
+
+A frame is four bytes of length, little endian, and a tree of `grader.codec`. The parent believes nothing in it but
+its form: a frame that does not parse ends the conversation.
+"""
+
+from __future__ import annotations
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from grader.cases import Case, Observation, observation_from_tree, observation_tree
+from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
+
+_LENGTH = struct.Struct("<I")
+
+
+@dataclass(frozen=True)
+class Cell:
+    """One cell to run. A check cell drives its exercise's function instead of running its source."""
+
+    index: int
+    source: str
+    exercise: str | None = None
+
+
+@dataclass(frozen=True)
+class Exam:
+    """What the child needs to drive an exercise: how, and on which inputs. No expected value is among it."""
+
+    driver: str
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True)
+class Request:
+    """One notebook to run. `skip` names cells that are not run (again)."""
+
+    cells: tuple[Cell, ...]
+    exams: dict[str, Exam]
+    seconds_per_cell: float
+    seconds_per_exercise: float
+    output_bytes: int
+    result_bytes: int
+    skip: frozenset[int] = frozenset()
+
+    def seconds(self, cell: Cell) -> float:
+        return self.seconds_per_exercise if cell.exercise else self.seconds_per_cell
+
+
+@dataclass(frozen=True)
+class Ready:
+    """The child has started and is about to run the first cell."""
+
+
+@dataclass(frozen=True)
+class Begin:
+    """The child is about to run this cell."""
+
+    cell: int
+
+
+@dataclass(frozen=True)
+class Observed:
+    """One case of one exercise was driven."""
+
+    exercise: str
+    case: int
+    observation: Observation
+
+
+@dataclass(frozen=True)
+class End:
+    """A cell has run: what it printed, the text of its last expression, and the exception that ended it."""
+
+    cell: int
+    printed: str = ""
+    value: str | None = None
+    raised: Raised | None = None
+
+
+@dataclass(frozen=True)
+class Done:
+    """All cells have run."""
+
+
+@dataclass(frozen=True)
+class Fault:
+    """Written by the parent: what ended a child before it was done, and in which cell (None: outside any)."""
+
+    kind: Literal["timeout", "died", "malformed", "too much"]
+    cell: int | None
+    text: str
+
+
+Frame = Ready | Begin | Observed | End | Done
+
+
+def request_bytes(request: Request) -> bytes:
+    """A request as bytes for the child."""
+    return encode(
+        {
+            "cells": [
+                (cell.index, cell.source, cell.exercise) for cell in request.cells if cell.index not in request.skip
+            ],
+            "exams": {
+                name: (exam.driver, [(dict(case.sizes), dict(case.inputs), case.kind) for case in exam.cases])
+                for name, exam in request.exams.items()
+            },
+            "output_bytes": request.output_bytes,
+        }
+    )
+
+
+@dataclass(frozen=True)
+class Work:
+    """A request as the child reads it."""
+
+    cells: tuple[Cell, ...]
+    exams: dict[str, Exam]
+    output_bytes: int
+
+
+def read_request(data: bytes) -> Work:
+    """The inverse of `request_bytes`. The request comes from the parent and is trusted."""
+    tree = decode(data)
+    return Work(
+        tuple(Cell(*cell) for cell in tree["cells"]),
+        {name: Exam(driver, tuple(Case(*case) for case in cases)) for name, (driver, cases) in tree["exams"].items()},
+        tree["output_bytes"],
+    )
+
+
+def frame_bytes(frame: Frame) -> bytes:
+    """One frame with its length in front."""
+    match frame:
+        case Observed(exercise, case, observation):
+            tree: dict[str, Any] = {
+                "is": "observed",
+                "exercise": exercise,
+                "case": case,
+                **observation_tree(observation),
+            }
+        case End(cell, printed, value, raised):
+            tree = {"is": "end", "cell": cell, "printed": printed, "value": value, "raised": raised}
+        case Begin(cell):
+            tree = {"is": "begin", "cell": cell}
+        case _:
+            tree = {"is": type(frame).__name__.lower()}
+    body = encode(tree)
+    return _LENGTH.pack(len(body)) + body
+
+
+@dataclass
+class FrameReader:
+    """Takes bytes as they come and gives the frames that are complete. Raises CodecError for anything malformed."""
+
+    _buffer: bytearray = field(default_factory=bytearray)
+
+    def feed(self, data: bytes) -> Iterator[Frame]:
+        self._buffer += data
+        while len(self._buffer) >= _LENGTH.size:
+            (length,) = _LENGTH.unpack_from(self._buffer)
+            if length > MAX_BYTES:
+                raise CodecError(f"a frame of {length:,} bytes")
+            if len(self._buffer) < _LENGTH.size + length:
+                return
+            body = bytes(self._buffer[_LENGTH.size : _LENGTH.size + length])
+            del self._buffer[: _LENGTH.size + length]
+            yield _frame(decode(body))
+
+
+def _frame(tree: Any) -> Frame:
+    match tree:
+        case {"is": "ready", **rest} if not rest:
+            return Ready()
+        case {"is": "done", **rest} if not rest:
+            return Done()
+        case {"is": "begin", "cell": int(cell), **rest} if not rest:
+            return Begin(cell)
+        case {
+            "is": "end",
+            "cell": int(cell),
+            "printed": str(printed),
+            "value": None | str() as value,
+            "raised": None | Raised() as raised,
+            **rest,
+        } if not rest:
+            return End(cell, printed, value, raised)
+        case {"is": "observed", "exercise": str(exercise), "case": int(case), **rest}:
+            return Observed(exercise, case, observation_from_tree(rest))
+    raise CodecError("not a frame")

@@ -1,0 +1,118 @@
+"""A term's hidden cases: a seed made once, and the checks computed from it once for each state of the course's
+checks.
+
+Both stand in `TERM/hidden/`, readable by their owner alone. The oracle (PyTorch, mostly) runs in a short process of
+its own, `python -m grader.autograde.hidden ROOT TERM CHAPTER`, so that the grader itself stays small.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import secrets
+import subprocess
+import sys
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+
+from grader.cases import Checks
+from grader.codec import CodecError, decode, encode
+from grader.files import write_whole
+from grader.manifest import Chapter, load_manifest
+from grader.record import checks_folder, make_checks
+from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree
+
+PRIVATE = 0o600
+
+
+class HiddenError(Exception):
+    """The hidden cases could not be made; the message says why and what to do."""
+
+
+def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]:
+    """The hidden checks of a chapter's exercises, from `TERM/hidden/` or made now. Raises HiddenError."""
+    path = term / "hidden" / f"{chapter.id}.msgpack"
+    state = _state(root, chapter, hidden_seed(term))
+    trees = _read(path, state)
+    if trees is None:
+        command = [
+            sys.executable,
+            "-m",
+            "grader.autograde.hidden",
+            str(root.resolve()),
+            str(term.resolve()),
+            chapter.id,
+        ]
+        made = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
+        trees = _read(path, state)
+        if made.returncode or trees is None:
+            raise HiddenError(f"the hidden cases of {chapter.id} could not be made:\n{made.stderr.strip()}")
+    manifest = load_manifest(root / "course.toml")
+    checks = {}
+    for exercise in chapter.exercises:
+        own = checks_folder(root, manifest.place(exercise.id)) / OWN_JUDGE.format(exercise.id)
+        cases, outputs = trees[exercise.id]
+        checks[exercise.id] = checks_from_trees(
+            exercise.id, cases, outputs, load_own_judge(own) if own.exists() else None
+        )
+    return checks
+
+
+def hidden_seed(term: Path) -> int:
+    """The term's seed, made at its first use and never changed."""
+    folder = term / "hidden"
+    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    path = folder / "seed"
+    if not path.exists():
+        write_whole(path, str(secrets.randbits(63)).encode(), PRIVATE)
+    try:
+        return int(path.read_text())
+    except ValueError as error:
+        raise HiddenError(
+            f"{path} holds no number; restore it from a backup, or delete {folder} for new cases"
+        ) from error
+
+
+def make(root: Path, term: Path, chapter_id: str) -> None:
+    """Compute a chapter's hidden checks and write them."""
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    seed = hidden_seed(term)
+    trees = {}
+    for exercise in chapter.exercises:
+        checks = make_checks(root, manifest.place(exercise.id), seed, example=False)
+        trees[exercise.id] = (cases_tree(checks), outputs_tree(checks))
+    content = encode({"state": _state(root, chapter, seed), "exercises": trees})
+    write_whole(term / "hidden" / f"{chapter_id}.msgpack", content, PRIVATE)
+
+
+def _read(path: Path, state: str) -> dict[str, tuple[object, object]] | None:
+    try:
+        tree = decode(path.read_bytes())
+    except (FileNotFoundError, CodecError):
+        return None
+    return tree["exercises"] if isinstance(tree, dict) and tree.get("state") == state else None
+
+
+def _state(root: Path, chapter: Chapter, seed: int) -> str:
+    """A hash of everything that the hidden checks are computed from."""
+    digest = hashlib.sha256(str(seed).encode())
+    engine = Path(__file__).resolve().parents[1]
+    files = [*(root / "solutions" / chapter.id / "checks").glob("*.py")]
+    files += [engine / name for name in ("cases.py", "codec.py", "drivers.py", "fixtures.py", "record.py", "spec.py")]
+    for path in sorted(files):
+        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+    for package in ("numpy", "torch"):
+        digest.update(f"{package} {_version(package)}".encode())
+    digest.update(",".join(exercise.id for exercise in chapter.exercises).encode())
+    return digest.hexdigest()
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return "none"
+
+
+if __name__ == "__main__":
+    make(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])

@@ -1,0 +1,216 @@
+"""Reading a submitted notebook, and matching it with the released one: which cells run, in which order, and what is
+odd.
+
+Cells are matched by `metadata.nbgrader.grade_id`, and where an editor lost that, by the function they define. Check
+cells come from the release, whatever the submission has in their place.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import json
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from grader.autograde.frames import Cell
+from grader.release import check_id, check_source
+
+MAX_BYTES = 50_000_000
+MAX_CELLS = 2_000
+
+
+class UnreadableError(Exception):
+    """A submitted file that is no notebook; the message says what is wrong with it, in a student's words."""
+
+
+@dataclass(frozen=True)
+class Plan:
+    """A submission made ready: the notebook to show (`notebook.cells[cell.index]` belongs to `cell`), and the cells
+    to run.
+
+    `defining` maps each exercise to the index of the cell that defines it. `remarks` are for a human; `foreign` says
+    that nothing of this assignment was found.
+    """
+
+    notebook: Any
+    cells: tuple[Cell, ...]
+    defining: dict[str, int]
+    remarks: tuple[str, ...] = ()
+    foreign: bool = False
+
+
+def read_notebook(path: Path) -> Any:
+    """A submitted file as a notebook of format 4. Raises UnreadableError."""
+    import nbformat
+
+    try:
+        size = path.stat().st_size
+        if size > MAX_BYTES:
+            raise UnreadableError(f"the file has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        tree = json.loads(path.read_bytes())
+    except OSError as error:
+        raise UnreadableError(f"the file cannot be read: {error.strerror}") from error
+    except RecursionError as error:
+        raise UnreadableError("the file is nested too deeply to be a notebook") from error
+    except ValueError as error:
+        raise UnreadableError(f"the file is not JSON, so it is no notebook: {error}") from error
+    if not isinstance(tree, dict) or not isinstance(tree.get("cells", tree.get("worksheets")), list):
+        raise UnreadableError("the file is JSON, but has no cells, so it is no notebook")
+    try:
+        notebook = nbformat.from_dict(tree)
+        if notebook.get("nbformat") != 4:
+            notebook = nbformat.convert(notebook, 4)
+    except Exception as error:
+        raise UnreadableError(f"the file is no notebook that can be read: {type(error).__name__}: {error}") from error
+    if len(notebook.cells) > MAX_CELLS:
+        raise UnreadableError(f"the notebook has {len(notebook.cells):,} cells; at most {MAX_CELLS:,} are read")
+    notebook.cells = [cell for cell in map(_sound_cell, notebook.cells) if cell is not None]
+    return notebook
+
+
+def _sound_cell(cell: Any) -> Any:
+    """A cell with the fields that every reader relies on, or None where it is none."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell
+
+    if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
+        return None
+    source = cell.get("source", "")
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        return None
+    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
+    make = new_code_cell if cell["cell_type"] == "code" else new_markdown_cell
+    return make(source, metadata=metadata)
+
+
+def grade_id(cell: Any) -> str | None:
+    """The cell's `grade_id`, if it has one."""
+    entry = cell.metadata.get("nbgrader")
+    name = entry.get("grade_id") if isinstance(entry, dict) else None
+    return name if isinstance(name, str) else None
+
+
+def defines(source: str, name: str) -> bool:
+    """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
+    eye.
+    """
+    try:
+        body = ast.parse(source).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
+    return any(
+        (isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name)
+        or (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets))
+        for node in body
+    )
+
+
+@dataclass
+class _Draft:
+    cells: list[Any] = field(default_factory=list)
+    remarks: list[str] = field(default_factory=list)
+
+
+def plan(released: Any, submitted: Any, exercises: Sequence[str]) -> Plan:
+    """Match a submission with the released (student's) notebook of the same name."""
+    templates = {name: cell for cell in released.cells if (name := grade_id(cell))}
+    checks = {check_id(name): name for name in exercises}
+    draft = _Draft()
+    solved = _take_submitted(draft, submitted, templates, checks, exercises)
+    foreign = not solved and not any(grade_id(cell) in checks for cell in draft.cells)
+    for name in exercises:
+        _complete(draft, name, templates, foreign)
+    notebook = copy.deepcopy(released)
+    notebook.cells = draft.cells
+    _fresh_ids(notebook)
+    defining = {
+        name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
+    }
+    runnable = tuple(
+        Cell(index, _python(cell.source), checks.get(grade_id(cell) or ""))
+        for index, cell in enumerate(notebook.cells)
+        if cell.cell_type == "code"
+    )
+    if foreign:
+        draft.remarks = ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
+    return Plan(notebook, runnable, defining, tuple(draft.remarks), foreign)
+
+
+def _take_submitted(
+    draft: _Draft, submitted: Any, templates: dict[str, Any], checks: dict[str, str], exercises: Sequence[str]
+) -> set[str]:
+    """The student's cells in their order, with the release's check cells and metadata; return the exercises found."""
+    by_id = {grade_id(cell) for cell in submitted.cells}
+    seen: set[str] = set()
+    for cell in submitted.cells:
+        name = grade_id(cell)
+        if name not in templates and cell.cell_type == "code":
+            name = next((n for n in exercises if n not in by_id and n not in seen and defines(cell.source, n)), None)
+            name = name or next((c for c, n in checks.items() if cell.source.strip() == check_source(n)), None)
+        if name is None or name not in templates or templates[name].cell_type != cell.cell_type:
+            draft.cells.append(_plain(cell))
+        elif name in seen:
+            if name not in checks:
+                draft.cells.append(_plain(cell))
+                draft.remarks.append(f"the cell `{name}` stands twice; both were run, in their order")
+        else:
+            seen.add(name)
+            template = templates[name]
+            if name in checks and cell.source.strip() != template.source.strip():
+                draft.remarks.append(f"the check cell of `{checks[name]}` was edited; the released one was used")
+            taken = copy.deepcopy(template)
+            if name not in checks:
+                taken.source = cell.source
+            draft.cells.append(taken)
+    return seen & set(exercises)
+
+
+def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool) -> None:
+    """Put back what the submission lacks of an exercise: its cell (the stub) and its check cell, behind its last
+    definition.
+    """
+    ids = [grade_id(cell) for cell in draft.cells]
+    check = check_id(name)
+    if name not in ids:
+        at = ids.index(check) if check in ids else len(ids)
+        draft.cells.insert(at, copy.deepcopy(templates[name]))
+        draft.remarks.append(f"no cell defines `{name}`; the empty one of the release was put in its place")
+    ids = [grade_id(cell) for cell in draft.cells]
+    if check not in ids:
+        last = max(
+            i
+            for i, cell in enumerate(draft.cells)
+            if ids[i] == name or (cell.cell_type == "code" and defines(cell.source, name))
+        )
+        draft.cells.insert(last + 1, copy.deepcopy(templates[check]))
+        if not foreign:
+            draft.remarks.append(f"the check cell of `{name}` was missing; it was put back")
+
+
+def _plain(cell: Any) -> Any:
+    """A cell of the student's own: nothing in its metadata may look like the release's."""
+    own = copy.deepcopy(cell)
+    own.metadata.pop("nbgrader", None)
+    return own
+
+
+def _fresh_ids(notebook: Any) -> None:
+    """Give every cell an id of its own: submissions may repeat them."""
+    for index, cell in enumerate(notebook.cells):
+        cell["id"] = grade_id(cell) or f"cell-{index}"
+        cell.metadata.pop("jupyter", None)
+
+
+def _python(source: str) -> str:
+    """IPython's syntax (magics, `!`, `?`) as Python; a cell that it cannot transform is run as it stands."""
+    from IPython.core.inputtransformer2 import TransformerManager
+
+    try:
+        return str(TransformerManager().transform_cell(source))
+    except (SyntaxError, ValueError, RecursionError):
+        return source

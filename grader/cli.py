@@ -1,0 +1,228 @@
+"""The command line: `grader release`, `lint`, `demo-class`, `autograde`. One small function each."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NoReturn
+
+import typer
+from rich.console import Console
+from rich.table import Table
+
+if TYPE_CHECKING:
+    from grader.autograde.run import Graded
+    from grader.manifest import Chapter
+
+app = typer.Typer(
+    help="Checks, releases and grades the course Unrolled.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+out = Console()
+err = Console(stderr=True)
+
+Term = Annotated[Path, typer.Option("--term", help="The folder with submitted/, autograded/ and gradebook.db.")]
+
+
+def course_root() -> Path:
+    """The nearest folder upwards that holds a course.toml; ends the command where there is none."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
+            return folder
+    return _stop("This is not inside a course: no folder from here upwards holds course.toml and solutions/.")
+
+
+@app.command()
+def release(
+    term: Annotated[
+        Path | None, typer.Option("--term", help="Also register the chapters in this term's gradebook.")
+    ] = None,
+) -> None:
+    """Make exercises/ and grader/data/ from solutions/ and course.toml."""
+    from grader.manifest import load_manifest
+    from grader.record import record
+    from grader.release import release_notebooks
+
+    root = course_root()
+    with out.status("Releasing notebooks …"), _told():
+        changed = release_notebooks(root, root / "exercises")
+    with out.status("Recording cases and outputs …"), _told():
+        changed += record(root, root / "grader" / "data")
+    for path in changed:
+        out.print(f"wrote {path.relative_to(root)}", highlight=False)
+    out.print(f"{len(changed)} files changed." if changed else "Everything was up to date.")
+    if term is not None:
+        from grader.autograde.gradebook import gradebook_url, register
+
+        manifest = load_manifest(root / "course.toml")
+        for chapter in manifest.chapters:
+            with out.status(f"Registering {chapter.id} …"), _told():
+                register(gradebook_url(term), root, manifest, chapter)
+            out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", highlight=False)
+
+
+@app.command()
+def lint(
+    exercise: Annotated[str | None, typer.Argument(help="One exercise; all if left out.")] = None,
+) -> None:
+    """Check everything that must be true of the course."""
+    from grader.course import lint_course
+
+    root = course_root()
+    problems = 0
+    with _told():
+        for what, found in lint_course(root, exercise):
+            problems += len(found)
+            out.print(f"{'✗' if found else '✓'} {what}", highlight=False, style="red" if found else "", markup=False)
+            for problem in found:
+                out.print(f"    {problem}", highlight=False, markup=False, soft_wrap=True)
+    if problems:
+        _stop(f"{problems} problem{'s' * (problems > 1)} found.")
+
+
+@app.command("demo-class")
+def demo_class(
+    students: Annotated[int, typer.Option(help="How many students.")] = 30,
+    seed: Annotated[int, typer.Option(help="The same seed makes the same class.")] = 1,
+    chapter: Annotated[str | None, typer.Option(help="The chapter; the first if left out.")] = None,
+    folder: Annotated[Path, typer.Option("--out", help="Where to write the class.")] = Path("build/demo"),
+    verify: Annotated[
+        bool, typer.Option("--verify", help="Compare an autograded demo class with what was planted.")
+    ] = False,
+) -> None:
+    """Write a class of known work, with the score that each student must get; or --verify its gradebook."""
+    from grader import demo
+    from grader.manifest import load_manifest
+
+    root = course_root()
+    with _told():
+        name = chapter or load_manifest(root / "course.toml").chapters[0].id
+        if not verify:
+            with out.status("Writing a demo class …"):
+                planted = demo.demo_class(root, folder, name, students, seed)
+            out.print(
+                f"Wrote {len(planted)} students to {folder / 'submitted'}; what each must get: {folder / demo.PLANTED}"
+            )
+            return
+        found = demo.differences(root, folder, name)
+    for line in found:
+        err.print(line, highlight=False, markup=False)
+    if found:
+        _stop(f"{len(found)} scores differ from what was planted.")
+    out.print("Every score in the gradebook is the one that was planted.")
+
+
+@app.command()
+def autograde(
+    chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
+    term: Term = Path("term"),
+    workers: Annotated[
+        int | None, typer.Option(help="Students graded at a time; one for each core if left out.", min=1)
+    ] = None,
+) -> None:
+    """Grade every submission of a chapter into nbgrader's gradebook."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+
+    root = course_root()
+    err.print(
+        "Not sandboxed: this version runs students' code in child processes with your rights. "
+        "Grade only work that you trust, or do it in a machine that may be lost.",
+        style="bold yellow",
+    )
+    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err) as progress, _told():
+        task = progress.add_task("making ready", total=None)
+        from grader.autograde.run import autograde as run
+        from grader.manifest import load_manifest
+
+        results = run(
+            root,
+            term,
+            chapter,
+            workers=workers,
+            announce=lambda count: progress.update(task, total=count, description="grading"),
+            on_graded=lambda graded: progress.update(task, advance=1, description=graded.student),
+        )
+        found = load_manifest(root / "course.toml").chapter(chapter)
+    out.print(_class_table(found, results))
+    _print_remarks(results)
+    out.print(f"Gradebook: {term / 'gradebook.db'}   notebooks: {term / 'autograded'}", highlight=False)
+    if any(graded.fault for graded in results):
+        _stop("Some submissions could not be graded; their points are untouched. Run the command again.")
+
+
+def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
+    from grader.render.rows import number
+
+    table = Table(title=f"{chapter.title} ({chapter.id})")
+    table.add_column("student")
+    for exercise in chapter.exercises:
+        table.add_column(f"{exercise.id} / {number(exercise.points)}")
+    table.add_column("points", justify="right")
+    table.add_column("time", justify="right")
+    for graded in results:
+        verdicts = {name: v for notebook in graded.verdicts.values() for name, v in notebook.items()}
+        cells = []
+        for exercise in chapter.exercises:
+            verdict = verdicts.get(exercise.id)
+            if verdict is None:
+                cells.append("–")
+                continue
+            cause = verdict.diagnosis.id if verdict.diagnosis else verdict.status
+            cells.append(number(verdict.earned) + ("" if verdict else f"  {cause}"))
+        table.add_row(graded.student, *cells, number(graded.earned), f"{graded.seconds:.1f} s")
+    return table
+
+
+def _print_remarks(results: list[Graded]) -> None:
+    noted = [graded for graded in results if graded.remarks or graded.fault]
+    if noted:
+        out.print("For a human to look at:")
+    for graded in noted:
+        for remark in (*graded.remarks, *([graded.fault] if graded.fault else [])):
+            out.print(f"  {graded.student}: {remark}", highlight=False, markup=False, soft_wrap=True)
+
+
+class _told:  # noqa: N801 - reads as a word: `with _told():`
+    """Tell an expected error in one clear line and end with status 1; a bug keeps its traceback."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, _expected_errors()):
+            _stop(str(error))
+
+
+def _expected_errors() -> tuple[type[BaseException], ...]:
+    from grader.autograde.gradebook import GradebookError
+    from grader.autograde.hidden import HiddenError
+    from grader.autograde.run import AutogradeError
+    from grader.manifest import ManifestError, UnknownIdError
+    from grader.messages import MessageError
+    from grader.record import SpecError
+    from grader.release import ReleaseError
+
+    return (
+        AutogradeError,
+        GradebookError,
+        HiddenError,
+        ManifestError,
+        MessageError,
+        ReleaseError,
+        SpecError,
+        UnknownIdError,
+        ValueError,
+    )
+
+
+def _stop(message: str) -> NoReturn:
+    err.print(message, style="red", highlight=False, markup=False, soft_wrap=True)
+    raise typer.Exit(1)
+
+
+def main() -> None:
+    """The entry point of the command `grader`."""
+    app()

@@ -1,0 +1,261 @@
+"""A class made of known work: right solutions, alternatives, misconceptions and broken notebooks, with the score that
+each must get.
+"""
+
+from __future__ import annotations
+
+import ast
+import copy
+import inspect
+import json
+import random
+import shutil
+import textwrap
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.manifest import Chapter, Exercise, Place, load_manifest
+from grader.record import load_spec, reference
+from grader.release import check_id, notebook_bytes, student_notebook
+from grader.spec import Spec
+
+PLANTED = "planted.json"
+
+
+@dataclass(frozen=True)
+class Work:
+    """One exercise's cell, what it is, and what it must get. `diagnosis` None means that none is asked for."""
+
+    what: str
+    source: str | None
+    points: float
+    status: str
+    diagnosis: str | None = None
+
+
+# Slips that have nothing to do with the exercise: what happens to a right result, or in place of it.
+_SLIPS: dict[str, tuple[str, str]] = {
+    "returns None": ("result", "failed"),
+    "returns a list": ("return result.tolist()", "failed"),
+    "returns NaN": ("return result * np.nan", "failed"),
+    "one axis too many": ("return result[None]", "failed"),
+    "float32": ("return result.astype(np.float32)", "failed"),
+    "changes its input": ("{first} += 1\nreturn result", "failed"),
+    "raises SystemExit": ("raise SystemExit(0)", "error"),
+    "raises an exception": ("raise ValueError('not my day')", "error"),
+    "runs for ever": ("while True:\n    pass", "timeout"),
+    "ends the process": ("import os\nos._exit(0)", "error"),
+    "prints a megabyte": ("print('x' * 1_000_000)\nreturn result", "passed"),
+}
+_DIAGNOSES = {"float32": "float32"}
+
+
+def _break_nothing(notebook: Any, exercises: list[str]) -> bytes:
+    return notebook_bytes(notebook)
+
+
+def _not_json(notebook: Any, exercises: list[str]) -> bytes:
+    return b"PK\x03\x04 this is no notebook"
+
+
+def _another_assignment(notebook: Any, exercises: list[str]) -> bytes:
+    other = copy.deepcopy(notebook)
+    for cell in other.cells:
+        cell.metadata.pop("nbgrader", None)
+        for name in exercises:
+            cell.source = cell.source.replace(name, f"other_{name}")
+    return notebook_bytes(other)
+
+
+def _check_cells_edited(notebook: Any, exercises: list[str]) -> bytes:
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade"):
+            cell.source = "2.0"
+    return notebook_bytes(notebook)
+
+
+def _check_cells_deleted(notebook: Any, exercises: list[str]) -> bytes:
+    notebook.cells = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("grade")]
+    return notebook_bytes(notebook)
+
+
+def _metadata_lost(notebook: Any, exercises: list[str]) -> bytes:
+    for cell in notebook.cells:
+        cell.metadata.pop("nbgrader", None)
+    return notebook_bytes(notebook)
+
+
+def _cell_deleted(notebook: Any, exercises: list[str]) -> bytes:
+    notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != exercises[-1]]
+    return notebook_bytes(notebook)
+
+
+def _syntax_error(notebook: Any, exercises: list[str]) -> bytes:
+    for cell in notebook.cells:
+        if cell.metadata.get("nbgrader", {}).get("grade_id") == exercises[0]:
+            cell.source = cell.source.replace("):", ")", 1)
+    return notebook_bytes(notebook)
+
+
+# What is done to a notebook of right work, and which exercises still score: 'all', 'none', 'not first', 'not last'.
+_BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
+    "not JSON": (_not_json, "none"),
+    "another assignment": (_another_assignment, "none"),
+    "check cells edited": (_check_cells_edited, "all"),
+    "check cells deleted": (_check_cells_deleted, "all"),
+    "metadata lost": (_metadata_lost, "all"),
+    "last exercise's cell deleted": (_cell_deleted, "not last"),
+    "syntax error in the first": (_syntax_error, "not first"),
+}
+
+
+def demo_class(root: Path, out: Path, chapter_id: str, students: int, seed: int) -> dict[str, dict[str, Any]]:
+    """Write `OUT/submitted/STUDENT/CHAPTER/…` and `OUT/planted.json`; return what is planted, by student and
+    exercise.
+
+    The same numbers give the same class. A folder that holds anything but an earlier demo class is refused with
+    ValueError.
+    """
+    if students < 1:
+        raise ValueError(f"a class has at least one student; {students} were asked for")
+    if (out / "submitted").exists() and not (out / PLANTED).exists():
+        raise ValueError(f"{out} holds submissions that are no demo class; choose another folder with --out")
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    rng = random.Random(f"{chapter_id} {seed}")
+    shutil.rmtree(out, ignore_errors=True)
+    releases = {n.name: student_notebook(root, manifest, chapter, n) for n in chapter.notebooks}
+    works = {exercise.id: _works(root, manifest.place(exercise.id)) for exercise in chapter.exercises}
+    decks = {name: _shuffled(rng, found) for name, found in works.items()}
+    breakages = _shuffled(rng, list(_BREAKAGES))
+    planted = {}
+    for number in range(students):
+        student = f"student{number + 1:0{len(str(students))}d}"
+        broken = next(breakages) if number % 4 == 3 else None
+        planted[student] = _student(out / "submitted" / student / chapter.id, chapter, releases, works, decks, broken)
+    (out / PLANTED).write_text(json.dumps(planted, indent=1) + "\n")
+    return planted
+
+
+def _student(
+    folder: Path,
+    chapter: Chapter,
+    releases: dict[str, Any],
+    works: dict[str, list[Work]],
+    decks: dict[str, Iterator[Work]],
+    broken: str | None,
+) -> dict[str, Any]:
+    folder.mkdir(parents=True)
+    planted: dict[str, Any] = {}
+    for notebook in chapter.notebooks:
+        content = copy.deepcopy(releases[notebook.name])
+        exercises = [exercise.id for exercise in notebook.exercises]
+        chosen = {name: works[name][0] if broken else next(decks[name]) for name in exercises}
+        for cell in content.cells:
+            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            if name in chosen and chosen[name].source is not None:
+                cell.source = chosen[name].source
+        change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
+        (folder / f"{notebook.name}.ipynb").write_bytes(change(content, exercises))
+        for index, name in enumerate(exercises):
+            kept = {
+                "all": True,
+                "none": False,
+                "not first": index > 0,
+                "not last": index < len(exercises) - 1,
+            }[scoring]
+            work = chosen[name]
+            planted[name] = {
+                "what": broken or work.what,
+                "points": work.points if kept else 0.0,
+                "status": work.status if kept else None,
+                "diagnosis": work.diagnosis if kept else None,
+            }
+    return planted
+
+
+def _shuffled(rng: random.Random, items: list[Any]) -> Iterator[Any]:
+    """All items in a random order, again and again: a class that is large enough has every one."""
+    while True:
+        yield from rng.sample(items, len(items))
+
+
+def _works(root: Path, place: Place) -> list[Work]:
+    """All work on one exercise that is known: a right one that stands alone first."""
+    spec, exercise = load_spec(root, place), place.exercise
+    points = float(exercise.points)
+    right = [Work(f"alternative {n}", _source(f, exercise.id), points, "passed") for n, f in spec.alternatives.items()]
+    if not exercise.needs:
+        right.append(Work("reference", _source(reference(root, place), exercise.id), points, "passed"))
+    wrong = [
+        Work(
+            f"misconception {function.__name__}",
+            _source(function, exercise.id),
+            _kept(spec, entry.keeps, points),
+            "",
+            name,
+        )
+        for name, entry in spec.misconceptions.items()
+        for function in entry.variants
+    ]
+    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *_slips(right[0], exercise, spec)]
+
+
+def _kept(spec: Spec, keeps: tuple[str, ...], points: float) -> float:
+    return points * sum(f.share for f in spec.facets if f.name in keeps) / sum(f.share for f in spec.facets)
+
+
+def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
+    """Slips on top of a right solution, for exercises that return one array."""
+    if len(spec.outputs) != 1 or not spec.outputs[0].axes:
+        return
+    names = list(spec.example.inputs)
+    assert right.source is not None
+    source = _renamed(right.source, exercise.id, f"right_{exercise.id}")
+    for what, (lines, status) in _SLIPS.items():
+        body = textwrap.indent(lines.format(first=names[0]), "    ")
+        call = f"right_{exercise.id}({', '.join(names)})"
+        text = f"{source}\n\n\ndef {exercise.id}({', '.join(names)}):\n    result = {call}\n{body}\n"
+        points = float(exercise.points) if status == "passed" else 0.0
+        yield Work(what, text, points, status, _DIAGNOSES.get(what))
+    yield Work("wrong arity", f"def {exercise.id}({names[0]}):\n    return {names[0]}\n", 0.0, "error")
+
+
+def _source(function: Callable[..., Any], name: str) -> str:
+    """A function's source under another name, without its decorators."""
+    source = textwrap.dedent(inspect.getsource(function))
+    tree = ast.parse(source)
+    definition = tree.body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    lines = source.splitlines(keepends=True)[definition.lineno - 1 :]
+    return _renamed("".join(lines), function.__name__, name).rstrip("\n")
+
+
+def _renamed(source: str, old: str, new: str) -> str:
+    tree = ast.parse(source)
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef) and node.name == old:
+            node.name = new
+        elif isinstance(node, ast.Name) and node.id == old:
+            node.id = new
+    return ast.unparse(tree)
+
+
+def differences(root: Path, out: Path, chapter_id: str) -> list[str]:
+    """Where the gradebook's scores differ from what was planted; empty where all is as it must be."""
+    from grader.autograde.gradebook import gradebook_url, open_gradebook
+
+    planted = json.loads((out / PLANTED).read_text())
+    chapter = load_manifest(root / "course.toml").chapter(chapter_id)
+    found = []
+    with open_gradebook(gradebook_url(out)) as gradebook:
+        for student, exercises in planted.items():
+            submission = gradebook.find_submission(chapter.id, student)
+            grades = {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
+            for name, due in exercises.items():
+                got = grades.get(check_id(name))
+                if got is None or abs(got - due["points"]) > 1e-9:
+                    found.append(f"{student} {name} ({due['what']}): planted {due['points']:g}, gradebook has {got}")
+    return found
