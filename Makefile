@@ -25,15 +25,16 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 course: .venv/.stamp book ## the book, the release, a demo class graded and its table
-	$(say) 'Release: exercises/ and grader/data/ must be what solutions/ and course.toml make'
-	@grader release --check
-	$(say) 'A demo class of 30, in $(DEMO)'
+	$(say) 'The release: exercises/ and grader/data/ from solutions/ and course.toml'
+	@grader release
+	$(say) 'A demo class of 30'
 	@grader demo-class --students 30 --seed 1 --out $(DEMO)
 	@grader autograde ch01_vanilla_rnn --term $(DEMO)
+	@grader demo-class --verify --out $(DEMO)
 	$(say) 'Where to look next'
-	@echo 'the book         file://$(CURDIR)/$(BOOK)'
-	@echo 'an exercise      .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
-	@echo 'the demo class   $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
+	@echo 'the book          file://$(CURDIR)/$(BOOK)'
+	@echo 'a first exercise  .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
+	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 
 test: .venv/.stamp ## lint, types, tests, and what must be true of the course
 	ruff check .
@@ -60,7 +61,7 @@ constraints: ## constraints.txt anew, of the newest versions that go together; P
 	$(python) -m venv --clear build/constraints
 	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install --editable '.$(extras)'
 	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
-	build/constraints/bin/pip freeze --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/' | LC_ALL=C sort -f; } > build/constraints.txt
+	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/' | LC_ALL=C sort -f; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 clean: ## away with what was built; the environment and term/ stay
@@ -70,8 +71,8 @@ clean: ## away with what was built; the environment and term/ stay
 .venv/.stamp: pyproject.toml constraints.txt
 	$(say) 'The environment, in .venv'
 	@test -n '$(python)' || { echo 'There is no $(PYTHON). Install Python 3.11 or newer, or say: make PYTHON=/path/to/python …' >&2; exit 1; }
-	@'$(python)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python " + sys.version.split()[0] + "; the course needs 3.11 or newer. Say for example: make PYTHON=python3.12 …")'
-	@'$(python)' -c 'import ensurepip, venv' 2>/dev/null || { $(call apt,$(shell '$(python)' -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')); }
+	@'$(python)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python %d.%d; the course needs 3.11 or newer. Say for example: make PYTHON=python3.12 …" % sys.version_info[:2])'
+	@'$(python)' -c 'import ensurepip, venv' 2>/dev/null || { $(call apt,"$$('$(python)' -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"); }
 	@.venv/bin/python -m pip --version >/dev/null 2>&1 || '$(python)' -m venv --clear .venv
 	$(say) '$(torch)'
 	@$(get_torch)
@@ -92,7 +93,7 @@ PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --tim
 endef
 
 # $(call apt,PACKAGE): install a Debian package where we may, else name the one command.
-apt = if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
-then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $(1); \
-else printf '%s\n' 'This needs $(1), which only root may install. On Debian or Ubuntu say once:' \
-'  sudo apt-get update && sudo apt-get install -y --no-install-recommends $(1)' 'and make again.' >&2; exit 1; fi
+apt = package=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$$package"; \
+else printf '%s\n' "This needs $$package, which only root may install. On Debian or Ubuntu say once:" \
+"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$package" 'and make again.' >&2; exit 1; fi
