@@ -7,6 +7,7 @@ from __future__ import annotations
 import importlib.util
 import zlib
 from collections.abc import Callable, Iterable
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -14,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.cases import Case, Checks, Observation
-from grader.codec import CodecError, decode, encode
+from grader.codec import CodecError, Raised, decode, encode
 from grader.drivers import drive
 from grader.files import write_whole
 from grader.manifest import Manifest, Place, load_manifest
@@ -108,7 +109,7 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
         misconceptions={}
         if own
         else {
-            key: tuple(_observe(function, spec, cases) for function in entry.variants)
+            key: tuple(_mistaken(function, spec, cases) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
         own=own,
@@ -122,6 +123,13 @@ def public_checks(root: Path, place: Place) -> Checks:
 
 def _observe(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
     return tuple(drive(spec.driver, function, case) for case in cases)
+
+
+def _mistaken(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
+    """What a misconception gives. Of an exception the type is kept alone: its text and lines would show the source."""
+    return tuple(
+        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, spec, cases)
+    )
 
 
 def _expected(oracle: Callable[..., Any], spec: Spec, cases: tuple[Case, ...], name: str) -> tuple[Observation, ...]:
