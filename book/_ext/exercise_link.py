@@ -11,11 +11,12 @@ from __future__ import annotations
 from pathlib import Path
 
 from docutils import nodes
-from grader.manifest import Place, UnknownIdError, load_manifest
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
+
+from grader.manifest import Place, UnknownIdError, load_manifest
 
 _MANIFEST = "course.toml"
 

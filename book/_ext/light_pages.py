@@ -15,7 +15,12 @@ from docutils import nodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-_UNUSED_FILES = ("_static/sphinx-thebe.*", "_static/scripts/fontawesome.js*", "_static/**/*.map", "_static/*webpack-macros.html")
+_UNUSED_FILES = (
+    "_static/sphinx-thebe.*",
+    "_static/scripts/fontawesome.js*",
+    "_static/**/*.map",
+    "_static/*webpack-macros.html",
+)
 _UNUSED_TAGS = [
     re.compile(r'<script type="text/x-thebe-config">.*?</script>', re.S),
     re.compile(r"<script>kernelName = .*?</script>", re.S),

@@ -1,8 +1,9 @@
 """The environment in which pages run: `solutions` importable, one Matplotlib style, no stale results.
 
 A page's results are cached under its code. Code alone is not all they come from: a page may import reference
-code from `solutions`, and draws in the book's style. So a digest of those files goes into the page's kernel
-name, which is part of the cache key, and Sphinx reads the page again when one of them changes.
+code from `solutions` or show what `grader` says, and it draws in the book's style. So a digest of those files
+goes into the page's kernel name, which is part of the cache key, and Sphinx reads the page again when one of
+them changes.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 _STYLE = Path("book/_static/unrolled.mplstyle")
 _IMPORT = re.compile(r"^from (solutions(?:\.\w+)+) import ", re.M)
+_GRADER = re.compile(r"^from grader\b", re.M)
 _KERNEL = re.compile(r"^(  display_name: .+)$", re.M)
 _log = logging.getLogger(__name__)
 
@@ -35,9 +37,11 @@ def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
     if "{code-cell}" not in source[0]:
         return
     root = Path(app.srcdir)
-    inputs = sorted({root / _STYLE, *imported(root, source[0])})
+    inputs = {root / _STYLE, *imported(root, source[0])}
+    if _GRADER.search(source[0]):
+        inputs.update(shipped(root))
     digest = hashlib.sha256()
-    for path in inputs:
+    for path in sorted(inputs):
         digest.update(path.read_bytes())
         app.env.note_dependency(os.path.relpath(path, root))
     source[0], count = _KERNEL.subn(rf"\1 ({digest.hexdigest()[:12]})", source[0], count=1)
@@ -55,6 +59,13 @@ def imported(root: Path, text: str) -> set[Path]:
             found.add(path)
             todo += _IMPORT.findall(path.read_text("utf-8"))
     return found
+
+
+def shipped(root: Path) -> list[Path]:
+    """What a student's `grader` consists of: its modules and the released data."""
+    grader = root / "grader"
+    files = [*grader.glob("*.py"), *grader.glob("render/*.py"), *grader.glob("data/**/*")]
+    return [path for path in files if path.is_file() and path.suffix != ".pyc"]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -44,7 +44,7 @@ def site() -> Path:
 
 
 class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_message(self, format: str, *args: object) -> None:
+    def log_request(self, *args: object) -> None:
         pass
 
 

@@ -1,0 +1,59 @@
+"""What must be true of the pages' sources."""
+
+from __future__ import annotations
+
+import ast
+import re
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).parents[2]
+PAGES = sorted(page for page in (ROOT / "book").rglob("*.md"))
+LABEL = re.compile(r"^```\{math\}\n(?:.*\n)*?:label: (\S+)$", re.M)
+EQUATION = re.compile(r"Equation \(([\w-]+)\)")
+
+
+def page_id(page: Path) -> str:
+    return page.relative_to(ROOT).as_posix()
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_no_reference_that_prints_question_marks(page: Path) -> None:
+    """Sphinx resolves the role eq and warns; MathJax resolves these, or prints (???) in silence."""
+    assert re.findall(r"\\eqref|\\ref\{|\\label\{", page.read_text("utf-8")) == []
+
+
+def test_every_page_is_in_the_contents() -> None:
+    """The book builds what _toc.yml names and no more, so a page left out would vanish unseen."""
+    contents = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
+    named = {contents["root"], *files(contents.get("parts", []))}
+    assert named == {page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES}
+
+
+def files(entries: list[dict]) -> set[str]:
+    found: set[str] = set()
+    for entry in entries:
+        found |= {entry["file"]} if "file" in entry else set()
+        found |= files(entry.get("chapters", []) + entry.get("sections", []))
+    return found
+
+
+def test_every_equation_is_implemented_or_tested() -> None:
+    """A definition is named in the docstring of the function that implements it, an identity in a test's."""
+    written = {label for page in PAGES for label in LABEL.findall(page.read_text("utf-8"))}
+    implemented = equations_named_in(ROOT / "solutions")
+    tested = equations_named_in(ROOT / "tests" / "book")
+    assert written - implemented - tested == set()
+    assert implemented - written == set(), "a docstring names an equation that no page has"
+
+
+def equations_named_in(folder: Path) -> set[str]:
+    """The labels after 'Equation' in the docstrings of all functions below a folder."""
+    found: set[str] = set()
+    for module in folder.rglob("*.py"):
+        for node in ast.walk(ast.parse(module.read_text("utf-8"))):
+            if isinstance(node, ast.FunctionDef):
+                found |= set(EQUATION.findall(ast.get_docstring(node) or ""))
+    return found
