@@ -151,7 +151,7 @@ def _array_node(array: np.ndarray[Any, Any], budget: _Budget) -> _Array | Opaque
     if little.str not in DTYPES:
         return Opaque("ndarray", f"of dtype {array.dtype.name}")
     budget.spend(array.nbytes)
-    return _Array(little.str, list(array.shape), array.astype(little, copy=False).tobytes())  # type: ignore[arg-type]
+    return _Array(little.str, list(array.shape), array.astype(little, copy=False).tobytes())
 
 
 def _from_node(node: Any, budget: _Budget, depth: int) -> Any:

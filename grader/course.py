@@ -1,0 +1,316 @@
+"""`grader lint`: everything that must be true of the course, for one exercise or for all of it."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.cases import Case, Checks
+from grader.evaluate import evaluate, observe
+from grader.manifest import Manifest, Place, load_manifest
+from grader.messages import Messages
+from grader.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
+from grader.release import cell_source, instructor_notebook, release_notebooks, stray_notebooks, student_notebook
+from grader.released import OWN_JUDGE
+from grader.spec import Spec
+from grader.statements import shown_pieces, solution_pieces
+from grader.verdict import Verdict
+
+OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course under inspection."""
+
+    root: Path
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return load_manifest(self.root / "course.toml")
+
+    @cached_property
+    def pages(self) -> dict[Path, str]:
+        return {path: path.read_text("utf-8") for path in sorted((self.root / "book").rglob("*.md"))}
+
+    def where(self, path: Path) -> str:
+        return str(path.relative_to(self.root))
+
+
+@dataclass(frozen=True)
+class Subject:
+    """One exercise with all that is known of it."""
+
+    course: Course
+    place: Place
+
+    @cached_property
+    def spec(self) -> Spec:
+        return load_spec(self.course.root, self.place)
+
+    @cached_property
+    def messages(self) -> Messages:
+        return load_messages(self.course.root, self.place)
+
+    @cached_property
+    def checks(self) -> list[Checks]:
+        """The public checks, then those of other seeds."""
+        root = self.course.root
+        others = [make_checks(root, self.place, seed, example=False) for seed in OTHER_SEEDS]
+        return [make_checks(root, self.place, PUBLIC_SEED, example=True), *others]
+
+    def verdicts(self, function: Callable[..., Any]) -> list[Verdict]:
+        return [
+            evaluate(self.place, checks, self.messages.mistakes, observe(checks, function)) for checks in self.checks
+        ]
+
+
+def lint_course(root: Path, exercise_id: str | None = None) -> Iterator[tuple[str, list[str]]]:
+    """(what was looked at, the problems found), one by one. With an id, that exercise alone. Raises UnknownIdError."""
+    course = Course(root)
+    places = [course.manifest.place(exercise_id)] if exercise_id else list(course.manifest.places.values())
+    for place in places:
+        subject = Subject(course, place)
+        for rule in EXERCISE_RULES:
+            yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
+    if exercise_id is None:
+        for course_rule in COURSE_RULES:
+            yield f"course: {_says(course_rule)}", course_rule(course)
+
+
+def _says(rule: Callable[..., Any]) -> str:
+    """A rule is its docstring's first line."""
+    assert rule.__doc__ is not None
+    return rule.__doc__.splitlines()[0].rstrip(".")
+
+
+# Rules for one exercise -----------------------------------------------------------------------------------------------
+
+
+def right_ones_pass(subject: Subject) -> list[str]:
+    """The reference solution and every alternative pass."""
+    functions = {"the reference solution": reference(subject.course.root, subject.place)}
+    functions |= {f"alternative {name}": function for name, function in subject.spec.alternatives.items()}
+    if len(functions) < 2:
+        return ["there is no alternative; write at least one right solution of another kind"]
+    return [
+        f"{name} fails:\n{verdict}"
+        for name, function in functions.items()
+        for verdict in subject.verdicts(function)
+        if not verdict
+    ]
+
+
+def stub_is_not_implemented(subject: Subject) -> list[str]:
+    """The stub fails with a plain 'not implemented yet'."""
+    place = subject.place
+    notebook = student_notebook(subject.course.root, subject.course.manifest, place.chapter, place.notebook)
+    namespace: dict[str, Any] = {"np": np}
+    exec(cell_source(notebook, place.exercise.id), namespace)
+    (verdict, *_) = subject.verdicts(namespace[place.exercise.id])
+    return [] if verdict.status == "unimplemented" else [f"the stub's verdict is {verdict.status!r}:\n{verdict}"]
+
+
+def misconceptions_are_named(subject: Subject) -> list[str]:
+    """Every misconception fails, is named, says why it tempts, and earns what its author says."""
+    shares = {facet.name: facet.share for facet in subject.spec.facets}
+    points = subject.place.exercise.points
+    problems = []
+    for name, entry in subject.spec.misconceptions.items():
+        due = points * sum(shares.get(kept, float("nan")) for kept in entry.keeps) / sum(shares.values())
+        for function in entry.variants:
+            if not (function.__doc__ or "").strip():
+                problems.append(f"{function.__name__} has no docstring; say there why it tempts")
+            for verdict in subject.verdicts(function):
+                found = verdict.diagnosis.id if verdict.diagnosis else None
+                if verdict or found != name:
+                    problems.append(f"{function.__name__} is not named {name!r}, but {found!r}:\n{verdict}")
+                elif not abs(verdict.earned - due) < 1e-9:
+                    problems.append(f"{function.__name__} earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
+    return problems
+
+
+def messages_are_complete(subject: Subject) -> list[str]:
+    """Three hints, and one message for each misconception."""
+    own = subject.checks[0].own
+    due = set(subject.spec.misconceptions) | (set(own.matches) if own else set())
+    told = set(subject.messages.mistakes)
+    problems = [f"no '## Mistake: {name}' in the messages" for name in sorted(due - told)]
+    return problems + [f"'## Mistake: {name}' belongs to no misconception" for name in sorted(told - due)]
+
+
+def cases_are_telling(subject: Subject) -> list[str]:
+    """The cases tell mistakes apart: tiny first, sizes of 1, all sizes different, nothing symmetric or even."""
+    public, *others = subject.checks
+    problems = [f"the example's {name} has more than two decimals" for name in _long_decimals(public.cases[0])]
+    for checks in (public, *others):
+        generated = checks.cases[1:] if checks is public else checks.cases
+        if not any(len(set(c.sizes.values())) == len(c.sizes) for c in generated):
+            problems.append("no case has all its sizes different")
+        for symbol in generated[0].sizes:
+            if not any(c.sizes.get(symbol) == 1 for c in generated):
+                problems.append(f"no case has {symbol} = 1")
+        for case in generated:
+            problems += [f"case {case.name!r}: {name} {what}" for name, what in _telltale_inputs(case)]
+    facets = {facet.name: facet for facet in public.facets}
+    problems += [
+        f"no case belongs to the facet {name!r}"
+        for name, facet in facets.items()
+        if not any(facet.covers(case, None) for case in public.cases)
+    ]
+    return sorted(set(problems))
+
+
+def _long_decimals(case: Case) -> list[str]:
+    floats = {k: v for k, v in case.inputs.items() if isinstance(v, np.ndarray) and v.dtype.kind == "f"}
+    return [name for name, value in floats.items() if not np.array_equal(value, np.round(value, 2))]
+
+
+def _telltale_inputs(case: Case) -> Iterator[tuple[str, str]]:
+    for name, value in case.inputs.items():
+        if not isinstance(value, np.ndarray) or value.dtype.kind != "f":
+            continue
+        if value.dtype != np.float64:
+            yield name, f"is {value.dtype}; inputs are float64"
+        if value.ndim == 2 and value.shape[0] == value.shape[1] > 1 and np.array_equal(value, value.T):
+            yield name, "is symmetric, so that its transpose is not noticed"
+        steps = np.diff(value.ravel())
+        if value.size > 2 and np.allclose(steps, steps[0]):
+            yield name, "is evenly spaced; use random numbers"
+
+
+def page_links_to_it(subject: Subject) -> list[str]:
+    """Its book page exists, has the manifest's title, and links to the exercise."""
+    path = subject.course.root / f"{subject.place.page_path}.md"
+    text = subject.course.pages.get(path)
+    if text is None:
+        return [f"{subject.course.where(path)} is missing"]
+    problems = []
+    title = subject.place.chapter.pages[subject.place.exercise.page]
+    heading = re.search(r"^# +(.+?) *$", text, re.MULTILINE)
+    if heading is None or heading[1] != title:
+        problems.append(f"{subject.course.where(path)}: its heading is not {title!r}, as course.toml says")
+    if not re.search(rf"\{{exercise-link\}} +{subject.place.exercise.id}\b", text):
+        problems.append(f"{subject.course.where(path)}: has no {{exercise-link}} {subject.place.exercise.id}")
+    return problems
+
+
+def solution_is_not_shown(subject: Subject) -> list[str]:
+    """No code block of a hint or page holds a statement of the solution."""
+    course, place = subject.course, subject.place
+    notebook = instructor_notebook(course.root, course.manifest, place.chapter, place.notebook)
+    pieces = solution_pieces(cell_source(notebook, place.exercise.id))
+    checks = course.root / "solutions" / place.chapter.id / "checks"
+    texts = {**course.pages, **{path: path.read_text("utf-8") for path in sorted(checks.glob("*.md"))}}
+    return [
+        f"{course.where(path)}:{line}: shows `{source}`"
+        for path, text in texts.items()
+        for line, source, piece in shown_pieces(text)
+        if piece in pieces
+    ]
+
+
+EXERCISE_RULES = (
+    right_ones_pass,
+    stub_is_not_implemented,
+    misconceptions_are_named,
+    messages_are_complete,
+    cases_are_telling,
+    page_links_to_it,
+    solution_is_not_shown,
+)
+
+
+# Rules for the whole course -------------------------------------------------------------------------------------------
+
+
+def nothing_is_stray(course: Course) -> list[str]:
+    """Every file of checks belongs to an exercise, and every notebook and data file too."""
+    known = set(course.manifest.places)
+    problems = []
+    for chapter in course.manifest.chapters:
+        for path in sorted((course.root / "solutions" / chapter.id / "checks").glob("*.*")):
+            name = path.stem.removesuffix(OWN_JUDGE.format("").removesuffix(".py"))
+            if path.suffix in (".py", ".md") and name not in known | {"__init__"}:
+                problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
+    left = stray_notebooks(course.manifest, course.root / "exercises")
+    left += stray(course.root / "grader" / "data", course.manifest)
+    return problems + [f"{course.where(path)}: belongs to no notebook or exercise; delete it" for path in left]
+
+
+def generated_files_are_current(course: Course) -> list[str]:
+    """Exercises and recorded data are what release makes of the sources."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder)
+        made = release_notebooks(course.root, fresh / "exercises")
+        pairs = [(path, course.root / path.relative_to(fresh)) for path in made]
+        problems = [
+            f"{course.where(old)}: differs from its source; run `grader release` and commit"
+            for new, old in pairs
+            if not old.exists() or old.read_bytes() != new.read_bytes()
+        ]
+        data = course.root / "grader" / "data"
+        for path in data.glob("*"):
+            if path.is_file():
+                (fresh / path.name).write_bytes(path.read_bytes())
+        changed = [path for path in record(course.root, fresh) if path.parent == fresh]
+    return problems + [f"grader/data/{path.name}: is out of date; run `grader release` and commit" for path in changed]
+
+
+def equations_are_grounded(course: Course) -> list[str]:
+    """Every equation label of the book is named by the function that implements it, or by a test."""
+    sources = [*course.root.glob("solutions/*/*.py"), *course.root.glob("tests/**/*.py")]
+    named = "\n".join(path.read_text("utf-8") for path in sources)
+    return [
+        f"{course.where(path)}:{line}: no docstring of solutions/ and no test names the equation ({label})"
+        for path, text in course.pages.items()
+        for line, label in _labels(text)
+        if not re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", named)
+    ]
+
+
+def _labels(text: str) -> Iterator[tuple[int, str]]:
+    for match in re.finditer(
+        r"^(?:`{3,}|:{3,})\{math\}\s*\n:label: *(\S+)|^\$\$ *\(([\w-]+)\)\s*$", text, re.MULTILINE
+    ):
+        yield text.count("\n", 0, match.start()) + 1, match[1] or match[2]
+
+
+def figures_have_alt_text(course: Course) -> list[str]:
+    """Every figure has a text that says what is to be seen."""
+    return [f"{course.where(path)}:{line}: {what}" for path, text in course.pages.items() for line, what in _mute(text)]
+
+
+_PICTURE_DIRECTIVE = re.compile(
+    r"^(?P<fence>`{3,}|:{3,})\{(?:figure|image|glue:figure)\}(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
+)
+_CODE_CELL = re.compile(r"^`{3,}\{code-cell\}(?P<body>.*?)^`{3,}[ \t]*$", re.MULTILINE | re.DOTALL)
+_DRAWS = re.compile(r"\bplt\.(subplots|figure|plot|imshow|show)\b")
+
+
+def _mute(text: str) -> Iterator[tuple[int, str]]:
+    def line(match: re.Match[str]) -> int:
+        return text.count("\n", 0, match.start()) + 1
+
+    for match in re.finditer(r"!\[\s*\]\(", text):
+        yield line(match), "an image without alt text"
+    for match in _PICTURE_DIRECTIVE.finditer(text):
+        if not re.search(r"^:alt: *\S{2}", match["body"], re.MULTILINE):
+            yield line(match), "a figure without :alt:"
+    for match in _CODE_CELL.finditer(text):
+        glued = "glue(" in match["body"]
+        if _DRAWS.search(match["body"]) and not glued and not re.search(r"\balt: *\S", match["body"]):
+            yield line(match), "a code cell that draws, without an `alt` under `mystnb: image:`"
+    for match in re.finditer(r"<svg\b(?P<head>[^>]*)>", text):
+        if not re.search(r"aria-label(ledby)?=", match["head"]) and 'aria-hidden="true"' not in match["head"]:
+            yield line(match), "an inline SVG without aria-label"
+
+
+COURSE_RULES = (nothing_is_stray, generated_files_are_current, equations_are_grounded, figures_have_alt_text)

@@ -1,0 +1,204 @@
+"""`grader lint`: the course is clean, and each rule sees the breach that it is there for."""
+
+from __future__ import annotations
+
+import shutil
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from grader.course import COURSE_RULES, EXERCISE_RULES, Course, Subject, lint_course
+from grader.manifest import UnknownIdError
+from grader.statements import shown_pieces, solution_pieces
+
+ROOT = Path(__file__).parents[1]
+CHECKS = "solutions/ch01_vanilla_rnn/checks"
+PAGE = "book/ch01_vanilla_rnn/one_step.md"
+
+
+@pytest.fixture
+def copy(tmp_path: Path) -> Path:
+    """The course without its history, to be broken."""
+    for name in ("solutions", "exercises", "book", "tests/book"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
+    shutil.copytree(ROOT / "grader/data", tmp_path / "grader/data", ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    return tmp_path
+
+
+def edit(path: Path, old: str, new: str) -> None:
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def add(path: Path, text: str) -> None:
+    path.write_text(path.read_text("utf-8") + text, "utf-8")
+
+
+def problems_of(root: Path, rule: str, exercise: str = "rnn_step") -> list[str]:
+    course = Course(root)
+    for exercise_rule in EXERCISE_RULES:
+        if exercise_rule.__name__ == rule:
+            return exercise_rule(Subject(course, course.manifest.place(exercise)))
+    (course_rule,) = (r for r in COURSE_RULES if r.__name__ == rule)
+    return course_rule(course)
+
+
+def test_an_unknown_exercise_is_told_with_near_ids() -> None:
+    with pytest.raises(UnknownIdError, match="rnn_step"):
+        list(lint_course(ROOT, "rnn_stp"))
+
+
+BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
+    (
+        "right_ones_pass",
+        lambda root: edit(root / "solutions/ch01_vanilla_rnn/recurrence.py", "h_prev @ W_hh + b_h", "h_prev @ W_hh"),
+        "the reference solution fails",
+    ),
+    (
+        "right_ones_pass",
+        lambda root: edit(root / CHECKS / "rnn_step.py", 'np.einsum("bi,ij->bj"', 'np.einsum("bi,ji->bj"'),
+        "alternative with_einsum fails",
+    ),
+    (
+        "stub_is_not_implemented",
+        lambda root: edit(
+            root / "solutions/ch01_vanilla_rnn/recurrence.py",
+            "    ### BEGIN SOLUTION\n    return np.tanh",
+            "    return x_t\n    ### BEGIN SOLUTION\n    return np.tanh",
+        ),
+        "the stub's verdict is 'failed'",
+    ),
+    (
+        "misconceptions_are_named",
+        lambda root: edit(
+            root / CHECKS / "rnn_step.py", "x_t @ W_xh + h_prev + b_h", "x_t @ W_xh + h_prev @ W_hh + b_h"
+        ),
+        "state_without_weights is not named",
+    ),
+    (
+        "misconceptions_are_named",
+        lambda root: edit(
+            root / CHECKS / "rnn_step.py", '    """Tempting because a missing pair of brackets', '    x_t  # """'
+        ),
+        "bias_outside has no docstring",
+    ),
+    (
+        "misconceptions_are_named",
+        lambda root: edit(
+            root / CHECKS / "rnn_step.py", "@SPEC.misconception()", '@SPEC.misconception(keeps=["result"])'
+        ),
+        "by its `keeps` it is due 2",
+    ),
+    (
+        "messages_are_complete",
+        lambda root: edit(root / CHECKS / "rnn_step.md", "## Mistake: no_bias", "## Mistake: no_basis"),
+        "no '## Mistake: no_bias'",
+    ),
+    (
+        "cases_are_telling",
+        lambda root: edit(root / CHECKS / "rnn_step.py", "case(rng, B=3, D=2, H=1)", "case(rng, B=3, D=2, H=2)"),
+        "no case has H = 1",
+    ),
+    (
+        "cases_are_telling",
+        lambda root: edit(
+            root / CHECKS / "rnn_step.py", "rng.normal(size=(B, D))", "np.linspace(0, 1, B * D).reshape(B, D)"
+        ),
+        "x_t is evenly spaced",
+    ),
+    (
+        "cases_are_telling",
+        lambda root: edit(root / CHECKS / "rnn_step.py", '"W_hh": rng.normal(size=(H, H))', '"W_hh": np.ones((H, H))'),
+        "W_hh is symmetric",
+    ),
+    (
+        "cases_are_telling",
+        lambda root: edit(root / CHECKS / "rnn_step.py", "[[1.00, -0.50]]", "[[1.003, -0.50]]"),
+        "the example's x_t has more than two decimals",
+    ),
+    ("page_links_to_it", lambda root: edit(root / PAGE, "# One step\n", "# A step\n"), "its heading is not 'One step'"),
+    (
+        "page_links_to_it",
+        lambda root: edit(root / PAGE, "{exercise-link} rnn_step", "{note} rnn_step"),
+        "has no {exercise-link}",
+    ),
+    ("page_links_to_it", lambda root: (root / PAGE).unlink(), "one_step.md is missing"),
+    (
+        "solution_is_not_shown",
+        lambda root: add(root / PAGE, "\n```python\nstate = np.tanh(x_t @ W_xh + h_prev @ W_hh  +  b_h)\n```\n"),
+        "shows `state = np.tanh",
+    ),
+    (
+        "solution_is_not_shown",
+        lambda root: add(
+            root / CHECKS / "rnn_forward.md",
+            "\n```\ndef f(x_t, h_prev, W_xh, W_hh, b_h):\n    return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)\n```\n",
+        ),
+        "rnn_forward.md",
+    ),
+    ("nothing_is_stray", lambda root: add_file(root / CHECKS / "rnn_stop.py"), "no exercise 'rnn_stop'"),
+    ("nothing_is_stray", lambda root: add_file(root / "grader/data/old.cases.msgpack"), "old.cases.msgpack"),
+    (
+        "generated_files_are_current",
+        lambda root: edit(root / "exercises/ch01_vanilla_rnn/recurrence.ipynb", "One step", "Two steps"),
+        "recurrence.ipynb: differs from its source",
+    ),
+    (
+        "generated_files_are_current",
+        lambda root: edit(root / CHECKS / "rnn_step.md", "## Hint 1\n", "## Hint 1\n\nReally:\n"),
+        "grader/data/rnn_step.md",
+    ),
+    (
+        "generated_files_are_current",
+        lambda root: edit(root / CHECKS / "rnn_step.py", "return np.tanh(x_t @ W_xh + b_h)", "return x_t @ W_xh + b_h"),
+        "grader/data/rnn_step.outputs.msgpack",
+    ),
+    (
+        "equations_are_grounded",
+        lambda root: add(root / PAGE, "\n```{math}\n:label: nobody-tests-this\nh = 0\n```\n"),
+        "(nobody-tests-this)",
+    ),
+    ("figures_have_alt_text", lambda root: add(root / PAGE, "\n![](picture.png)\n"), "without alt text"),
+    (
+        "figures_have_alt_text",
+        lambda root: add(root / PAGE, "\n```{figure} a.png\n:name: a\nWords.\n```\n"),
+        "without :alt:",
+    ),
+    (
+        "figures_have_alt_text",
+        lambda root: add(root / PAGE, "\n```{code-cell}\nplt.plot(h)\n```\n"),
+        "a code cell that draws",
+    ),
+]
+
+
+def add_file(path: Path) -> None:
+    path.write_text("", "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("rule", "breach", "told"), BREACHES, ids=[f"{rule}-{n}" for n, (rule, *_) in enumerate(BREACHES)]
+)
+def test_each_rule_sees_its_breach(copy: Path, rule: str, breach: Callable[[Path], object], told: str) -> None:
+    exercise = "rnn_step"
+    before = problems_of(copy, rule, exercise)
+    assert before == []
+    breach(copy)
+    after = problems_of(copy, rule, exercise)
+    assert any(told in problem for problem in after), after
+
+
+def test_small_pieces_give_nothing_away() -> None:
+    cell = (
+        "def f(x):\n    ### BEGIN SOLUTION\n    T = x.shape[1]\n    return np.stack(h, axis=1)\n    ### END SOLUTION\n"
+    )
+    pieces = solution_pieces(cell)
+    assert len(pieces) == 1
+    cells = "```{code-cell} ipython3\n:tags: [hide-input]\n\n%matplotlib inline\ny = np.stack(h, axis=1)\n```\n"
+    shown = f"```python\nT = x.shape[1]\n```\n\n{cells}"
+    assert [(line, source) for line, source, piece in shown_pieces(shown) if piece in pieces] == [
+        (9, "y = np.stack(h, axis=1)")
+    ]
