@@ -193,11 +193,11 @@ def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
 
 
 def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[1:], expected[:-1], checks)
+    return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
 
 
 def _one_step_early(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[:-1], expected[1:], checks)
+    return len(got) == 1 or _matches(got[:-1], expected[1:], checks)
 
 
 _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = (
