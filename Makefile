@@ -17,7 +17,7 @@ BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
 extras := [torch,book,autograde,dev]
-say = @printf '\n\033[1m%s\033[0m\n'
+say = @printf '\n== %s\n'
 
 .PHONY: help course test book browser slow bench constraints clean
 
