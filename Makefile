@@ -48,7 +48,7 @@ book: .venv/.stamp ## the book, warnings as errors
 	@jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book
 
 browser: book ## the built book, opened in Chromium
-	@command -v chromium >/dev/null || { $(call apt,chromium); }
+	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
 	pytest -m browser
 
 slow: .venv/.stamp ## the tests that take minutes
@@ -92,8 +92,8 @@ PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --tim
 '  make $(MAKECMDGOALS) TORCH_INDEX=            your default index; on Linux that brings several GB of CUDA' >&2; exit 1; }
 endef
 
-# $(call apt,PACKAGE): install a Debian package where we may, else name the one command.
-apt = package=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
-then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$$package"; \
-else printf '%s\n' "This needs $$package, which only root may install. On Debian or Ubuntu say once:" \
-"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$package" 'and make again.' >&2; exit 1; fi
+# $(call apt,'PACKAGE …'): install Debian packages where we may, else name the one command.
+apt = packages=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$packages; \
+else printf '%s\n' "This needs $$packages, which only root may install. On Debian or Ubuntu say once:" \
+"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$packages" 'and make again.' >&2; exit 1; fi
