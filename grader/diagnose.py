@@ -250,7 +250,7 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         if got.shape != expected.shape or not (expected != 0).any():
             return None
         scale = float(np.sum(got * expected) / np.sum(expected * expected))
-        if scale == 0 or not _matches(got, scale * expected, checks):
+        if scale == 0 or not np.isfinite(scale) or not _matches(got, scale * expected, checks):
             return None
         factors.append(scale)
     if len({case.name for case, *_ in wrong}) < 2:
