@@ -61,7 +61,7 @@ constraints: ## constraints.txt anew, of the newest versions that go together; P
 	$(python) -m venv --clear build/constraints
 	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install --editable '.$(extras)'
 	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
-	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/' | LC_ALL=C sort -f; } > build/constraints.txt
+	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/'; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 clean: ## away with what was built; the environment and term/ stay
