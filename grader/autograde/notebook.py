@@ -55,6 +55,8 @@ def read_notebook(path: Path) -> Any:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise UnreadableError(f"the file has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        if size == 0:
+            raise UnreadableError("the file is empty")
         tree = json.loads(path.read_bytes())
     except OSError as error:
         raise UnreadableError(f"the file cannot be read: {error.strerror}") from error
@@ -66,15 +68,17 @@ def read_notebook(path: Path) -> Any:
         raise UnreadableError(f"the file is not JSON, so it is no notebook: {error}") from error
     if not isinstance(tree, dict) or not isinstance(tree.get("cells", tree.get("worksheets")), list):
         raise UnreadableError("the file is JSON, but has no cells, so it is no notebook")
-    try:
-        if "cells" not in tree:
-            tree = nbformat.convert(nbformat.from_dict(tree), 4)
-        metadata = nbformat.from_dict(tree.get("metadata", {}))
-    except Exception as error:
-        raise UnreadableError(f"the file is no notebook that can be read: {type(error).__name__}: {error}") from error
+    if "cells" not in tree:
+        try:
+            tree = nbformat.convert(nbformat.reader.reads(json.dumps(tree)), 4)
+        except Exception as error:
+            raise UnreadableError(f"the file is no notebook of a known format: {type(error).__name__}") from error
     if len(tree["cells"]) > MAX_CELLS:
         raise UnreadableError(f"the notebook has {len(tree['cells']):,} cells; at most {MAX_CELLS:,} are read")
-    notebook = nbformat.v4.new_notebook(metadata=metadata)
+    try:
+        notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(tree.get("metadata", {})))
+    except Exception:  # what stands there is not needed
+        notebook = nbformat.v4.new_notebook()
     notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
     size = sum(len(cell.source) for cell in notebook.cells)
     if size > MAX_SOURCE:
