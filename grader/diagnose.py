@@ -35,21 +35,31 @@ def diagnose(
         names = checks.own.matches if checks.own else checks.misconceptions
         fitting = [name for name in names if _fits(checks, observations, results, facet, name)]
         if len(fitting) == 1:
-            return Diagnosis(fitting[0], texts[fitting[0]])
+            return Diagnosis(fitting[0], texts.get(fitting[0], ""))
         ambiguous = ambiguous or bool(fitting)
-    if failing and wrong_needs:
+    if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
     if ambiguous or not failing:
         return None
     return _pattern(checks, observations, results, failing)
 
 
+def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:
+    """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
+    problems = [problem for result in results for problem in result.problems]
+    return bool(problems) and all(
+        problem.kind in ("values", "not_finite")
+        or (problem.kind == "raised" and any(f", in {name}:" in line for line in problem.lines for name in wrong_needs))
+        for problem in problems
+    )
+
+
 def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
     names = " and ".join(f"`{name}`" for name in wrong_needs)
-    verb, it = ("are", "them") if len(wrong_needs) > 1 else ("is", "it")
+    verb, it = ("were", "them") if len(wrong_needs) > 1 else ("was", "it")
     return Diagnosis(
         "needs",
-        f"{names}, which this builds on, {verb} not right yet. Mend {it} first, then check this again.",
+        f"{names}, which this builds on, {verb} not right when last checked. Mend {it} first, then check again.",
     )
 
 

@@ -71,6 +71,11 @@ def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebo
             _check_exercise_cell(path, line, cell, exercise_id)
             cell.metadata["nbgrader"] = _nbgrader_metadata(exercise_id, solution=True)
             released += [cell, _check_cell(exercises[exercise_id])]
+    if notebook.exercises and not any(_imports_check(cell) for _, _, cell in cells):
+        raise ReleaseError(
+            f"{path}:1: no cell imports what the check cells call. Add to the first code cell:  "
+            "from grader import check, hint, progress"
+        )
     return _finish(released, chapter, notebook)
 
 
@@ -227,6 +232,13 @@ def _check_ids(
             f"{path}:{line}: the exercises come as {', '.join(seen)}; course.toml has {', '.join(expected)}. "
             "Give both the same order."
         )
+
+
+def _imports_check(cell: NotebookNode) -> bool:
+    return (
+        cell.cell_type == "code"
+        and re.search(r"^from grader import .*\bcheck\b", cell.source, re.MULTILINE) is not None
+    )
 
 
 def _check_plain_cell(path: Path, line: int, cell: NotebookNode) -> None:
