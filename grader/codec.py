@@ -18,6 +18,8 @@ MAX_DEPTH = 20
 MAX_NODES = 200_000
 MAX_BYTES = 16_000_000
 MAX_TEXT = 2_000
+MAX_DIMENSIONS = 32
+MAX_HEX = 300
 
 Dtype = Literal["|b1", "|i1", "|u1", "<i2", "<u2", "<i4", "<u4", "<i8", "<u8", "<f2", "<f4", "<f8", "<c8", "<c16"]
 DTYPES: frozenset[str] = frozenset(Dtype.__args__)  # type: ignore[attr-defined]
@@ -83,7 +85,9 @@ _decoder = msgspec.msgpack.Decoder(_Node)
 
 
 def encode(value: object) -> bytes:
-    """Freeze a value and write it as bytes. Equal trees give equal bytes. Raises CodecError where it is too large."""
+    """Freeze a value and write it as bytes. Equal trees give equal bytes. Raises CodecError where it is too large, or
+    where a dict's key cannot be one in the codec's form.
+    """
     data = _encoder.encode(_to_node(value, _Budget(), 0))
     if len(data) > MAX_BYTES:
         raise CodecError(f"this value needs {len(data):,} bytes; at most {MAX_BYTES:,} can be kept")
@@ -96,13 +100,18 @@ def decode(data: bytes) -> Any:
         raise CodecError(f"{len(data):,} bytes; at most {MAX_BYTES:,} are read")
     try:
         return _from_node(_decoder.decode(data), _Budget(), 0)
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CodecError(f"not a tree: {error}") from error
 
 
 def freeze(value: object) -> Any:
     """A deep copy in the codec's plain form, exactly what `decode(encode(value))` gives."""
     return _from_node(_to_node(value, _Budget(), 0), _Budget(), 0)
+
+
+def readable(text: str) -> str:
+    """The text, at most MAX_TEXT characters of it, with `?` for what UTF-8 cannot write."""
+    return str.encode(text[:MAX_TEXT], "utf-8", "replace").decode("utf-8")
 
 
 class _Budget:
@@ -119,7 +128,7 @@ class _Budget:
             raise CodecError(f"too large: more than {MAX_NODES:,} values or {MAX_BYTES:,} bytes")
 
 
-def _to_node(value: object, budget: _Budget, depth: int) -> Any:
+def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
     budget.spend()
     if depth > MAX_DEPTH:
         raise CodecError(f"nested more than {MAX_DEPTH} deep")
@@ -127,29 +136,53 @@ def _to_node(value: object, budget: _Budget, depth: int) -> Any:
     if value is None or kind in (bool, float):
         return value
     if kind is int:
-        return value if -(2**63) <= value < 2**63 else _Int(hex(value))  # type: ignore[operator, arg-type]
+        return _int_node(value)
     if kind is str:
-        budget.spend(len(value))  # type: ignore[arg-type]
-        return value.encode("utf-8", "replace").decode("utf-8")  # type: ignore[attr-defined]
-    if isinstance(value, np.generic) or kind is np.ndarray:
+        budget.spend(len(value))
+        return value.encode("utf-8", "replace").decode("utf-8")
+    if issubclass(kind, np.generic) or kind is np.ndarray:
         return _array_node(np.asarray(value), budget)
-    if isinstance(value, list):
-        return _List([_to_node(item, budget, depth + 1) for item in list(value)])
-    if isinstance(value, tuple):
-        return _Tuple([_to_node(item, budget, depth + 1) for item in tuple(value)])
-    if isinstance(value, dict):
-        return _Dict([(_to_node(k, budget, depth + 1), _to_node(v, budget, depth + 1)) for k, v in dict(value).items()])
-    if isinstance(value, Raised | Opaque):
+    if issubclass(kind, list):  # read as the base class reads: a subclass may do anything
+        return _List([_to_node(item, budget, depth + 1) for item in list.__iter__(value)])
+    if issubclass(kind, tuple):
+        return _Tuple([_to_node(item, budget, depth + 1) for item in tuple.__iter__(value)])
+    if issubclass(kind, dict):
+        items = dict.items(value)
+        return _Dict([(_key_node(key, budget, depth + 1), _to_node(item, budget, depth + 1)) for key, item in items])
+    match value:
+        case Raised(str() as name, str() as text, tuple() as lines):
+            return Raised(readable(name), readable(text), tuple(readable(str(line)) for line in lines[:MAX_DEPTH]))
+        case Opaque(str() as name, str() as text):
+            return Opaque(readable(name), readable(text))
+        case Fixture(str() as name, dict() as params):
+            return _Fixture(readable(name), _to_node(params, budget, depth + 1))
+    return Opaque(readable(kind.__name__))
+
+
+def _int_node(value: int) -> int | _Int:
+    if -(2**63) <= value < 2**63:
         return value
-    if isinstance(value, Fixture):
-        return _Fixture(value.kind, _to_node(value.params, budget, depth + 1))
-    return Opaque(kind.__name__[:MAX_TEXT])
+    if value.bit_length() > 4 * (MAX_HEX - 3):
+        raise CodecError(f"an integer of more than {MAX_HEX - 3} hexadecimal digits")
+    return _Int(hex(value))
+
+
+def _key_node(key: object, budget: _Budget, depth: int) -> Any:
+    """A NumPy scalar is as good a key as the number it stands for, an array is none."""
+    node = _to_node(key.item() if isinstance(key, np.generic) else key, budget, depth)
+    try:
+        hash(_from_node(node, _Budget(), depth))
+    except TypeError as error:
+        raise CodecError("a dict key that cannot be one") from error
+    return node
 
 
 def _array_node(array: np.ndarray[Any, Any], budget: _Budget) -> _Array | Opaque:
     little = array.dtype.newbyteorder("<")
     if little.str not in DTYPES:
         return Opaque("ndarray", f"of dtype {array.dtype.name}")
+    if array.ndim > MAX_DIMENSIONS:
+        raise CodecError(f"an array of {array.ndim} dimensions; at most {MAX_DIMENSIONS} are kept")
     budget.spend(array.nbytes)
     return _Array(little.str, list(array.shape), array.astype(little, copy=False).tobytes())
 
@@ -189,8 +222,8 @@ def _pair(key: Any, value: Any, budget: _Budget, depth: int) -> tuple[Any, Any]:
 def _array(node: _Array, budget: _Budget) -> np.ndarray[Any, Any]:
     dtype = np.dtype(node.dtype)  # one of a fixed list: never a string from outside
     shape = node.shape
-    if len(shape) > 32 or any(not 0 <= size < 2**31 for size in shape):
-        raise CodecError(f"an array of shape {shape[:33]}")
+    if len(shape) > MAX_DIMENSIONS or any(not 0 <= size < 2**31 for size in shape):
+        raise CodecError(f"an array of shape {shape[: MAX_DIMENSIONS + 1]}")
     if math.prod(shape) * dtype.itemsize != len(node.data):
         raise CodecError(f"an array of shape {shape} and dtype {node.dtype} in {len(node.data)} bytes")
     budget.spend(len(node.data))
@@ -201,8 +234,8 @@ def _array(node: _Array, budget: _Budget) -> np.ndarray[Any, Any]:
 
 
 def _big_int(text: str) -> int:
-    if len(text) > 300:
-        raise CodecError("an integer of more than 300 digits")
+    if len(text) > MAX_HEX:
+        raise CodecError(f"an integer of more than {MAX_HEX} characters")
     try:
         return int(text, 16)
     except ValueError as error:

@@ -70,13 +70,19 @@ def _fits(
     name: str,
 ) -> bool:
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
-    covered = [index for index, case in enumerate(checks.cases) if facet.covers(case, None)]
+    indices = range(len(checks.cases))
+    covered = [index for index in indices if facet.covers(checks.cases[index], None)]
     telling = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
     if checks.own is not None:
         matches = checks.own.matches[name]
         return bool(telling) and all(matches(checks.cases[i], observations[i]) for i in telling)
     return any(
-        all(agree(observations[i], variant[i], outputs, checks) for i in covered)
+        all(
+            agree(observations[i], variant[i], outputs, checks)
+            # on another facet's cases the mistake must show too, unless it gives what is due there
+            or (i not in covered and agree(checks.expected[i], variant[i], outputs, checks))
+            for i in indices
+        )
         and any(variant[i].raised is None for i in telling)
         for variant in checks.misconceptions[name]
     )
@@ -159,7 +165,10 @@ def _is_negated(wrong: list[Wrong], checks: Checks) -> bool:
 
 
 def _is_broadcast(wrong: list[Wrong], checks: Checks) -> bool:
-    return all(e.ndim == 1 and e.size > 1 and got.shape == (e.size, e.size) for _, _, got, e in wrong)
+    return all(
+        e.ndim == 1 and e.size > 1 and got.shape == (e.size, e.size) and _matches(np.diag(got), e, checks)
+        for _, _, got, e in wrong
+    )
 
 
 def _in_time(
@@ -184,11 +193,11 @@ def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
 
 
 def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[1:], expected[:-1], checks)
+    return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
 
 
 def _one_step_early(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[:-1], expected[1:], checks)
+    return len(got) == 1 or _matches(got[:-1], expected[1:], checks)
 
 
 _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = (
@@ -241,7 +250,7 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         if got.shape != expected.shape or not (expected != 0).any():
             return None
         scale = float(np.sum(got * expected) / np.sum(expected * expected))
-        if scale == 0 or not _matches(got, scale * expected, checks):
+        if scale == 0 or not np.isfinite(scale) or not _matches(got, scale * expected, checks):
             return None
         factors.append(scale)
     if len({case.name for case, *_ in wrong}) < 2:
@@ -251,16 +260,18 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
             "constant_factor",
             f"Every number is off by the same factor: yours are {factors[0]:.6g} times what is due.",
         )
+    return _mean_for_sum(wrong, factors)
+
+
+def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
+    """The one size of the cases by which every result is divided or multiplied."""
+    found = []
     for symbol in wrong[0][0].sizes:
         sizes = [case.sizes.get(symbol, 0) for case, *_ in wrong]
         if len(set(sizes)) > 1 and np.allclose([f * s for f, s in zip(factors, sizes, strict=True)], 1):
-            return Diagnosis(
-                "averaged",
-                f"Every number is too small by the factor {symbol}: a mean over {symbol} stands where the sum is due.",
-            )
+            text = f"Every number is too small by the factor {symbol}: a mean over {symbol} in place of the sum?"
+            found.append(Diagnosis("averaged", text))
         if len(set(sizes)) > 1 and np.allclose(factors, sizes):
-            return Diagnosis(
-                "summed",
-                f"Every number is too large by the factor {symbol}: a sum over {symbol} stands where the mean is due.",
-            )
-    return None
+            text = f"Every number is too large by the factor {symbol}: a sum over {symbol} in place of the mean?"
+            found.append(Diagnosis("summed", text))
+    return found[0] if len(found) == 1 else None

@@ -6,6 +6,7 @@ A driver never raises for what a student's code does: every outcome is an Observ
 from __future__ import annotations
 
 import inspect
+import os
 import sysconfig
 import traceback
 from collections.abc import Callable, Mapping
@@ -15,15 +16,15 @@ from typing import Any
 import numpy as np
 
 from grader.cases import Case, Observation
-from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze
+from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze, readable
 from grader.fixtures import BUILDERS
 
 Driver = Callable[[Any, Case], Observation]
 
 _NOT_THE_STUDENTS = (
     "<frozen",
-    str(Path(__file__).parent),
-    *{sysconfig.get_path(name) for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    str(Path(__file__).parent) + os.sep,
+    *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
 )
 
 
@@ -35,7 +36,9 @@ def call(function: Any, case: Case) -> Observation:
         return Observation(raised=problem)
     try:
         result = function(**inputs)
-    except (Exception, SystemExit) as error:
+    except KeyboardInterrupt:  # the student stops a call that runs too long
+        raise
+    except BaseException as error:
         return Observation(raised=caught(error), changed=_changed(case, inputs), calls=calls)
     return Observation(result=plain(result), changed=_changed(case, inputs), calls=calls)
 
@@ -59,8 +62,8 @@ def plain(result: object) -> Any:
         return freeze(result)
     except CodecError as error:
         return Opaque(type(result).__name__, f"({error})")
-    except RecursionError:
-        return Opaque(type(result).__name__, "(it contains itself)")
+    except Exception:  # a type of the student's own may raise anything when it is read
+        return Opaque(type(result).__name__, "(it could not be read)")
 
 
 def caught(error: BaseException) -> Raised:
@@ -70,18 +73,18 @@ def caught(error: BaseException) -> Raised:
     except Exception:
         text = "(its text could not be read)"
     lines = tuple(
-        f"line {frame.lineno}, in {frame.name}: {frame.line}"
+        readable(f"line {frame.lineno}, in {frame.name}: {frame.line}")
         for frame in traceback.extract_tb(error.__traceback__)
         if not frame.filename.startswith(_NOT_THE_STUDENTS)
     )
-    return Raised(type(error).__name__, text[:500], lines[-3:])
+    return Raised(readable(type(error).__name__), readable(text[:500]), lines[-3:])
 
 
 def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
-    names = list(inspect.signature(function).parameters)
+    signature = inspect.signature(function)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        arguments = {**dict(zip(names, args, strict=False)), **kwargs}
+        arguments = signature.bind(*args, **kwargs).arguments
         calls.append(plain(arguments))
         return function(**arguments)
 
@@ -97,7 +100,7 @@ def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None
             f"a function is due here, taking ({names}); this is of type {type(function).__name__}",
         )
     try:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may take what it wraps does not
     except (TypeError, ValueError):
         return None
     try:
@@ -123,7 +126,7 @@ def _same_bytes(before: Any, after: Any) -> bool:
         ) and before.tobytes() == after.tobytes()
     try:
         return encode(before) == encode(after)
-    except (CodecError, RecursionError):
+    except Exception:  # what the student put there cannot be read, so it is not what was there
         return False
 
 

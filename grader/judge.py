@@ -7,12 +7,14 @@ from typing import Any
 import numpy as np
 
 from grader.cases import Case, Checks, Observation, Output, Tolerance
-from grader.codec import Fixture, Opaque
-from grader.verdict import CaseResult, Problem
+from grader.codec import MAX_TEXT, Fixture, Opaque
+from grader.verdict import CaseResult, Grid, Problem
 
 Array = np.ndarray[Any, Any]
 
 TINY = 20  # numbers in a case's arrays, up to which a report writes them out
+LONG = 1_000  # characters of a call, beyond which a report does not write it out
+GRID_ROWS, GRID_COLUMNS = 16, 20  # what a report's picture shows at most
 
 
 def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
@@ -23,7 +25,7 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
         problems = list(checks.own.judge(case, observation))
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
-    problems += _problems_of_inputs(observation)
+    problems += _problems_of_inputs(case, observation)
     return CaseResult(
         case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
     )
@@ -33,9 +35,10 @@ def problems_of_call(observation: Observation) -> list[Problem]:
     """What is wrong before any value is looked at: it raised, or it returned nothing."""
     if observation.raised is not None:
         raised = observation.raised
-        return [Problem("raised", f"{raised.type}: {raised.text}" if raised.text else raised.type, lines=raised.lines)]
+        text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
+        return [Problem("raised", text[:MAX_TEXT], lines=raised.lines[-3:])]
     if observation.result is None:
-        return [Problem("none", "it returned None; does the function end with `return`?")]
+        return [Problem("none", "a result, and None came back: does the function end with `return`?")]
     return []
 
 
@@ -55,11 +58,12 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
     return problems
 
 
-def _problems_of_inputs(observation: Observation) -> list[Problem]:
-    if not observation.changed:
+def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
+    changed = [name for name in case.inputs if name in observation.changed]
+    if not changed:
         return []
-    names = " and ".join(f"`{name}`" for name in observation.changed)
-    verb = "are" if len(observation.changed) > 1 else "is"
+    names = " and ".join(f"`{name}`" for name in changed)
+    verb = "are" if len(changed) > 1 else "is"
     return [
         Problem(
             "changed",
@@ -75,8 +79,7 @@ def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | 
         return {outputs[0].name: result}
     names = ", ".join(output.name for output in outputs)
     if not isinstance(result, tuple | list) or len(result) != len(outputs):
-        got = f"{len(result)} values" if isinstance(result, tuple | list) else describe(result)
-        return Problem("count", f"{len(outputs)} results are due, `return {names}`; it returned {got}")
+        return Problem("count", f"{len(outputs)} results, `return {names}`; got {describe(result)}")
     return {output.name: value for output, value in zip(outputs, result, strict=True)}
 
 
@@ -84,48 +87,78 @@ def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Pr
     """The first thing wrong with one output, or None. Kinds: type, shape, dtype, not_finite, values."""
     if isinstance(expected, np.ndarray) and expected.ndim > 0:
         return _compare_arrays(output, expected, got, tolerance)
-    if isinstance(expected, float | int | np.ndarray) and not isinstance(expected, bool):
+    if isinstance(expected, float | int | np.ndarray):
         return _compare_scalars(output, np.asarray(expected), got, tolerance)
     if isinstance(expected, list | tuple):
         return _compare_sequences(output, expected, got, tolerance)
+    if isinstance(expected, dict):
+        return _compare_dicts(output, expected, got, tolerance)
     if type(expected) is type(got) and expected == got:
         return None
-    return Problem("values", f"got {describe(got)}, expected {describe(expected)}", output.name)
+    return Problem("values", f"its value: got {describe(got)}, expected {describe(expected)}", output.name)
 
 
 def _compare_arrays(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
     if not isinstance(got, np.ndarray):
-        return Problem("type", f"a NumPy array is due; got {describe(got)}", output.name)
+        return Problem("type", f"a NumPy array of shape {expected.shape}; got {describe(got)}", output.name)
     if got.shape != expected.shape:
         axes = f", that is ({', '.join(output.axes)})" if len(output.axes) == expected.ndim else ""
-        return Problem("shape", f"got shape {got.shape}, expected {expected.shape}{axes}", output.name)
-    if got.dtype.kind != expected.dtype.kind or (got.dtype.kind == "f" and got.dtype != expected.dtype):
-        return Problem("dtype", f"got dtype {got.dtype}, expected {expected.dtype}", output.name)
+        return Problem("shape", f"got {got.shape}, expected {expected.shape}{axes}", output.name)
+    if got.dtype.kind != expected.dtype.kind or (got.dtype.kind in "fc" and got.dtype != expected.dtype):
+        return Problem("dtype", f"got {got.dtype}, expected {expected.dtype}", output.name)
     return _compare_values(output, expected, got, tolerance)
 
 
 def _compare_scalars(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
-    integer = expected.dtype.kind in "iu"
-    is_scalar = isinstance(got, np.ndarray) and got.ndim == 0
-    if isinstance(got, bool) or not (isinstance(got, int | float) or is_scalar):
-        what = "an integer" if integer else "a number"
-        return Problem("type", f"{what} is due; got {describe(got)}", output.name)
+    kinds, what = _SCALARS[expected.dtype.kind]
+    is_array = isinstance(got, np.ndarray) and got.ndim == 0
+    if not (isinstance(got, bool | int | float) or is_array):
+        return Problem("type", f"{what}; got {describe(got)}", output.name)
     value = np.asarray(got)
-    kinds = "iu" if integer else "iuf"
-    if value.dtype.kind not in kinds or (is_scalar and value.dtype.kind == "f" and value.dtype != np.float64):
-        return Problem("dtype", f"got dtype {value.dtype}, expected {expected.dtype}", output.name)
-    return _compare_values(output, expected, value, tolerance)
+    if value.dtype.kind == "O":  # an integer beyond 64 bits
+        return Problem("values", f"its value: got {describe(got)}, expected {expected}", output.name)
+    if (value.dtype.kind == "b") != (expected.dtype.kind == "b"):
+        return Problem("type", f"{what}; got {describe(got)}", output.name)
+    if value.dtype.kind not in kinds or (is_array and value.dtype.kind in "fc" and value.dtype != expected.dtype):
+        return Problem("dtype", f"got {value.dtype}, expected {expected.dtype}", output.name)
+    return _compare_values(output, expected, value.astype(expected.dtype), tolerance)
+
+
+# For the dtype kind of a scalar that is due: the kinds that may stand for it, and what to call it.
+_SCALARS = {
+    "b": ("b", "True or False"),
+    "i": ("iu", "an integer"),
+    "u": ("iu", "an integer"),
+    "f": ("iuf", "a number"),
+    "c": ("iufc", "a complex number"),
+}
 
 
 def _compare_sequences(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
     if not isinstance(got, list | tuple):
-        return Problem("type", f"a {type(expected).__name__} is due; got {describe(got)}", output.name)
+        return Problem("type", f"a {type(expected).__name__}; got {describe(got)}", output.name)
     if len(got) != len(expected):
         return Problem("shape", f"got {len(got)} entries, expected {len(expected)}", output.name)
     for index, (due, value) in enumerate(zip(expected, got, strict=True)):
         problem = compare(output, due, value, tolerance)
         if problem is not None:
-            return Problem(problem.kind, f"in entry {index}: {problem.text}", output.name)
+            return Problem(problem.kind, f"entry {index}: {problem.text}", output.name)
+    return None
+
+
+def _compare_dicts(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
+    if not isinstance(got, dict):
+        return Problem("type", f"a dict; got {describe(got)}", output.name)
+    for key in expected:
+        if key not in got:
+            return Problem("count", f"a dict with the key {key!r}, which is missing", output.name)
+    for key in got:
+        if key not in expected:
+            return Problem("count", f"a dict without the key {describe(key)}", output.name)
+    for key, due in expected.items():
+        problem = compare(output, due, got[key], tolerance)
+        if problem is not None:
+            return Problem(problem.kind, f"key {key!r}: {problem.text}", output.name)
     return None
 
 
@@ -143,15 +176,43 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
     if not np.isfinite(got).all() and np.isfinite(expected).all():
         bad = np.argwhere(~np.isfinite(got))[0]
         where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
-        return Problem("not_finite", f"{output.name}{where} is {got[tuple(bad)]}", output.name)
+        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {expected[tuple(bad)]:.4g}"
+        return Problem("not_finite", text, output.name)
     got_text, expected_text = apart(got[first], expected[first])
     if not expected.ndim:
-        return Problem("values", f"got {got_text}, expected {expected_text}", output.name)
+        return Problem("values", f"its value: got {got_text}, expected {expected_text}", output.name)
     text = (
-        f"{int(wrong.sum())} of {wrong.size} entries differ, first at [{', '.join(map(str, first))}]: "
+        f"{int(wrong.sum())} of {wrong.size} entries, first at [{', '.join(map(str, first))}]: "
         f"got {got_text}, expected {expected_text}"
     )
-    return Problem("values", text + _right_up_to(output, wrong), output.name)
+    return Problem("values", text + _right_up_to(output, wrong), output.name, grid=_grid(output, wrong))
+
+
+def _grid(output: Output, wrong: Array) -> Grid | None:
+    """Where it is wrong, folded to two axes: time across if there is one, else the last; the next one down."""
+    if wrong.size < 2 or len(output.axes) != wrong.ndim:
+        return None
+    across = output.axes.index("T") if "T" in output.axes else wrong.ndim - 1
+    others = [axis for axis in range(wrong.ndim) if axis != across]
+    down = others[-1] if others else None
+    folded = np.asarray(wrong.any(axis=tuple(axis for axis in others if axis != down)))
+    if down is None:
+        folded = folded[None]
+    elif down > across:
+        folded = folded.T
+    column = int(np.argmax(folded.any(axis=0)))  # the window holds the first wrong column, and one before it
+    row = int(np.argmax(folded[:, column]))
+    first_row = max(0, min(row - 1, folded.shape[0] - GRID_ROWS))
+    first_column = max(0, min(column - 1, folded.shape[1] - GRID_COLUMNS))
+    window = folded[first_row : first_row + GRID_ROWS, first_column : first_column + GRID_COLUMNS]
+    return Grid(
+        output.axes[across],
+        output.axes[down] if down is not None else "",
+        tuple("".join("1" if cell else "0" for cell in cells) for cells in window),
+        first_row,
+        first_column,
+        cropped=window.shape != folded.shape,
+    )
 
 
 def _right_up_to(output: Output, wrong: Array) -> str:
@@ -159,20 +220,20 @@ def _right_up_to(output: Output, wrong: Array) -> str:
     if "T" not in output.axes or len(output.axes) != wrong.ndim:
         return ""
     axis = output.axes.index("T")
-    steps = wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis))
+    steps = np.asarray(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
     first = int(np.argmax(steps))
     if first == 0:
-        return "; wrong from the first time step on"
+        return "; the first time step is already wrong" if len(steps) > 1 else ""
     index = ", ".join([":"] * axis + [f":{first}"])
-    return f"; {output.name}[{index}] is right, time step {first} (counted from 0) is the first wrong one"
+    return f"; {output.name}[{index}] is right, and t = {first} (counted from 0) is the first wrong time step"
 
 
 def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:
     """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves."""
-    with np.errstate(invalid="ignore", over="ignore"):
-        near = np.abs(got - expected) <= tolerance.absolute + tolerance.relative * np.abs(expected)
     if got.dtype.kind not in "fc":
         return np.asarray(got == expected)
+    with np.errstate(all="ignore"):
+        near = np.abs(got - expected) <= tolerance.absolute + tolerance.relative * np.abs(expected)
     finite = np.isfinite(got) & np.isfinite(expected)
     return np.asarray((near & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
@@ -206,6 +267,8 @@ def describe(value: Any) -> str:
     """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'."""
     if isinstance(value, np.ndarray):
         return f"{value.dtype} {value.shape}" if value.ndim else f"{value.dtype} {value}"
+    if isinstance(value, Opaque) and value.type == "ndarray":
+        return f"an array {value.text}"
     if isinstance(value, Opaque):
         return f"a value of type {value.type} {value.text}".rstrip()
     if isinstance(value, list | tuple | dict):
@@ -225,6 +288,8 @@ def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
     results = named_outputs(outputs, observation.result)
     if isinstance(results, Problem):
         return describe(observation.result)
+    if len(results) == 1 and not isinstance(observation.result, np.ndarray):
+        return describe(observation.result)
     return ", ".join(f"{name} {describe(value)}" for name, value in results.items())
 
 
@@ -233,7 +298,7 @@ def call_text(name: str, case: Case) -> str:
     arrays = [value for value in case.inputs.values() if isinstance(value, np.ndarray)]
     tiny = sum(array.size for array in arrays) <= TINY
     inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items()) if tiny else ""
-    if tiny and not any(isinstance(value, Fixture) for value in case.inputs.values()):
+    if tiny and len(inner) <= LONG and not any(isinstance(value, Fixture) for value in case.inputs.values()):
         return f"{name}(\n{inner})"
     return f"{name}({', '.join(f'{key} {_shape(value)}' for key, value in case.inputs.items())})"
 

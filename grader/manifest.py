@@ -6,6 +6,7 @@ Every mistake in the file is a `ManifestError` that names the file and, where it
 from __future__ import annotations
 
 import difflib
+import math
 import re
 import tomllib
 from dataclasses import dataclass
@@ -59,7 +60,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     notebooks: tuple[Notebook, ...]
     pages: dict[str, str] = {}
-    autograde: dict[str, float] = {}
+    autograde: dict[str, int | float] = {}
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -69,7 +70,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, float] = {}
+    autograde: dict[str, int | float] = {}
 
 
 @dataclass(frozen=True)
@@ -97,7 +98,7 @@ class Manifest:
 
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, float]
+    autograde: dict[str, int | float]
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -110,6 +111,9 @@ class Manifest:
 
     def place(self, exercise_id: str) -> Place:
         """Raise UnknownIdError, which names near ids, if the course has no such exercise."""
+        if not isinstance(exercise_id, str):
+            some = next(iter(self.places), "rnn_step")
+            raise UnknownIdError(f'An exercise is named by its id in quotes, such as "{some}".')
         if exercise_id not in self.places:
             raise UnknownIdError(_unknown("exercise", exercise_id, list(self.places)))
         return self.places[exercise_id]
@@ -141,12 +145,10 @@ def load_manifest(path: Path) -> Manifest:
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
         manifest = Manifest(file.title, file.chapters, file.autograde)
-        for chapter in manifest.chapters:
-            manifest.limits(chapter)
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(f"{path}: {error}") from error
     except msgspec.ValidationError as error:
-        raise ManifestError(f"{path}: {error}") from error
+        raise ManifestError(f"{path}:{_line_of_table(str(error), text)}: {error}") from error
     _check(manifest, path, text)
     return manifest
 
@@ -157,6 +159,10 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
 
     seen: set[str] = set()
     for chapter in manifest.chapters:
+        try:
+            manifest.limits(chapter)
+        except msgspec.ValidationError as error:
+            raise fail(chapter.id, f"the [autograde] limits of chapter {chapter.id!r}: {error}") from error
         for name in (chapter.id, *(notebook.name for notebook in chapter.notebooks)):
             if not _ID.match(name):
                 raise fail(name, f"{name!r} is not a name: letters, digits and _ only, a letter first")
@@ -165,8 +171,8 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
             ids.append(exercise.id)
             if not _ID.match(exercise.id):
                 raise fail(exercise.id, f"exercise id {exercise.id!r} is not a Python name")
-            if not exercise.points > 0:
-                raise fail(exercise.id, f"exercise {exercise.id!r} has {exercise.points} points; give it more than 0")
+            if not 0 < exercise.points < math.inf:
+                raise fail(exercise.id, f"{exercise.id!r} has {exercise.points} points; give it a number above 0")
             if exercise.page not in chapter.pages:
                 raise fail(
                     exercise.id,
@@ -193,3 +199,18 @@ def _line_of(value: str, text: str) -> int:
     """The last line that defines this value (the later one of two duplicates is the mistake)."""
     lines = [n for n, line in enumerate(text.splitlines(), 1) if re.search(rf'=\s*"{re.escape(value)}"', line)]
     return lines[-1] if lines else 1
+
+
+def _line_of_table(error: str, text: str) -> int:
+    """The line of the table that msgspec's message speaks of: '… - at `$.chapters[0].notebooks[1].title`'."""
+    wanted = [int(index) for index in re.findall(r"\b(?:chapters|notebooks|exercises)\[(\d+)\]", error)]
+    seen: list[int] = []
+    for number, line in enumerate(text.splitlines(), 1):
+        header = re.match(r"\s*\[\[(chapters(?:\.notebooks(?:\.exercises)?)?)\]\]", line)
+        if header is None:
+            continue
+        depth = header[1].count(".")
+        seen = [*seen[:depth], seen[depth] + 1 if len(seen) > depth else 0]
+        if seen == wanted:
+            return number
+    return 1

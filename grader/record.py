@@ -152,7 +152,8 @@ def record(root: Path, data: Path) -> list[Path]:
     changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
     for path in changed:
         write_whole(path, files[path])
-    for path in stray(data, manifest):
+    dropped = [path for path in data.glob(OWN_JUDGE.format("*")) if path not in files]
+    for path in sorted({*stray(data, manifest), *dropped}):
         path.unlink()
         changed.append(path)
     return changed
@@ -196,9 +197,11 @@ def same(a: Any, b: Any) -> bool:
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        return (a.dtype, a.shape) == (b.dtype, b.shape) and bool(
-            np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True)
-        )
+        if (a.dtype, a.shape) != (b.dtype, b.shape):
+            return False
+        if a.dtype.kind not in "fc":
+            return bool((a == b).all())
+        return bool(np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
     if isinstance(a, float):
         return bool(np.isclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
     if isinstance(a, list | tuple):

@@ -39,7 +39,7 @@ def hint(exercise_id: str, level: int = 1) -> Hint:
     Raises UnknownIdError for an id that the course does not have, ValueError for another level.
     """
     hints = COURSE.messages(exercise_id).hints
-    if level not in LEVELS:
+    if type(level) is not int or level not in LEVELS:
         raise ValueError(f"hint({exercise_id!r}, {level!r}): hints have the levels 1, 2 and 3")
     return Hint(exercise_id, level, hints[level - 1])
 

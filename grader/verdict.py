@@ -14,6 +14,22 @@ ProblemKind = Literal["raised", "none", "type", "count", "shape", "dtype", "not_
 
 
 @dataclass(frozen=True)
+class Grid:
+    """Which entries of an array are wrong: `wrong[i][j]` is '1' or '0', `i` along the axis `down`, `j` along `across`.
+
+    Other axes are folded: an entry is wrong if it is wrong anywhere along them. `wrong[0][0]` stands for the entry
+    (`first_row`, `first_column`), and `cropped` says that the array has more than is shown.
+    """
+
+    across: str
+    down: str
+    wrong: tuple[str, ...]
+    first_row: int = 0
+    first_column: int = 0
+    cropped: bool = False
+
+
+@dataclass(frozen=True)
 class Problem:
     """One thing wrong with one case. `output` is the named result it is about, or None for the call as a whole."""
 
@@ -21,6 +37,7 @@ class Problem:
     text: str
     output: str | None = None
     lines: tuple[str, ...] = ()
+    grid: Grid | None = None
 
 
 @dataclass(frozen=True)

@@ -1,13 +1,12 @@
-"""A verdict as HTML for a notebook: the same rows as the text, legible in light and dark themes; every text is
-escaped.
-"""
+"""A verdict as HTML for a notebook: the text's rows, legible in light and dark themes; every text is escaped."""
 
 from __future__ import annotations
 
 import html
 import re
 
-from grader.render.rows import headline, number, rows
+from grader.render.picture import grid_svg
+from grader.render.rows import Row, headline, number, rows
 from grader.verdict import Verdict
 
 _EDGE = {
@@ -29,15 +28,22 @@ def verdict_html(verdict: Verdict) -> str:
         f"{number(verdict.earned)} / {number(verdict.points)}</strong> {html.escape(headline(verdict))}"
     )
     body = "".join(
-        f'<dt style="font-weight:600">{html.escape(label)}</dt>'
-        f'<dd style="margin:0 0 .3em 1.2em;white-space:pre-wrap;overflow-wrap:anywhere">{inline(text)}</dd>'
-        for label, text in rows(verdict)
+        f'<dt style="font-weight:600">{html.escape(row.label)}</dt><dd style="margin:0 0 .3em 1.2em">{_fact(row)}</dd>'
+        for row in rows(verdict)
     )
     facts = f'<dl style="margin:.4em 0 0 0">{body}</dl>' if body else ""
     return (
         f'<div class="unrolled-verdict" style="border-left:4px solid {_EDGE[verdict.status]};padding:.2em 0 .2em .8em">'
         f"<div>{title}</div>{facts}</div>"
     )
+
+
+def _fact(row: Row) -> str:
+    if row.grid is not None:
+        return grid_svg(row.grid)
+    if row.code:
+        return f'<pre style="margin:0;overflow-x:auto" tabindex="0"><code>{html.escape(row.text)}</code></pre>'
+    return f'<span style="white-space:pre-wrap;overflow-wrap:anywhere">{inline(row.text)}</span>'
 
 
 def inline(text: str) -> str:

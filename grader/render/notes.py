@@ -40,7 +40,7 @@ class Hint:
 
 @dataclass(frozen=True, repr=False)
 class Progress:
-    """What a session's checks found, in the course's order; `earned` and `points` count the chapters begun."""
+    """What a session's checks found, in the course's order; a chapter is shown once one of its exercises is checked."""
 
     manifest: Manifest
     verdicts: Mapping[str, Verdict]

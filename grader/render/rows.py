@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
-from grader.verdict import Problem, Verdict
+from dataclasses import dataclass, replace
+
+from grader.render.picture import grid_text
+from grader.verdict import Grid, Problem, Verdict
 
 _LABELS = {
     "raised": "stopped with",
@@ -18,6 +21,10 @@ _LABELS = {
 }
 
 
+# A student's text must not steer the terminal or break the page that shows it.
+_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+
+
 def headline(verdict: Verdict) -> str:
     """The first line's words: how it went, without the points."""
     if verdict.status == "passed":
@@ -27,46 +34,59 @@ def headline(verdict: Verdict) -> str:
         return "not implemented yet"
     if verdict.status == "timeout":
         return "stopped: it ran longer than its time limit"
-    wrong = sum(bool(case.problems) for case in verdict.cases)
-    if not wrong:
-        return "not right yet"
-    return f"not right yet: {wrong} of {len(verdict.cases)} cases"
+    how = "ended in an error" if verdict.status == "error" else "not right yet"
+    right = sum(not case.problems for case in verdict.cases)
+    return f"{how}: {right} of {len(verdict.cases)} cases pass" if len(verdict.cases) > 1 else how
 
 
-def rows(verdict: Verdict) -> list[tuple[str, str]]:
-    """(label, text) in the order a student reads them; a text may hold several lines."""
-    found: list[tuple[str, str]] = []
+@dataclass(frozen=True)
+class Row:
+    """One labelled fact; its text may hold several lines. `code`: it is a piece of code; `grid`: it has a picture."""
+
+    label: str
+    text: str
+    code: bool = False
+    grid: Grid | None = None
+
+
+def rows(verdict: Verdict) -> list[Row]:
+    """What a student reads, in order."""
+    found: list[Row] = []
     first = verdict.first_problem
     if first is not None:
         case, _ = first
-        found.append(("case", case.name))
-        found.append(("called", case.call))
+        if case.name:
+            found.append(Row("case", case.name))
+        found.append(Row("called", case.call, code=True))
         if case.returned:
-            found.append(("you returned", case.returned))
-        several = len({problem.output for problem in case.problems}) > 1
-        found += [_problem_row(problem, several) for problem in case.problems]
+            found.append(Row("you returned", case.returned))
+        several = len({problem.output for problem in case.problems} - {None}) > 1
+        for problem in case.problems:
+            found.append(_problem_row(problem, several))
+            if problem.grid is not None:
+                found.append(Row("where", grid_text(problem.grid), grid=problem.grid))
     if verdict.diagnosis is not None:
-        found.append(("likely cause", verdict.diagnosis.text))
+        found.append(Row("likely cause", verdict.diagnosis.text))
     if verdict.note:
-        found.append(("note", verdict.note))
+        found.append(Row("note", verdict.note))
     if len(verdict.facets) > 1 and verdict.earned and not verdict:
         parts = [f"{facet.name} {number(facet.earned)} / {number(facet.points)}" for facet in verdict.facets]
-        found.append(("earned", " · ".join(parts)))
+        found.append(Row("earned", " · ".join(parts)))
     if verdict.status == "unimplemented" and not verdict.note:
         found.append(
-            (
+            Row(
                 "what to do",
                 "replace the line that raises NotImplementedError with your code, then run the check again",
             )
         )
     if not verdict:
-        found.append(("next", f'hint("{verdict.id}")   page: {verdict.page}'))
-    return found
+        found.append(Row("next", f'hint("{verdict.id}")   page: {verdict.page}'))
+    return [replace(row, text=row.text.translate(_CONTROL)) for row in found]
 
 
-def _problem_row(problem: Problem, several: bool) -> tuple[str, str]:
+def _problem_row(problem: Problem, several: bool) -> Row:
     text = f"{problem.output}: {problem.text}" if several and problem.output else problem.text
-    return _LABELS[problem.kind], "\n".join((text, *problem.lines))
+    return Row(_LABELS[problem.kind], "\n".join((text, *problem.lines)))
 
 
 def number(value: float) -> str:

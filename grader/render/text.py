@@ -11,8 +11,8 @@ _LABEL_WIDTH = 15
 def verdict_text(verdict: Verdict) -> str:
     """The report that a terminal shows: a headline, then one labelled row a fact."""
     lines = [f"{verdict.id}   {number(verdict.earned)} / {number(verdict.points)}   {headline(verdict)}"]
-    for label, text in rows(verdict):
-        first, *others = text.splitlines()
-        lines.append(f"  {label:<{_LABEL_WIDTH}}{first}")
+    for row in rows(verdict):
+        first, *others = row.text.splitlines() or [""]
+        lines.append(f"  {row.label:<{_LABEL_WIDTH}}{first}")
         lines += [" " * (_LABEL_WIDTH + 2) + other for other in others]
     return "\n".join(lines)
