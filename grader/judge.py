@@ -296,7 +296,7 @@ def call_text(name: str, case: Case) -> str:
     inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items()) if tiny else ""
     if tiny and len(inner) <= LONG and not any(isinstance(value, Fixture) for value in case.inputs.values()):
         return f"{name}(\n{inner})"
-    return f"{name}({', '.join(f'{key} {_shape(value)}' for key, value in case.inputs.items())})"
+    return f"{name}({', '.join(f'{key}{_shape(value)}' for key, value in case.inputs.items())})"
 
 
 def _literal(value: Any) -> str:
@@ -305,5 +305,5 @@ def _literal(value: Any) -> str:
 
 def _shape(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        return str(value.shape)
-    return "(a function)" if isinstance(value, Fixture) else f"= {value!r}"[:60]
+        return f" {value.shape}"
+    return " (a function)" if isinstance(value, Fixture) else f"={value!r}"[:60]
