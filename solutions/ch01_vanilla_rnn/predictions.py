@@ -1,11 +1,14 @@
 # %% [markdown]
 # # From states to predictions
 #
-# A state is a row of numbers between −1 and 1. Nobody asked for that: we want to know which class, which letter, how likely.
-# In this notebook you build what stands between the state and the answer, and the number that says how good the answer was.
+# A state is a row of numbers between −1 and 1.
+# Nobody asked for that: we want to know which class, which letter, how likely.
+# In this notebook you build what stands between the state and the answer,
+# and the number that says how good the answer was.
 #
 # As always: replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("softmax")` asks you a question, `hint("softmax", 2)` names the idea, `hint("softmax", 3)` shows the shape of the code.
+# `hint("softmax")` asks you a question, `hint("softmax", 2)` names the idea,
+# `hint("softmax", 3)` shows the shape of the code.
 #
 # Read first: *The vanilla RNN › Unrolling* and *Hello, network*, in the book.
 # Nothing from the notebook before is needed here.
@@ -62,7 +65,8 @@ def softmax(z, axis=-1):
 #
 # $$\text{logits} = h_{\text{last}} W_{hy} + b_y$$
 #
-# Sequences of different lengths share one array: the shorter ones are filled up with *padding*, numbers that mean nothing.
+# Sequences of different lengths share one array: the shorter ones are filled up with *padding*,
+# numbers that mean nothing.
 # Each row's last state is therefore the one after its own last *real* input.
 #
 # | name | shape | what it is |
@@ -75,7 +79,8 @@ def softmax(z, axis=-1):
 # | result `logits` | (B, C) | one row for each sequence |
 #
 # **By hand, once.** Two sequences (B = 2), one input, one unit, two classes:
-# `W_xh` = [[1.00]], `W_hh` = [[0.50]], `b_h` = [0.00], both states start at 0.00, `W_hy` = [[2.00, −1.00]], `b_y` = [0.10, 0.00].
+# `W_xh` = [[1.00]], `W_hh` = [[0.50]], `b_h` = [0.00], both states start at 0.00, `W_hy` = [[2.00, −1.00]],
+# `b_y` = [0.10, 0.00].
 #
 # | row | `x[row, :, 0]` | length | states | last real one | logits |
 # |---|---|---|---|---|---|
@@ -84,7 +89,8 @@ def softmax(z, axis=-1):
 #
 # The second row is one step long. Its other two inputs are padding, and so are the two states that they make.
 #
-# You need the recurrence here: write its loop out again, or copy your `rnn_forward` into a cell of its own above this one.
+# You need the recurrence here: write its loop out again,
+# or copy your `rnn_forward` into a cell of its own above this one.
 # When the check passes, you can sort sequences of any length: reviews, sensor readings, melodies.
 
 
@@ -109,10 +115,12 @@ def classify_last(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 #
 # Write `sequence_loss`.
 # At each step a network that reads text gives V logits, its guess at the next id; then the next id comes.
-# The loss of that step is $-\ln p$ of the id that came: 0 if the network was sure of it, large if it was sure of another one.
+# The loss of that step is $-\ln p$ of the id that came: 0 if the network was sure of it,
+# large if it was sure of another one.
 # The loss of a batch is the *mean over all its tokens*, in nats:
 #
-# $$L = -\frac{1}{B\,T} \sum_{b,\,t} \ln p_{b,t}, \qquad p_{b,t} = \text{softmax}(\text{logits}_{b,t}) \text{ at the target}$$
+# $$L = -\frac{1}{B\,T} \sum_{b,\,t} \ln p_{b,t}, \qquad
+# p_{b,t} = \text{softmax}(\text{logits}_{b,t}) \text{ at the target}$$
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -129,7 +137,8 @@ def classify_last(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 #
 # The loss is their mean, 1.22.
 #
-# Now think of a network that is very sure, and wrong: logits [0.00, 1000.00], target 0. The loss is 1000, a perfectly good number.
+# Now think of a network that is very sure, and wrong: logits [0.00, 1000.00], target 0.
+# The loss is 1000, a perfectly good number.
 # But the probability is $e^{-1000}$, which the machine rounds to 0, and $\ln 0$ is no number at all.
 # Your function has to return 1000.00. (Take the logarithm of the softmax apart on paper first.)
 #
@@ -169,7 +178,9 @@ def sequence_loss(logits, targets):
 # rows = ["+", "+..........", "+....-", "-.-.-.+.....", "+-+-+-+-", "-..........."]
 #
 # T = max(map(len, rows))
-# x = np.array([[{"+": 1.0, "-": -1.0, ".": 0.0}[button] for button in row.ljust(T, "+-"[row[0] == "+"])] for row in rows])
+# padded = [row.ljust(T, "-" if row[0] == "+" else "+") for row in rows]
+# pressed = {"+": 1.0, "-": -1.0, ".": 0.0}
+# x = np.array([[pressed[button] for button in row] for row in padded])  # (6, 12)
 # lengths = np.array([len(row) for row in rows])
 #
 # try:

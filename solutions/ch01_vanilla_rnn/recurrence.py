@@ -130,7 +130,8 @@ def rnn_forward(x, h_0, W_xh, W_hh, b_h):
 # | `W_hh` | (H, H) | weights from state to state |
 # | result `W` | (D + H, H) | weights from the two together to the state |
 #
-# **By hand, once.** With the numbers from the first exercise the row is `[1, 2, 0.20, −0.10]`: the input, then the state.
+# **By hand, once.** With the numbers from the first exercise the row is `[1, 2, 0.20, −0.10]`: the input,
+# then the state.
 # It has four entries, so `W` has four rows. Unit 0 reads them with the first column of `W`, unit 1 with the second:
 #
 # | | entry by entry | sum |
@@ -140,9 +141,11 @@ def rnn_forward(x, h_0, W_xh, W_hh, b_h):
 #
 # Add the bias, and 0.94 and 0.29 are there again: it is the same network.
 #
-# Where D = H, several wrong matrices have a shape that fits as well. The numbers tell them apart, and so does the check.
+# Where D = H, several wrong matrices have a shape that fits as well.
+# The numbers tell them apart, and so does the check.
 #
-# When the check passes, you can read papers that write $W[x_t, h_{t-1}]$, and code that keeps all its weights in one array.
+# When the check passes, you can read papers that write $W[x_t, h_{t-1}]$,
+# and code that keeps all its weights in one array.
 
 
 # %% exercise="concatenated_weights"
