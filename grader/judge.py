@@ -116,6 +116,8 @@ def _compare_scalars(output: Output, expected: Array, got: Any, tolerance: Toler
     if not (isinstance(got, bool | int | float) or is_array):
         return Problem("type", f"{what} is due; got {describe(got)}", output.name)
     value = np.asarray(got)
+    if value.dtype.kind == "O":  # an integer beyond 64 bits
+        return Problem("values", f"its value: got {describe(got)}, expected {expected}", output.name)
     if (value.dtype.kind == "b") != (expected.dtype.kind == "b"):
         return Problem("type", f"{what} is due; got {describe(got)}", output.name)
     if value.dtype.kind not in kinds or (is_array and value.dtype.kind in "fc" and value.dtype != expected.dtype):
