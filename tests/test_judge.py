@@ -130,17 +130,17 @@ def test_scalars(expected, got, due):
         ([1, 2], [1, 2], None, ""),
         ([1, 2], (np.int64(1), 2), None, ""),
         ([VECTOR, 1.0], [VECTOR, 1.0], None, ""),
-        ([1, 2], np.array([1, 2]), "type", "a list is due; got int64 (2,)"),
-        ([1, 2], None, "type", "a list is due; got None"),
+        ([1, 2], np.array([1, 2]), "type", "a list; got int64 (2,)"),
+        ([1, 2], None, "type", "a list; got None"),
         ([1, 2], [1, 2, 3], "shape", "got 3 entries, expected 2"),
         ([1, 2], [1, 2.0], "dtype", "entry 1: got float64, expected int64"),
         ([VECTOR, VECTOR], [VECTOR, VECTOR[None]], "shape", "entry 1: got (1, 3), expected (3,)"),
         ([[1, 2], [3]], [[1, 2], [4]], "values", "entry 1: entry 0: its value: got 4, expected 3"),
         ({"W": VECTOR}, {"W": VECTOR}, None, ""),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, None, ""),
-        ({"W": VECTOR}, [VECTOR], "type", "a dict is due; got a list of 1"),
-        ({"W": VECTOR, "b": 0.0}, {"W": VECTOR}, "count", "the key 'b' is missing"),
-        ({"W": VECTOR}, {"W": VECTOR, "c": 1}, "count", "there is a key 'c' (str) that is not due"),
+        ({"W": VECTOR}, [VECTOR], "type", "a dict; got a list of 1"),
+        ({"W": VECTOR, "b": 0.0}, {"W": VECTOR}, "count", "a dict with the key 'b', which is missing"),
+        ({"W": VECTOR}, {"W": VECTOR, "c": 1}, "count", "a dict without the key 'c' (str)"),
         ({"W": VECTOR}, {"W": VECTOR + 1}, "values", "key 'W': 3 of 3 entries, first at [0]"),
     ],
 )
@@ -188,8 +188,8 @@ def test_nothing_is_said_of_time_where_there_is_none():
 def test_what_is_not_finite_is_shown_where_it_stands():
     got = H.copy()
     got[1, 3, 2] = -np.inf
-    assert problem(H, got).text == "h[1, 3, 2] is -inf"
-    assert problem(2.5, np.nan).text == "h is nan"
+    assert problem(H, got).text == f"h[1, 3, 2] is -inf, expected {H[1, 3, 2]:.4g}"
+    assert problem(2.5, np.nan).text == "h is nan, expected 2.5"
 
 
 @pytest.mark.parametrize(
@@ -254,7 +254,7 @@ def test_a_right_result_has_no_problem():
 
 def test_none_is_told_as_a_missing_return():
     (found,) = judged(Observation(None))
-    assert found == Problem("none", "it returned None; does the function end with `return`?")
+    assert found == Problem("none", "a result, and None came back: does the function end with `return`?")
 
 
 def test_an_exception_is_told_with_its_lines():
@@ -273,15 +273,15 @@ def test_an_exception_out_of_a_hostile_process_is_cut():
     ("result", "got"),
     [
         (VECTOR, "float64 (3,)"),
-        ((VECTOR,), "1 values"),
-        ((1, 2, 3), "3 values"),
+        ((VECTOR,), "a tuple of 1"),
+        ((1, 2, 3), "a tuple of 3"),
         ({"y": 1, "loss": 2}, "a dict of 2"),
         (Opaque("generator"), "a value of type generator"),
     ],
 )
 def test_the_number_of_results_is_counted(result, got):
     (found,) = judged(Observation(result), "y", "loss", expected=(VECTOR, 1.0))
-    assert found == Problem("count", f"2 results are due, `return y, loss`; it returned {got}")
+    assert found == Problem("count", f"2 results, `return y, loss`; got {got}")
 
 
 def test_every_output_has_its_own_problem():
@@ -360,5 +360,5 @@ def test_what_came_back_by_name():
     outputs = (Output("h"), Output("loss"))
     assert returned_text(outputs, Observation((VECTOR, 0.5))) == "h float64 (3,), loss 0.5 (float)"
     assert returned_text(outputs, Observation(VECTOR)) == "float64 (3,)"
-    assert returned_text(outputs[:1], Observation([1])) == "h a list of 1"
+    assert returned_text(outputs[:1], Observation([1])) == "a list of 1"
     assert returned_text(outputs, Observation(raised=Raised("E", ""))) == ""

@@ -11,7 +11,6 @@ import ast
 import copy
 import json
 import re
-import threading
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -24,7 +23,9 @@ from grader.release import check_id, check_source
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
-_PARSING = threading.Lock()  # Python's list of warning filters is one for all threads
+_SUBMISSION = "<submission>"
+# A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
+warnings.filterwarnings("ignore", module=_SUBMISSION)
 
 
 class UnreadableError(Exception):
@@ -146,12 +147,10 @@ def defines(source: str, name: str) -> bool:
 
 def _parsed(source: str) -> ast.Module | None:
     """The cell as Python, or None where it is none."""
-    with _PARSING, warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # a backslash in a student's string is not our concern
-        try:
-            return ast.parse(source)
-        except (SyntaxError, ValueError, RecursionError, MemoryError):
-            return None
+    try:
+        return ast.parse(source, _SUBMISSION)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @dataclass
@@ -305,9 +304,7 @@ def _python(source: str) -> str:
     first, *others = source.splitlines(keepends=True) or [""]
     if _RUNS_ITS_CELL.match(first):
         source = "\n" + "".join(others)  # the lines keep their numbers
-    with _PARSING, warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        try:
-            return str(TransformerManager().transform_cell(source))
-        except Exception:  # it tokenizes by its own rules, and students write anything
-            return source
+    try:
+        return str(TransformerManager().transform_cell(source))
+    except Exception:  # it tokenizes by its own rules, and students write anything
+        return source
