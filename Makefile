@@ -17,7 +17,7 @@ BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
 extras := [torch,book,autograde,dev]
-say = @printf '\n\033[1m%s\033[0m\n'
+say = @printf '\n== %s\n'
 
 .PHONY: help course test book browser slow bench constraints clean
 
@@ -48,7 +48,7 @@ book: .venv/.stamp ## the book, warnings as errors
 	@jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book
 
 browser: book ## the built book, opened in Chromium
-	@command -v chromium >/dev/null || { $(call apt,chromium); }
+	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
 	pytest -m browser
 
 slow: .venv/.stamp ## the tests that take minutes
@@ -61,7 +61,7 @@ constraints: ## constraints.txt anew, of the newest versions that go together; P
 	$(python) -m venv --clear build/constraints
 	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install --editable '.$(extras)'
 	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
-	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/' | LC_ALL=C sort -f; } > build/constraints.txt
+	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/'; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
 clean: ## away with what was built; the environment and term/ stay
@@ -92,8 +92,8 @@ PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --tim
 '  make $(MAKECMDGOALS) TORCH_INDEX=            your default index; on Linux that brings several GB of CUDA' >&2; exit 1; }
 endef
 
-# $(call apt,PACKAGE): install a Debian package where we may, else name the one command.
-apt = package=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
-then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends "$$package"; \
-else printf '%s\n' "This needs $$package, which only root may install. On Debian or Ubuntu say once:" \
-"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$package" 'and make again.' >&2; exit 1; fi
+# $(call apt,'PACKAGE …'): install Debian packages where we may, else name the one command.
+apt = packages=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
+then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$packages; \
+else printf '%s\n' "This needs $$packages, which only root may install. On Debian or Ubuntu say once:" \
+"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$packages" 'and make again.' >&2; exit 1; fi

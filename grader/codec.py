@@ -100,7 +100,7 @@ def decode(data: bytes) -> Any:
         raise CodecError(f"{len(data):,} bytes; at most {MAX_BYTES:,} are read")
     try:
         return _from_node(_decoder.decode(data), _Budget(), 0)
-    except (msgspec.DecodeError, msgspec.ValidationError, RecursionError) as error:
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CodecError(f"not a tree: {error}") from error
 
 

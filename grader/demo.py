@@ -25,6 +25,11 @@ from grader.release import check_id, notebook_bytes, student_notebook
 from grader.spec import Spec
 
 PLANTED = "planted.json"
+OURS = ("submitted", "autograded", "feedback", "hidden", "gradebook.db", PLANTED)  # what a demo class's folder holds
+
+
+class DemoError(Exception):
+    """A demo class cannot be made or compared as asked; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +52,7 @@ _SLIPS: dict[str, tuple[str, str]] = {
     "float32": ("return result.astype(np.float32)", "failed"),
     "changes its input": ("{array} += 1\nreturn result", "failed"),
     "raises SystemExit": ("raise SystemExit(0)", "error"),
-    "raises an exception": ("raise ValueError('not my day')", "error"),
+    "raises an exception": ("raise DemoError('not my day')", "error"),
     "runs for ever": ("while True:\n    pass", "timeout"),
     "ends the process": ("import os\nos._exit(0)", "error"),
     "prints a megabyte": ("print('x' * 1_000_000)\nreturn result", "passed"),
@@ -118,17 +123,20 @@ def demo_class(root: Path, out: Path, chapter_id: str, students: int, seed: int)
     """Write `OUT/submitted/STUDENT/CHAPTER/…` and `OUT/planted.json`; return what is planted, by student and
     exercise.
 
-    The same numbers give the same class. A folder that holds anything but an earlier demo class is refused with
-    ValueError.
+    The same numbers give the same class. What an earlier demo class left in OUT is deleted; a folder that holds
+    anything else is refused with DemoError.
     """
     if students < 1:
-        raise ValueError(f"a class has at least one student; {students} were asked for")
-    if (out / "submitted").exists() and not (out / PLANTED).exists():
-        raise ValueError(f"{out} holds submissions that are no demo class; choose another folder with --out")
+        raise DemoError(f"a class has at least one student; {students} were asked for")
+    _refuse_what_is_no_demo(out)
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
     rng = random.Random(f"{chapter_id} {seed}")
-    shutil.rmtree(out, ignore_errors=True)
+    for name in OURS:
+        if (out / name).is_dir():
+            shutil.rmtree(out / name)
+        else:
+            (out / name).unlink(missing_ok=True)
     releases = {n.name: student_notebook(root, manifest, chapter, n) for n in chapter.notebooks}
     works = {exercise.id: _works(root, manifest.place(exercise.id)) for exercise in chapter.exercises}
     decks = {name: _shuffled(rng, found) for name, found in works.items()}
@@ -139,6 +147,36 @@ def demo_class(root: Path, out: Path, chapter_id: str, students: int, seed: int)
         broken = next(breakages) if number % 4 == 3 else None
         planted[student] = _student(out / "submitted" / student / chapter.id, chapter, releases, works, decks, broken)
     (out / PLANTED).write_text(json.dumps(planted, indent=1) + "\n")
+    return planted
+
+
+def _refuse_what_is_no_demo(out: Path) -> None:
+    """A demo class takes the place of another, and of nothing else: not of a term's seed, gradebook or submissions."""
+    if not out.exists():
+        return
+    if not out.is_dir():
+        raise DemoError(f"{out} is a file; choose another folder with --out")
+    found = {path.name for path in out.iterdir()}
+    strange = found - set(OURS) if PLANTED in found else found
+    if strange:
+        raise DemoError(f"{out} holds {sorted(strange)[0]!r}, which no demo class made; choose another with --out")
+    if found:
+        planted = set(read_planted(out))
+        others = [path.name for path in sorted((out / "submitted").glob("*")) if path.name not in planted]
+        if others:
+            raise DemoError(
+                f"{out}/submitted holds {others[0]!r}, who is not of the demo class; choose another folder with --out"
+            )
+
+
+def read_planted(out: Path) -> dict[str, Any]:
+    """What each student of a demo class must get. Raises DemoError where there is none."""
+    try:
+        planted = json.loads((out / PLANTED).read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        raise DemoError(f"{out} holds no demo class: {out / PLANTED} cannot be read. Make one first.") from error
+    if not isinstance(planted, dict):
+        raise DemoError(f"{out / PLANTED} is not one that a demo class has. Delete {out} and make one anew.")
     return planted
 
 
@@ -162,7 +200,7 @@ def _student(
                 cell.source = chosen[name].source
         change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
         (folder / f"{notebook.name}.ipynb").write_bytes(change(content, exercises))
-        for index, name in enumerate(exercises):
+        for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
                 "all": True,
                 "none": False,
@@ -170,11 +208,13 @@ def _student(
                 "not last": index < len(exercises) - 1,
             }[scoring]
             work = chosen[name]
+            # a slip is known by its pattern, and "mend what this builds on first" comes before patterns
+            outdone = work.what in _SLIPS and any(planted[needed]["status"] != "passed" for needed in exercise.needs)
             planted[name] = {
                 "what": broken or work.what,
                 "points": work.points if kept else 0.0,
                 "status": work.status if kept else None,
-                "diagnosis": work.diagnosis if kept else None,
+                "diagnosis": work.diagnosis if kept and not outdone else None,
             }
     return planted
 
@@ -253,14 +293,22 @@ def _renamed(source: str, old: str, new: str) -> str:
 
 def differences(root: Path, out: Path, chapter_id: str) -> list[str]:
     """Where the gradebook's scores differ from what was planted; empty where all is as it must be."""
+    from nbgrader.api import MissingEntry
+
     from grader.autograde.gradebook import gradebook_url, open_gradebook
 
-    planted = json.loads((out / PLANTED).read_text())
+    planted = read_planted(out)
     chapter = load_manifest(root / "course.toml").chapter(chapter_id)
+    if not (out / "gradebook.db").is_file():
+        raise DemoError(f"{out} has no gradebook. Run  grader autograde {chapter.id} --term {out}  first.")
     found = []
     with open_gradebook(gradebook_url(out)) as gradebook:
         for student, exercises in planted.items():
-            submission = gradebook.find_submission(chapter.id, student)
+            try:
+                submission = gradebook.find_submission(chapter.id, student)
+            except MissingEntry:
+                found.append(f"{student}: is not in the gradebook")
+                continue
             grades = {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
             for name, due in exercises.items():
                 got = grades.get(check_id(name))

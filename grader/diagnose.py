@@ -207,11 +207,11 @@ def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
 
 
 def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[1:], expected[:-1], checks)
+    return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
 
 
 def _one_step_early(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[:-1], expected[1:], checks)
+    return len(got) == 1 or _matches(got[:-1], expected[1:], checks)
 
 
 _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = (
@@ -264,7 +264,7 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         if expected.dtype.kind != "f" or got.shape != expected.shape or not (expected != 0).any():
             return None  # an id has no size: twice the id is another id
         scale = float(np.sum(got * expected) / np.sum(expected * expected))
-        if scale == 0 or not _matches(got, scale * expected, checks):
+        if scale == 0 or not np.isfinite(scale) or not _matches(got, scale * expected, checks):
             return None
         factors.append(scale)
     if len({case.name for case, *_ in wrong}) < 2:

@@ -103,7 +103,7 @@ def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None
             f"a function is due here, taking ({names}); this is of type {type(function).__name__}",
         )
     try:
-        signature = inspect.signature(function)
+        signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may take what it wraps does not
     except (TypeError, ValueError):
         return None
     try:

@@ -38,7 +38,7 @@ def problems_of_call(observation: Observation) -> list[Problem]:
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
         return [Problem("raised", text[:MAX_TEXT], lines=raised.lines[-3:])]
     if observation.result is None:
-        return [Problem("none", "it returned None; does the function end with `return`?")]
+        return [Problem("none", "a result, and None came back: does the function end with `return`?")]
     return []
 
 
@@ -79,8 +79,7 @@ def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | 
         return {outputs[0].name: result}
     names = ", ".join(output.name for output in outputs)
     if not isinstance(result, tuple | list) or len(result) != len(outputs):
-        got = f"{len(result)} values" if isinstance(result, tuple | list) else describe(result)
-        return Problem("count", f"{len(outputs)} results are due, `return {names}`; it returned {got}")
+        return Problem("count", f"{len(outputs)} results, `return {names}`; got {describe(result)}")
     return {output.name: value for output, value in zip(outputs, result, strict=True)}
 
 
@@ -101,7 +100,7 @@ def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Pr
 
 def _compare_arrays(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
     if not isinstance(got, np.ndarray):
-        return Problem("type", f"a NumPy array is due; got {describe(got)}", output.name)
+        return Problem("type", f"a NumPy array of shape {expected.shape}; got {describe(got)}", output.name)
     if got.shape != expected.shape:
         axes = f", that is ({', '.join(output.axes)})" if len(output.axes) == expected.ndim else ""
         return Problem("shape", f"got {got.shape}, expected {expected.shape}{axes}", output.name)
@@ -114,10 +113,12 @@ def _compare_scalars(output: Output, expected: Array, got: Any, tolerance: Toler
     kinds, what = _SCALARS[expected.dtype.kind]
     is_array = isinstance(got, np.ndarray) and got.ndim == 0
     if not (isinstance(got, bool | int | float) or is_array):
-        return Problem("type", f"{what} is due; got {describe(got)}", output.name)
+        return Problem("type", f"{what}; got {describe(got)}", output.name)
     value = np.asarray(got)
+    if value.dtype.kind == "O":  # an integer beyond 64 bits
+        return Problem("values", f"its value: got {describe(got)}, expected {expected}", output.name)
     if (value.dtype.kind == "b") != (expected.dtype.kind == "b"):
-        return Problem("type", f"{what} is due; got {describe(got)}", output.name)
+        return Problem("type", f"{what}; got {describe(got)}", output.name)
     if value.dtype.kind not in kinds or (is_array and value.dtype.kind in "fc" and value.dtype != expected.dtype):
         return Problem("dtype", f"got {value.dtype}, expected {expected.dtype}", output.name)
     return _compare_values(output, expected, value.astype(expected.dtype), tolerance)
@@ -135,7 +136,7 @@ _SCALARS = {
 
 def _compare_sequences(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
     if not isinstance(got, list | tuple):
-        return Problem("type", f"a {type(expected).__name__} is due; got {describe(got)}", output.name)
+        return Problem("type", f"a {type(expected).__name__}; got {describe(got)}", output.name)
     if len(got) != len(expected):
         return Problem("shape", f"got {len(got)} entries, expected {len(expected)}", output.name)
     for index, (due, value) in enumerate(zip(expected, got, strict=True)):
@@ -147,13 +148,13 @@ def _compare_sequences(output: Output, expected: Any, got: Any, tolerance: Toler
 
 def _compare_dicts(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
     if not isinstance(got, dict):
-        return Problem("type", f"a dict is due; got {describe(got)}", output.name)
+        return Problem("type", f"a dict; got {describe(got)}", output.name)
     for key in expected:
         if key not in got:
-            return Problem("count", f"the key {key!r} is missing", output.name)
+            return Problem("count", f"a dict with the key {key!r}, which is missing", output.name)
     for key in got:
         if key not in expected:
-            return Problem("count", f"there is a key {describe(key)} that is not due", output.name)
+            return Problem("count", f"a dict without the key {describe(key)}", output.name)
     for key, due in expected.items():
         problem = compare(output, due, got[key], tolerance)
         if problem is not None:
@@ -175,7 +176,8 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
     if not np.isfinite(got).all() and np.isfinite(expected).all():
         bad = np.argwhere(~np.isfinite(got))[0]
         where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
-        return Problem("not_finite", f"{output.name}{where} is {got[tuple(bad)]}", output.name)
+        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {expected[tuple(bad)]:.4g}"
+        return Problem("not_finite", text, output.name)
     got_text, expected_text = apart(got[first], expected[first])
     if not expected.ndim:
         return Problem("values", f"its value: got {got_text}, expected {expected_text}", output.name)
@@ -285,6 +287,8 @@ def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
         return ""
     results = named_outputs(outputs, observation.result)
     if isinstance(results, Problem):
+        return describe(observation.result)
+    if len(results) == 1 and not isinstance(observation.result, np.ndarray):
         return describe(observation.result)
     return ", ".join(f"{name} {describe(value)}" for name, value in results.items())
 

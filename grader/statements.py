@@ -20,7 +20,7 @@ def solution_pieces(cell: str) -> set[str]:
     """The statements and expressions of a cell's solution region, in a form that can be compared."""
     _, _, rest = cell.partition(BEGIN)
     region, _, _ = rest.partition(END)
-    return set(_pieces(textwrap.dedent(region.partition("\n")[2])))
+    return set(source_pieces(textwrap.dedent(region.partition("\n")[2])))
 
 
 def shown_pieces(markdown: str) -> Iterator[tuple[int, str, str]]:
@@ -51,7 +51,8 @@ def _without_options(body: str) -> str:
     return "\n".join(lines)
 
 
-def _pieces(source: str) -> Iterator[str]:
+def source_pieces(source: str) -> Iterator[str]:
+    """The comparable form of every statement of a piece of Python."""
     for node in _nodes(source):
         piece = _comparable(node)
         if piece is not None:

@@ -1,35 +1,51 @@
-"""The student's process: runs a notebook's cells in order, drives each exercise at its check cell, and writes frames.
+"""The student's process: runs a notebook's cells in order, and writes frames.
 
-Started as `python -I child.py REQUEST_FD RESULT_FD`. It holds the cases' inputs and no expected value. `check`,
-`hint` and `progress` do nothing here; nothing that a cell does ends the run but the end of the process.
+Started as `python -I child.py REQUEST_FD RESULT_FD`. `check`, `hint` and `progress` do nothing here; nothing that a
+cell does ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of
+this moment and waits; it gets its exercise's hidden inputs only after the last visible cell has ended, drives the
+function on them, writes what it observed, and ends. So no visible cell can show them, and what a function does to
+its process it does to its fork alone. No expected value is ever here.
 """
 
 from __future__ import annotations
 
 import ast
+import builtins
 import io
 import linecache
 import os
+import signal
+import socket
 import sys
-from contextlib import redirect_stderr, redirect_stdout
+from contextlib import redirect_stderr, redirect_stdout, suppress
+from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, NoReturn
 
-import grader
+if __name__ == "__main__":  # the judge and the recorded data have no place here, and importing them takes time
+
+    def _inert(*_: object, **__: object) -> None:
+        """In place of `check`, `hint` and `progress`: grading has its own calls."""
+
+    _package = ModuleType("grader", "The package without what judges.")
+    _package.__path__ = [str(Path(__file__).resolve().parents[1])]
+    _package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
+    sys.modules["grader"] = _package
+
 from grader.autograde.frames import (
     Begin,
     Cell,
     Done,
     End,
-    Exam,
-    Frame,
     Observed,
     Ready,
     frame_bytes,
+    not_defined,
+    read_exam,
     read_request,
 )
-from grader.cases import Observation
-from grader.codec import Raised
+from grader.cases import Case, Observation
+from grader.codec import CodecError, Opaque
 from grader.drivers import caught, drive
 
 MAX_VALUE = 4_000  # characters kept of a last expression's text
@@ -50,10 +66,20 @@ class _Bounded(io.StringIO):
 
 
 class _Shell:
-    """A small stand-in for IPython's shell: magics are accepted and do nothing."""
+    """A small stand-in for IPython's shell: `%time` runs its statement, other magics are accepted and do nothing."""
 
-    def run_line_magic(self, name: str, line: str, *_: object, **__: object) -> None:
-        """Ignore the magic."""
+    def __init__(self, namespace: dict[str, Any]) -> None:
+        self._namespace = namespace
+
+    def run_line_magic(self, name: str, line: str, *_: object, **__: object) -> Any:
+        """Run what `%time` times; ignore other magics."""
+        if name != "time":
+            return None
+        try:
+            return eval(line, self._namespace)
+        except SyntaxError:
+            exec(line, self._namespace)
+            return None
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         """Ignore the magic with its cell."""
@@ -61,36 +87,47 @@ class _Shell:
     def system(self, command: str) -> None:
         """Ignore the command."""
 
-    getoutput = system
+    def getoutput(self, command: str) -> list[str]:
+        """Ignore the command: it printed nothing."""
+        return []
 
 
 def run(request: bytes, result_fd: int) -> None:
-    """Run all cells of a request; what happens goes out as frames."""
+    """Run all cells of a request; what happens goes out as frames. Returns when every fork has ended."""
     work = read_request(request)
-    for name in grader.__all__:
-        setattr(grader, name, _inert)
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     namespace = module.__dict__
-    namespace["get_ipython"] = _Shell
-    _send(result_fd, Ready())
+    shell = _Shell(namespace)
+    namespace |= {"get_ipython": lambda: shell, "display": _display}
+    builtins.input = _no_input
+    sockets = dict(work.sockets)
+    forks = []
+    _send(result_fd, frame_bytes(Ready()))
     room = work.output_bytes
     for cell in work.cells:
-        _send(result_fd, Begin(cell.index))
+        _send(result_fd, frame_bytes(Begin(cell.index)))
+        end = End(cell.index)
         if cell.exercise is None:
             end = _run_cell(cell, namespace, room)
             room -= len(end.printed)
         else:
-            _drive(cell.exercise, work.exams[cell.exercise], namespace, result_fd)
-            end = End(cell.index)
-        _send(result_fd, end)
-    _send(result_fd, Done())
+            fork = os.fork()
+            if fork == 0:
+                _examinee(cell.exercise, namespace, sockets, result_fd)
+            forks.append(fork)
+            os.close(sockets.pop(cell.exercise))
+        _send(result_fd, frame_bytes(end))
+    _send(result_fd, frame_bytes(Done()))
+    for fork in forks:
+        with suppress(ChildProcessError):
+            os.waitpid(fork, 0)
 
 
 def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
     output = _Bounded(room)
     value, raised = None, None
-    filename = f"<cell {cell.index}>"
+    filename = f"<cell {cell.index + 1}>"  # as people count them
     linecache.cache[filename] = (len(cell.source), None, cell.source.splitlines(keepends=True), filename)
     with redirect_stdout(output), redirect_stderr(output):
         try:
@@ -108,36 +145,61 @@ def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
     return End(cell.index, printed, value, raised)
 
 
-def _drive(name: str, exam: Exam, namespace: dict[str, Any], result_fd: int) -> None:
-    """Drive a function on every case. What it prints meanwhile is not kept: it could show the hidden cases."""
-    with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
-        for index, case in enumerate(exam.cases):
-            if name in namespace:
-                try:
-                    observation = drive(exam.driver, namespace[name], case)
-                except BaseException as error:
-                    observation = Observation(raised=caught(error))
-            else:
-                observation = Observation(raised=Raised("NameError", f"{name} is not defined"))
-            _send(result_fd, Observed(name, index, observation))
+def _examinee(name: str, namespace: dict[str, Any], sockets: dict[str, int], result_fd: int) -> NoReturn:
+    """The fork of one exercise: wait for its exam, drive the function on every case, and end with this process.
+
+    What it prints meanwhile is not kept. An alarm ends a function that never returns.
+    """
+    try:
+        os.close(result_fd)
+        for other in sockets.keys() - {name}:
+            os.close(sockets[other])
+        with socket.socket(fileno=sockets[name]) as line:
+            exam, seconds = read_exam(b"".join(iter(lambda: line.recv(1 << 16), b"")))
+            signal.signal(signal.SIGALRM, signal.SIG_DFL)
+            signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # the parent's clock speaks first
+            with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
+                for index, case in enumerate(exam.cases):
+                    _send(line.fileno(), _answer(index, exam.driver, name, namespace, case))
+    finally:
+        os._exit(0)
 
 
-def _send(result_fd: int, frame: Frame) -> None:
-    data = memoryview(frame_bytes(frame))
-    while data:
-        data = data[os.write(result_fd, data) :]
+def _answer(index: int, driver: str, name: str, namespace: dict[str, Any], case: Case) -> bytes:
+    if name not in namespace:
+        return frame_bytes(Observed(index, Observation(raised=not_defined(name))))
+    try:
+        return frame_bytes(Observed(index, drive(driver, namespace[name], case)))
+    except CodecError as error:
+        return frame_bytes(Observed(index, Observation(Opaque("result", f"({error})"))))
+    except BaseException as error:
+        return frame_bytes(Observed(index, Observation(raised=caught(error))))
 
 
-def _inert(*_: object, **__: object) -> None:
-    """In place of `check`, `hint` and `progress`: grading has its own calls."""
+def _send(descriptor: int, frame: bytes) -> None:
+    rest = memoryview(frame)
+    while rest:
+        rest = rest[os.write(descriptor, rest) :]
 
 
-def main() -> None:
-    """Read the request to its end, then run it."""
+def _display(*values: object, **_: object) -> None:
+    """IPython's `display`, as text."""
+    for value in values:
+        print(repr(value))
+
+
+def _no_input(prompt: object = "") -> NoReturn:
+    """In place of `input`."""
+    raise EOFError("input() gets no answer while a notebook is graded; put the value into the cell")
+
+
+def main() -> NoReturn:
+    """Read the request to its end, run it, and end without waiting for whatever the notebook left running."""
     request_fd, result_fd = map(int, sys.argv[1:3])
     with os.fdopen(request_fd, "rb") as file:
         request = file.read()
     run(request, result_fd)
+    os._exit(0)
 
 
 if __name__ == "__main__":

@@ -1,13 +1,14 @@
-"""What a student's process is asked to do, and what it answers: a request, and frames of bounded bytes.
+"""What a student's process is asked to do, and what it answers: a request, exams, and frames of bounded bytes.
 
-A frame is four bytes of length, little endian, and a tree of `grader.codec`. The parent believes nothing in it but
-its form: a frame that does not parse ends the conversation.
+The request holds the cells and no case. Each exercise's exam, its hidden inputs, follows on a socket of its own,
+and only after the last visible cell has ended. A frame is four bytes of length, little endian, and a tree of
+`grader.codec`. The parent believes nothing in it but its form: a frame that does not parse ends the conversation.
 """
 
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -19,7 +20,7 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell to run. A check cell drives its exercise's function instead of running its source."""
+    """One cell to run. At a check cell a fork is left that drives its function; its source is not run."""
 
     index: int
     source: str
@@ -49,6 +50,10 @@ class Request:
     def seconds(self, cell: Cell) -> float:
         return self.seconds_per_exercise if cell.exercise else self.seconds_per_cell
 
+    @property
+    def to_run(self) -> tuple[Cell, ...]:
+        return tuple(cell for cell in self.cells if cell.index not in self.skip)
+
 
 @dataclass(frozen=True)
 class Ready:
@@ -64,9 +69,8 @@ class Begin:
 
 @dataclass(frozen=True)
 class Observed:
-    """One case of one exercise was driven."""
+    """One case was driven, of the exercise whose socket this comes from."""
 
-    exercise: str
     case: int
     observation: Observation
 
@@ -98,17 +102,12 @@ class Fault:
 Frame = Ready | Begin | Observed | End | Done
 
 
-def request_bytes(request: Request) -> bytes:
-    """A request as bytes for the child."""
+def request_bytes(request: Request, sockets: Mapping[str, int]) -> bytes:
+    """A request as bytes for the child: its cells, and the descriptor on which each exercise will get its exam."""
     return encode(
         {
-            "cells": [
-                (cell.index, cell.source, cell.exercise) for cell in request.cells if cell.index not in request.skip
-            ],
-            "exams": {
-                name: (exam.driver, [(dict(case.sizes), dict(case.inputs), case.kind) for case in exam.cases])
-                for name, exam in request.exams.items()
-            },
+            "cells": [(cell.index, cell.source, cell.exercise) for cell in request.to_run],
+            "sockets": dict(sockets),
             "output_bytes": request.output_bytes,
         }
     )
@@ -119,30 +118,43 @@ class Work:
     """A request as the child reads it."""
 
     cells: tuple[Cell, ...]
-    exams: dict[str, Exam]
+    sockets: dict[str, int]
     output_bytes: int
 
 
 def read_request(data: bytes) -> Work:
     """The inverse of `request_bytes`. The request comes from the parent and is trusted."""
     tree = decode(data)
-    return Work(
-        tuple(Cell(*cell) for cell in tree["cells"]),
-        {name: Exam(driver, tuple(Case(*case) for case in cases)) for name, (driver, cases) in tree["exams"].items()},
-        tree["output_bytes"],
+    return Work(tuple(Cell(*cell) for cell in tree["cells"]), tree["sockets"], tree["output_bytes"])
+
+
+def exam_bytes(exam: Exam, seconds: float) -> bytes:
+    """One exercise's exam as bytes for its fork, with the time it may take."""
+    return encode(
+        {
+            "driver": exam.driver,
+            "cases": [(dict(case.sizes), dict(case.inputs), case.kind) for case in exam.cases],
+            "seconds": seconds,
+        }
     )
+
+
+def read_exam(data: bytes) -> tuple[Exam, float]:
+    """The inverse of `exam_bytes`. Raises CodecError where the parent was gone before it had sent all."""
+    tree = decode(data)
+    return Exam(tree["driver"], tuple(Case(*case) for case in tree["cases"])), tree["seconds"]
+
+
+def not_defined(exercise: str) -> Raised:
+    """What is observed where the notebook has not defined the exercise's function when its check is due."""
+    return Raised("NameError", f"{exercise} is not defined")
 
 
 def frame_bytes(frame: Frame) -> bytes:
     """One frame with its length in front."""
     match frame:
-        case Observed(exercise, case, observation):
-            tree: dict[str, Any] = {
-                "is": "observed",
-                "exercise": exercise,
-                "case": case,
-                **observation_tree(observation),
-            }
+        case Observed(case, observation):
+            tree: dict[str, Any] = {"is": "observed", "case": case, **observation_tree(observation)}
         case End(cell, printed, value, raised):
             tree = {"is": "end", "cell": cell, "printed": printed, "value": value, "raised": raised}
         case Begin(cell):
@@ -173,6 +185,8 @@ class FrameReader:
 
 
 def _frame(tree: Any) -> Frame:
+    if not isinstance(tree, dict) or type(tree.get("is")) is not str:
+        raise CodecError("not a frame")
     match tree:
         case {"is": "ready", **rest} if not rest:
             return Ready()
@@ -189,6 +203,6 @@ def _frame(tree: Any) -> Frame:
             **rest,
         } if not rest:
             return End(cell, printed, value, raised)
-        case {"is": "observed", "exercise": str(exercise), "case": int(case), **rest}:
-            return Observed(exercise, case, observation_from_tree(rest))
+        case {"is": "observed", "case": int(case), **rest}:
+            return Observed(case, observation_from_tree(rest))
     raise CodecError("not a frame")

@@ -11,6 +11,7 @@ import ast
 import copy
 import json
 import re
+import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -20,7 +21,11 @@ from grader.autograde.frames import Cell
 from grader.release import check_id, check_source
 
 MAX_BYTES = 50_000_000
+MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
+_SUBMISSION = "<submission>"
+# A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
+warnings.filterwarnings("ignore", module=_SUBMISSION)
 
 
 class UnreadableError(Exception):
@@ -51,31 +56,42 @@ def read_notebook(path: Path) -> Any:
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise UnreadableError(f"the file has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
+        if size == 0:
+            raise UnreadableError("the file is empty")
         tree = json.loads(path.read_bytes())
     except OSError as error:
         raise UnreadableError(f"the file cannot be read: {error.strerror}") from error
+    except UnicodeDecodeError as error:
+        raise UnreadableError("the file is not text, so it is no notebook") from error
     except RecursionError as error:
         raise UnreadableError("the file is nested too deeply to be a notebook") from error
     except ValueError as error:
         raise UnreadableError(f"the file is not JSON, so it is no notebook: {error}") from error
     if not isinstance(tree, dict) or not isinstance(tree.get("cells", tree.get("worksheets")), list):
         raise UnreadableError("the file is JSON, but has no cells, so it is no notebook")
+    if "cells" not in tree:
+        try:
+            tree = nbformat.convert(nbformat.reader.reads(json.dumps(tree)), 4)
+        except Exception as error:
+            raise UnreadableError(f"the file is no notebook of a known format: {type(error).__name__}") from error
+    if len(tree["cells"]) > MAX_CELLS:
+        raise UnreadableError(f"the notebook has {len(tree['cells']):,} cells; at most {MAX_CELLS:,} are read")
     try:
-        notebook = nbformat.from_dict(tree)
-        if notebook.get("nbformat") != 4:
-            notebook = nbformat.convert(notebook, 4)
-    except Exception as error:
-        raise UnreadableError(f"the file is no notebook that can be read: {type(error).__name__}: {error}") from error
-    if len(notebook.cells) > MAX_CELLS:
-        raise UnreadableError(f"the notebook has {len(notebook.cells):,} cells; at most {MAX_CELLS:,} are read")
-    notebook.cells = [cell for cell in map(_sound_cell, notebook.cells) if cell is not None]
+        notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(tree.get("metadata", {})))
+    except Exception:  # what stands there is not needed
+        notebook = nbformat.v4.new_notebook()
+    notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
+    size = sum(len(cell.source) for cell in notebook.cells)
+    if size > MAX_SOURCE:
+        raise UnreadableError(f"its cells hold {size:,} characters; at most {MAX_SOURCE:,} are read")
     return notebook
 
 
 def _sound_cell(cell: Any) -> Any:
-    """A cell with the fields that every reader relies on, or None where it is none."""
-    from nbformat.v4 import new_code_cell, new_markdown_cell
+    """A cell with nothing but what is needed of it, in sound form, or None where it is none."""
+    from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
 
+    makers = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         return None
     source = cell.get("source", "")
@@ -83,9 +99,28 @@ def _sound_cell(cell: Any) -> Any:
         source = "".join(source)
     if not isinstance(source, str):
         return None
-    metadata = cell.get("metadata") if isinstance(cell.get("metadata"), dict) else {}
-    make = new_code_cell if cell["cell_type"] == "code" else new_markdown_cell
-    return make(source, metadata=metadata)
+    sound = makers[cell["cell_type"]](_sound_text(source))
+    metadata = cell.get("metadata")
+    entry = metadata.get("nbgrader") if isinstance(metadata, dict) else None
+    if isinstance(entry, dict) and isinstance(entry.get("grade_id"), str):
+        sound.metadata["nbgrader"] = {name: value for name, value in entry.items() if _is_plain(value)}
+    pictures = cell.get("attachments")
+    if cell["cell_type"] == "markdown" and isinstance(pictures, dict):
+        sound.attachments = {
+            _sound_text(name): {_sound_text(kind): _sound_text(data) for kind, data in picture.items()}
+            for name, picture in pictures.items()
+            if isinstance(picture, dict) and all(isinstance(data, str) for data in picture.values())
+        }
+    return sound
+
+
+def _is_plain(value: object) -> bool:
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and value == _sound_text(value))
+
+
+def _sound_text(text: str) -> str:
+    """The text without half characters (lone surrogates), which JSON can spell and no file can hold."""
+    return text.encode("utf-8", "replace").decode("utf-8")
 
 
 def grade_id(cell: Any) -> str | None:
@@ -99,15 +134,22 @@ def defines(source: str, name: str) -> bool:
     """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
     eye.
     """
-    try:
-        body = ast.parse(source).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
+    tree = _parsed(source)
+    if tree is None:
         return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
     return any(
         (isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name)
         or (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets))
-        for node in body
+        for node in tree.body
     )
+
+
+def _parsed(source: str) -> ast.Module | None:
+    """The cell as Python, or None where it is none."""
+    try:
+        return ast.parse(source, _SUBMISSION)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
 @dataclass
@@ -127,7 +169,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str]) -> Plan:
         _complete(draft, name, templates, foreign)
     notebook = copy.deepcopy(released)
     notebook.cells = draft.cells
-    _fresh_ids(notebook)
+    fresh_ids(notebook)
     defining = {
         name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
     }
@@ -181,15 +223,21 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
         draft.cells.insert(at, copy.deepcopy(templates[name]))
         draft.remarks.append(f"no cell defines `{name}`; the empty one of the release was put in its place")
     ids = [grade_id(cell) for cell in draft.cells]
-    if check not in ids:
-        last = max(
-            i
-            for i, cell in enumerate(draft.cells)
-            if ids[i] == name or (cell.cell_type == "code" and defines(cell.source, name))
-        )
-        draft.cells.insert(last + 1, copy.deepcopy(templates[check]))
-        if not foreign:
-            draft.remarks.append(f"the check cell of `{name}` was missing; it was put back")
+    definitions = [
+        i
+        for i, cell in enumerate(draft.cells)
+        if ids[i] == name or (cell.cell_type == "code" and defines(cell.source, name))
+    ]
+    at = ids.index(check) if check in ids else -1
+    if definitions[0] < at < definitions[-1]:
+        draft.remarks.append(f"`{name}` is defined again below its check cell; what stands above it was graded")
+    if definitions[0] < at:
+        return
+    cell = draft.cells.pop(at) if at >= 0 else copy.deepcopy(templates[check])
+    draft.cells.insert(definitions[-1] + (0 if at >= 0 else 1), cell)
+    if not foreign:
+        was = "stood above the cell that defines it; it was moved below" if at >= 0 else "was missing; it was put back"
+        draft.remarks.append(f"the check cell of `{name}` {was}")
 
 
 def _plain(cell: Any) -> Any:
@@ -199,18 +247,25 @@ def _plain(cell: Any) -> Any:
     return own
 
 
-def _fresh_ids(notebook: Any) -> None:
+def fresh_ids(notebook: Any) -> None:
     """Give every cell an id of its own: submissions may repeat them."""
     for index, cell in enumerate(notebook.cells):
         cell["id"] = grade_id(cell) or f"cell-{index}"
-        cell.metadata.pop("jupyter", None)
+
+
+_RUNS_ITS_CELL = re.compile(r"\s*%%(time|capture)\b.*")
 
 
 def _python(source: str) -> str:
     """IPython's syntax (magics, `!`, `?`) as Python; a cell that it cannot transform is run as it stands."""
+    if _parsed(source) is not None:
+        return source
     from IPython.core.inputtransformer2 import TransformerManager
 
+    first, *others = source.splitlines(keepends=True) or [""]
+    if _RUNS_ITS_CELL.match(first):
+        source = "\n" + "".join(others)  # the lines keep their numbers
     try:
         return str(TransformerManager().transform_cell(source))
-    except (SyntaxError, ValueError, RecursionError):
+    except Exception:  # it tokenizes by its own rules, and students write anything
         return source

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 import os
+import traceback
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor, as_completed
 from dataclasses import dataclass, field
@@ -11,17 +12,18 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader.autograde.frames import Fault
 from grader.autograde.gradebook import gradebook_url, open_gradebook, record_submission, register
 from grader.autograde.hidden import hidden_checks
-from grader.autograde.notebook import Plan, UnreadableError, plan, read_notebook
+from grader.autograde.notebook import Plan, UnreadableError, fresh_ids, grade_id, plan, read_notebook
 from grader.autograde.runner import Outcome, WorkerError, run_submission
-from grader.autograde.score import autograded_notebook, request_for, verdicts_of
+from grader.autograde.score import autograded_notebook, request_for, verdict_output, verdicts_of
 from grader.cases import Checks
 from grader.evaluate import verdict
 from grader.files import write_whole
 from grader.manifest import Chapter, Limits, Manifest, Notebook, load_manifest
 from grader.record import load_messages
-from grader.release import notebook_bytes
+from grader.release import check_id, notebook_bytes
 from grader.verdict import Verdict
 
 
@@ -131,7 +133,7 @@ def autograde(
 def _in_parallel(session: Session, folders: dict[str, Path], workers: int) -> Iterator[Graded]:
     """Grade with this many children at a time (each thread waits for one); results come as they are done."""
     with ThreadPoolExecutor(workers) as pool:
-        waiting = [pool.submit(grade, session, student, folder) for student, folder in folders.items()]
+        waiting = [pool.submit(_grade_or_fault, session, student, folder) for student, folder in folders.items()]
         try:
             for future in as_completed(waiting):
                 yield future.result()
@@ -139,28 +141,39 @@ def _in_parallel(session: Session, folders: dict[str, Path], workers: int) -> It
             pool.shutdown(cancel_futures=True)
 
 
+def _grade_or_fault(session: Session, student: str, folder: Path) -> Graded:
+    """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
+    if (legible := student.encode("utf-8", "replace").decode()) != student:
+        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
+    try:
+        return grade(session, student, folder)
+    except WorkerError as error:
+        return Graded(student, fault=str(error))
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return Graded(student, fault=f"the grader failed: {type(error).__name__}: {error} ({where})")
+
+
 def grade(session: Session, student: str, folder: Path) -> Graded:
-    """Grade one student's folder and write its autograded notebooks."""
+    """Grade one student's folder and write its autograded notebooks. Raises WorkerError."""
     verdicts: dict[str, dict[str, Verdict]] = {}
     remarks: list[str] = []
     seconds = 0.0
     for notebook in session.chapter.notebooks:
         try:
-            path, remark = _find(folder, notebook)
+            path, remark = _find(folder, session.chapter, notebook)
             remarks += remark
             planned = plan(session.released[notebook.name], read_notebook(path), [e.id for e in notebook.exercises])
         except UnreadableError as error:
             remarks.append(f"{notebook.name}: {error}")
-            verdicts[notebook.name] = _all_lost(session, notebook, f"The notebook could not be read: {error}.")
-            _write(session, student, notebook, _explained(session.released[notebook.name], str(error)))
+            verdicts[notebook.name] = lost = _all_lost(session, notebook, str(error))
+            _write(session, student, notebook, _explained(session.released[notebook.name], lost, str(error)))
             continue
         remarks += [f"{notebook.name}: {remark}" for remark in planned.remarks]
-        try:
-            outcome = run_submission(request_for(planned, session.checks, session.limits))
-        except WorkerError as error:
-            return Graded(student, fault=str(error))
+        outcome = run_submission(request_for(planned, session.checks, session.limits))
         seconds += outcome.seconds
-        remarks += [f"{notebook.name}, cell {fault.cell}: {fault.text}" for fault in outcome.faults]
+        remarks += [f"{notebook.name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
         verdicts[notebook.name] = found = _verdicts(session, notebook, planned, outcome)
         _write(session, student, notebook, autograded_notebook(planned, outcome, found))
     return Graded(student, verdicts, tuple(remarks), seconds)
@@ -170,30 +183,47 @@ def _verdicts(session: Session, notebook: Notebook, planned: Plan, outcome: Outc
     return verdicts_of(session.manifest, notebook, session.checks, session.texts, planned, outcome)
 
 
-def _find(folder: Path, notebook: Notebook) -> tuple[Path, list[str]]:
+def _find(folder: Path, chapter: Chapter, notebook: Notebook) -> tuple[Path, list[str]]:
     """The submitted file of this notebook; where it is alone under another name, that one. Raises UnreadableError."""
     path = folder / f"{notebook.name}.ipynb"
     if path.is_file():
         return path, []
-    others = sorted(folder.glob("*.ipynb"))
-    if len(others) == 1:
-        return others[0], [f"{notebook.name}.ipynb is missing; {others[0].name} was graded in its place"]
+    what = f"{path.name} is a folder, not a file" if path.is_dir() else f"there is no file {path.name}"
+    others = sorted(other for other in folder.glob("*.ipynb") if other.is_file())
+    if len(others) == 1 and others[0].stem not in {n.name for n in chapter.notebooks}:
+        return others[0], [f"{what}; {others[0].name} was graded in its place"]
     names = ", ".join(other.name for other in others)
-    found = f" (there are {names})" if names else ""
-    raise UnreadableError(f"there is no file {path.name}{found}")
+    raise UnreadableError(what + (f" (there are: {names})" if names else ""))
 
 
-def _all_lost(session: Session, notebook: Notebook, note: str) -> dict[str, Verdict]:
+def _place(fault: Fault, planned: Plan) -> str:
+    """Where in the notebook, in a human's count of cells."""
+    exercise = next((cell.exercise for cell in planned.cells if cell.index == fault.cell), None)
+    if exercise is not None:
+        return f"the check of {exercise}"
+    return "between cells" if fault.cell is None else f"cell {fault.cell + 1}"
+
+
+def _all_lost(session: Session, notebook: Notebook, reason: str) -> dict[str, Verdict]:
+    note = f"The notebook could not be read: {reason}. {_HAND_IN}"
     return {e.id: verdict(session.manifest.place(e.id), "error", note=note) for e in notebook.exercises}
 
 
-def _explained(released: Any, reason: str) -> Any:
+_HAND_IN = "Open it in Jupyter, save it, and hand in the .ipynb file again."
+
+
+def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
     """The empty notebook with a word on why the submission is not in it."""
     from nbformat.v4 import new_markdown_cell
 
     notebook = copy.deepcopy(released)
-    words = f"**This submission could not be read.** {reason}. The file is kept as it was handed in."
-    notebook.cells.insert(0, new_markdown_cell(words, id="could-not-be-read"))
+    words = f"**This submission could not be read.** What was wrong: {reason}. {_HAND_IN} The file is kept as it is."
+    notebook.cells.insert(0, new_markdown_cell(words))
+    fresh_ids(notebook)
+    for cell in notebook.cells:
+        for name, found in verdicts.items():
+            if grade_id(cell) == check_id(name):
+                cell.outputs = [verdict_output(found)]
     return notebook
 
 

@@ -3,32 +3,35 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.autograde.frames import End, Exam, Fault, Request
+from grader.autograde.frames import End, Exam, Fault, Request, not_defined
 from grader.autograde.notebook import Plan, grade_id
 from grader.autograde.runner import Outcome
-from grader.cases import Checks, Observation
-from grader.codec import Raised
+from grader.cases import Checks
 from grader.evaluate import evaluate, verdict
 from grader.manifest import Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
-from grader.verdict import CaseResult, Problem, Verdict
+from grader.verdict import Status, Verdict
 
 
 def request_for(plan: Plan, checks: Mapping[str, Checks], limits: Limits) -> Request:
     """What a child is asked to do for one notebook."""
     return Request(
         cells=plan.cells,
-        exams={name: Exam(c.driver, c.cases) for name, c in checks.items()},
+        exams={cell.exercise: _exam(checks[cell.exercise]) for cell in plan.cells if cell.exercise},
         seconds_per_cell=limits.seconds_per_cell,
         seconds_per_exercise=limits.seconds_per_exercise,
         output_bytes=limits.output_bytes,
         result_bytes=limits.result_bytes,
     )
+
+
+def _exam(checks: Checks) -> Exam:
+    return Exam(checks.driver, checks.cases)
 
 
 def verdicts_of(
@@ -45,49 +48,54 @@ def verdicts_of(
         name = exercise.id
         place = manifest.place(name)
         observed = outcome.observations.get(name, {})
-        stopped = _stopped(name, plan, outcome)
-        if len(observed) == len(checks[name].cases):
-            wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
-            observations = _with_cause(name, tuple(observed[i] for i in range(len(observed))), plan, outcome)
-            verdicts[name] = evaluate(place, checks[name], texts[name], observations, wrong_needs)
-        elif stopped is not None and stopped.kind == "timeout":
-            verdicts[name] = verdict(place, "timeout", note=_where(name, stopped, plan))
-        elif stopped is not None:
-            problem = Problem("raised", f"{stopped.text} while {name} was called")
-            verdicts[name] = verdict(place, "error", (CaseResult("", f"{name}(…)", "", (problem,)),))
+        if plan.foreign:
+            verdicts[name] = verdict(place, "error", note=_FOREIGN)
+        elif len(observed) < len(checks[name].cases):
+            status, note = _not_observed(name, plan, outcome)
+            verdicts[name] = verdict(place, status, note=note)
+        elif all(observation.raised == not_defined(name) for observation in observed.values()):
+            verdicts[name] = verdict(place, "error", note=_not_defined(name, plan, outcome))
         else:
-            verdicts[name] = verdict(place, "error", note="The notebook ended before this exercise was reached.")
+            wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
+            observations = tuple(observed[i] for i in range(len(observed)))
+            verdicts[name] = evaluate(place, checks[name], texts[name], observations, wrong_needs)
     return verdicts
 
 
-def _stopped(name: str, plan: Plan, outcome: Outcome) -> Fault | None:
-    """What ended the process in this exercise's check, or in the cell that defines it."""
+_FOREIGN = (
+    "Nothing of this notebook's exercises was found in what was handed in. Is it from another assignment? "
+    "Hand in the notebook of this one."
+)
+
+
+def _not_observed(name: str, plan: Plan, outcome: Outcome) -> tuple[Status, str]:
+    """What is said of an exercise whose function was not driven on all cases."""
     check = next((cell.index for cell in plan.cells if cell.exercise == name), -1)
-    return outcome.fault_in(check) or outcome.fault_in(plan.defining.get(name, -1))
+    fault = outcome.fault_in(check)
+    if fault is None:
+        return "error", (
+            f"The notebook's process ended before {name} was reached. "
+            "Look at the cells above its check that were not run."
+        )
+    if fault.kind == "timeout":
+        return "timeout", f"{name} was {fault.text}. Is there a loop that cannot end?"
+    if fault.kind == "died":
+        return "error", (
+            f"The Python process ended while {name} ran. Does it end Python itself, or need more memory than there is?"
+        )
+    return "error", f"{name} was called, and what came back could not be read: {fault.text}."
 
 
-def _where(name: str, fault: Fault, plan: Plan) -> str:
-    if fault.cell == plan.defining.get(name):
-        return f"The cell that defines {name} was {fault.text}."
-    return f"{name} was {fault.text}. Is there a loop that cannot end?"
-
-
-def _with_cause(
-    name: str, observations: tuple[Observation, ...], plan: Plan, outcome: Outcome
-) -> tuple[Observation, ...]:
-    """Where the function does not exist, say why: what ended the cell that should define it."""
-    if not all(o.raised is not None and o.raised.type == "NameError" for o in observations):
-        return observations
+def _not_defined(name: str, plan: Plan, outcome: Outcome) -> str:
+    """Why the function does not exist where its check stands: what ended the cell that should define it."""
     index = plan.defining.get(name, -1)
     fault, end = outcome.fault_in(index), outcome.ends.get(index)
     if fault is not None:
-        cause = Raised("NameError", f"{name} is not defined: its cell was ended ({fault.text})")
-    elif end is not None and end.raised is not None:
-        raised = end.raised
-        cause = Raised(raised.type, f"{raised.text} (in the cell that defines {name})", raised.lines)
-    else:
-        return observations
-    return tuple(Observation(raised=cause) for _ in observations)
+        return f"{name} is not defined: {fault.text} in the cell that should define it. Mend that cell first."
+    if end is not None and end.raised is not None:
+        why = f"{end.raised.type}: {end.raised.text}".removesuffix(": ")
+        return f"{name} is not defined: the cell that should define it ended with {why}. Mend that cell first."
+    return f"{name} is not defined where its check stands. Define a function of exactly this name in its cell."
 
 
 def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Verdict]) -> Any:
@@ -101,18 +109,21 @@ def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Ver
             continue
         name = exercises.get(index)
         if name is not None and grade_id(cell) is not None:
-            cell.outputs = [_verdict_output(without_cases(verdicts[name]))]
+            cell.outputs = [verdict_output(without_cases(verdicts[name], verdicts))]
         else:
             cell.outputs = _outputs(outcome.ends.get(index), outcome.fault_in(index))
         cell.execution_count = None
     return notebook
 
 
-def without_cases(full: Verdict) -> Verdict:
-    """What a student may see of a verdict on hidden cases: points, status and likely cause; no input, value or
-    exception's text.
+def without_cases(full: Verdict, exercises: Collection[str]) -> Verdict:
+    """What a student may see of a verdict on hidden cases: points, status and likely cause; no input, value, text or
+    name of a hidden run. `exercises` are the names that a note may hold.
     """
     note = full.note
+    called = note.partition(" calls ")[2].rpartition(", and that")[0]
+    if full.status == "unimplemented" and called not in exercises:
+        note = ""  # the name may be one that the hidden run made up
     if not note and full.first_problem is not None:
         note = _KINDS[full.first_problem[1].kind]
     return replace(full, cases=(), note=note)
@@ -132,7 +143,8 @@ _KINDS = {
 }
 
 
-def _verdict_output(shown: Verdict) -> Any:
+def verdict_output(shown: Verdict) -> Any:
+    """A verdict as the output of a check cell."""
     from nbformat.v4 import new_output
 
     return new_output("display_data", {"text/plain": verdict_text(shown), "text/html": verdict_html(shown)})

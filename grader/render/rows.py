@@ -60,7 +60,7 @@ def rows(verdict: Verdict) -> list[Row]:
         found.append(Row("called", case.call, code=True))
         if case.returned:
             found.append(Row("you returned", case.returned))
-        several = len({problem.output for problem in case.problems}) > 1
+        several = len({problem.output for problem in case.problems} - {None}) > 1
         for problem in case.problems:
             found.append(_problem_row(problem, several))
             if problem.grid is not None:

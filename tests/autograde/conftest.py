@@ -1,0 +1,108 @@
+"""One term's hidden checks for all tests here, and `hand_in`: grade a notebook built in memory in a real child."""
+
+import copy
+import json
+from dataclasses import dataclass
+from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
+
+import nbformat
+import pytest
+from right_work import RIGHT
+
+from grader.autograde.notebook import Plan, plan, read_notebook
+from grader.autograde.run import open_session
+from grader.autograde.runner import Outcome, run_submission
+from grader.autograde.score import autograded_notebook, request_for, verdicts_of
+from grader.manifest import Limits
+from grader.release import notebook_bytes
+
+ROOT = Path(__file__).parents[2]
+CHAPTER = "ch01_vanilla_rnn"
+
+
+@pytest.fixture(scope="session")
+def session(tmp_path_factory):
+    """The chapter made ready for grading, with hidden checks of a new seed."""
+    return open_session(ROOT, tmp_path_factory.mktemp("term"), CHAPTER)
+
+
+@dataclass
+class Result:
+    plan: Plan
+    outcome: Outcome
+    verdicts: dict[str, Any]
+    notebook: Any
+    text: str
+
+    def __getitem__(self, name):
+        return self.verdicts[name]
+
+    @property
+    def points(self):
+        return tuple(verdict.earned for verdict in self.verdicts.values())
+
+    def shown(self, name):
+        """What the student sees of an exercise in the autograded notebook."""
+        cell = next(c for c in self.notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") == f"{name}-check")
+        assert len(cell.outputs) == 1
+        return cell.outputs[0].data["text/plain"]
+
+    def outputs(self, words):
+        """The outputs of the one cell that holds these words."""
+        found = [cell for cell in self.notebook.cells if cell.cell_type == "code" and words in cell.source]
+        assert len(found) == 1
+        return found[0].outputs
+
+
+@pytest.fixture(scope="session")
+def right(session):
+    """The released notebook with both exercises solved, as plain JSON that a test may change."""
+    tree = json.loads(notebook_bytes(session.released["recurrence"]))
+    for cell in tree["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        if name in RIGHT:
+            cell["source"] = RIGHT[name]
+    return tree
+
+
+@pytest.fixture
+def notebook(right):
+    """A copy of the right notebook, with a few ways to change it."""
+    tree = copy.deepcopy(right)
+
+    def at(name):
+        return next(i for i, c in enumerate(tree["cells"]) if c["metadata"].get("nbgrader", {}).get("grade_id") == name)
+
+    def code(source, **metadata):
+        return {"cell_type": "code", "source": source, "metadata": metadata, "outputs": [], "execution_count": None}
+
+    return SimpleNamespace(
+        tree=tree,
+        cells=tree["cells"],
+        at=at,
+        cell=lambda name: tree["cells"][at(name)],
+        insert=lambda index, source: tree["cells"].insert(index, code(source)),
+        append=lambda source: tree["cells"].append(code(source)),
+        first=lambda: next(i for i, c in enumerate(tree["cells"]) if c["cell_type"] == "code"),
+    )
+
+
+@pytest.fixture
+def hand_in(session, tmp_path):
+    """Grade a notebook, given as JSON tree or bytes, in a real child."""
+
+    def run(content, seconds=5.0, **limits):
+        path = tmp_path / "recurrence.ipynb"
+        path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
+        exercises = session.chapter.notebooks[0]
+        planned = plan(session.released["recurrence"], read_notebook(path), [e.id for e in exercises.exercises])
+        limits = Limits(**{"seconds_per_exercise": seconds, "seconds_per_cell": seconds, **limits})
+        outcome = run_submission(request_for(planned, session.checks, limits))
+        verdicts = verdicts_of(session.manifest, exercises, session.checks, session.texts, planned, outcome)
+        shown = autograded_notebook(planned, outcome, verdicts)
+        nbformat.validate(shown)
+        return Result(planned, outcome, verdicts, shown, notebook_bytes(shown).decode())
+
+    return run

@@ -1,0 +1,63 @@
+"""What several test modules share: the course's exercises with their specs, and a session of a student's own."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import grader.student
+from grader.cases import Checks
+from grader.evaluate import evaluate, observe
+from grader.manifest import Place, load_manifest
+from grader.messages import Messages
+from grader.record import load_messages, load_spec, make_checks
+from grader.spec import Spec
+from grader.verdict import Verdict
+
+ROOT = Path(__file__).parents[1]
+
+
+@dataclass(frozen=True)
+class Exercise:
+    """One exercise of the course, to be checked on the public cases (seed 0) or on those of another seed."""
+
+    place: Place
+    spec: Spec
+    messages: Messages
+    checks: Callable[[int], Checks]
+
+    def verdict(self, function: Any, seed: int = 0, wrong_needs: tuple[str, ...] = ()) -> Verdict:
+        checks = self.checks(seed)
+        return evaluate(self.place, checks, self.messages.mistakes, observe(checks, function), wrong_needs)
+
+
+@cache
+def exercise(exercise_id: str) -> Exercise:
+    """The exercise with its spec; its oracle needs torch."""
+    place = load_manifest(ROOT / "course.toml").place(exercise_id)
+    return Exercise(
+        place,
+        load_spec(ROOT, place),
+        load_messages(ROOT, place),
+        cache(lambda seed: make_checks(ROOT, place, seed, example=seed == 0)),
+    )
+
+
+@pytest.fixture(scope="session")
+def rnn_step() -> Exercise:
+    return exercise("rnn_step")
+
+
+@pytest.fixture(scope="session")
+def rnn_forward() -> Exercise:
+    return exercise("rnn_forward")
+
+
+@pytest.fixture
+def session(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A notebook's session in which nothing is checked yet, outside nbgrader."""
+    monkeypatch.setattr(grader.student, "_latest", {})
+    monkeypatch.delenv("NBGRADER_EXECUTION", raising=False)

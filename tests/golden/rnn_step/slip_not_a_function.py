@@ -1,0 +1,1 @@
+rnn_step = np.tanh(0.5)

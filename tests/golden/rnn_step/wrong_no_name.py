@@ -1,0 +1,2 @@
+def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
+    return np.tanh(x_t @ W_xh + h_prev @ W_hh @ W_hh + b_h)

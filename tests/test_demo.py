@@ -1,0 +1,273 @@
+"""The demo class: the same each time, all that is known in it, and every score and diagnosis as planted."""
+
+import csv
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import pytest
+
+from grader import demo
+from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.autograde.run import autograde
+from grader.manifest import load_manifest
+from grader.record import load_spec
+
+ROOT = Path(__file__).parents[1]
+CHAPTER = "ch01_vanilla_rnn"
+
+
+def files(folder):
+    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+
+
+@pytest.fixture(scope="module")
+def course(tmp_path_factory):
+    """The course with shorter limits: what runs for ever is stopped sooner."""
+    root = tmp_path_factory.mktemp("course")
+    for name in ("solutions", "exercises"):
+        (root / name).symlink_to(ROOT / name)
+    text = (ROOT / "course.toml").read_text("utf-8")
+    limits = "seconds_per_exercise = {0}, seconds_per_cell = {0}"
+    assert limits.format(5) in text
+    (root / "course.toml").write_text(text.replace(limits.format(5), limits.format(1.5)), "utf-8")
+    return root
+
+
+@pytest.fixture(scope="module")
+def graded(course, tmp_path_factory):
+    """A class of 30, graded: its folder, what was planted, and the results by student."""
+    out = tmp_path_factory.mktemp("demo") / "class"
+    planted = demo.demo_class(course, out, CHAPTER, 30, 1)
+    results = {graded.student: graded for graded in autograde(course, out, CHAPTER)}
+    return out, planted, results
+
+
+def test_the_same_seed_makes_the_same_class(graded, course, tmp_path):
+    out, planted, _ = graded
+    assert demo.demo_class(course, tmp_path / "again", CHAPTER, 30, 1) == planted
+    assert files(tmp_path / "again" / "submitted") == files(out / "submitted")
+    assert (tmp_path / "again" / demo.PLANTED).read_bytes() == (out / demo.PLANTED).read_bytes()
+    assert demo.demo_class(course, tmp_path / "other", CHAPTER, 30, 2) != planted
+
+
+def known(course):
+    manifest = load_manifest(course / "course.toml")
+    places = [manifest.place(exercise.id) for exercise in manifest.chapter(CHAPTER).exercises]
+    return {place.exercise.id: [work.what for work in demo._works(course, place)] for place in places}
+
+
+def seen(planted):
+    found = {}
+    for exercises in planted.values():
+        for name, entry in exercises.items():
+            found.setdefault(name, set()).add(entry["what"])
+    return found
+
+
+def test_thirty_students_have_every_breakage_and_most_works(graded, course):
+    _, planted, _ = graded
+    found = seen(planted)
+    for name, works in known(course).items():
+        assert set(demo._BREAKAGES) <= found[name]
+        covered = set(works) & found[name]
+        print(f"{name}: {len(covered)} of {len(set(works))} works; missing {sorted(set(works) - covered)}")
+        assert len(covered) > len(set(works)) / 2
+
+
+def test_a_larger_class_has_everything(course, tmp_path):
+    found = seen(demo.demo_class(course, tmp_path / "class", CHAPTER, 60, 1))
+    for name, works in known(course).items():
+        assert set(works) | set(demo._BREAKAGES) == found[name] | {works[0]}
+        spec = load_spec(course, load_manifest(course / "course.toml").place(name))
+        functions = {f.__name__ for entry in spec.misconceptions.values() for f in entry.variants}
+        assert {f"misconception {function}" for function in functions} <= found[name]
+
+
+def test_every_score_is_the_planted_one(graded, course):
+    out, planted, results = graded
+    assert demo.differences(course, out, CHAPTER) == []
+    with open_gradebook(gradebook_url(out)) as gradebook:
+        scores = {s.student_id: s.score for s in gradebook.assignment_submissions(CHAPTER)}
+    due = {student: sum(entry["points"] for entry in exercises.values()) for student, exercises in planted.items()}
+    assert scores == due
+    assert {student: graded.earned for student, graded in results.items()} == due
+
+
+def test_every_verdict_is_the_planted_one(graded):
+    _, planted, results = graded
+    wrong = []
+    for student, exercises in planted.items():
+        for name, due in exercises.items():
+            verdict = results[student].verdicts["recurrence"][name]
+            if due["status"] and verdict.status != due["status"]:
+                wrong.append((student, name, due["what"], due["status"], verdict.status))
+            if due["diagnosis"] and (verdict.diagnosis and verdict.diagnosis.id) != due["diagnosis"]:
+                wrong.append((student, name, due["what"], due["diagnosis"], verdict.diagnosis))
+            if due["what"].startswith("misconception"):
+                assert due["diagnosis"]
+                assert verdict.status in ("failed", "error")
+    assert wrong == []
+
+
+def test_a_difference_is_told(graded, course, tmp_path):
+    out, planted, _ = graded
+    changed = json.loads(json.dumps(planted))
+    first = next(iter(changed))
+    changed[first]["rnn_step"]["points"] += 0.5
+    changed["nobody"] = changed[first]
+    (tmp_path / demo.PLANTED).write_text(json.dumps(changed))
+    (tmp_path / "gradebook.db").symlink_to(out / "gradebook.db")
+    told = demo.differences(course, tmp_path, CHAPTER)
+    assert len(told) == 2
+    assert told[0].startswith(f"{first} rnn_step (")
+    assert told[1] == "nobody: is not in the gradebook"
+
+
+def test_every_notebook_is_written_and_sound(graded):
+    out, planted, _ = graded
+    for student in planted:
+        path = out / "autograded" / student / CHAPTER / "recurrence.ipynb"
+        notebook = nbformat.read(path, 4)
+        nbformat.validate(notebook)
+        checks = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade")]
+        assert len(checks) == 2
+        assert all(len(c.outputs) == 1 for c in checks)
+        for name, due in planted[student].items():
+            text = (
+                next(c for c in checks if c.metadata.nbgrader.grade_id == f"{name}-check").outputs[0].data["text/plain"]
+            )
+            assert text.startswith(f"{name}   {due['points']:g} / 2 ")
+
+
+# --- nbgrader's own commands ---------------------------------------------------------------------------------
+
+
+def nbgrader(*arguments, term):
+    programs = Path(sys.executable).parent
+    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
+    done = subprocess.run(
+        [programs / "nbgrader", *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "PATH": path, "UNROLLED_TERM": str(term)},
+        capture_output=True,
+        text=True,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    return done
+
+
+def test_nbgrader_exports_the_class(graded):
+    out, planted, _ = graded
+    nbgrader("export", "--to", out.parent / "grades.csv", term=out)
+    with open(out.parent / "grades.csv", newline="", encoding="utf-8") as file:
+        rows = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
+    assert rows == {student: sum(e["points"] for e in exercises.values()) for student, exercises in planted.items()}
+
+
+def test_nbgrader_makes_feedback_of_every_kind_of_work(graded):
+    """Feedback takes half a second a student: five stand for the class."""
+    out, planted, _ = graded
+    by_work = {entry["what"]: student for student, entries in planted.items() for entry in entries.values()}
+    kinds = ("not JSON", "another assignment", "check cells deleted", "runs for ever", "stub")
+    chosen = {by_work[what] for what in kinds}
+    unchosen = [student for student in planted if student not in chosen]
+    for student in unchosen:
+        (out / "autograded" / student).rename(out.parent / f"aside-{student}")
+    try:
+        nbgrader("generate_feedback", CHAPTER, term=out)
+    finally:
+        for student in unchosen:
+            (out.parent / f"aside-{student}").rename(out / "autograded" / student)
+    for student in chosen:
+        page = (out / "feedback" / student / CHAPTER / "recurrence.html").read_text("utf-8")
+        points = sum(entry["points"] for entry in planted[student].values())
+        assert f"(Score: {points:g}.0 / 4.0)" in page or f"(Score: {points} / 4" in page
+        assert "unrolled-verdict" in page
+
+
+# --- what it refuses -----------------------------------------------------------------------------------------
+
+
+def plain(folder):
+    """A folder with a file of each kind that must survive."""
+    (folder / "submitted" / "ada" / CHAPTER).mkdir(parents=True)
+    (folder / "submitted" / "ada" / CHAPTER / "recurrence.ipynb").write_text("{}")
+
+
+def seed_only(folder):
+    (folder / "hidden").mkdir()
+    (folder / "hidden" / "seed").write_text("17")
+
+
+def gradebook_only(folder):
+    (folder / "gradebook.db").write_text("")
+
+
+def somebody_elses(folder):
+    (folder / "thesis.tex").write_text("")
+
+
+def real_among_demo(folder):
+    (folder / demo.PLANTED).write_text('{"student1": {}}')
+    plain(folder)
+
+
+def notes_beside_demo(folder):
+    (folder / demo.PLANTED).write_text('{"student1": {}}')
+    somebody_elses(folder)
+
+
+@pytest.mark.parametrize(
+    ("fill", "named"),
+    [
+        (plain, "submitted"),
+        (seed_only, "hidden"),
+        (gradebook_only, "gradebook.db"),
+        (somebody_elses, "thesis.tex"),
+        (real_among_demo, "ada"),
+        (notes_beside_demo, "thesis.tex"),
+    ],
+)
+def test_nothing_but_a_demo_class_is_overwritten(course, tmp_path, fill, named):
+    fill(tmp_path)
+    before = files(tmp_path)
+    with pytest.raises(demo.DemoError, match=f"holds '{named}'.*choose another"):
+        demo.demo_class(course, tmp_path, CHAPTER, 3, 1)
+    assert files(tmp_path) == before
+
+
+def test_a_demo_class_takes_the_place_of_another(course, tmp_path):
+    out = tmp_path / "class"
+    demo.demo_class(course, out, CHAPTER, 12, 1)
+    (out / "hidden").mkdir()
+    (out / "hidden" / "seed").write_text("17")
+    (out / "gradebook.db").write_text("old")
+    planted = demo.demo_class(course, out, CHAPTER, 3, 1)
+    assert set(planted) == {"student1", "student2", "student3"} == {p.name for p in (out / "submitted").iterdir()}
+    assert {path.name for path in out.iterdir()} == {"submitted", demo.PLANTED}
+
+
+def test_an_empty_folder_will_do_and_a_file_will_not(course, tmp_path):
+    assert len(demo.demo_class(course, tmp_path, CHAPTER, 1, 1)) == 1
+    (tmp_path / "file").write_text("")
+    with pytest.raises(demo.DemoError, match="is a file"):
+        demo.demo_class(course, tmp_path / "file", CHAPTER, 1, 1)
+
+
+def test_a_class_without_students(course, tmp_path):
+    with pytest.raises(demo.DemoError, match="at least one student; 0"):
+        demo.demo_class(course, tmp_path / "class", CHAPTER, 0, 1)
+
+
+def test_verifying_what_is_not_there(course, tmp_path):
+    with pytest.raises(demo.DemoError, match="holds no demo class"):
+        demo.differences(course, tmp_path, CHAPTER)
+    demo.demo_class(course, tmp_path, CHAPTER, 1, 1)
+    with pytest.raises(demo.DemoError, match=f"has no gradebook. Run  grader autograde {CHAPTER} --term"):
+        demo.differences(course, tmp_path, CHAPTER)
+    assert not (tmp_path / "gradebook.db").exists()

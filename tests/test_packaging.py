@@ -1,0 +1,90 @@
+"""What a student installs: the wheel works by itself and holds no solution."""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+import zipfile
+from pathlib import Path
+
+import pytest
+
+from grader.manifest import load_manifest
+from grader.release import cell_source, instructor_notebook
+from grader.released import Released
+from grader.statements import solution_pieces, source_pieces
+
+ROOT = Path(__file__).parents[1]
+
+
+@pytest.fixture(scope="module")
+def unpacked(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The wheel of the working tree, built and unpacked."""
+    folder = tmp_path_factory.mktemp("wheel")
+    source = folder / "source"  # a copy, so that the build leaves nothing behind
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        source.mkdir(exist_ok=True)
+        (source / name).write_bytes((ROOT / name).read_bytes())
+    listed = subprocess.run(
+        ["git", "ls-files", "grader", "solutions"], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    for name in listed.stdout.splitlines():
+        if (ROOT / name).exists():
+            (source / name).parent.mkdir(parents=True, exist_ok=True)
+            (source / name).write_bytes((ROOT / name).read_bytes())
+    command = [
+        sys.executable,
+        "-m",
+        "pip",
+        "wheel",
+        ".",
+        "--no-deps",
+        "--no-build-isolation",
+        "--quiet",
+        "-w",
+        str(folder),
+    ]
+    subprocess.run(command, cwd=source, check=True)
+    (wheel,) = folder.glob("*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        archive.extractall(folder / "unpacked")
+    return folder / "unpacked"
+
+
+def test_the_wheel_holds_no_solution(unpacked: Path) -> None:
+    assert not list(unpacked.glob("**/solutions*"))
+    manifest = load_manifest(ROOT / "course.toml")
+    pieces: dict[str, str] = {}
+    for place in manifest.places.values():
+        notebook = instructor_notebook(ROOT, manifest, place.chapter, place.notebook)
+        pieces |= dict.fromkeys(solution_pieces(cell_source(notebook, place.exercise.id)), place.exercise.id)
+    assert pieces
+    for path in unpacked.rglob("*.py"):
+        shown = {pieces[p] for p in source_pieces(path.read_text("utf-8")) if p in pieces}
+        assert not shown, f"{path.relative_to(unpacked)} shows a piece of {shown}"
+
+
+def test_a_recorded_exception_tells_its_type_alone(unpacked: Path) -> None:
+    released = Released(unpacked / "grader" / "data")
+    recorded = [
+        observation.raised
+        for name in released.manifest.places
+        for variants in released.checks(name).misconceptions.values()
+        for variant in variants
+        for observation in variant
+        if observation.raised is not None
+    ]
+    assert recorded
+    assert all((raised.text, raised.lines) == ("", ()) for raised in recorded)
+
+
+def test_the_wheel_checks_an_exercise_by_itself(unpacked: Path, tmp_path: Path) -> None:
+    code = (
+        "import sys; sys.path.insert(0, sys.argv[1]); import grader; from grader import check, hint, progress;"
+        "assert grader.__file__.startswith(sys.argv[1]), grader.__file__;"
+        "verdict = check('rnn_step', lambda x_t, h_prev, W_xh, W_hh, b_h: None);"
+        "print(verdict.status, hint('rnn_step').level, 'torch' in sys.modules)"
+    )
+    run = [sys.executable, "-I", "-c", code, str(unpacked)]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert (done.stdout.split(), done.stderr) == (["failed", "1", "False"], "")

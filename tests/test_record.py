@@ -1,0 +1,259 @@
+"""Recording: the same bytes each time, old outputs where they agree, and errors that say what is missing."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from grader.cases import Observation
+from grader.codec import Raised, decode, encode
+from grader.manifest import load_manifest
+from grader.messages import MessageError
+from grader.record import (
+    PUBLIC_SEED,
+    SpecError,
+    load_spec,
+    make_checks,
+    public_checks,
+    record,
+    reference,
+    same,
+    stray,
+)
+from grader.released import Released, cases_tree
+
+ROOT = Path(__file__).parents[1]
+DEMO = Path(__file__).parent / "course"
+OUTPUTS, CASES = "apply_twice.outputs.msgpack", "apply_twice.cases.msgpack"
+
+
+@pytest.fixture
+def course(tmp_path):
+    return shutil.copytree(DEMO, tmp_path / "course", ignore=shutil.ignore_patterns("__pycache__"))
+
+
+@pytest.fixture
+def data(tmp_path):
+    return tmp_path / "data"
+
+
+def contents(folder):
+    return {path.name: path.read_bytes() for path in folder.iterdir()}
+
+
+def test_what_is_recorded(data):
+    assert {path.name for path in record(DEMO, data)} == set(contents(data))
+    assert set(contents(data)) == {
+        "course.toml",
+        *(f"{n}.{end}" for n in ("apply_twice", "keep_mask") for end in ("cases.msgpack", "outputs.msgpack", "md")),
+        "keep_mask_judge.py",
+    }
+
+
+def test_recorded_twice_nothing_changes(data):
+    record(DEMO, data)
+    before = contents(data)
+    assert record(DEMO, data) == []
+    assert contents(data) == before
+
+
+def altered(data, by):
+    """Change a number of the recorded outputs, as another CPU would."""
+    tree = decode((data / OUTPUTS).read_bytes())
+    tree["expected"][1]["result"][0, 0] += by
+    tree["misconceptions"]["only_once"][0][1]["result"][0, 0] -= by
+    (data / OUTPUTS).write_bytes(encode(tree))
+    return contents(data)
+
+
+def test_outputs_that_agree_keep_their_old_bytes(data):
+    record(DEMO, data)
+    before = altered(data, by=2e-11)
+    assert record(DEMO, data) == []
+    assert contents(data) == before
+
+
+def test_outputs_that_differ_are_written_anew(data):
+    record(DEMO, data)
+    original = contents(data)
+    altered(data, by=1e-6)
+    assert [path.name for path in record(DEMO, data)] == [OUTPUTS]
+    assert contents(data) == original
+
+
+@pytest.mark.parametrize("spoilt", [b"", b"rubbish", encode({"expected": []})])
+def test_outputs_that_cannot_be_read_are_written_anew(data, spoilt):
+    record(DEMO, data)
+    original = contents(data)
+    (data / OUTPUTS).write_bytes(spoilt)
+    record(DEMO, data)
+    assert contents(data) == original
+
+
+def test_a_stray_file_is_removed_and_the_package_stays(data):
+    record(DEMO, data)
+    (data / "gone.cases.msgpack").write_bytes(b"")
+    (data / "apply_twice_judge.py").write_text("def judge(case, observation): return []\n")
+    (data / "__init__.py").write_text("")
+    assert [path.name for path in stray(data, load_manifest(DEMO / "course.toml"))] == ["gone.cases.msgpack"]
+    changed = record(DEMO, data)
+    assert sorted(path.name for path in changed) == ["apply_twice_judge.py", "gone.cases.msgpack"]
+    assert (data / "__init__.py").exists()
+    assert not any(path.exists() for path in changed)
+
+
+def test_a_changed_hint_is_recorded(course, data):
+    record(course, data)
+    path = course / "solutions/demo/checks/apply_twice.md"
+    path.write_text(path.read_text().replace("can take again", "may take again"))
+    assert [path.name for path in record(course, data)] == ["apply_twice.md"]
+
+
+INPUTS = """
+import sys
+from pathlib import Path
+from grader.codec import encode
+from grader.manifest import load_manifest
+from grader.record import make_checks
+from grader.released import cases_tree
+for root in map(Path, sys.argv[1:]):
+    for place in load_manifest(root / "course.toml").places.values():
+        for seed in (0, 7):
+            print(place.exercise.id, seed, encode(cases_tree(make_checks(root, place, seed, seed == 0))).hex())
+"""
+
+
+def test_the_inputs_are_the_same_bytes_in_every_process_and_in_the_data_that_is_shipped():
+    runs = [
+        subprocess.run(
+            [sys.executable, "-c", INPUTS, str(ROOT), str(DEMO)],
+            capture_output=True,
+            text=True,
+            check=True,
+            cwd=ROOT,
+            env={**os.environ, "PYTHONHASHSEED": str(seed)},
+        ).stdout
+        for seed in (1, 2)
+    ]
+    assert runs[0] == runs[1]
+    lines = {tuple(line.split()[:2]): line.split()[2] for line in runs[0].splitlines()}
+    for name in ("rnn_step", "rnn_forward"):
+        assert lines[name, "0"] == (ROOT / "grader" / "data" / f"{name}.cases.msgpack").read_bytes().hex()
+        assert lines[name, "0"] != lines[name, "7"]
+
+
+def test_no_two_exercises_and_no_two_seeds_share_their_numbers():
+    places = load_manifest(ROOT / "course.toml").places
+    made = [make_checks(ROOT, place, seed, example=False) for place in places.values() for seed in (0, 1)]
+    assert len({encode(cases_tree(checks)["cases"]) for checks in made}) == len(made)
+    firsts = [checks.cases[0].inputs["W_hh"][0, 0] for checks in made]
+    assert len(set(firsts)) == len(firsts)
+
+
+def test_the_example_comes_first_and_only_among_public_cases():
+    place = load_manifest(ROOT / "course.toml").place("rnn_step")
+    example = load_spec(ROOT, place).example
+    assert encode(dict(public_checks(ROOT, place).cases[0].inputs)) == encode(dict(example.inputs))
+    assert len(make_checks(ROOT, place, PUBLIC_SEED, example=False).cases) == len(public_checks(ROOT, place).cases) - 1
+
+
+def test_of_a_misconceptions_exception_only_the_type_is_kept():
+    place = load_manifest(ROOT / "course.toml").place("rnn_step")
+    (first, *_), *_ = public_checks(ROOT, place).misconceptions["weights_from_the_left"]
+    assert first.raised == Raised("ValueError", "")
+    shipped = Released(ROOT / "grader" / "data").checks("rnn_step")
+    assert all(
+        o.raised in (None, Raised("ValueError", ""))
+        for variants in shipped.misconceptions.values()
+        for variant in variants
+        for o in variant
+    )
+
+
+def test_no_source_of_a_solution_or_a_mistake_is_in_what_is_recorded():
+    shipped = b"".join(path.read_bytes() for path in (ROOT / "grader" / "data").glob("*.msgpack"))
+    for piece in (b"@ W_hh", b"np.tanh", b"def ", b"return ", b"solutions"):
+        assert piece not in shipped
+
+
+# A spec that is not as it should be ----------------------------------------------------------------------------------
+
+
+def edit(course, name, old, new):
+    path = course / "solutions" / "demo" / "checks" / name
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+@pytest.mark.parametrize(
+    ("spoil", "error", "says"),
+    [
+        (lambda c: (c / "solutions/demo/checks/apply_twice.py").unlink(), SpecError, "apply_twice.py: is missing"),
+        (lambda c: (c / "solutions/demo/checks/apply_twice.md").unlink(), SpecError, "apply_twice.md: is missing"),
+        (lambda c: (c / "solutions/demo/checks/keep_mask_judge.py").unlink(), SpecError, "keep_mask_judge.py"),
+        (lambda c: edit(c, "apply_twice.py", "SPEC = Spec(", "OTHER = SPEC = Spec("), None, ""),
+        (lambda c: edit(c, "keep_mask.py", "SPEC = Spec(", "SPEC = dict("), SpecError, "keep_mask.py"),
+        (lambda c: edit(c, "apply_twice.py", "import numpy as np", "import nunpy as np"), SpecError, "ModuleNotFound"),
+        (lambda c: edit(c, "apply_twice.py", "    oracle=oracle,\n", ""), SpecError, "either an oracle or a file"),
+        (lambda c: edit(c, "apply_twice.py", "f(np.eye(n))", "f(np.eye(n + 1))"), SpecError, "its oracle raises"),
+        (lambda c: edit(c, "apply_twice.md", "## Hint 2", "## Tip 2"), MessageError, "apply_twice.md: "),
+    ],
+)
+def test_a_bad_spec_stops_the_release_and_says_why(course, data, spoil, error, says):
+    spoil(course)
+    if error is None:
+        assert record(course, data)
+        return
+    with pytest.raises(error, match=says):
+        record(course, data)
+    assert not data.exists()
+
+
+def test_a_missing_reference_says_where_it_should_be(course):
+    place = load_manifest(course / "course.toml").place("apply_twice")
+    assert reference(course, place)(lambda x: x + 1, 3) == 5
+    (course / "solutions/demo/first.py").write_text("")
+    with pytest.raises(SpecError, match=r"first.py: defines no apply_twice"):
+        reference(course, place)
+
+
+# When two trees are the same -----------------------------------------------------------------------------------------
+
+TREE = {"a": [1, (2.0, None)], "b": np.array([1.0, 2.0]), "c": Observation().raised, "n": np.array([2**60, 5])}
+
+
+@pytest.mark.parametrize(
+    ("change", "verdict"),
+    [
+        ({}, True),
+        ({"b": np.array([1.0, 2.0 + 1e-11])}, True),
+        ({"b": np.array([1.0, 2.0 + 1e-8])}, False),
+        ({"b": np.array([1.0])}, False),
+        ({"b": np.array([[1.0, 2.0]])}, False),
+        ({"b": np.array([1.0, 2.0], np.float32)}, False),
+        ({"b": np.array([1.0, np.nan])}, False),
+        ({"a": [1, (2.0 + 1e-12, None)]}, True),
+        ({"a": [1, (2.1, None)]}, False),
+        ({"a": [1, [2.0, None]]}, False),
+        ({"a": [True, (2.0, None)]}, False),
+        ({"a": [1, (2, None)]}, False),
+        ({"a": [1]}, False),
+        ({"c": Raised("E", "")}, False),
+        ({"d": 1}, False),
+        ({"n": np.array([2**60 + 1, 5])}, False),
+    ],
+)
+def test_same_is_form_and_values(change, verdict):
+    assert same(TREE, {**TREE, **change}) is verdict
+    assert same({**TREE, **change}, TREE) is verdict
+
+
+def test_same_knows_what_is_not_finite():
+    tree = [np.nan, np.array([np.nan, np.inf]), -np.inf]
+    assert same(tree, [np.nan, np.array([np.nan, np.inf]), -np.inf])
+    assert not same([np.inf], [-np.inf])

@@ -1,0 +1,162 @@
+"""`check`, `hint` and `progress` as a student meets them, on the course's own data."""
+
+import os
+import subprocess
+import sys
+
+import numpy as np
+import pytest
+
+import grader
+from grader import check, hint, progress
+from grader.manifest import UnknownIdError
+from grader.verdict import CheckFailed
+
+pytestmark = pytest.mark.usefixtures("session")
+
+
+def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
+    return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)
+
+
+def rnn_forward(x, h_0, W_xh, W_hh, b_h):
+    states = [h_0]
+    for t in range(x.shape[1]):
+        states.append(rnn_step(x[:, t], states[-1], W_xh, W_hh, b_h))
+    return np.stack(states[1:], axis=1)
+
+
+def stub(x_t, h_prev, W_xh, W_hh, b_h):
+    raise NotImplementedError("write rnn_step")
+
+
+def no_bias(x_t, h_prev, W_xh, W_hh, b_h):
+    return np.tanh(x_t @ W_xh + h_prev @ W_hh)
+
+
+def forward_without_bias(x, h_0, W_xh, W_hh, b_h):
+    return rnn_forward(x, h_0, W_xh, W_hh, 0 * b_h)
+
+
+def test_that_is_all_a_student_imports():
+    assert sorted(grader.__all__) == ["check", "hint", "progress"]
+
+
+def test_a_right_function_passes():
+    verdict = check("rnn_step", rnn_step)
+    assert verdict
+    assert (verdict.status, verdict.earned, verdict.points, verdict.diagnosis) == ("passed", 2, 2, None)
+    assert repr(verdict) == "rnn_step   2 / 2   right on all 7 cases"
+
+
+def test_a_wrong_function_raises_nothing_and_is_named():
+    verdict = check("rnn_step", no_bias)
+    assert not verdict
+    assert verdict.diagnosis.id == "no_bias"
+    assert "b_h" in verdict.diagnosis.text
+
+
+@pytest.mark.parametrize("thing", [None, 3, "rnn_step", lambda: 0, lambda **_: 1 / 0, lambda **_: sys.exit(0), stub])
+def test_nothing_that_is_passed_raises(thing):
+    assert not check("rnn_step", thing)
+
+
+def test_the_stub_is_not_implemented_yet():
+    verdict = check("rnn_step", stub)
+    assert (verdict.status, verdict.earned) == ("unimplemented", 0)
+    assert "not implemented yet" in repr(verdict)
+    assert "NotImplementedError:" not in repr(verdict)
+
+
+def test_a_loop_over_the_stub_says_which_function_is_missing():
+    def loop(step):
+        def rnn_forward(x, h_0, W_xh, W_hh, b_h):
+            return step(x[:, 0], h_0, W_xh, W_hh, b_h)
+
+        return rnn_forward
+
+    def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
+        raise NotImplementedError
+
+    verdict = check("rnn_forward", loop(rnn_step))
+    assert verdict.status == "unimplemented"
+    assert verdict.note == "rnn_forward calls rnn_step, and that is not written yet."
+
+
+def test_an_unknown_id_names_near_ones():
+    with pytest.raises(UnknownIdError, match="Near it: rnn_step"):
+        check("rnn_stp", rnn_step)
+    with pytest.raises(UnknownIdError, match="Near it: rnn_forward"):
+        hint("rnn_foward")
+    with pytest.raises(UnknownIdError, match="in quotes"):
+        check(rnn_step, "rnn_step")
+
+
+def test_under_validate_a_wrong_answer_raises_its_report(monkeypatch):
+    monkeypatch.setenv("NBGRADER_EXECUTION", "validate")
+    assert check("rnn_step", rnn_step)
+    for wrong in (no_bias, stub, None):
+        with pytest.raises(CheckFailed) as caught:
+            check("rnn_step", wrong)
+        assert str(caught.value).startswith("rnn_step   0 / 2")
+
+
+def test_what_an_exercise_builds_on_is_to_be_mended_first():
+    assert check("rnn_forward", forward_without_bias).diagnosis is None  # nothing is known of rnn_step yet
+    check("rnn_step", no_bias)
+    assert check("rnn_forward", forward_without_bias).diagnosis.id == "needs"
+    check("rnn_step", rnn_step)
+    assert check("rnn_forward", forward_without_bias).diagnosis is None
+
+
+def test_hints_grow_plainer_by_level():
+    texts = [hint("rnn_step", level) for level in (1, 2, 3)]
+    assert texts[0].text.endswith("?")
+    assert hint("rnn_step") == texts[0]
+    assert len({h.text for h in texts}) == 3
+    assert repr(texts[0]).splitlines()[-1] == 'More: hint("rnn_step", 2)'
+    assert "More" not in repr(texts[2])
+    assert texts[0]._repr_markdown_().startswith("**Hint 1 for `rnn_step`**")
+    assert '`hint("rnn_step", 2)`' in texts[0]._repr_markdown_()
+    assert "hint(" not in texts[2]._repr_markdown_()
+
+
+@pytest.mark.parametrize("level", [0, 4, -1, 1.0, True, "1", None])
+def test_another_level_says_which_there_are(level):
+    with pytest.raises(ValueError, match="levels 1, 2 and 3"):
+        hint("rnn_step", level)
+
+
+def test_progress_before_and_after():
+    assert repr(progress()) == "Nothing is checked yet in this session. Run a check cell first."
+    check("rnn_step", stub)
+    assert repr(progress()).splitlines() == [
+        "The vanilla RNN",
+        "  rnn_step      0 / 2   not implemented yet",
+        "  rnn_forward   0 / 2   not checked yet",
+    ]
+    check("rnn_step", rnn_step)
+    before = progress()
+    check("rnn_forward", rnn_forward)
+    assert repr(progress()).splitlines()[1:] == [
+        "  rnn_step      2 / 2   right on all 7 cases",
+        "  rnn_forward   2 / 2   right on all 7 cases",
+    ]
+    assert "not checked yet" in repr(before)  # what was shown stays as it was
+    assert progress()._repr_html_() == f"<pre>{progress()!r}</pre>"
+
+
+def test_import_brings_neither_torch_nor_matplotlib_nor_any_notebook_machinery():
+    program = """
+import sys, numpy
+import grader
+from grader import check, hint, progress
+check("rnn_step", lambda **inputs: 0)
+repr(check("rnn_forward", lambda x, **inputs: x)), check("rnn_step", None)._repr_html_()
+repr(hint("rnn_step")), repr(progress())
+heavy = {"torch", "matplotlib", "nbgrader", "IPython", "nbformat", "jupytext", "typer", "rich", "sqlalchemy"}
+print(*sorted(heavy & set(sys.modules)))
+"""
+    env = {name: value for name, value in os.environ.items() if name != "NBGRADER_EXECUTION"}
+    run = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=env, check=True)
+    assert run.stdout.strip() == ""
