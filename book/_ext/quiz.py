@@ -67,9 +67,9 @@ def _option(lines: list[str], index: int) -> Option:
     head = _OPTION.match(lines[0])
     if head is None:
         raise QuizError(f"cannot read the option {lines[0]!r}. Begin it with `- [x] ` or `- [ ] `", index)
-    for line in lines[1:]:
+    for number, line in enumerate(lines[1:], index + 1):
         if line.strip() and not line.startswith("  "):
-            raise QuizError(f"{line!r} belongs to no option. Indent it by two spaces, or put it above them", index)
+            raise QuizError(f"{line!r} belongs to no option. Indent it by two spaces, or put it above them", number)
     text = " ".join([head["text"], *(line.strip() for line in lines[1:])]).strip()
     parts = _BETWEEN.split(text)
     if len(parts) != 2 or not all(part.strip() for part in parts):
@@ -82,6 +82,7 @@ def _option(lines: list[str], index: int) -> Option:
 
 class Quiz(PageElement):
     required_arguments = 1
+    final_argument_whitespace = True
 
     def run(self) -> list[nodes.Node]:
         name = self.arguments[0]
