@@ -193,12 +193,15 @@ def _student(
     for notebook in chapter.notebooks:
         content = copy.deepcopy(releases[notebook.name])
         exercises = [exercise.id for exercise in notebook.exercises]
+        questions = {question.id for question in notebook.questions}
         chosen = {name: works[name][0] if broken else next(decks[name]) for name in exercises}
         for cell in content.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
             if name in chosen and chosen[name].source is not None:
                 cell.source = chosen[name].source
-        change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
+            elif name in questions and not broken:
+                cell.source = "The state carries what was read, and the softmax says what may follow."
+        change, scoring = _BREAKAGES[broken] if broken and exercises else (_break_nothing, "all")
         (folder / f"{notebook.name}.ipynb").write_bytes(change(content, exercises))
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
