@@ -24,13 +24,19 @@ class box(nodes.General, nodes.Element):  # noqa: N801, docutils names nodes so
     """One HTML element: `tag`, `classes`, `ids`, further `attributes`, and its children."""
 
 
+class words(nodes.General, nodes.TextElement):  # noqa: N801
+    """A box that holds words alone, so that links can stand in it."""
+
+
 class heading(nodes.General, nodes.TextElement):  # noqa: N801
     """A heading inside an element, `depth` levels below the section that it stands in."""
 
 
-def make(tag: str, *children: nodes.Node, classes: Sequence[str] = (), **attributes: str) -> box:
+def make(tag: str, *children: nodes.Node, classes: Sequence[str] = (), **attributes: str) -> box | words:
     """A box; of the attributes, `data_right` becomes `data-right`."""
     named = {name.replace("_", "-"): value for name, value in attributes.items()}
+    if tag in ("p", "span"):
+        return words("", "", *children, tag=tag, classes=list(classes), attributes=named)
     return box("", *children, tag=tag, classes=list(classes), attributes=named)
 
 
@@ -91,11 +97,11 @@ def stands_in(app: Sphinx, inner: str, outer: str) -> None:
     app.connect("doctree-read", look)
 
 
-def _visit_box(self: Any, node: box) -> None:
+def _visit_box(self: Any, node: box | words) -> None:
     self.body.append(self.starttag(node, node["tag"], "", **node["attributes"]))
 
 
-def _depart_box(self: Any, node: box) -> None:
+def _depart_box(self: Any, node: box | words) -> None:
     self.body.append(f"</{node['tag']}>\n")
 
 
@@ -120,5 +126,6 @@ def script_data(json_text: str, name: str) -> nodes.raw:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.add_node(box, html=(_visit_box, _depart_box))
+    app.add_node(words, html=(_visit_box, _depart_box))
     app.add_node(heading, html=(_visit_heading, _depart_heading))
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
