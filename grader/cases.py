@@ -52,8 +52,11 @@ class Case:
 
     @property
     def name(self) -> str:
-        """How a report names the case: 'B=2, D=3, H=4'."""
-        return ", ".join(f"{symbol}={size}" for symbol, size in self.sizes.items())
+        """How a report names the case: 'B=2, D=3, H=4', and its kind where the sizes do not tell it: '…: large'."""
+        sizes = [f"{symbol}={size}" for symbol, size in self.sizes.items()]
+        if self.kind == "ordinary" or self.kind.replace(" ", "") in sizes:
+            return ", ".join(sizes)
+        return f"{', '.join(sizes)}: {self.kind}"
 
 
 @dataclass(frozen=True)

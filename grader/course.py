@@ -17,7 +17,14 @@ from grader.evaluate import evaluate, observe
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages
 from grader.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
-from grader.release import cell_source, instructor_notebook, release_notebooks, stray_notebooks, student_notebook
+from grader.release import (
+    cell_source,
+    instructor_notebook,
+    release_notebooks,
+    stray_files,
+    stray_notebooks,
+    student_notebook,
+)
 from grader.released import OWN_JUDGE
 from grader.spec import Spec
 from grader.statements import shown_pieces, solution_pieces
@@ -165,6 +172,12 @@ def cases_are_telling(subject: Subject) -> list[str]:
         for name, facet in facets.items()
         if not any(facet.covers(case, None) for case in public.cases)
     ]
+    problems += [
+        f"case {case.name!r}: no facet covers the output {output.name!r}, so that a mistake there would cost nothing"
+        for case in public.cases
+        for output in public.outputs
+        if not any(facet.covers(case, output.name) for facet in public.facets)
+    ]
     return sorted(set(problems))
 
 
@@ -241,6 +254,7 @@ def nothing_is_stray(course: Course) -> list[str]:
             if path.suffix in (".py", ".md") and name not in known | {"__init__"}:
                 problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
     left = stray_notebooks(course.manifest, course.root / "exercises")
+    left += stray_files(course.root, course.manifest, course.root / "exercises")
     left += stray(course.root / "grader" / "data", course.manifest)
     return problems + [f"{course.where(path)}: belongs to no notebook or exercise; delete it" for path in left]
 

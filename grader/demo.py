@@ -16,6 +16,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from grader.drivers import drive
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.record import load_spec, reference
 from grader.release import check_id, notebook_bytes, student_notebook
@@ -47,7 +50,7 @@ _SLIPS: dict[str, tuple[str, str]] = {
     "returns NaN": ("return result * np.nan", "failed"),
     "one axis too many": ("return result[None]", "failed"),
     "float32": ("return result.astype(np.float32)", "failed"),
-    "changes its input": ("{first} += 1\nreturn result", "failed"),
+    "changes its input": ("{array} += 1\nreturn result", "failed"),
     "raises SystemExit": ("raise SystemExit(0)", "error"),
     "raises an exception": ("raise DemoError('not my day')", "error"),
     "runs for ever": ("while True:\n    pass", "timeout"),
@@ -190,12 +193,15 @@ def _student(
     for notebook in chapter.notebooks:
         content = copy.deepcopy(releases[notebook.name])
         exercises = [exercise.id for exercise in notebook.exercises]
+        questions = {question.id for question in notebook.questions}
         chosen = {name: works[name][0] if broken else next(decks[name]) for name in exercises}
         for cell in content.cells:
             name = cell.metadata.get("nbgrader", {}).get("grade_id")
             if name in chosen and chosen[name].source is not None:
                 cell.source = chosen[name].source
-        change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
+            elif name in questions and not broken:
+                cell.source = "The state carries what was read, and the softmax says what may follow."
+        change, scoring = _BREAKAGES[broken] if broken and exercises else (_break_nothing, "all")
         (folder / f"{notebook.name}.ipynb").write_bytes(change(content, exercises))
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
@@ -251,16 +257,21 @@ def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
     """Slips on top of a right solution, for exercises that return one array."""
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
-    names = list(spec.example.inputs)
     assert right.source is not None
+    definition = ast.parse(right.source).body[0]
+    assert isinstance(definition, ast.FunctionDef)
+    names = [argument.arg for argument in definition.args.args]
+    array = next(name for name, value in spec.example.inputs.items() if isinstance(value, np.ndarray))
+    due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example).result
+    of_floats = isinstance(due, np.ndarray) and due.dtype.kind == "f"
     source = _renamed(right.source, exercise.id, f"right_{exercise.id}")
     for what, (lines, status) in _SLIPS.items():
-        body = textwrap.indent(lines.format(first=names[0]), "    ")
+        body = textwrap.indent(lines.format(array=array), "    ")
         call = f"right_{exercise.id}({', '.join(names)})"
-        text = f"{source}\n\n\ndef {exercise.id}({', '.join(names)}):\n    result = {call}\n{body}\n"
+        text = f"{source}\n\n\ndef {exercise.id}({ast.unparse(definition.args)}):\n    result = {call}\n{body}\n"
         points = float(exercise.points) if status == "passed" else 0.0
-        yield Work(what, text, points, status, _DIAGNOSES.get(what))
-    yield Work("wrong arity", f"def {exercise.id}({names[0]}):\n    return {names[0]}\n", 0.0, "error")
+        yield Work(what, text, points, status, _DIAGNOSES.get(what) if of_floats else None)
+    yield Work("wrong arity", f"def {exercise.id}({array}):\n    return {array}\n", 0.0, "error")
 
 
 def _source(function: Callable[..., Any], name: str) -> str:

@@ -9,6 +9,7 @@ import inspect
 import os
 import sysconfig
 import traceback
+import warnings
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
@@ -35,7 +36,9 @@ def call(function: Any, case: Case) -> Observation:
     if problem is not None:
         return Observation(raised=problem)
     try:
-        result = function(**inputs)
+        with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
+            warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
+            result = function(**inputs)
     except KeyboardInterrupt:  # the student stops a call that runs too long
         raise
     except BaseException as error:
@@ -106,7 +109,11 @@ def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None
     try:
         signature.bind(**inputs)
     except TypeError:
-        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}")
+        left_out = [name for name, p in signature.parameters.items() if name not in inputs and p.default is p.empty]
+        hint = ""
+        if left_out and signature.parameters.keys() > inputs.keys():  # its one fault: an argument without its default
+            hint = f"; here `{left_out[0]}` is left out, so it needs a default"
+        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}{hint}")
     return None
 
 

@@ -87,7 +87,7 @@ def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Pr
     """The first thing wrong with one output, or None. Kinds: type, shape, dtype, not_finite, values."""
     if isinstance(expected, np.ndarray) and expected.ndim > 0:
         return _compare_arrays(output, expected, got, tolerance)
-    if isinstance(expected, float | int | np.ndarray):
+    if isinstance(expected, float | int | np.ndarray) and np.asarray(expected).dtype.kind in _SCALARS:
         return _compare_scalars(output, np.asarray(expected), got, tolerance)
     if isinstance(expected, list | tuple):
         return _compare_sequences(output, expected, got, tolerance)
@@ -300,7 +300,7 @@ def call_text(name: str, case: Case) -> str:
     inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items()) if tiny else ""
     if tiny and len(inner) <= LONG and not any(isinstance(value, Fixture) for value in case.inputs.values()):
         return f"{name}(\n{inner})"
-    return f"{name}({', '.join(f'{key} {_shape(value)}' for key, value in case.inputs.items())})"
+    return f"{name}({', '.join(f'{key}{_shape(value)}' for key, value in case.inputs.items())})"
 
 
 def _literal(value: Any) -> str:
@@ -309,5 +309,5 @@ def _literal(value: Any) -> str:
 
 def _shape(value: Any) -> str:
     if isinstance(value, np.ndarray):
-        return str(value.shape)
-    return "(a function)" if isinstance(value, Fixture) else f"= {value!r}"[:60]
+        return f" {value.shape}"
+    return " (a function)" if isinstance(value, Fixture) else f"={value!r}"[:60]

@@ -1,4 +1,4 @@
-"""The manifest `course.toml` as typed objects: chapters → notebooks → exercises.
+"""The manifest `course.toml` as typed objects: chapters → notebooks → exercises and questions.
 
 Every mistake in the file is a `ManifestError` that names the file and, where it can, the line.
 """
@@ -45,12 +45,21 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     needs: tuple[str, ...] = ()
 
 
+class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
+    """One question that students answer in words and a human grades."""
+
+    id: str
+    title: str
+    points: float
+
+
 class Notebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One notebook of a chapter; `name` is its file's stem in `solutions/` and `exercises/`."""
 
     name: str
     title: str
-    exercises: tuple[Exercise, ...]
+    exercises: tuple[Exercise, ...] = ()
+    questions: tuple[Question, ...] = ()
 
 
 class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -65,6 +74,10 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     @property
     def exercises(self) -> tuple[Exercise, ...]:
         return tuple(exercise for notebook in self.notebooks for exercise in notebook.exercises)
+
+    @property
+    def questions(self) -> tuple[Question, ...]:
+        return tuple(question for notebook in self.notebooks for question in notebook.questions)
 
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -167,12 +180,15 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
             if not _ID.match(name):
                 raise fail(name, f"{name!r} is not a name: letters, digits and _ only, a letter first")
         ids = [chapter.id, *(f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks)]
+        items: list[Exercise | Question] = [*chapter.exercises, *chapter.questions]
+        for item in items:
+            ids.append(item.id)
+            if not _ID.match(item.id):
+                what = "exercise" if isinstance(item, Exercise) else "question"
+                raise fail(item.id, f"{what} id {item.id!r} is not a Python name")
+            if not 0 < item.points < math.inf:
+                raise fail(item.id, f"{item.id!r} has {item.points} points; give it a number above 0")
         for exercise in chapter.exercises:
-            ids.append(exercise.id)
-            if not _ID.match(exercise.id):
-                raise fail(exercise.id, f"exercise id {exercise.id!r} is not a Python name")
-            if not 0 < exercise.points < math.inf:
-                raise fail(exercise.id, f"{exercise.id!r} has {exercise.points} points; give it a number above 0")
             if exercise.page not in chapter.pages:
                 raise fail(
                     exercise.id,
@@ -203,14 +219,17 @@ def _line_of(value: str, text: str) -> int:
 
 def _line_of_table(error: str, text: str) -> int:
     """The line of the table that msgspec's message speaks of: '… - at `$.chapters[0].notebooks[1].title`'."""
-    wanted = [int(index) for index in re.findall(r"\b(?:chapters|notebooks|exercises)\[(\d+)\]", error)]
-    seen: list[int] = []
+    wanted = re.findall(r"\b(chapters|notebooks|exercises|questions)\[(\d+)\]", error)
+    place: list[tuple[str, str]] = []  # of the table at hand: [("chapters", "0"), ("notebooks", "1")]
+    counts: list[dict[str, int]] = []  # how many tables of each name came so far, at each depth
     for number, line in enumerate(text.splitlines(), 1):
-        header = re.match(r"\s*\[\[(chapters(?:\.notebooks(?:\.exercises)?)?)\]\]", line)
+        header = re.match(r"\s*\[\[(chapters(?:\.notebooks(?:\.(?:exercises|questions))?)?)\]\]", line)
         if header is None:
             continue
-        depth = header[1].count(".")
-        seen = [*seen[:depth], seen[depth] + 1 if len(seen) > depth else 0]
-        if seen == wanted:
+        *_, name = names = header[1].split(".")
+        counts = [*counts[: len(names)], *({} for _ in range(len(names) - len(counts)))]
+        counts[-1][name] = counts[-1].get(name, 0) + 1
+        place = [*place[: len(names) - 1], (name, str(counts[-1][name] - 1))]
+        if place == wanted:
             return number
     return 1

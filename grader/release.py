@@ -18,12 +18,13 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.manifest import Chapter, Exercise, Manifest, Notebook, load_manifest
+from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 STUB = 'raise NotImplementedError("{id}: replace this line with your code")'
+TEXT_STUB = "*Write your answer here, in place of this line.*"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 _KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}
@@ -57,20 +58,29 @@ def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebo
         cell.metadata.pop("lines_to_next_cell", None)
         if "ipynb" not in cell.metadata.pop("active", "ipynb,py"):
             continue  # this cell is for those who import the source
-        exercise_id = cell.metadata.pop("exercise", None)
-        cells.append((line, exercise_id, cell))
-    _check_ids(path, [(line, id_) for line, id_, _ in cells if id_ is not None], manifest, chapter, notebook)
+        cells.append((line, cell.metadata.pop("exercise", None), cell.metadata.pop("question", None), cell))
+    _check_ids(path, [(line, id_) for line, id_, _, _ in cells if id_ is not None], manifest, chapter, notebook)
+    _check_questions(path, [(line, id_) for line, _, id_, _ in cells if id_ is not None], notebook)
 
     exercises = {exercise.id: exercise for exercise in notebook.exercises}
+    questions = {question.id: question for question in notebook.questions}
     released = []
-    for line, exercise_id, cell in cells:
-        if exercise_id is None:
-            _check_plain_cell(path, line, cell)
-            released.append(cell)
-        else:
+    for line, exercise_id, question_id, cell in cells:
+        if exercise_id is not None:
             _check_exercise_cell(path, line, cell, exercise_id)
             cell.metadata["nbgrader"] = _nbgrader_metadata(exercise_id, solution=True)
             released += [cell, _check_cell(exercises[exercise_id])]
+        elif question_id is not None:
+            _check_question_cell(path, line, cell, questions[question_id])
+            released.append(cell)
+        else:
+            _check_plain_cell(path, line, cell)
+            released.append(cell)
+    if notebook.exercises and not any(_imports_check(cell) for *_, cell in cells):
+        raise ReleaseError(
+            f"{path}:1: no cell imports what the check cells call. Add to the first code cell:  "
+            "from grader import check, hint, progress"
+        )
     return _finish(released, chapter, notebook)
 
 
@@ -91,7 +101,7 @@ def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | 
     from nbgrader.preprocessors import ClearSolutions, SaveCells
     from traitlets.config import Config
 
-    config = Config({"ClearSolutions": {"code_stub": {"python": STUB}}})
+    config = Config({"ClearSolutions": {"code_stub": {"python": STUB}, "text_stub": TEXT_STUB}})
     resources: dict[str, Any] = {"nbgrader": dict(save_to or {})}
     student = copy.deepcopy(instructor)
     for step in GenerateAssignment.preprocessors.default():
@@ -110,7 +120,8 @@ def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | 
 
 
 def release_notebooks(root: Path, out: Path) -> list[Path]:
-    """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb; return those whose bytes changed.
+    """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb, and the files that belong beside it; return
+    those whose bytes changed.
 
     Nothing is written unless all can be. Raises ReleaseError, or ManifestError for `course.toml`.
     """
@@ -121,7 +132,18 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
         for chapter in manifest.chapters
         for notebook in chapter.notebooks
     }
+    contents |= {out / relative: path.read_bytes() for relative, path in data_files(root, manifest).items()}
     return [path for path, content in contents.items() if _write_if_changed(path, content)]
+
+
+def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
+    """The files beside the notebooks, as CHAPTER/NAME, and where each comes from, in solutions/CHAPTER/files/."""
+    return {
+        Path(chapter.id, path.name): path
+        for chapter in manifest.chapters
+        for path in sorted((root / "solutions" / chapter.id / "files").glob("*"))
+        if path.is_file() and not path.name.startswith(".")
+    }
 
 
 def check_sources(root: Path, manifest: Manifest) -> None:
@@ -149,6 +171,13 @@ def stray_notebooks(manifest: Manifest, out: Path) -> list[Path]:
     }
     found = (path for path in out.rglob("*.ipynb") if ".ipynb_checkpoints" not in path.parts)
     return sorted(path for path in found if path not in listed)
+
+
+def stray_files(root: Path, manifest: Manifest, out: Path) -> list[Path]:
+    """The files below OUT that are no notebooks and that no chapter of the manifest brings along."""
+    listed = {out / relative for relative in data_files(root, manifest)}
+    found = (path for path in out.rglob("*") if path.is_file() and path.suffix != ".ipynb")
+    return sorted(p for p in found if p not in listed and not any(n.startswith(".") for n in p.relative_to(out).parts))
 
 
 def notebook_bytes(notebook: NotebookNode) -> bytes:
@@ -229,11 +258,37 @@ def _check_ids(
         )
 
 
+def _check_questions(path: Path, found: list[tuple[int, str]], notebook: Notebook) -> None:
+    """The questions of the source are those of the manifest: each once, no other, in the manifest's order."""
+    expected = [question.id for question in notebook.questions]
+    if [question_id for _, question_id in found] != expected:
+        line = next((line for line, question_id in found if question_id not in expected), found[0][0] if found else 1)
+        raise ReleaseError(
+            f"{path}:{line}: the questions are {', '.join(name for _, name in found) or 'none'}; course.toml has "
+            f'{", ".join(expected) or "none"}. Each needs one cell that begins with  # %% [markdown] question="ID"'
+        )
+
+
+def _check_question_cell(path: Path, line: int, cell: NotebookNode, question: Question) -> None:
+    """Check a question's cell, and give it nbgrader's metadata: answered in words, graded by hand."""
+    if cell.cell_type != "markdown":
+        raise ReleaseError(f"{path}:{line}: question {question.id!r} is a {cell.cell_type} cell; make it [markdown].")
+    _check_regions(path, line, cell.source, question.id, "question")
+    cell.metadata["nbgrader"] = _nbgrader_metadata(question.id, solution=True, points=question.points)
+
+
+def _imports_check(cell: NotebookNode) -> bool:
+    return (
+        cell.cell_type == "code"
+        and re.search(r"^from grader import .*\bcheck\b", cell.source, re.MULTILINE) is not None
+    )
+
+
 def _check_plain_cell(path: Path, line: int, cell: NotebookNode) -> None:
     if "BEGIN SOLUTION" in cell.source or "END SOLUTION" in cell.source:
         raise ReleaseError(
             f"{path}:{line}: a solution region stands in a cell that is no exercise: students would see it. "
-            'Begin the cell with  # %% exercise="ID"  or take the markers out.'
+            'Begin the cell with  # %% exercise="ID"  or  # %% [markdown] question="ID",  or take the markers out.'
         )
 
 
@@ -258,7 +313,7 @@ def _check_exercise_cell(path: Path, line: int, cell: NotebookNode, exercise_id:
         )
 
 
-def _check_regions(path: Path, line: int, source: str, exercise_id: str) -> None:
+def _check_regions(path: Path, line: int, source: str, name: str, kind: str = "exercise") -> None:
     opened: int | None = None
     regions = 0
     for number, text in enumerate(source.splitlines(), line + 1):
@@ -279,7 +334,7 @@ def _check_regions(path: Path, line: int, source: str, exercise_id: str) -> None
     if regions != 1:
         found = "no solution region" if regions == 0 else f"{regions} solution regions"
         raise ReleaseError(
-            f"{path}:{line}: exercise {exercise_id!r} has {found}; it needs one. Put the lines that students "
+            f"{path}:{line}: {kind} {name!r} has {found}; it needs one. Put the lines that students "
             f"have to write between  {BEGIN}  and  {END}"
         )
 
@@ -297,7 +352,7 @@ def _nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = 
     metadata = {
         "grade": grade,
         "grade_id": grade_id,
-        "locked": grade,
+        "locked": grade and not solution,
         "schema_version": 3,
         "solution": solution,
         "task": False,

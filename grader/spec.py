@@ -60,6 +60,8 @@ class Spec:
     name and returns what is due; it comes from PyTorch, a closed form, finite differences or a slow loop, never from
     the reference solution. Where no value is fixed leave it out, and write `judge` and `MATCHES` into a file
     `ID_judge.py` beside the spec (see `grader.cases.OwnJudge`).
+
+    `why` tells in Markdown why the solution works. It is for the self-study edition of the book; students never get it.
     """
 
     outputs: Sequence[Output]
@@ -69,6 +71,7 @@ class Spec:
     facets: Sequence[Facet] = WHOLE
     tolerance: Tolerance = DEFAULT_TOLERANCE
     driver: str = "call"
+    why: str = ""
     misconceptions: dict[str, Misconception] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)
 

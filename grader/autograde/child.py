@@ -95,6 +95,8 @@ class _Shell:
 def run(request: bytes, result_fd: int) -> None:
     """Run all cells of a request; what happens goes out as frames. Returns when every fork has ended."""
     work = read_request(request)
+    for name, content in work.files.items():
+        Path(name).write_bytes(content)
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     namespace = module.__dict__

@@ -12,6 +12,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import numpy as np
+
 from grader.cases import Case, Observation, observation_from_tree, observation_tree
 from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
 
@@ -37,7 +39,7 @@ class Exam:
 
 @dataclass(frozen=True)
 class Request:
-    """One notebook to run. `skip` names cells that are not run (again)."""
+    """One notebook to run. `files` lie in its folder, by name; `skip` names cells that are not run (again)."""
 
     cells: tuple[Cell, ...]
     exams: dict[str, Exam]
@@ -45,6 +47,7 @@ class Request:
     seconds_per_exercise: float
     output_bytes: int
     result_bytes: int
+    files: Mapping[str, bytes] = field(default_factory=dict)
     skip: frozenset[int] = frozenset()
 
     def seconds(self, cell: Cell) -> float:
@@ -108,6 +111,7 @@ def request_bytes(request: Request, sockets: Mapping[str, int]) -> bytes:
         {
             "cells": [(cell.index, cell.source, cell.exercise) for cell in request.to_run],
             "sockets": dict(sockets),
+            "files": {name: np.frombuffer(content, np.uint8) for name, content in request.files.items()},
             "output_bytes": request.output_bytes,
         }
     )
@@ -119,13 +123,16 @@ class Work:
 
     cells: tuple[Cell, ...]
     sockets: dict[str, int]
+    files: dict[str, bytes]
     output_bytes: int
 
 
 def read_request(data: bytes) -> Work:
     """The inverse of `request_bytes`. The request comes from the parent and is trusted."""
     tree = decode(data)
-    return Work(tuple(Cell(*cell) for cell in tree["cells"]), tree["sockets"], tree["output_bytes"])
+    cells = tuple(Cell(*cell) for cell in tree["cells"])
+    files = {name: content.tobytes() for name, content in tree["files"].items()}
+    return Work(cells, tree["sockets"], files, tree["output_bytes"])
 
 
 def exam_bytes(exam: Exam, seconds: float) -> bytes:

@@ -11,7 +11,7 @@ import math
 import os
 import sys
 import warnings
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime
 from pathlib import Path
@@ -84,13 +84,15 @@ def record_submission(
     *,
     timestamp: datetime | None = None,
     comments: Mapping[str, Mapping[str, str]] | None = None,
+    unanswered: Mapping[str, Collection[str]] | None = None,
 ) -> None:
     """Write one submission's scores in one transaction; what a human wrote stays.
 
     `scores` are points by notebook and exercise; an exercise without one gets 0. `timestamp` (UTC where it
     has no zone) is when it was submitted. `comments`, by notebook and exercise, stand in the feedback unless
     a human wrote one there. An exercise whose points changed under a human's score is marked for another
-    look; so is every cell that only humans grade, where the timestamp is a new one. Raises GradebookError,
+    look; so is every question that only humans grade, where the timestamp is a new one; a question in `unanswered` (by
+    notebook) gets 0 and needs no look. Raises GradebookError,
     and then writes nothing.
     """
     from nbgrader.api import MissingEntry
@@ -112,11 +114,12 @@ def record_submission(
         notebooks = {notebook.name: notebook for notebook in submission.notebooks}
         _check_names("notebook", chapter_id, scores, notebooks)
         for name, notebook in notebooks.items():
-            _set_scores(notebook, scores.get(name, {}), f"{chapter_id}/{name}", student_id, is_new)
+            _set_scores(notebook, scores.get(name, {}), f"{chapter_id}/{name}", student_id)
+            _set_questions(notebook, (unanswered or {}).get(name, ()), is_new)
             _set_comments(notebook, (comments or {}).get(name, {}))
 
 
-def _set_scores(notebook: Any, scores: Mapping[str, float], where: str, student_id: str, is_new: bool) -> None:
+def _set_scores(notebook: Any, scores: Mapping[str, float], where: str, student_id: str) -> None:
     checks = {
         grade.name.removesuffix(_CHECK_SUFFIX): grade for grade in notebook.grades if grade.name.endswith(_CHECK_SUFFIX)
     }
@@ -133,9 +136,16 @@ def _set_scores(notebook: Any, scores: Mapping[str, float], where: str, student_
         elif grade.auto_score != earned:
             grade.needs_manual_grade = True
         grade.auto_score = earned
+
+
+def _set_questions(notebook: Any, unanswered: Collection[str], is_new: bool) -> None:
     for grade in notebook.grades:
-        if is_new and not grade.name.endswith(_CHECK_SUFFIX):
-            grade.needs_manual_grade = True
+        if grade.name.endswith(_CHECK_SUFFIX):
+            continue
+        if grade.name in unanswered:
+            grade.auto_score, grade.needs_manual_grade = 0.0, is_new and grade.manual_score is not None
+        elif is_new:
+            grade.auto_score, grade.needs_manual_grade = None, True
 
 
 def _set_comments(notebook: Any, comments: Mapping[str, str]) -> None:

@@ -38,7 +38,7 @@ class Plan:
     to run.
 
     `defining` maps each exercise to the index of the cell that defines it. `remarks` are for a human; `foreign` says
-    that nothing of this assignment was found.
+    that nothing of this assignment was found. `unanswered` names the questions whose cell is as it was released.
     """
 
     notebook: Any
@@ -46,6 +46,7 @@ class Plan:
     defining: dict[str, int]
     remarks: tuple[str, ...] = ()
     foreign: bool = False
+    unanswered: tuple[str, ...] = ()
 
 
 def read_notebook(path: Path) -> Any:
@@ -158,15 +159,22 @@ class _Draft:
     remarks: list[str] = field(default_factory=list)
 
 
-def plan(released: Any, submitted: Any, exercises: Sequence[str]) -> Plan:
-    """Match a submission with the released (student's) notebook of the same name."""
+def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
+    """Match a submission with the released (student's) notebook of the same name. Of a question's cell the student's
+    text is kept, and all else comes from the release.
+    """
     templates = {name: cell for cell in released.cells if (name := grade_id(cell))}
     checks = {check_id(name): name for name in exercises}
     draft = _Draft()
-    solved = _take_submitted(draft, submitted, templates, checks, exercises)
+    answers = _answers(released, submitted, questions)
+    solved = _take_submitted(draft, submitted, templates, checks, exercises, answers)
     foreign = not solved and not any(grade_id(cell) in checks for cell in draft.cells)
     for name in exercises:
         _complete(draft, name, templates, foreign)
+    for name in questions:
+        if name not in map(grade_id, draft.cells):
+            draft.cells.append(copy.deepcopy(templates[name]))
+            draft.remarks.append(f"no cell answers the question `{name}`; the empty one of the release was put back")
     notebook = copy.deepcopy(released)
     notebook.cells = draft.cells
     fresh_ids(notebook)
@@ -178,19 +186,49 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str]) -> Plan:
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "code"
     )
+    sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
+    unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
     if foreign:
         draft.remarks = ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
-    return Plan(notebook, runnable, defining, tuple(draft.remarks), foreign)
+    return Plan(notebook, runnable, defining, tuple(draft.remarks), foreign, unanswered)
+
+
+def _answers(released: Any, submitted: Any, questions: Sequence[str]) -> dict[int, str]:
+    """Which submitted cell answers which question: by its id; else the one behind the text that asks the question."""
+    before = {
+        grade_id(cell): first.source.strip() for first, cell in zip(released.cells, released.cells[1:], strict=False)
+    }
+    found: dict[int, str] = {}
+    for name in questions:
+        indices = [i for i, cell in enumerate(submitted.cells) if grade_id(cell) == name]
+        if not indices:
+            asked = [i for i, cell in enumerate(submitted.cells) if cell.source.strip() == before.get(name)]
+            indices = [i + 1 for i in asked if i + 1 < len(submitted.cells)]
+        if indices:
+            found[indices[0]] = name
+    return found
 
 
 def _take_submitted(
-    draft: _Draft, submitted: Any, templates: dict[str, Any], checks: dict[str, str], exercises: Sequence[str]
+    draft: _Draft,
+    submitted: Any,
+    templates: dict[str, Any],
+    checks: dict[str, str],
+    exercises: Sequence[str],
+    answers: dict[int, str],
 ) -> set[str]:
-    """The student's cells in their order, with the release's check cells and metadata; return the exercises found."""
+    """The student's cells in their order, with the release's check cells and metadata; return the exercises and
+    questions found.
+    """
     by_id = {grade_id(cell) for cell in submitted.cells}
     seen: set[str] = set()
-    for cell in submitted.cells:
+    for index, cell in enumerate(submitted.cells):
         name = grade_id(cell)
+        if index in answers:
+            seen.add(answers[index])
+            draft.cells.append(copy.deepcopy(templates[answers[index]]))
+            draft.cells[-1].source = cell.source
+            continue
         if name not in templates and cell.cell_type == "code":
             name = next((n for n in exercises if n not in by_id and n not in seen and defines(cell.source, n)), None)
             name = name or next((c for c, n in checks.items() if cell.source.strip() == check_source(n)), None)
@@ -199,7 +237,8 @@ def _take_submitted(
         elif name in seen:
             if name not in checks:
                 draft.cells.append(_plain(cell))
-                draft.remarks.append(f"the cell `{name}` stands twice; both were run, in their order")
+                what = "both were run, in their order" if name in exercises else "the first is the answer"
+                draft.remarks.append(f"the cell `{name}` stands twice; {what}")
         else:
             seen.add(name)
             template = templates[name]
@@ -209,7 +248,7 @@ def _take_submitted(
             if name not in checks:
                 taken.source = cell.source
             draft.cells.append(taken)
-    return seen & set(exercises)
+    return seen & {*exercises, *answers.values()}
 
 
 def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool) -> None:

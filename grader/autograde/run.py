@@ -12,6 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
+from grader.autograde.folder import released_files, submitted_files
 from grader.autograde.frames import Fault
 from grader.autograde.gradebook import gradebook_url, open_gradebook, record_submission, register
 from grader.autograde.hidden import hidden_checks
@@ -43,6 +44,7 @@ class Graded:
     remarks: tuple[str, ...] = ()
     seconds: float = 0.0
     fault: str = ""
+    unanswered: dict[str, tuple[str, ...]] = field(default_factory=dict)
 
     @property
     def earned(self) -> float:
@@ -60,6 +62,7 @@ class Session:
     checks: dict[str, Checks]
     texts: dict[str, dict[str, str]]
     released: dict[str, Any]
+    files: dict[str, bytes]
 
 
 def submissions(term: Path, chapter: Chapter) -> dict[str, Path]:
@@ -95,6 +98,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         checks=hidden_checks(root, term, chapter),
         texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
         released=released,
+        files=released_files(root / "exercises" / chapter.id),
     )
 
 
@@ -124,7 +128,9 @@ def autograde(
             if not graded.fault:
                 scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
                 timestamp = _timestamp(folders[graded.student])
-                record_submission(gradebook, chapter.id, graded.student, scores, timestamp=timestamp)
+                record_submission(
+                    gradebook, chapter.id, graded.student, scores, timestamp=timestamp, unanswered=graded.unanswered
+                )
             results.append(graded)
             on_graded(graded)
     return sorted(results, key=lambda graded: graded.student)
@@ -159,24 +165,33 @@ def grade(session: Session, student: str, folder: Path) -> Graded:
     """Grade one student's folder and write its autograded notebooks. Raises WorkerError."""
     verdicts: dict[str, dict[str, Verdict]] = {}
     remarks: list[str] = []
+    unanswered: dict[str, tuple[str, ...]] = {}
     seconds = 0.0
+    files, left_out = submitted_files(folder)
+    remarks += left_out
     for notebook in session.chapter.notebooks:
         try:
             path, remark = _find(folder, session.chapter, notebook)
             remarks += remark
-            planned = plan(session.released[notebook.name], read_notebook(path), [e.id for e in notebook.exercises])
+            planned = _plan(session.released[notebook.name], read_notebook(path), notebook)
         except UnreadableError as error:
             remarks.append(f"{notebook.name}: {error}")
+            unanswered[notebook.name] = tuple(question.id for question in notebook.questions)
             verdicts[notebook.name] = lost = _all_lost(session, notebook, str(error))
             _write(session, student, notebook, _explained(session.released[notebook.name], lost, str(error)))
             continue
         remarks += [f"{notebook.name}: {remark}" for remark in planned.remarks]
-        outcome = run_submission(request_for(planned, session.checks, session.limits))
+        unanswered[notebook.name] = planned.unanswered
+        outcome = run_submission(request_for(planned, session.checks, session.limits, files | session.files))
         seconds += outcome.seconds
         remarks += [f"{notebook.name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
         verdicts[notebook.name] = found = _verdicts(session, notebook, planned, outcome)
         _write(session, student, notebook, autograded_notebook(planned, outcome, found))
-    return Graded(student, verdicts, tuple(remarks), seconds)
+    return Graded(student, verdicts, tuple(remarks), seconds, unanswered=unanswered)
+
+
+def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:
+    return plan(released, submitted, [e.id for e in notebook.exercises], [q.id for q in notebook.questions])
 
 
 def _verdicts(session: Session, notebook: Notebook, planned: Plan, outcome: Outcome) -> dict[str, Verdict]:

@@ -18,7 +18,9 @@ from grader.render.text import verdict_text
 from grader.verdict import Status, Verdict
 
 
-def request_for(plan: Plan, checks: Mapping[str, Checks], limits: Limits) -> Request:
+def request_for(
+    plan: Plan, checks: Mapping[str, Checks], limits: Limits, files: Mapping[str, bytes] | None = None
+) -> Request:
     """What a child is asked to do for one notebook."""
     return Request(
         cells=plan.cells,
@@ -27,6 +29,7 @@ def request_for(plan: Plan, checks: Mapping[str, Checks], limits: Limits) -> Req
         seconds_per_exercise=limits.seconds_per_exercise,
         output_bytes=limits.output_bytes,
         result_bytes=limits.result_bytes,
+        files=files or {},
     )
 
 

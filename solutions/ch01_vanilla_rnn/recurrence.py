@@ -12,10 +12,12 @@
 # If you are stuck, `hint("rnn_step")` asks you a question, `hint("rnn_step", 2)` names the idea, and
 # `hint("rnn_step", 3)` shows the shape of the code.
 #
-# Read first: *The vanilla RNN › One step*, in the book.
+# Read first: *The vanilla RNN › One step*, in the book; for the last exercise also *Unrolling*.
 
 # %%
 import numpy as np
+
+from grader import check, hint, progress
 
 # %% [markdown]
 # ## One step of the recurrence
@@ -112,6 +114,50 @@ def rnn_forward(x, h_0, W_xh, W_hh, b_h):
         h_t = rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)  # (B, H)
         h.append(h_t)
     return np.stack(h, axis=1)  # (B, T, H)
+    ### END SOLUTION
+
+
+# %% [markdown]
+# ## One matrix instead of two
+#
+# Write `concatenated_weights`.
+# Put the input and the state side by side in one row, `[x_t, h_prev]`, of shape (B, D + H).
+# Then one matrix can do the work of two. Build that matrix $W$, so that for *every* input and every state
+#
+# $$[x_t,\; h_{t-1}]\, W = x_t W_{xh} + h_{t-1} W_{hh}$$
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `W_xh` | (D, H) | weights from input to state |
+# | `W_hh` | (H, H) | weights from state to state |
+# | result `W` | (D + H, H) | weights from the two together to the state |
+#
+# **By hand, once.** With the numbers from the first exercise the row is `[1, 2, 0.20, −0.10]`: the input,
+# then the state.
+# It has four entries, so `W` has four rows. Unit 0 reads them with the first column of `W`, unit 1 with the second:
+#
+# | | entry by entry | sum |
+# |---|---|---|
+# | unit 0 | 1 · 0.50 + 2 · 0.10 + 0.20 · 0.60 + (−0.10) · (−0.20) | 0.84 |
+# | unit 1 | 1 · (−0.30) + 2 · 0.40 + 0.20 · 0.10 + (−0.10) · 0.30 | 0.49 |
+#
+# Add the bias, and 0.94 and 0.29 are there again: it is the same network.
+#
+# Where D = H, several wrong matrices have a shape that fits as well.
+# The numbers tell them apart, and so does the check.
+#
+# When the check passes, you can read papers that write $W[x_t, h_{t-1}]$,
+# and code that keeps all its weights in one array.
+
+
+# %% exercise="concatenated_weights"
+def concatenated_weights(W_xh, W_hh):
+    """The one matrix that does what W_xh and W_hh do together.
+
+    W_xh (D, H), W_hh (H, H) -> W (D + H, H), so that [x_t, h_prev] @ W is x_t @ W_xh + h_prev @ W_hh.
+    """
+    ### BEGIN SOLUTION
+    return np.concatenate([W_xh, W_hh], axis=0)  # (D + H, H)
     ### END SOLUTION
 
 

@@ -1,0 +1,39 @@
+"""What lies beside a notebook while it is graded: the student's other files, and those that the release adds."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from pathlib import Path
+
+MAX_FILES = 40
+MAX_FILE_BYTES = 4_000_000
+MAX_BYTES = 8_000_000
+
+
+def submitted_files(folder: Path) -> tuple[dict[str, bytes], list[str]]:
+    """The files of a submission's folder by name, notebooks first, and a remark on each that is too large or too many.
+
+    Links and folders are left out: a link could point to anything that the grader may read.
+    """
+    files: dict[str, bytes] = {}
+    remarks = []
+    for path in sorted(_plain_files(folder), key=lambda path: (path.suffix != ".ipynb", path.name)):
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES or len(files) == MAX_FILES or sum(map(len, files.values())) + size > MAX_BYTES:
+            remarks.append(
+                f"{path.name} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+            )
+        else:
+            files[path.name] = path.read_bytes()
+    return files, remarks
+
+
+def released_files(folder: Path) -> dict[str, bytes]:
+    """The files that a release puts beside its notebooks, by name."""
+    return {path.name: path.read_bytes() for path in _plain_files(folder) if path.suffix != ".ipynb"}
+
+
+def _plain_files(folder: Path) -> Iterable[Path]:
+    for path in folder.iterdir():
+        if path.is_file() and not path.is_symlink() and path.name.isprintable() and not path.name.startswith("."):
+            yield path

@@ -1,0 +1,245 @@
+"""How `classify_last` is checked: against `torch.nn.RNN`, run on each row alone, cut to its length."""
+
+import numpy as np
+import torch
+
+from grader.spec import Case, Facet, Output, Spec
+
+
+def oracle(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """PyTorch's RNN and linear layer on each row without its padding."""
+    rnn = torch.nn.RNN(*W_xh.shape, batch_first=True, dtype=torch.float64)
+    head = torch.nn.Linear(*W_hy.shape, dtype=torch.float64)
+    with torch.no_grad():
+        rnn.weight_ih_l0.copy_(torch.from_numpy(W_xh.T))
+        rnn.weight_hh_l0.copy_(torch.from_numpy(W_hh.T))
+        rnn.bias_ih_l0.copy_(torch.from_numpy(b_h))
+        rnn.bias_hh_l0.zero_()
+        head.weight.copy_(torch.from_numpy(W_hy.T))
+        head.bias.copy_(torch.from_numpy(b_y))
+        rows = []
+        for row, length in enumerate(lengths):
+            _, last = rnn(torch.from_numpy(x[row : row + 1, :length]), torch.from_numpy(h_0[None, row : row + 1]))
+            rows.append(head(last[0, 0]))
+        return torch.stack(rows).numpy()
+
+
+EXAMPLE = Case(
+    sizes={"B": 2, "T": 3, "D": 1, "H": 1, "C": 2},
+    inputs={
+        "x": np.array([[[1.00], [-0.50], [0.80]], [[0.60], [2.00], [-1.00]]]),
+        "lengths": np.array([3, 1]),
+        "h_0": np.array([[0.20], [-0.40]]),
+        "W_xh": np.array([[0.70]]),
+        "W_hh": np.array([[-0.90]]),
+        "b_h": np.array([0.10]),
+        "W_hy": np.array([[1.50, -0.50]]),
+        "b_y": np.array([0.00, 0.25]),
+    },
+    kind="shorter rows",
+)
+
+
+def case(rng, lengths, T, D, H, C, kind):
+    B = len(lengths)
+    return Case(
+        sizes={"B": B, "T": T, "D": D, "H": H, "C": C},
+        inputs={
+            "x": rng.normal(size=(B, T, D)),
+            "lengths": rng.permutation(lengths),
+            "h_0": rng.uniform(-0.9, 0.9, size=(B, H)),
+            "W_xh": rng.normal(size=(D, H)) / np.sqrt(D),
+            "W_hh": rng.normal(size=(H, H)) / np.sqrt(H),
+            "b_h": rng.normal(size=H),
+            "W_hy": rng.normal(size=(H, C)),
+            "b_y": rng.normal(size=C),
+        },
+        kind=kind,
+    )
+
+
+def cases(rng):
+    full, shorter = "ordinary", "shorter rows"
+    yield case(rng, [4, 4, 4], T=4, D=2, H=5, C=6, kind=full)
+    yield case(rng, [3, 3, 3], T=3, D=3, H=3, C=3, kind=full)
+    yield case(rng, [1, 1], T=1, D=3, H=4, C=2, kind=full)
+    yield case(rng, [5, 2, 1, 3], T=5, D=2, H=3, C=6, kind=shorter)
+    yield case(rng, [2, 5, 3], T=6, D=3, H=3, C=3, kind=shorter)  # no row is full
+    yield case(rng, [4], T=6, D=2, H=3, C=5, kind=shorter)
+    yield case(rng, [2, 4, 1], T=4, D=1, H=1, C=1, kind=shorter)
+
+
+SPEC = Spec(
+    outputs=[Output("logits", ("B", "C"))],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    facets=[
+        Facet("rows of full length", share=1, kinds=("ordinary",)),
+        Facet("shorter rows", share=3, kinds=("shorter rows",)),
+    ],
+    why="""
+A recurrent network is causal: the state after step t depends on the inputs up to t and on nothing later. So we may run
+it over the padding without harm, and then take from each row the state that it had *before* the padding began, which is
+the one at index `lengths - 1`. Two index arrays of length B, the rows 0 … B − 1 and their last real steps, pick one
+state a row; `h[:, lengths - 1]` would pick every row at every length. The output layer is applied to the B states that
+are left, not to all B × T.
+""",
+)
+
+
+@SPEC.misconception(keeps=["rows of full length"])
+def last_padded_state(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because after the loop the last state is at hand; for a shorter row it has read the padding too."""
+    h_t = h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+    return h_t @ W_hy + b_y
+
+
+@SPEC.misconception(keeps=["rows of full length"])
+def padding_set_to_zero(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because an input of 0 seems to do nothing; but W_hh and the bias go on working on the state."""
+    real = np.arange(x.shape[1]) < lengths[:, None]
+    x, h_t = x * real[:, :, None], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+    return h_t @ W_hy + b_y
+
+
+@SPEC.misconception(keeps=["rows of full length"])
+def one_length_for_all(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because one index for the whole batch is simple: here the length of the first row."""
+    h_t = h_0
+    for t in range(lengths[0]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+    return h_t @ W_hy + b_y
+
+
+@SPEC.misconception("one_length_for_all")
+def the_longest_length_for_all(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """The same with the largest length."""
+    h_t = h_0
+    for t in range(max(lengths)):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+    return h_t @ W_hy + b_y
+
+
+@SPEC.misconception("one_length_for_all")
+def the_shortest_length_for_all(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """The same with the smallest length."""
+    h_t = h_0
+    for t in range(min(lengths)):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+    return h_t @ W_hy + b_y
+
+
+@SPEC.misconception()
+def off_by_one(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because a row of length 3 seems to end at index 3; for a full row that index does not exist."""
+    h, h_t = [], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        h.append(h_t)
+    return np.stack(h, axis=1)[np.arange(len(lengths)), lengths] @ W_hy + b_y
+
+
+@SPEC.misconception("off_by_one")
+def one_step_early(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """The other way: h_0 is kept in front, and still 1 is taken away from the lengths."""
+    h = [h_0]
+    for t in range(x.shape[1]):
+        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
+    return np.stack(h, axis=1)[np.arange(len(lengths)), lengths - 1] @ W_hy + b_y
+
+
+@SPEC.misconception()
+def every_row_at_every_length(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because h[:, lengths - 1] reads well; the colon takes all rows for each of the B lengths."""
+    h, h_t = [], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        h.append(h_t)
+    return np.stack(h, axis=1)[:, lengths - 1] @ W_hy + b_y
+
+
+@SPEC.misconception()
+def mean_over_time(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because averaging is another common way from many states to one."""
+    h, h_t = [], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        h.append(h_t)
+    return np.mean(h, axis=0) @ W_hy + b_y
+
+
+@SPEC.misconception("mean_over_time")
+def mean_over_real_time(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """The same, without the padding."""
+    h_t, total = h_0, np.zeros_like(h_0)
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        total = total + h_t * (t < lengths)[:, None]
+    return total / lengths[:, None] @ W_hy + b_y
+
+
+@SPEC.misconception()
+def logits_at_every_step(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because a network that writes needs logits at every step; one that classifies needs one row of them."""
+    h, h_t = [], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        h.append(h_t)
+    return np.stack(h, axis=1) @ W_hy + b_y
+
+
+@SPEC.misconception()
+def probabilities(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Tempting because a classifier ends in a softmax; logits are what goes into it."""
+    h, h_t = [h_0], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        h.append(h_t)
+    e = np.exp(np.stack(h, axis=1)[np.arange(len(lengths)), lengths] @ W_hy + b_y)
+    return e / e.sum(axis=1, keepdims=True)
+
+
+@SPEC.alternative
+def row_by_row(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Each row by itself, for as many steps as it has."""
+    logits = []
+    for row, length in enumerate(lengths):
+        h_t = h_0[row]
+        for t in range(length):
+            h_t = np.tanh(x[row, t] @ W_xh + h_t @ W_hh + b_h)
+        logits.append(h_t @ W_hy + b_y)
+    return np.array(logits)
+
+
+@SPEC.alternative
+def state_kept_once_the_row_has_ended(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """One state a row, which no longer changes when the row has ended."""
+    h_t = h_0
+    for t in range(x.shape[1]):
+        h_next = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        h_t = np.where((t < lengths)[:, None], h_next, h_t)
+    return h_t @ W_hy + b_y
+
+
+@SPEC.alternative
+def h_0_in_front(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """With h_0 in front of the states, a row's length is the index of its last one."""
+    h = [h_0]
+    for t in range(x.shape[1]):
+        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
+    return np.array([h[length][row] for row, length in enumerate(lengths)]) @ W_hy + b_y
+
+
+@SPEC.alternative
+def taken_along_time(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    """Logits of all steps, and then those of the last real one by np.take_along_axis."""
+    logits, h_t = [], h_0
+    for t in range(x.shape[1]):
+        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+        logits.append(h_t @ W_hy + b_y)
+    return np.take_along_axis(np.stack(logits, axis=1), lengths[:, None, None] - 1, axis=1)[:, 0]

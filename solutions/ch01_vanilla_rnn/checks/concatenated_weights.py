@@ -1,0 +1,117 @@
+"""How `concatenated_weights` is checked: by what the matrix must do to each entry of `[x_t, h_prev]`."""
+
+import numpy as np
+
+from grader.spec import Case, Output, Spec
+
+
+def oracle(W_xh, W_hh):
+    """Row by row: a row of W is what the split form makes of an input and a state that are 0 but for one entry."""
+    D, H = W_xh.shape
+    W = np.zeros((D + H, H))
+    for row in range(D + H):
+        x_t = np.array([float(row == d) for d in range(D)])
+        h_prev = np.array([float(row == D + i) for i in range(H)])
+        for unit in range(H):
+            W[row, unit] = sum(x_t * W_xh[:, unit]) + sum(h_prev * W_hh[:, unit])
+    return W
+
+
+EXAMPLE = Case(
+    sizes={"D": 1, "H": 2},
+    inputs={
+        "W_xh": np.array([[0.50, -0.30]]),
+        "W_hh": np.array([[0.10, 0.70], [-0.60, 0.20]]),
+    },
+)
+
+
+def case(rng, D, H):
+    return Case(
+        sizes={"D": D, "H": H},
+        inputs={"W_xh": rng.normal(size=(D, H)), "W_hh": rng.normal(size=(H, H))},
+    )
+
+
+def cases(rng):
+    yield case(rng, D=2, H=3)
+    yield case(rng, D=4, H=2)
+    yield case(rng, D=3, H=3)
+    yield case(rng, D=1, H=4)
+    yield case(rng, D=3, H=1)
+
+
+SPEC = Spec(
+    outputs=[Output("W", ("D + H", "H"))],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    why="""
+A product of a row with a matrix is a sum over the entries of the row, each times its own row of the matrix.
+The first D entries of `[x_t, h_prev]` are the input's, so the first D rows of `W` have to be those of `W_xh`; the other
+H entries are the state's, and the other H rows are those of `W_hh`. The sum over all D + H entries is then the sum of
+the two products. Nothing was assumed about D and H, so it holds for D = H too.
+""",
+)
+
+
+@SPEC.misconception()
+def state_comes_first(W_xh, W_hh):
+    """Tempting because some papers write [h, x], the state first."""
+    return np.concatenate([W_hh, W_xh], axis=0)
+
+
+@SPEC.misconception()
+def side_by_side(W_xh, W_hh):
+    """Tempting because [x_t, h_prev] stand side by side, so that the matrices seem to have to as well."""
+    return np.concatenate([W_xh, W_hh], axis=1)
+
+
+@SPEC.misconception()
+def for_columns(W_xh, W_hh):
+    """Tempting because papers with column states have W [x; h], with a W of shape (H, D + H)."""
+    return np.concatenate([W_xh.T, W_hh.T], axis=1)
+
+
+@SPEC.misconception()
+def transposed_W_hh(W_xh, W_hh):
+    """Tempting because papers with column states have the transpose of W_hh, and the shape fits all the same."""
+    return np.concatenate([W_xh, W_hh.T], axis=0)
+
+
+@SPEC.misconception()
+def in_two_blocks(W_xh, W_hh):
+    """Tempting because a block for each input keeps the two apart; but then their products are never added."""
+    D, H = W_xh.shape
+    W = np.zeros((D + H, 2 * H))
+    W[:D, :H] = W_xh
+    W[D:, H:] = W_hh
+    return W
+
+
+@SPEC.misconception()
+def flattened(W_xh, W_hh):
+    """Tempting because np.append sounds right; without an axis it makes one long vector of both."""
+    return np.append(W_xh, W_hh)
+
+
+@SPEC.alternative
+def stacked(W_xh, W_hh):
+    """By np.vstack."""
+    return np.vstack((W_xh, W_hh))
+
+
+@SPEC.alternative
+def filled(W_xh, W_hh):
+    """An array made beforehand, filled from both ends."""
+    D, H = W_xh.shape
+    W = np.empty((D + H, H))
+    W[:D] = W_xh
+    W[D:] = W_hh
+    return W
+
+
+@SPEC.alternative
+def stacked_as_columns(W_xh, W_hh):
+    """The column convention's matrix, transposed back: a view that is not contiguous."""
+    return np.hstack([W_xh.T, W_hh.T]).T

@@ -1,0 +1,174 @@
+"""How `softmax` is checked: against `torch.softmax`."""
+
+import numpy as np
+import torch
+
+from grader.spec import Case, Facet, Output, Spec
+
+
+def oracle(z, axis=-1):
+    """PyTorch's softmax, in float64."""
+    return torch.softmax(torch.from_numpy(z), dim=axis).numpy()
+
+
+EXAMPLE = Case(
+    sizes={"B": 2, "V": 3},
+    inputs={"z": np.array([[1.00, -0.50, 2.00], [0.30, 0.00, -1.20]])},
+)
+
+
+def case(sizes, z, kind="ordinary", **axis):
+    return Case(sizes=sizes, inputs={"z": z.round(2), **axis}, kind=kind)  # rounded, so that a report can show them
+
+
+def cases(rng):
+    for B, V in [(2, 5), (4, 4), (1, 3), (3, 1)]:
+        yield case({"B": B, "V": V}, rng.normal(size=(B, V)))
+    yield case({"V": 6}, rng.normal(size=6))
+    yield case({"B": 3, "V": 5}, rng.normal(size=(3, 5)), axis=-1)
+    yield case({"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)), axis=2)
+
+    other = "another axis"
+    yield case({"B": 3, "V": 5}, rng.normal(size=(3, 5)), other, axis=0)
+    yield case({"B": 4, "V": 4}, rng.normal(size=(4, 4)), other, axis=0)
+    yield case({"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)), other, axis=1)
+    yield case({"B": 3, "T": 2, "V": 5}, rng.normal(size=(3, 2, 5)), other, axis=-2)
+    yield case({"B": 4, "T": 3, "V": 2}, rng.normal(size=(4, 3, 2)), other, axis=0)
+
+    large = "large values"
+    yield case({"B": 2, "V": 3}, rng.normal(size=(2, 3)) + 900, large)
+    yield case({"B": 2, "V": 4}, rng.normal(size=(2, 4)) + np.array([[1000.0], [-1000.0]]), large)
+    yield case({"B": 3, "V": 5}, rng.uniform(-1000, 1000, size=(3, 5)), large)
+    yield case(
+        {"B": 2, "V": 4}, rng.normal(size=(2, 4)) + rng.permuted([[1500.0, -1500, -1500, -1500]] * 2, axis=1), large
+    )
+
+
+SPEC = Spec(
+    outputs=[Output("p")],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    facets=[
+        Facet("the last axis", share=2, kinds=("ordinary",)),
+        Facet("another axis", share=1, kinds=("another axis",)),
+        Facet("large values", share=1, kinds=("large values",)),
+    ],
+    why=r"""
+`np.exp` makes every number positive and keeps their order; division by the sum along `axis` makes them add up to 1.
+Taking the largest number away first changes nothing in the result, because it divides numerator and denominator by the
+same factor: $e^{z_i - m} / \sum_j e^{z_j - m} = e^{z_i} / \sum_j e^{z_j}$. It changes what the machine can hold: the
+largest exponent is now 0, so nothing overflows, and at least one term of the sum is 1, so that we never divide by 0.
+`keepdims=True` leaves an axis of length 1 where `axis` was, so that the division lines up whatever `axis` is.
+""",
+)
+
+
+@SPEC.misconception()
+def over_the_first_axis(z, axis=-1):
+    """Tempting because axis=0 is what one types first; it makes the columns of a batch add up to 1."""
+    e = np.exp(z - z.max(axis=0))
+    return e / e.sum(axis=0)
+
+
+@SPEC.misconception(keeps=["the last axis", "large values"])
+def axis_ignored(z, axis=-1):
+    """Tempting because the last axis is right nearly always, so that the argument is forgotten."""
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+@SPEC.misconception()
+def sums_over_everything(z, axis=-1):
+    """Tempting because e.sum() without an axis is right for a single row, on which one tries it first."""
+    e = np.exp(z - z.max())
+    return e / e.sum()
+
+
+@SPEC.misconception("sums_over_everything")
+def sums_over_everything_without_a_shift(z, axis=-1):
+    """The same, as the formula has it."""
+    return np.exp(z) / np.sum(np.exp(z))
+
+
+@SPEC.misconception(keeps=["the last axis", "another axis"])
+def no_shift(z, axis=-1):
+    """Tempting because it is the formula, letter by letter; exp(710) is too large for float64."""
+    e = np.exp(z)
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@SPEC.misconception(keeps=["the last axis", "another axis"])
+def one_shift_for_all(z, axis=-1):
+    """Tempting because z.max() stops the overflow; a row far below the largest number of all then becomes 0 / 0."""
+    e = np.exp(z - z.max())
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@SPEC.misconception()
+def not_normalised(z, axis=-1):
+    """Tempting because after the shift all numbers lie between 0 and 1, and look like probabilities."""
+    return np.exp(z - z.max(axis=axis, keepdims=True))
+
+
+@SPEC.misconception("not_normalised")
+def divided_by_the_largest(z, axis=-1):
+    """The same, by a division that is by the wrong thing."""
+    e = np.exp(z)
+    return e / e.max(axis=axis, keepdims=True)
+
+
+@SPEC.misconception()
+def no_keepdims(z, axis=-1):
+    """Tempting because it runs for one row, and for a square: the maxima are lined up with the columns."""
+    e = np.exp(z - z.max(axis=axis))
+    return e / e.sum(axis=axis)
+
+
+@SPEC.misconception("no_keepdims")
+def no_keepdims_in_the_sum(z, axis=-1):
+    """The same in the sum alone."""
+    e = np.exp(z - z.max(axis=axis, keepdims=True))
+    return e / e.sum(axis=axis)
+
+
+@SPEC.misconception("no_keepdims")
+def no_keepdims_in_the_shift(z, axis=-1):
+    """The same in the shift alone."""
+    e = np.exp(z - z.max(axis=axis))
+    return e / e.sum(axis=axis, keepdims=True)
+
+
+@SPEC.misconception("no_keepdims")
+def no_keepdims_and_no_shift(z, axis=-1):
+    """The same, without any shift."""
+    return np.exp(z) / np.exp(z).sum(axis=axis)
+
+
+@SPEC.misconception()
+def no_exp(z, axis=-1):
+    """Tempting because dividing by the sum is what makes things add up to 1; numbers below 0 stay below 0."""
+    return z / z.sum(axis=axis, keepdims=True)
+
+
+@SPEC.alternative
+def through_the_logarithm(z, axis=-1):
+    """exp of the log-softmax."""
+    return np.exp(z - np.logaddexp.reduce(z, axis=axis, keepdims=True))
+
+
+@SPEC.alternative
+def axis_to_the_end(z, axis=-1):
+    """The axis moved to the end, rows one by one, and moved back: the result is a view."""
+    moved = np.moveaxis(z, axis, -1)
+    rows = [np.exp(row - max(row)) for row in moved.reshape(-1, moved.shape[-1])]
+    p = np.array([row / sum(row) for row in rows]).reshape(moved.shape)
+    return np.moveaxis(p, -1, axis)
+
+
+@SPEC.alternative
+def by_differences(z, axis=-1):
+    """One over the sum of exp(z_j - z_i); where that overflows, one over infinity is 0, as it should be."""
+    z = np.moveaxis(z, axis, -1)
+    p = 1 / np.exp(z[..., None, :] - z[..., :, None]).sum(axis=-1)
+    return np.moveaxis(p, -1, axis)
