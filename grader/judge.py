@@ -216,16 +216,20 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
 
 
 def _right_up_to(output: Output, wrong: Array) -> str:
-    """Where in time it goes wrong, if the output has a time axis and is right at its beginning."""
+    """Where in time it goes wrong, if the output has a time axis and is right at its beginning or at its end."""
     if "T" not in output.axes or len(output.axes) != wrong.ndim:
         return ""
     axis = output.axes.index("T")
     steps = np.asarray(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
     first = int(np.argmax(steps))
-    if first == 0:
-        return "; the first time step is already wrong" if len(steps) > 1 else ""
-    index = ", ".join([":"] * axis + [f":{first}"])
-    return f"; {output.name}[{index}] is right, and t = {first} (counted from 0) is the first wrong time step"
+    last = len(steps) - 1 - int(np.argmax(steps[::-1]))
+    before = ":, " * axis
+    if first > 0:
+        place = f"{output.name}[{before}:{first}]"
+        return f"; {place} is right, and t = {first} (counted from 0) is the first wrong time step"
+    if last < len(steps) - 1:
+        return f"; {output.name}[{before}{last + 1}:] is right, and t = {last} is the last wrong time step"
+    return "; the first time step is already wrong" if len(steps) > 1 else ""
 
 
 def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:

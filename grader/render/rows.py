@@ -63,7 +63,7 @@ def rows(verdict: Verdict) -> list[Row]:
         several = len({problem.output for problem in case.problems} - {None}) > 1
         for problem in case.problems:
             found.append(_problem_row(problem, several))
-            if problem.grid is not None:
+            if problem.grid is not None and not (several and _all_wrong(problem.grid)):
                 found.append(Row("where", grid_text(problem.grid), grid=problem.grid))
     if verdict.diagnosis is not None:
         found.append(Row("likely cause", verdict.diagnosis.text))
@@ -87,6 +87,10 @@ def rows(verdict: Verdict) -> list[Row]:
 def _problem_row(problem: Problem, several: bool) -> Row:
     text = f"{problem.output}: {problem.text}" if several and problem.output else problem.text
     return Row(_LABELS[problem.kind], "\n".join((text, *problem.lines)))
+
+
+def _all_wrong(grid: Grid) -> bool:
+    return not grid.cropped and all("0" not in row for row in grid.wrong)
 
 
 def number(value: float) -> str:
