@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.frames import Fault
 from grader.autograde.folder import released_files, submitted_files
+from grader.autograde.frames import Fault
 from grader.autograde.gradebook import gradebook_url, open_gradebook, record_submission, register
 from grader.autograde.hidden import hidden_checks
 from grader.autograde.notebook import Plan, UnreadableError, fresh_ids, grade_id, plan, read_notebook
@@ -149,6 +149,8 @@ def _in_parallel(session: Session, folders: dict[str, Path], workers: int) -> It
 
 def _grade_or_fault(session: Session, student: str, folder: Path) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
+    if (legible := student.encode("utf-8", "replace").decode()) != student:
+        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
     try:
         return grade(session, student, folder)
     except WorkerError as error:

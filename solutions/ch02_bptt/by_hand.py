@@ -20,6 +20,8 @@
 # %%
 import numpy as np
 
+from grader import check, hint, progress
+
 
 def softmax(z, axis=-1):
     """Probabilities that add up to 1 along an axis: z of any shape -> the same shape."""

@@ -17,6 +17,8 @@
 # %%
 import numpy as np
 
+from grader import check, hint, progress
+
 # %% [markdown]
 # ## The whole sequence, backward
 #
