@@ -185,6 +185,17 @@ def test_nothing_is_said_of_time_where_there_is_none():
     assert problem(H, H + 1, ("B", "T", "H")).text.endswith("; the first time step is already wrong")
 
 
+@pytest.mark.parametrize(("axes", "part"), [(("B", "T", "H"), "h[:, 3:]"), (("T", "B", "H"), "h[3:]")])
+def test_a_result_that_is_right_at_its_end_says_so(axes, part):
+    expected = np.arange(24.0).reshape(2, 4, 3) if axes[1] == "T" else np.arange(24.0).reshape(4, 2, 3)
+    got = expected.copy()
+    got[:, 0:3:2] += 1  # wrong, right, wrong, right
+    if axes[0] == "T":
+        got = expected.copy()
+        got[0:3:2] += 1
+    assert problem(expected, got, axes).text.endswith(f"; {part} is right, and t = 2 is the last wrong time step")
+
+
 def test_what_is_not_finite_is_shown_where_it_stands():
     got = H.copy()
     got[1, 3, 2] = -np.inf

@@ -61,7 +61,7 @@ def softmax(z, axis=-1):
 #
 # | place | $d\ell / dz$ of its own loss | its part in the mean |
 # |---|---|---|
-# | 0 | [−0.89, 0.82, 0.07] | [−0.45, 0.41, 0.03] |
+# | 0 | [−0.89, 0.82, 0.07] | [−0.44, 0.41, 0.03] |
 # | 1 | [0.11, −0.21, 0.11] | ? |
 #
 # **The batch is yours.**
