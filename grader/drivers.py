@@ -36,7 +36,7 @@ def call(function: Any, case: Case) -> Observation:
     if problem is not None:
         return Observation(raised=problem)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
             warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
             result = function(**inputs)
     except KeyboardInterrupt:  # the student stops a call that runs too long

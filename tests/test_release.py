@@ -64,7 +64,7 @@ FIRST = '''# %% [markdown]
 # # First
 
 # %%
-import numpy as np
+from grader import check
 
 # %% exercise="double"
 def double(x):
@@ -91,7 +91,10 @@ def halve(x):
 print("only on import")
 '''
 
-SECOND = '''# %% exercise="square"
+SECOND = '''# %%
+from grader import check
+
+# %% exercise="square"
 def square(x):
     """x times x."""
     ### BEGIN SOLUTION
