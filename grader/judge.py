@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
         problems = list(checks.own.judge(case, observation))
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
+    if len(checks.outputs) > 1:
+        problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
     return CaseResult(
         case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
@@ -260,6 +263,7 @@ def apart(got: Any, expected: Any) -> tuple[str, str]:
     """Two numbers in as many digits as it takes to tell them apart."""
     if np.asarray(got).dtype.kind in "iub":
         return str(got), str(expected)
+    got, expected = got + 0, expected + 0  # −0 is 0
     for digits in (4, 6, 9, 12, 17):
         texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
         if texts[0] != texts[1]:

@@ -373,3 +373,17 @@ def test_what_came_back_by_name():
     assert returned_text(outputs, Observation(VECTOR)) == "float64 (3,)"
     assert returned_text(outputs[:1], Observation([1])) == "a list of 1"
     assert returned_text(outputs, Observation(raised=Raised("E", ""))) == ""
+
+
+def test_one_wrong_result_of_several_is_named():
+    outputs = (Output("a"), Output("b"))
+    case = Case({}, {})
+    made = Checks("f", "call", outputs, EXACT, (Facet("result"),), (case,), (Observation((1.0, 2.0)),))
+    (wrong,) = judge(made, 0, Observation((1.0, 3.0))).problems
+    assert (wrong.output, wrong.text) == ("b", "b: its value: got 3, expected 2")
+    (count,) = judge(made, 0, Observation((1.0,))).problems
+    assert count.text.startswith("2 results")
+
+
+def test_minus_zero_is_shown_as_zero():
+    assert apart(-0.0, 0.5) == ("0", "0.5")

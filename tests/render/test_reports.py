@@ -36,7 +36,7 @@ VERDICTS = {
         diagnosis=Diagnosis("no_bias", "The bias `b_h` is missing."),
     ),
     "partly": verdict(
-        problems=[Problem("shape", "got (2,), expected (3,)", "y"), Problem("dtype", "got float32", "z")],
+        problems=[Problem("shape", "y: got (2,), expected (3,)", "y"), Problem("dtype", "z: got float32", "z")],
         earned=0.5,
         facets=(FacetResult("y", 0.5, 0.5), FacetResult("z", 0.0, 1.5)),
     ),

@@ -1,16 +1,13 @@
 def rnn_backward(dh, x, h_0, h, W_xh, W_hh):
-    if x.shape[1] == 0:
-        return np.zeros(x.shape), np.zeros(h_0.shape), np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
-    da = dh[:, -1] * (1 - h[:, -1] ** 2)
-    h_prev = h[:, -2] if x.shape[1] > 1 else h_0
-    rest, to_h_0 = dh[:, :-1].copy(), da @ W_hh.T
-    if x.shape[1] > 1:
-        rest[:, -1] += to_h_0
-    dx, dh_0, dW_xh, dW_hh, db_h = by_recursion(rest, x[:, :-1], h_0, h[:, :-1], W_xh, W_hh)
-    return (
-        np.concatenate([dx, (da @ W_xh.T)[:, None]], axis=1),
-        dh_0 if x.shape[1] > 1 else to_h_0,
-        dW_xh + x[:, -1].T @ da,
-        dW_hh + h_prev.T @ da,
-        db_h + da.sum(axis=0),
-    )
+    dx = np.zeros(x.shape)
+    dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
+    dh_next = np.zeros(h_0.shape)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next = da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
