@@ -337,7 +337,7 @@ def test_a_tiny_call_can_be_pasted():
 
 def test_a_larger_call_shows_shapes():
     case = Case({}, {"x": np.zeros((4, 6)), "n": 3, "f": Fixture("affine", {}), "u": None})
-    assert call_text("g", case) == "g(x (4, 6), n = 3, f (a function), u = None)"
+    assert call_text("g", case) == "g(x (4, 6), n=3, f (a function), u=None)"
 
 
 def test_a_call_with_a_long_text_is_not_written_out():
@@ -387,3 +387,8 @@ def test_one_wrong_result_of_several_is_named():
 
 def test_minus_zero_is_shown_as_zero():
     assert apart(-0.0, 0.5) == ("0", "0.5")
+
+
+def test_a_huge_integer_is_judged_too():
+    assert compare(Output("n"), 3, 2**70, Tolerance()) is not None
+    assert compare(Output("n"), 2**70, 2**70, Tolerance()) is None

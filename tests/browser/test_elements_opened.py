@@ -113,7 +113,7 @@ def test_without_script_nothing_is_lost(browser: Browser, specimen_url: str) -> 
         assert page.locator("main article :is(input, button):visible").count() == 0
         for summary in page.locator("main details > summary").all():
             summary.click()
-        assert page.locator(".quiz-answers li:visible").count() == 5
+        assert page.locator(".quiz-answers li:visible").count() == 6
         expect(page.get_by_text("They are not: the second")).to_be_visible()
 
 
