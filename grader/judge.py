@@ -188,7 +188,8 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
         f"{int(wrong.sum())} of {wrong.size} entries, first at [{', '.join(map(str, first))}]: "
         f"got {got_text}, expected {expected_text}"
     )
-    return Problem("values", text + _right_up_to(output, wrong), output.name, grid=_grid(output, wrong))
+    where = _right_in_time(output, wrong, by_chance=expected.dtype.kind in "iub")
+    return Problem("values", text + where, output.name, grid=_grid(output, wrong))
 
 
 def _grid(output: Output, wrong: Array) -> Grid | None:
@@ -218,8 +219,10 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
     )
 
 
-def _right_up_to(output: Output, wrong: Array) -> str:
-    """Where in time it goes wrong, if the output has a time axis and is right at its beginning or at its end."""
+def _right_in_time(output: Output, wrong: Array, by_chance: bool) -> str:
+    """Where in time it goes wrong, if the output has a time axis and is right at its beginning or at its end: of its
+    end nothing is said where entries may be right `by_chance`.
+    """
     if "T" not in output.axes or len(output.axes) != wrong.ndim:
         return ""
     axis = output.axes.index("T")
@@ -230,7 +233,7 @@ def _right_up_to(output: Output, wrong: Array) -> str:
     if first > 0:
         place = f"{output.name}[{before}:{first}]"
         return f"; {place} is right, and t = {first} (counted from 0) is the first wrong time step"
-    if last < len(steps) - 1:
+    if last < len(steps) - 1 and not by_chance:
         return f"; {output.name}[{before}{last + 1}:] is right, and t = {last} is the last wrong time step"
     return "; the first time step is already wrong" if len(steps) > 1 else ""
 

@@ -1,4 +1,4 @@
-"""Questions for a human to grade, and the files beside notebooks: from source to release, and what cannot be released."""
+"""Questions for a human to grade, and the files beside notebooks: from source to release, and what cannot be."""
 
 from pathlib import Path
 

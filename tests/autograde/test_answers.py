@@ -1,4 +1,4 @@
-"""Answers in words are kept whatever an editor did to their cells; while it is graded, a notebook finds its siblings."""
+"""Answers in words are kept whatever an editor did to their cells; a notebook that is graded finds its siblings."""
 
 import json
 
