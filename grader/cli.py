@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
+from rich import box
 from rich.console import Console
 from rich.table import Table
 
@@ -19,8 +21,8 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-out = Console()
-err = Console(stderr=True)
+out = Console(markup=False, emoji=False, highlight=False)  # what is printed holds students' and folders' names
+err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 
 Term = Annotated[Path, typer.Option("--term", help="The folder with submitted/, autograded/ and gradebook.db.")]
 
@@ -51,7 +53,7 @@ def release(
     with out.status("Recording cases and outputs …"), _told():
         changed += record(root, root / "grader" / "data")
     for path in changed:
-        out.print(f"wrote {path.relative_to(root)}", highlight=False)
+        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
     out.print(f"{len(changed)} files changed." if changed else "Everything was up to date.")
     if term is not None:
         from grader.autograde.gradebook import gradebook_url, register
@@ -60,7 +62,7 @@ def release(
         for chapter in manifest.chapters:
             with out.status(f"Registering {chapter.id} …"), _told():
                 register(gradebook_url(term), root, manifest, chapter)
-            out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", highlight=False)
+            out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
 
 
 @app.command()
@@ -75,9 +77,9 @@ def lint(
     with _told():
         for what, found in lint_course(root, exercise):
             problems += len(found)
-            out.print(f"{'✗' if found else '✓'} {what}", highlight=False, style="red" if found else "", markup=False)
+            out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
             for problem in found:
-                out.print(f"    {problem}", highlight=False, markup=False, soft_wrap=True)
+                out.print(f"    {problem}", soft_wrap=True)
     if problems:
         _stop(f"{problems} problem{'s' * (problems > 1)} found.")
 
@@ -102,13 +104,12 @@ def demo_class(
         if not verify:
             with out.status("Writing a demo class …"):
                 planted = demo.demo_class(root, folder, name, students, seed)
-            out.print(
-                f"Wrote {len(planted)} students to {folder / 'submitted'}; what each must get: {folder / demo.PLANTED}"
-            )
+            out.print(f"Wrote {len(planted)} students to {folder / 'submitted'}.", soft_wrap=True)
+            out.print(f"What each must get: {folder / demo.PLANTED}", soft_wrap=True)
             return
         found = demo.differences(root, folder, name)
     for line in found:
-        err.print(line, highlight=False, markup=False)
+        err.print(line)
     if found:
         _stop(f"{len(found)} scores differ from what was planted.")
     out.print("Every score in the gradebook is the one that was planted.")
@@ -131,7 +132,7 @@ def autograde(
         "Grade only work that you trust, or do it in a machine that may be lost.",
         style="bold yellow",
     )
-    columns = (TextColumn("{task.description}"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err) as progress, _told():
         task = progress.add_task("making ready", total=None)
         from grader.autograde.run import autograde as run
@@ -146,34 +147,45 @@ def autograde(
             on_graded=lambda graded: progress.update(task, advance=1, description=graded.student),
         )
         found = load_manifest(root / "course.toml").chapter(chapter)
-    out.print(_class_table(found, results))
+    out.print(f"{found.title} ({found.id}), {len(results)} submissions")
+    _print_table(_class_table(found, results))
     _print_remarks(results)
-    out.print(f"Gradebook: {term / 'gradebook.db'}   notebooks: {term / 'autograded'}", highlight=False)
+    out.print(f"Gradebook: {term / 'gradebook.db'}   notebooks: {term / 'autograded'}", soft_wrap=True)
     if any(graded.fault for graded in results):
         _stop("Some submissions could not be graded; their points are untouched. Run the command again.")
 
 
 def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
+    """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended."""
     from grader.render.rows import number
 
-    table = Table(title=f"{chapter.title} ({chapter.id})")
-    table.add_column("student")
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
+    table.add_column("student", overflow="fold", min_width=8)
     for exercise in chapter.exercises:
-        table.add_column(f"{exercise.id} / {number(exercise.points)}")
-    table.add_column("points", justify="right")
+        table.add_column(f"{exercise.id}\n/ {number(exercise.points)}", justify="right", overflow="fold")
+    table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
     table.add_column("time", justify="right")
+    table.add_column("what is not right", overflow="fold")
     for graded in results:
+        if graded.fault:
+            table.add_row(graded.student, *["–"] * len(chapter.exercises), "–", "", "not graded")
+            continue
         verdicts = {name: v for notebook in graded.verdicts.values() for name, v in notebook.items()}
-        cells = []
-        for exercise in chapter.exercises:
-            verdict = verdicts.get(exercise.id)
-            if verdict is None:
-                cells.append("–")
-                continue
-            cause = verdict.diagnosis.id if verdict.diagnosis else verdict.status
-            cells.append(number(verdict.earned) + ("" if verdict else f"  {cause}"))
-        table.add_row(graded.student, *cells, number(graded.earned), f"{graded.seconds:.1f} s")
+        wrong = [verdict for verdict in verdicts.values() if not verdict]
+        causes = [f"{v.id}: {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
+        points = [number(verdicts[exercise.id].earned) for exercise in chapter.exercises]
+        table.add_row(graded.student, *points, number(graded.earned), f"{graded.seconds:.1f} s", ", ".join(causes))
     return table
+
+
+def _print_table(table: Table) -> None:
+    """As wide as the terminal; where another program reads it, a line a student, however wide."""
+    if out.is_terminal:
+        out.print(table)
+        return
+    with io.StringIO() as text:
+        Console(file=text, width=10_000, markup=False, emoji=False, highlight=False).print(table)
+        out.print("\n".join(line.rstrip() for line in text.getvalue().splitlines()), soft_wrap=True)
 
 
 def _print_remarks(results: list[Graded]) -> None:
@@ -182,7 +194,7 @@ def _print_remarks(results: list[Graded]) -> None:
         out.print("For a human to look at:")
     for graded in noted:
         for remark in (*graded.remarks, *([graded.fault] if graded.fault else [])):
-            out.print(f"  {graded.student}: {remark}", highlight=False, markup=False, soft_wrap=True)
+            out.print(f"  {graded.student}: {remark}", soft_wrap=True)
 
 
 class _told:  # noqa: N801 - reads as a word: `with _told():`
@@ -200,6 +212,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from grader.autograde.gradebook import GradebookError
     from grader.autograde.hidden import HiddenError
     from grader.autograde.run import AutogradeError
+    from grader.demo import DemoError
     from grader.manifest import ManifestError, UnknownIdError
     from grader.messages import MessageError
     from grader.record import SpecError
@@ -207,19 +220,20 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
 
     return (
         AutogradeError,
+        DemoError,
         GradebookError,
         HiddenError,
         ManifestError,
         MessageError,
+        OSError,
         ReleaseError,
         SpecError,
         UnknownIdError,
-        ValueError,
     )
 
 
 def _stop(message: str) -> NoReturn:
-    err.print(message, style="red", highlight=False, markup=False, soft_wrap=True)
+    err.print(message, style="red", soft_wrap=True)
     raise typer.Exit(1)
 
 

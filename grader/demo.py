@@ -28,6 +28,10 @@ PLANTED = "planted.json"
 OURS = ("submitted", "autograded", "feedback", "hidden", "gradebook.db", PLANTED)  # what a demo class's folder holds
 
 
+class DemoError(Exception):
+    """A demo class cannot be made or compared as asked; the message says why and what to do."""
+
+
 @dataclass(frozen=True)
 class Work:
     """One exercise's cell, what it is, and what it must get. `diagnosis` None means that none is asked for."""
@@ -48,7 +52,7 @@ _SLIPS: dict[str, tuple[str, str]] = {
     "float32": ("return result.astype(np.float32)", "failed"),
     "changes its input": ("{array} += 1\nreturn result", "failed"),
     "raises SystemExit": ("raise SystemExit(0)", "error"),
-    "raises an exception": ("raise ValueError('not my day')", "error"),
+    "raises an exception": ("raise DemoError('not my day')", "error"),
     "runs for ever": ("while True:\n    pass", "timeout"),
     "ends the process": ("import os\nos._exit(0)", "error"),
     "prints a megabyte": ("print('x' * 1_000_000)\nreturn result", "passed"),
@@ -120,10 +124,10 @@ def demo_class(root: Path, out: Path, chapter_id: str, students: int, seed: int)
     exercise.
 
     The same numbers give the same class. What an earlier demo class left in OUT is deleted; a folder that holds
-    anything else is refused with ValueError.
+    anything else is refused with DemoError.
     """
     if students < 1:
-        raise ValueError(f"a class has at least one student; {students} were asked for")
+        raise DemoError(f"a class has at least one student; {students} were asked for")
     _refuse_what_is_no_demo(out)
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
@@ -151,28 +155,28 @@ def _refuse_what_is_no_demo(out: Path) -> None:
     if not out.exists():
         return
     if not out.is_dir():
-        raise ValueError(f"{out} is a file; choose another folder with --out")
+        raise DemoError(f"{out} is a file; choose another folder with --out")
     found = {path.name for path in out.iterdir()}
     strange = found - set(OURS) if PLANTED in found else found
     if strange:
-        raise ValueError(f"{out} holds {sorted(strange)[0]!r}, which no demo class made; choose another with --out")
+        raise DemoError(f"{out} holds {sorted(strange)[0]!r}, which no demo class made; choose another with --out")
     if found:
         planted = set(read_planted(out))
         others = [path.name for path in sorted((out / "submitted").glob("*")) if path.name not in planted]
         if others:
-            raise ValueError(
+            raise DemoError(
                 f"{out}/submitted holds {others[0]!r}, who is not of the demo class; choose another folder with --out"
             )
 
 
 def read_planted(out: Path) -> dict[str, Any]:
-    """What each student of a demo class must get. Raises ValueError where there is no demo class."""
+    """What each student of a demo class must get. Raises DemoError where there is none."""
     try:
         planted = json.loads((out / PLANTED).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise ValueError(f"{out} holds no demo class: {out / PLANTED} cannot be read. Make one first.") from error
+        raise DemoError(f"{out} holds no demo class: {out / PLANTED} cannot be read. Make one first.") from error
     if not isinstance(planted, dict):
-        raise ValueError(f"{out / PLANTED} is not one that a demo class has. Delete {out} and make one anew.")
+        raise DemoError(f"{out / PLANTED} is not one that a demo class has. Delete {out} and make one anew.")
     return planted
 
 
@@ -299,7 +303,7 @@ def differences(root: Path, out: Path, chapter_id: str) -> list[str]:
     planted = read_planted(out)
     chapter = load_manifest(root / "course.toml").chapter(chapter_id)
     if not (out / "gradebook.db").is_file():
-        raise ValueError(f"{out} has no gradebook. Run  grader autograde {chapter.id} --term {out}  first.")
+        raise DemoError(f"{out} has no gradebook. Run  grader autograde {chapter.id} --term {out}  first.")
     found = []
     with open_gradebook(gradebook_url(out)) as gradebook:
         for student, exercises in planted.items():

@@ -1,0 +1,259 @@
+"""The command line, in this process: what it says, where, and with which exit status."""
+
+import re
+import shutil
+from pathlib import Path
+
+import pytest
+from rich.console import Console
+from typer.testing import CliRunner
+
+import grader.autograde.run as run
+from grader import cli, demo
+from grader.autograde.hidden import hidden_checks
+from grader.autograde.runner import WorkerError
+from grader.manifest import load_manifest
+from grader.verdict import Verdict
+
+ROOT = Path(__file__).parents[1]
+CHAPTER = "ch01_vanilla_rnn"
+
+
+@pytest.fixture
+def grader(monkeypatch):
+    """Call the command as from the shell, in the course's folder; return exit status, stdout and stderr."""
+
+    def call(*arguments, at=ROOT):
+        monkeypatch.chdir(at)
+        result = CliRunner().invoke(cli.app, [str(a) for a in arguments])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        assert "Traceback" not in result.output
+        return result.exit_code, result.stdout, result.stderr
+
+    return call
+
+
+COMMANDS = [("autograde", CHAPTER), ("release",), ("lint",), ("demo-class",)]
+
+
+@pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
+def test_outside_a_course(grader, tmp_path, command):
+    (tmp_path / "course.toml").write_text("")  # a course has solutions, too
+    status, _, error = grader(*command, at=tmp_path)
+    assert status == 1
+    assert error.strip() == (
+        "This is not inside a course: no folder from here upwards holds course.toml and solutions/."
+    )
+    assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
+
+
+def test_a_folder_below_the_course_will_do(grader):
+    status, _, error = grader("autograde", "nope", at=ROOT / "grader" / "autograde")
+    assert status == 1
+    assert "There is no chapter 'nope'" in error
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (("autograde",), "Missing argument"),
+        (("autograde", CHAPTER, "--colour"), "No such option"),
+        (("autograde", CHAPTER, "--workers", "0"), "Invalid value for '--workers'"),
+        (("autograde", CHAPTER, "--workers", "many"), "Invalid value for '--workers'"),
+        (("demo-class", "--students", "lots"), "Invalid value for '--students'"),
+        (("grade",), "No such command 'grade'"),
+    ],
+)
+def test_wrong_use(grader, arguments, words):
+    status, _, error = grader(*arguments)
+    assert status == 2
+    assert words in error
+
+
+def test_help(grader):
+    status, text, _ = grader("--help")
+    assert status == 0
+    assert all(command in text for command in ("autograde", "demo-class", "lint", "release"))
+    for command, *_ in COMMANDS:
+        assert grader(command, "--help")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("name", "words"),
+    [
+        ("nope", "There is no chapter 'nope'. The course has: ch01_vanilla_rnn"),
+        ("ch01_vanila_rnn", "There is no chapter 'ch01_vanila_rnn'. Near it: ch01_vanilla_rnn"),
+        ("rnn_step", "There is no chapter 'rnn_step'."),
+        ("[bold]", "There is no chapter '[bold]'."),
+    ],
+)
+def test_an_unknown_chapter(grader, tmp_path, name, words):
+    status, output, error = grader("autograde", name, "--term", tmp_path / "term")
+    assert (status, output) == (1, "")
+    assert words in error
+    assert not (tmp_path / "term").exists()
+
+
+def test_no_submissions(grader, tmp_path):
+    term = tmp_path / "no [such] term"
+    status, output, error = grader("autograde", CHAPTER, "--term", term)
+    assert (status, output) == (1, "")
+    assert f"No submissions of {CHAPTER} in {term}/submitted." in error
+    assert f"Put each student's notebooks into {term}/submitted/STUDENT/{CHAPTER}/." in error
+    assert not term.exists()
+
+
+def test_a_demo_class_is_refused_where_something_else_is(grader, tmp_path):
+    (tmp_path / "thesis.tex").write_text("")
+    status, _, error = grader("demo-class", "--out", tmp_path)
+    assert status == 1
+    assert "holds 'thesis.tex', which no demo class made; choose another with --out" in error
+    assert grader("demo-class", "--students", "0", "--out", tmp_path / "class")[0] == 1
+    assert grader("demo-class", "--chapter", "nope", "--out", tmp_path / "class")[0] == 1
+    status, _, error = grader("demo-class", "--verify", "--out", tmp_path / "class")
+    assert status == 1
+    assert "holds no demo class" in error
+
+
+# --- a small class -------------------------------------------------------------------------------------------
+
+
+ODD = "a [red]b :smile: [bold]"
+
+
+@pytest.fixture(scope="module")
+def small_class(tmp_path_factory):
+    """Six students, the last of an odd name, as they handed in: one no notebook, none of them an endless loop."""
+    out = tmp_path_factory.mktemp("small") / "class"
+    for seed in range(100):
+        planted = str(demo.demo_class(ROOT, out, CHAPTER, 6, seed))
+        if "runs for ever" not in planted and "not JSON" in planted:
+            break
+    hidden_checks(ROOT, out, load_manifest(ROOT / "course.toml").chapter(CHAPTER))
+    (out / "submitted" / "student6").rename(out / "submitted" / ODD)
+    return out
+
+
+@pytest.fixture
+def term(small_class, tmp_path):
+    for name in ("submitted", "hidden"):
+        shutil.copytree(small_class / name, tmp_path / "term" / name)
+    return tmp_path / "term"
+
+
+def test_a_class_is_graded(grader, term):
+    status, output, error = grader("autograde", CHAPTER, "--term", term, "--workers", "2")
+    assert status == 0
+    warning = "Not sandboxed: this version runs students' code in child processes with your rights."
+    assert warning in " ".join(error.split())
+    lines = output.splitlines()
+    assert lines[0] == f"The vanilla RNN ({CHAPTER}), 6 submissions"
+    for student in ["student1", "student2", "student3", "student4", "student5", ODD]:
+        (line,) = [line for line in lines if line.startswith(student + " ")]
+        step, forward, points, seconds, unit = line.removeprefix(student).split()[:5]
+        assert float(step) + float(forward) == float(points)
+        assert float(seconds) >= 0
+        assert unit == "s"
+    assert "For a human to look at:" in lines
+    assert f"Gradebook: {term}/gradebook.db   notebooks: {term}/autograded" in lines
+    assert (term / "autograded" / ODD / CHAPTER / "recurrence.ipynb").is_file()
+
+
+def test_a_fault_of_the_grader_leaves_the_others_graded(grader, term, monkeypatch):
+    real = run.grade
+
+    def grade(session, student, folder):
+        if student == "student2":
+            raise WorkerError("no process for student code could be started: out of [memory]")
+        return real(session, student, folder)
+
+    monkeypatch.setattr(run, "grade", grade)
+    status, output, error = grader("autograde", CHAPTER, "--term", term)
+    assert status == 1
+    assert "Some submissions could not be graded; their points are untouched. Run the command again." in error
+    assert "  student2: no process for student code could be started: out of [memory]" in output.splitlines()
+    (line,) = [line for line in output.splitlines() if line.startswith("student2 ")]
+    assert line.split() == ["student2", "–", "–", "–", "not", "graded"]
+    assert {path.name for path in (term / "autograded").iterdir()} == {
+        *(f"student{n}" for n in (1, 3, 4, 5)),
+        ODD,
+    }
+
+
+# --- the table -----------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def results():
+    """A class with the longest names that there are."""
+
+    def verdict(name, points):
+        return Verdict(name, name, "passed" if points == 2 else "failed", points, 2.0, "page")
+
+    def graded(student, step, forward):
+        verdicts = {"rnn_step": verdict("rnn_step", step), "rnn_forward": verdict("rnn_forward", forward)}
+        return run.Graded(student, {"recurrence": verdicts}, seconds=12.34)
+
+    long = "maria-magdalena.von-und-zu-hohenstein@stud.example-university.org"
+    return [graded("ada", 2.0, 0.5), graded(long, 0.0, 2.0), run.Graded("bo", fault="no")]
+
+
+@pytest.mark.parametrize("width", [80, 100, 200])
+def test_the_table_cuts_nothing_off(results, width):
+    chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
+    console = Console(width=width)
+    with console.capture() as capture:
+        console.print(cli._class_table(chapter, results))
+    text = capture.get()
+    assert "…" not in text
+    assert all(len(line) <= width for line in text.splitlines())
+    squeezed = re.sub(r"\s", "", text)
+    for word in ("ada", "bo", "rnn_step", "rnn_forward", "12.3s", "rnn_forward:failed", "notgraded", "2.5"):
+        assert word in squeezed
+    if width == 200:
+        assert results[1].student in text
+
+
+# --- release -------------------------------------------------------------------------------------------------
+
+
+def test_release_again_changes_nothing(grader, tmp_path):
+    """In a copy of the course, whose data may differ from this machine's in the last digits only."""
+    for name in ("solutions", "exercises", "grader/data"):
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    (tmp_path / "exercises" / CHAPTER / "recurrence.ipynb").unlink()
+    status, output, _ = grader("release", at=tmp_path)
+    assert status == 0
+    assert f"wrote exercises/{CHAPTER}/recurrence.ipynb" in output.splitlines()
+    before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file()}
+    assert grader("release", at=tmp_path)[:2] == (0, "Everything was up to date.\n")
+    after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file()}
+    assert {k: v for k, v in after.items() if "__pycache__" not in k.parts} == {
+        k: v for k, v in before.items() if "__pycache__" not in k.parts
+    }
+
+
+def test_release_registers_a_term(grader, tmp_path):
+    for name in ("solutions", "exercises", "grader/data"):
+        (tmp_path / name).parent.mkdir(exist_ok=True)
+        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
+    shutil.copy(ROOT / "course.toml", tmp_path)
+    for _ in range(2):
+        status, output, _ = grader("release", "--term", "term", at=tmp_path)
+        assert status == 0
+        assert f"registered {CHAPTER} in term/gradebook.db" in output.splitlines()
+
+
+def test_a_release_that_cannot_be(grader, tmp_path):
+    shutil.copytree(ROOT / "solutions", tmp_path / "solutions", ignore=shutil.ignore_patterns("__pycache__"))
+    text = (ROOT / "course.toml").read_text("utf-8")
+    (tmp_path / "course.toml").write_text(text.replace('"rnn_forward"', '"rnn_backward"'), "utf-8")
+    status, output, error = grader("release", at=tmp_path)
+    assert (status, output) == (1, "")
+    assert f"solutions/{CHAPTER}/recurrence.py" in error
+    assert "rnn_backward" in error or "rnn_forward" in error
+    (tmp_path / "course.toml").write_text("title = ", "utf-8")
+    status, _, error = grader("release", at=tmp_path)
+    assert status == 1
+    assert "course.toml" in error
