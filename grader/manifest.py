@@ -180,7 +180,8 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
             if not _ID.match(name):
                 raise fail(name, f"{name!r} is not a name: letters, digits and _ only, a letter first")
         ids = [chapter.id, *(f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks)]
-        for item in (*chapter.exercises, *chapter.questions):
+        items: list[Exercise | Question] = [*chapter.exercises, *chapter.questions]
+        for item in items:
             ids.append(item.id)
             if not _ID.match(item.id):
                 what = "exercise" if isinstance(item, Exercise) else "question"

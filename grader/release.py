@@ -132,7 +132,7 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
 
 
 def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
-    """The files that stand beside the notebooks, as CHAPTER/NAME, and where each comes from: solutions/CHAPTER/files/."""
+    """The files beside the notebooks, as CHAPTER/NAME, and where each comes from, in solutions/CHAPTER/files/."""
     return {
         Path(chapter.id, path.name): path
         for chapter in manifest.chapters

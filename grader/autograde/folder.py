@@ -1,4 +1,4 @@
-"""What lies beside a notebook while it is graded: the student's other files, and those that the release brings along."""
+"""What lies beside a notebook while it is graded: the student's other files, and those that the release adds."""
 
 from __future__ import annotations
 

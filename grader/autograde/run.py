@@ -12,8 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.frames import Fault
 from grader.autograde.folder import released_files, submitted_files
+from grader.autograde.frames import Fault
 from grader.autograde.gradebook import gradebook_url, open_gradebook, record_submission, register
 from grader.autograde.hidden import hidden_checks
 from grader.autograde.notebook import Plan, UnreadableError, fresh_ids, grade_id, plan, read_notebook

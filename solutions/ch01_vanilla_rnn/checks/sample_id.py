@@ -98,8 +98,8 @@ SPEC = Spec(
     why="""
 The cumulative sums cut the stretch from 0 to 1 into V pieces; piece i is as long as `probs[i]`. A u that is drawn
 evenly from [0, 1) falls into piece i with exactly that probability. Each piece holds its left end and not its right
-one, so the comparison is *exceeds*, not *reaches*: then a piece of length 0 holds nothing, and its id is never drawn, not
-even by u = 0. In floating point the last sum may stop short of 1. A u above it belongs to the last piece that has a
+one, so the comparison is *exceeds*, not *reaches*: then a piece of length 0 holds nothing, and its id is never drawn,
+not even by u = 0. In floating point the last sum may stop short of 1. A u above it belongs to the last piece that has a
 length.
 """,
 )

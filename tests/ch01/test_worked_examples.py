@@ -1,0 +1,141 @@
+"""The numbers that the notebooks of chapter 01 show by hand, read from their prose and computed anew."""
+
+import json
+import re
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+
+from solutions.ch01_vanilla_rnn.predictions import classify_last, sequence_loss, softmax
+from solutions.ch01_vanilla_rnn.writing import generate, sample_id
+
+ROOT = Path(__file__).parents[2]
+FOLDER = ROOT / "solutions" / "ch01_vanilla_rnn"
+
+
+def prose(notebook, heading):
+    """The text under one heading of a notebook, with ASCII minus signs."""
+    text = (FOLDER / f"{notebook}.py").read_text("utf-8").replace("−", "-")
+    return text.partition(f"# ## {heading}\n")[2].partition("\n# %% exercise")[0]
+
+
+def numbers(text):
+    """Every number of two decimals in a text."""
+    return [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.\d\d(?!\d)", text)]
+
+
+def table(text, header):
+    """The rows of the table whose first line contains this, as lists of cells."""
+    lines = text.split("\n")
+    start = next(i for i, line in enumerate(lines) if header in line)
+    rows = []
+    for line in lines[start + 2 :]:
+        if not line.startswith("# |"):
+            break
+        rows.append([cell.strip() for cell in line[3:].strip().strip("|").split("|")])
+    return rows
+
+
+def arrays(text):
+    """Arrays given in a line as `NAME` = [[…]]."""
+    found = re.findall(r"`(\w+)` = (\[\[.*?\]\]|\[[^][]*\])", text)
+    return {name: np.array(json.loads(body)) for name, body in found}
+
+
+def check_shown(shown, value):
+    np.testing.assert_array_equal(np.array(shown), np.round(value, 2))
+
+
+def test_concatenated_weights():
+    rows = table(prose("recurrence", "One matrix instead of two"), "entry by entry")
+    step = prose("recurrence", "One step of the recurrence")
+    sums = next(line for line in table(step, "| part |") if line[0] == "sum")
+    bias = next(line for line in table(step, "| part |") if line[0] == "bias")
+    for unit, (_, products, total) in enumerate(rows):
+        value = eval(products.replace("·", "*"))
+        assert float(total) == round(value, 2)
+        assert round(value + float(bias[1 + unit]), 2) == float(sums[1 + unit])
+
+
+def test_softmax():
+    text = prose("predictions", "From numbers to probabilities")
+    z, e, p = ([float(cell) for cell in row[1:] if cell] for row in table(text, "id 0"))
+    expected = torch.softmax(torch.tensor(z, dtype=torch.float64), 0).numpy()
+    check_shown(e, [*np.exp(z), np.exp(z).sum()])
+    check_shown(p, [*expected, 1])
+    assert round(sum(p[:-1]), 2) == 1
+    np.testing.assert_allclose(softmax(np.array(z) + 1000), expected)
+    with np.errstate(over="ignore"):
+        assert np.isinf(np.exp(1001.0))
+
+
+def test_classify_last():
+    text = prose("predictions", "One answer for a whole sequence")
+    given = arrays(text)
+    rows = table(text, "last real one")
+    x, states, logits = ([numbers(row[i]) for row in rows] for i in (1, 3, 5))
+    lengths = np.array([int(row[2]) for row in rows])
+    inputs = {"x": np.array(x)[:, :, None], "lengths": lengths, "h_0": np.zeros((2, 1)), **given}
+    check_shown(logits, classify_last(**inputs))
+    h, h_t = [], np.zeros(2)
+    for x_t in np.array(x).T:
+        h_t = np.tanh(x_t * given["W_xh"][0, 0] + h_t * given["W_hh"][0, 0] + given["b_h"][0])
+        h.append(h_t)
+    check_shown(states, np.transpose(h))
+    assert [float(row[4]) for row in rows] == [states[i][n - 1] for i, n in enumerate(lengths)]
+
+
+def test_sequence_loss():
+    text = prose("predictions", "How surprised the network is")
+    rows = table(text, "p of the target")
+    logits = np.array([json.loads(row[1]) for row in rows])
+    targets = np.array([int(row[2]) for row in rows])
+    p = torch.softmax(torch.from_numpy(logits), 1).numpy()[np.arange(len(rows)), targets]
+    check_shown([float(row[3]) for row in rows], p)
+    check_shown([float(row[4]) for row in rows], -np.log(p))
+    assert f"their mean, {sequence_loss(logits[None], targets[None]):.2f}." in text
+    assert sequence_loss(np.array([[[0.0, 1000.0]]]), np.array([[0]])) == 1000
+    assert np.exp(-1000) == 0
+
+
+def test_sample_id():
+    text = prose("writing", "Drawing one id")
+    probs, cumulative = ([float(cell) for cell in row[1:]] for row in table(text, "| id | 0 |"))
+    check_shown(cumulative, np.cumsum(probs))
+    (ids,) = table(text, "| `u` | 0.00")
+    us = re.search(r"# \| `u` \|( 0\.00.*)\|", text)[1].split("|")
+    assert [sample_id(np.array(probs), float(u)) for u in us] == [int(i) for i in ids[1:]]
+
+
+@pytest.mark.parametrize("drawn", [False, True])
+def test_generate(drawn):
+    text = prose("writing", "Writing step by step")
+    given = arrays(text)
+    h_0, u = given.pop("h_0"), given.pop("u")
+    start_id = int(re.search(r"`start_id` = (\d)", text)[1])
+    rows = table(text, "| probabilities |" if drawn else "| logits |")
+    ids = generate(start_id, 3, h_0, **given, u=u if drawn else None)
+    assert [int(row[-1]) for row in rows] == ids.tolist()
+    assert [int(row[1]) for row in rows] == [start_id, *ids[:-1]]
+    h_t = h_0
+    for row in rows:
+        h_t = np.tanh(given["W_xh"][int(row[1])] + h_t @ given["W_hh"] + given["b_h"])
+        logits = (h_t @ given["W_hy"] + given["b_y"])[0]
+        p = torch.softmax(torch.from_numpy(logits), 0).numpy()
+        check_shown([float(row[2])], h_t[0])
+        check_shown(numbers(row[3]), p if drawn else logits)
+        if drawn:
+            check_shown(numbers(row[4]), np.cumsum(p))
+            assert float(row[5]) == u[int(row[0])]
+
+
+def test_the_notebook_has_the_book_s_network():
+    """The weights in the last cell of *writing* are those of the page, and they spell the word."""
+    recorded = json.loads((ROOT / "experiments" / "ch01" / "hello_weights.json").read_text("utf-8"))["weights"]
+    source = (FOLDER / "writing.py").read_text("utf-8")
+    shown = {name: json.loads(body) for name, body in re.findall(r'# +"(\w+)": np\.array\((.*)\),', source)}
+    assert shown == recorded
+    weights = {name: np.array(value) for name, value in shown.items()}
+    assert generate(0, 4, np.zeros((1, 3)), **weights).tolist() == [1, 2, 2, 3]
