@@ -1,0 +1,1 @@
+"""Chapter 02, backpropagation through time: the notebooks with their solutions."""
