@@ -83,6 +83,7 @@ def _fits(
             or (i not in covered and agree(checks.expected[i], variant[i], outputs, checks))
             for i in indices
         )
+        and all(set(variant[i].changed) <= set(observations[i].changed) for i in indices)
         and (
             any(variant[i].raised is None for i in telling)
             or (not telling and _differ_in_nothing(checks, observations, variant))

@@ -23,4 +23,31 @@ def rng(*, seed: int) -> np.random.Generator:
     return np.random.default_rng(seed)
 
 
-BUILDERS: dict[str, Callable[..., Any]] = {"affine": affine, "rng": rng}
+def quadratic(*, shape: Any, matrix: Any, linear: Any) -> Callable[[Any], Any]:
+    """theta of this shape, its n entries as v → v @ matrix (n, n) @ v + linear (n,) @ v, a number."""
+
+    def value(theta: Any) -> Any:
+        v = _entries(theta, shape)
+        return (v @ matrix @ v + linear @ v).item()
+
+    return value
+
+
+def tanh_sum(*, shape: Any, matrix: Any, bias: Any, weight: Any) -> Callable[[Any], Any]:
+    """theta of this shape, its n entries as v → weight (m,) @ tanh(matrix (m, n) @ v + bias (m,)), a number."""
+    return lambda theta: (weight @ np.tanh(matrix @ _entries(theta, shape) + bias)).item()
+
+
+def _entries(theta: Any, shape: Any) -> np.ndarray[Any, Any]:
+    array = np.asarray(theta)
+    if array.shape != tuple(shape):
+        raise ValueError(f"this function takes an array of shape {tuple(shape)}, and got one of shape {array.shape}")
+    return array.ravel()
+
+
+BUILDERS: dict[str, Callable[..., Any]] = {
+    "affine": affine,
+    "quadratic": quadratic,
+    "rng": rng,
+    "tanh_sum": tanh_sum,
+}

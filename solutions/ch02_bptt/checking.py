@@ -64,6 +64,69 @@ def relative_error(a, b):
 
 
 # %% [markdown]
+# ## A gradient from nothing but values
+#
+# Write `numerical_gradient`.
+# It takes any function `f` of an array, and finds its gradient by asking for values alone:
+# move one entry a little up, then a little down, and see how much the value changes.
+#
+# $$\frac{\partial f}{\partial \theta_i} \approx
+# \frac{f(\theta + \varepsilon e_i) - f(\theta - \varepsilon e_i)}{2 \varepsilon}$$
+#
+# where $e_i$ is 0 but for a 1 in the place of entry $i$. This is the *central difference*.
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `f` | a function | `f(theta)` is a number |
+# | `theta` | any, float64 | where the gradient is wanted |
+# | `eps` | a number | how far to move; 1e-5 if it is left out |
+# | result | that of `theta` | one partial derivative for each entry |
+#
+# **By hand, once.** $f(\theta) = \theta_0^2 \, \theta_1$ at `theta` = [3.00, 2.00], with `eps` = 0.10:
+#
+# | entry | `f` above | `f` below | difference | divided by 0.20 |
+# |---|---|---|---|---|
+# | 0 | 3.10² · 2.00 = 19.22 | 2.90² · 2.00 = 16.82 | 2.40 | 12.00 |
+# | 1 | 3.00² · 2.10 = 18.90 | 3.00² · 1.90 = 17.10 | 1.80 | 9.00 |
+#
+# The derivatives on paper are $2 \theta_0 \theta_1 = 12$ and $\theta_0^2 = 9$.
+#
+# You may change `theta` while you work, and that saves copies of large arrays.
+# When your function returns, `theta` has to be what it was, *bit for bit*: it is somebody's network.
+# This is less simple than it sounds. Say aloud what the next cell prints, then run it.
+
+# %%
+0.7 + 1e-5 - 2e-5 + 1e-5 == 0.7
+
+# %% [markdown]
+# When the check passes, you can find the gradient of anything that you can compute.
+# It takes two calls of `f` for each entry, so nobody trains with it: it is there to check what is fast.
+#
+# One thing to know: an array of integers holds no small steps. `np.array([1, 2])` plus 1e-5, put back into the array,
+# is `[1, 2]`. Write `np.array([1.0, 2.0])`.
+
+
+# %% exercise="numerical_gradient"
+def numerical_gradient(f, theta, eps=1e-5):
+    """Find the gradient of f at theta by central differences.
+
+    f(theta) -> a number, theta of any shape, eps a number -> an array like theta; theta is left as it was.
+    """
+    ### BEGIN SOLUTION
+    gradient = np.zeros_like(theta)
+    for index in np.ndindex(theta.shape):
+        old = theta[index]
+        theta[index] = old + eps
+        above = f(theta)
+        theta[index] = old - eps
+        below = f(theta)
+        theta[index] = old  # the number itself: steps there and back would round
+        gradient[index] = (above - below) / (2 * eps)
+    return gradient
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Where you are
 
 # %% active="ipynb"
