@@ -127,6 +127,76 @@ def numerical_gradient(f, theta, eps=1e-5):
 
 
 # %% [markdown]
+# ## The gradient stops, the state goes on
+#
+# Write `truncated_bptt`.
+# The backward pass of a long text would need all of its states at once.
+# So the steps are taken in chunks of `tau`: [0, tau), [tau, 2·tau), and so on, the last one perhaps shorter.
+# **The state crosses a cut, the gradient does not.**
+# The forward pass has run through all steps without a break; going back, nothing passes from a chunk
+# into the chunk before.
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `dh` | (B, T, H) | how the loss changes with each state by itself: what comes in from the output layer |
+# | `x` | (B, T, D) | the inputs |
+# | `h_0` | (B, H) | the state before the first step |
+# | `h` | (B, T, H) | all states, from the forward pass |
+# | `W_xh`, `W_hh` | (D, H), (H, H) | the weights |
+# | `tau` | an integer | the steps of a chunk, 1 or more; it may be larger than T |
+# | result `dW_xh`, `dW_hh`, `db_h` | (D, H), (H, H), (H,) | the gradients, summed over all steps and the batch |
+#
+# In the backward pass of one step, what reaches the state is the sum of what comes from the output layer
+# and what comes back from the next step.
+# Through the tanh it becomes $da_t$, and from there it goes to the weights and to the step before:
+#
+# $$da_t = (dh_t + \text{back}_t) \odot (1 - h_t^2), \qquad \text{back}_{t-1} = da_t W_{hh}^\top$$
+#
+# $$dW_{xh} = \sum_t x_t^\top da_t, \qquad dW_{hh} = \sum_t h_{t-1}^\top da_t, \qquad db_h = \sum_t da_t$$
+#
+# **By hand, once.** One sequence of four steps, one input, one unit, `tau` = 2;
+# `W_hh` = [[0.50]], `h_0` = [[0.40]], and `x`, `h` and `dh` as in the table.
+# Read it from the bottom row up, as the backward pass goes:
+#
+# | t | `x` | `h` | `dh` | comes back | $da$ | to `dW_xh` | to `dW_hh` |
+# |---|---|---|---|---|---|---|---|
+# | 0 | 1.00 | 0.60 | 0.50 | 0.24 | 0.48 | 0.48 | 0.19 |
+# | 1 | −2.00 | −0.70 | 0.95 | **0.00** | 0.48 | −0.97 | 0.29 |
+# | 2 | 0.50 | 0.20 | −0.30 | 0.42 | 0.12 | 0.06 | −0.08 |
+# | 3 | 1.50 | 0.40 | 1.00 | 0.00 | 0.84 | 1.26 | 0.17 |
+# | sum | | | | | 1.91 | 0.82 | 0.57 |
+#
+# In row 1 the 0.06 that row 2 would have sent back (0.12 · 0.50) is cut off.
+# And yet row 2's part of `dW_hh` is its $da$ times −0.70, the state of row 1: that one crosses the cut.
+#
+# You may write one loop over all steps, or copy your `rnn_backward` into a cell above and use it chunk by chunk.
+# Your `numerical_gradient` cannot check this one: a truncated gradient is no function's true gradient.
+# When the check passes, you can train on a text of any length with the memory of one chunk.
+
+
+# %% exercise="truncated_bptt"
+def truncated_bptt(dh, x, h_0, h, W_xh, W_hh, tau):
+    """Go back through time in chunks of tau steps: the state crosses a cut, the gradient does not.
+
+    dh (B, T, H), x (B, T, D), h_0 (B, H), h (B, T, H), W_xh (D, H), W_hh (H, H), tau a number of steps
+    -> dW_xh (D, H), dW_hh (H, H), db_h (H,), summed over all steps.
+    """
+    ### BEGIN SOLUTION
+    dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(W_hh.shape[0])
+    back = np.zeros(h_0.shape)  # (B, H)
+    for t in reversed(range(x.shape[1])):
+        if (t + 1) % tau == 0:  # the last step of a chunk
+            back = np.zeros(h_0.shape)
+        da = (dh[:, t] + back) * (1 - h[:, t] ** 2)  # (B, H)
+        dW_xh += x[:, t].T @ da
+        dW_hh += (h[:, t - 1] if t > 0 else h_0).T @ da
+        db_h += da.sum(axis=0)
+        back = da @ W_hh.T
+    return dW_xh, dW_hh, db_h
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Where you are
 
 # %% active="ipynb"
