@@ -59,7 +59,9 @@ def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
         step = eps or 1e-5
         if tells(BUILDERS[f.kind](**f.params), theta, step) and (kind == EXACT) == stays(theta, step):
             inputs = {"f": f, "theta": theta}
-            return Case(dict(zip(SYMBOLS[len(shape)], shape, strict=True)), inputs | ({"eps": eps} if eps else {}), kind)
+            return Case(
+                dict(zip(SYMBOLS[len(shape)], shape, strict=True)), inputs | ({"eps": eps} if eps else {}), kind
+            )
 
 
 def tells(f, theta, eps):
