@@ -1,5 +1,7 @@
 """What is due of a training loop, by what it asks `loss_and_grads` and what it makes of the answers."""
 
+from itertools import pairwise
+
 import numpy as np
 
 from grader.cases import DEFAULT_TOLERANCE, Output
@@ -17,7 +19,7 @@ AXES = {"W_xh": ("V", "H"), "W_hh": ("H", "H"), "b_h": ("H",), "W_hy": ("H", "V"
 
 
 def turns(case, observation):
-    """Every call with its number in the script. Calls beyond those due that only repeat the one before are left out."""
+    """Every call with its number in the script. Those beyond what is due that repeat the one before are left out."""
     calls = [call if isinstance(call, dict) else {} for call in observation.calls.get("loss_and_grads", [])]
     due, found, number = case.inputs["num_updates"], [], -1
     for index, call in enumerate(calls):
@@ -106,7 +108,7 @@ def alike(params):
 
 
 def judge(case, observation):
-    """The first thing wrong with the chunks, the state, the weights, their updates and the losses, one after another."""
+    """The first thing wrong with each of: the chunks, the state, the weights, their updates, the losses."""
     numbered = turns(case, observation)
     calls = [call for _, call in numbered]
     if not calls:
@@ -257,7 +259,7 @@ def goes_by(rule):
 
 
 def seen(part, matches):
-    """A match that is asked only where this part is wrong, of whole stories: `matches(case, calls, answers, result)`."""
+    """A match that is asked only where this part is wrong, by `matches(case, calls, answers, result)`."""
 
     def match(case, observation):
         numbered, results = turns(case, observation), script(case)
@@ -280,7 +282,7 @@ def _one_number(case, calls, answers, result, shared):
     weights = path(case, calls, result[1])
     if weights is None:
         return False
-    for k, (at, after) in enumerate(zip(weights, weights[1:], strict=False)):
+    for k, (at, after) in enumerate(pairwise(weights)):
         factors = [float(np.sum((after[n] - at[n]) * answers[k][1][n]) / np.sum(answers[k][1][n] ** 2)) for n in AXES]
         for name, factor in zip(AXES, factors, strict=True):
             if factor == 0 or not close(at[name] + factor * answers[k][1][name], after[name], DEFAULT_TOLERANCE).all():
@@ -330,7 +332,7 @@ def _targets_not_shifted(case, calls, answers, result):
 
 
 def states(rule):
-    """Whether every h_0 is one of those in `rule(k, anew, h, zeros)`: h are the h_T that came back, anew the restarts."""
+    """Whether every h_0 is one of those in `rule(k, anew, h, zeros)`: h is every h_T given back, anew the restarts."""
 
     def matches(case, calls, answers, result):
         h, anew = [answer[2] for answer in answers], restarts(case, calls)

@@ -126,7 +126,8 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 # | 2 | 0.00 | 6.25 | 2.50 | 0.00 | 0.26 |
 # | 3 | 6.00 | 42.25 | 6.50 | −0.09 | 0.17 |
 #
-# The check mostly looks at what you ask: it gives you a `loss_and_grads` with made-up answers and writes down every call.
+# The check mostly looks at what you ask:
+# it gives you a `loss_and_grads` with made-up answers, and writes down every call.
 # At the end it gives you a real network of 16 units and the word *hello*, which has to know it after 300 updates.
 #
 # Your `adagrad_step` is at hand.

@@ -252,7 +252,7 @@ def restored_step_by_step(f, theta, eps=1e-5):
 
 @SPEC.misconception()
 def all_at_once(f, theta, eps=1e-5):
-    """Tempting because NumPy adds eps to all entries in one line; that is the slope in one direction, for all of them."""
+    """Tempting because NumPy adds eps to all entries in one line; that is one slope, in one direction."""
     return np.full(theta.shape, (f(theta + eps) - f(theta - eps)) / (2 * eps))
 
 

@@ -94,8 +94,8 @@ A place in the text and a state go along from chunk to chunk: what the network h
 goes on reading is the place. When no whole chunk is left, both start again: the state of the text's end says nothing
 about its beginning. Every target is the id that follows its input, so a chunk takes `seq_length` + 1 ids, and the next
 one begins with the id that was the last target.
-The weights start from small random numbers. Were all units of the state alike, they would get the same gradients and stay alike for
-ever; the biases may be 0. Each array of weights has a cache of its own shape that lives as long as the training.
+The weights start from small random numbers. Were all units of the state alike, they would get the same gradients and
+stay alike for ever; the biases may be 0. Each array of weights has a cache of its own shape that lives as long as the training.
 """,
 )
 
@@ -294,7 +294,7 @@ def units_all_alike(**inputs):
 @SPEC.misconception(keeps=["chunks", "state", "updates", "hello"])
 def chance_of_its_own(**inputs):
     """Tempting because np.random.randn is what one remembers; a run that goes wrong cannot be run again."""
-    return loop(**inputs, start=lambda rng, shape: 0.1 * np.random.standard_normal(shape))  # noqa: NPY002
+    return loop(**inputs, start=lambda rng, shape: 0.1 * np.random.standard_normal(shape))
 
 
 @SPEC.misconception("chance_of_its_own")
