@@ -2,8 +2,8 @@
 
     python -m experiments.text [FILE]     what the text holds, and the line to print beside a figure
 
-`pydoc_data.topics` ships inside CPython and differs between its versions, so every figure made from it names the version
-and the hash: `Text.label`. Of the raw text only prose is kept: paragraphs, unwrapped, without markup, each once,
+`pydoc_data.topics` ships inside CPython and differs between its versions, so every figure made from it names version
+and hash: `Text.label`. Of the raw text only prose is kept: paragraphs, unwrapped, without markup, each once,
 in lower case. Topics are split as wholes into a training and a held-out part, and a training paragraph that has 50
 characters in a row in common with the held-out part is dropped; else the same sentence would stand on both sides.
 """

@@ -40,7 +40,7 @@ def call(function: Any, case: Case) -> Observation:
     generators = {name: value for name, value in inputs.items() if isinstance(value, np.random.Generator)}
     fresh = {name: _position(generator) for name, generator in generators.items()}
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
             warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
             result = function(**inputs)
     except KeyboardInterrupt:  # the student stops a call that runs too long

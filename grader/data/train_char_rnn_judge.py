@@ -220,7 +220,8 @@ def learning_problems(case, calls):
         loss = np.inf
     if loss < LEARNT:
         return []
-    return [Problem("judge", f"a loss below {LEARNT} nats in the end; it is {loss:.2f} at the last update", "learning")]
+    text = f"the loss at the last update: got {loss:.3g}, expected less than {LEARNT} nats"
+    return [Problem("values", text, "learning")]
 
 
 # Updates --------------------------------------------------------------------------------------------------------------

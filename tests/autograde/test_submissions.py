@@ -2,8 +2,8 @@
 
 import copy
 import json
+import os
 import threading
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -16,8 +16,6 @@ from grader.autograde.run import AutogradeError, autograde, grade, submissions
 from grader.autograde.runner import WorkerError
 from grader.manifest import UnknownIdError
 from grader.release import check_source
-
-ROOT = Path(__file__).parents[2]
 
 # --- the file ------------------------------------------------------------------------------------------------
 
@@ -309,9 +307,9 @@ def test_an_unknown_notebook_is_no_path(tmp_path):
 # --- the class -----------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_chapter(session, tmp_path):
+def test_an_unknown_chapter(small_course, tmp_path):
     with pytest.raises(UnknownIdError, match=r"no chapter 'ch01_vanila_rnn'\. Near it: ch01_vanilla_rnn"):
-        autograde(ROOT, tmp_path, "ch01_vanila_rnn")
+        autograde(small_course, tmp_path, "ch01_vanila_rnn")
 
 
 def test_no_submissions(session, tmp_path):
@@ -330,13 +328,14 @@ NAMES = ["ada lovelace", 'o\'hara "bob"', "Łukasz Żółw", "学生", "100%_+{x
 
 
 @pytest.fixture(scope="module")
-def odd_class(tmp_path_factory, right):
+def odd_class(tmp_path_factory, small_course, right):
     """A class with odd names, of whom one hands in what makes the grader itself fail."""
     term = tmp_path_factory.mktemp("odd class")
     for name in [*NAMES, "faulty", "unlucky"]:
         folder = term / "submitted" / name / "ch01_vanilla_rnn"
         folder.mkdir(parents=True)
         (folder / "recurrence.ipynb").write_text(json.dumps(right))
+    (term / "submitted" / os.fsdecode(b"latin-\xe9") / "ch01_vanilla_rnn").mkdir(parents=True)
     (term / "submitted" / "stray file.ipynb").write_text("{}")
     (term / "submitted" / ".ipynb_checkpoints").mkdir()
     (term / "submitted" / NAMES[0] / "ch01_vanilla_rnn" / "timestamp.txt").write_text("2026-03-01 12:30:00 UTC")
@@ -361,13 +360,13 @@ def odd_class(tmp_path_factory, right):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "run_submission", run_submission)
         patch.setattr(module, "grade", grade)
-        results = autograde(ROOT, term, "ch01_vanilla_rnn")
+        results = autograde(small_course, term, "ch01_vanilla_rnn")
     return term, {graded.student: graded for graded in results}
 
 
 def test_odd_names_are_graded_like_others(odd_class):
     term, results = odd_class
-    assert set(results) == {*NAMES, "faulty", "unlucky"}
+    assert set(results) == {*NAMES, "faulty", "unlucky", "latin-?"}
     assert {name: results[name].earned for name in NAMES} == dict.fromkeys(NAMES, 4)
     with open_gradebook(gradebook_url(term)) as gradebook:
         scores = {s.student_id: s.score for s in gradebook.assignment_submissions("ch01_vanilla_rnn")}
@@ -382,4 +381,5 @@ def test_a_fault_of_the_grader_costs_nobody_points(odd_class):
     term, results = odd_class
     assert results["faulty"].fault == "no process for student code could be started: out of memory"
     assert results["unlucky"].fault.startswith("the grader failed: ZeroDivisionError: a bug (test_submissions.py:")
-    assert not (term / "autograded" / "faulty").exists()
+    assert results["latin-?"].fault.startswith("the folder's name is not UTF-8")
+    assert {path.name for path in (term / "autograded").iterdir()} == set(NAMES)

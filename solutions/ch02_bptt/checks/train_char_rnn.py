@@ -87,7 +87,7 @@ SPEC = Spec(
         Facet("state", 2, outputs=("state",), kinds=(SCRIPTED,)),
         Facet("updates", 2, outputs=("updates",), kinds=(SCRIPTED,)),
         Facet("weights and losses", 1, outputs=("params", "losses"), kinds=(SCRIPTED,)),
-        Facet("hello", 1, outputs=("chunks", "learning"), kinds=(HELLO,)),
+        Facet("hello", 1, outputs=("chunks", "params", "losses", "learning"), kinds=(HELLO,)),
     ],
     why="""
 A place in the text and a state go along from chunk to chunk: what the network has read lies in the state, and where it
@@ -95,7 +95,8 @@ goes on reading is the place. When no whole chunk is left, both start again: the
 about its beginning. Every target is the id that follows its input, so a chunk takes `seq_length` + 1 ids, and the next
 one begins with the id that was the last target.
 The weights start from small random numbers. Were all units of the state alike, they would get the same gradients and
-stay alike for ever; the biases may be 0. Each array of weights has a cache of its own shape that lives as long as the training.
+stay alike for ever; the biases may be 0. Each array of weights has a cache of its own shape that lives as long as the
+training.
 """,
 )
 
@@ -291,7 +292,7 @@ def units_all_alike(**inputs):
     return loop(**inputs, start=lambda rng, shape: np.full(shape, 0.1))
 
 
-@SPEC.misconception(keeps=["chunks", "state", "updates", "hello"])
+@SPEC.misconception(keeps=["chunks", "state", "updates"])
 def chance_of_its_own(**inputs):
     """Tempting because np.random.randn is what one remembers; a run that goes wrong cannot be run again."""
     return loop(**inputs, start=lambda rng, shape: 0.1 * np.random.standard_normal(shape))
