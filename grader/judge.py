@@ -321,4 +321,6 @@ def _literal(value: Any) -> str:
 def _shape(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f" {value.shape}"
-    return " (a function)" if isinstance(value, Fixture) else f"={value!r}"[:60]
+    if isinstance(value, Fixture):
+        return " (a random generator)" if value.kind == "rng" else " (a function)"
+    return f"={value!r}"[:60]
