@@ -123,15 +123,17 @@ def _fits(
     variant: tuple[Observation, ...],
 ) -> bool:
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
-    return all(
+    agrees = all(
         agree(ours, theirs, outputs, checks)
         # on another facet's cases the mistake must show too, unless it gives what is due there
         or (not facet.covers(case, None) and agree(due, theirs, outputs, checks))
         for case, ours, theirs, due in zip(checks.cases, observations, variant, checks.expected, strict=True)
-    ) and (
-        any(variant[i].raised is None for i in telling)
-        or (not telling and _raises_there_alone(checks, observations, variant, facet))
     )
+    changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in zip(observations, variant, strict=True))
+    shown = any(variant[i].raised is None for i in telling) or (
+        not telling and _raises_there_alone(checks, observations, variant, facet)
+    )
+    return agrees and changes and shown
 
 
 def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str, ...]:

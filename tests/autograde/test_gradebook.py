@@ -107,9 +107,7 @@ def register_first(db_url, root):
 def dump(db_url):
     """All rows of the gradebook."""
     with closing(sqlite3.connect(db_url.removeprefix("sqlite:///"))) as connection:
-        tables = [
-            name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")
-        ]
+        tables = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
         return {name: sorted(map(repr, connection.execute(f"select * from {name}"))) for name in tables}
 
 
@@ -168,9 +166,7 @@ def test_register_again_changes_nothing(registered, course):
 def test_before_the_first_submission_cells_may_change(registered, course):
     (course / "solutions/ch01/second.py").write_text(EXERCISE.format("square"), "utf-8")
     register_first(registered, course)
-    manifest = (
-        (course / "course.toml").read_text("utf-8").partition('[[chapters.notebooks]]\nname = "second"')[0]
-    )
+    manifest = (course / "course.toml").read_text("utf-8").partition('[[chapters.notebooks]]\nname = "second"')[0]
     (course / "course.toml").write_text(manifest, "utf-8")
     register_first(registered, course)
     with open_gradebook(registered) as gradebook:
@@ -184,9 +180,7 @@ def test_after_it_they_may_not(registered, course):
     (course / "course.toml").write_text(text, "utf-8")
     source = (course / "solutions/ch01/first.py").read_text("utf-8").replace("halve", "third")
     (course / "solutions/ch01/first.py").write_text(source, "utf-8")
-    with pytest.raises(
-        GradebookError, match=r"added first: third; .*removed first: halve;.*move the gradebook away"
-    ):
+    with pytest.raises(GradebookError, match=r"added first: third; .*removed first: halve;.*move the gradebook away"):
         register_first(registered, course)
     assert dump(registered) == before
 
@@ -365,9 +359,7 @@ def test_feedback_and_export_show_what_was_recorded(term):
     assert done.returncode == 0, done.stderr
     with open(term / "grades.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    found = [
-        (row["assignment"], row["student_id"], float(row["score"]), float(row["max_score"])) for row in rows
-    ]
+    found = [(row["assignment"], row["student_id"], float(row["score"]), float(row["max_score"])) for row in rows]
     assert found == [(chapter.id, "ada", first.points, total)]
 
     done = nbgrader("generate_feedback", chapter.id, term=term)
