@@ -37,15 +37,15 @@ def diagnose(
     fits = partial(_fitting, checks, observations, results)
     whole = fits(WHOLE[0]) if len(checks.facets) > 1 else []  # a mistake that explains all that is wrong comes first
     if len(whole) == 1:
-        return Diagnosis(whole[0], texts[whole[0]])
+        return Diagnosis(whole[0], texts.get(whole[0], ""))
     found = [(facet, fits(facet)) for facet in failing]
     fitting = [names for _, names in found]
     if all(fitting) or not _of_ids(checks):  # ids agree by chance: there, what else is wrong must have its cause too
         for names in fitting:
             if len(names) == 1:
                 explained = [facet for facet, others in found if others == names]
-                return Diagnosis(names[0], _about(explained) + texts[names[0]])
-    if wrong_needs:
+                return Diagnosis(names[0], _about(explained) + texts.get(names[0], ""))
+    if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
     if any(fitting):
         return None
@@ -73,12 +73,22 @@ def _numbers(value: Any) -> list[Any]:
     return [value] if _is_real(value) else []
 
 
+def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:
+    """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
+    problems = [problem for result in results for problem in result.problems]
+    return bool(problems) and all(
+        problem.kind in ("values", "not_finite")
+        or (problem.kind == "raised" and any(f", in {name}:" in line for line in problem.lines for name in wrong_needs))
+        for problem in problems
+    )
+
+
 def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
     names = " and ".join(f"`{name}`" for name in wrong_needs)
-    verb, it = ("are", "them") if len(wrong_needs) > 1 else ("is", "it")
+    verb, it = ("were", "them") if len(wrong_needs) > 1 else ("was", "it")
     return Diagnosis(
         "needs",
-        f"{names}, which this builds on, {verb} not right yet. Mend {it} first, then check this again.",
+        f"{names}, which this builds on, {verb} not right when last checked. Mend {it} first, then check again.",
     )
 
 

@@ -36,7 +36,7 @@ def call(function: Any, case: Case) -> Observation:
     if problem is not None:
         return Observation(raised=problem)
     try:
-        with warnings.catch_warnings():
+        with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
             warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
             result = function(**inputs)
     except KeyboardInterrupt:  # the student stops a call that runs too long
@@ -110,10 +110,10 @@ def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None
         signature.bind(**inputs)
     except TypeError:
         left_out = [name for name, p in signature.parameters.items() if name not in inputs and p.default is p.empty]
+        hint = ""
         if left_out and signature.parameters.keys() > inputs.keys():  # its one fault: an argument without its default
-            text = f"it must also run without {' and '.join(f'`{name}`' for name in left_out)}, which has a default"
-            return Raised("TypeError", f"{text}; yours takes {signature}")
-        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}")
+            hint = f"; here `{left_out[0]}` is left out, so it needs a default"
+        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}{hint}")
     return None
 
 

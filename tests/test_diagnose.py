@@ -238,6 +238,72 @@ def test_matching_is_by_facet():
     assert diagnosed(made, [(1.0, 7.0), (1.0, 8.0)]) is None
 
 
+def told(made: Checks, results):
+    """The id and the text of what is said."""
+    observations = tuple(map(observation, results))
+    judged = tuple(judge(made, index, o) for index, o in enumerate(observations))
+    found = diagnose(made, observations, judged, {name: f"{name}." for name in made.misconceptions})
+    return found and (found.id, found.text)
+
+
+def test_a_mistake_that_explains_all_comes_before_one_that_explains_an_output():
+    misconceptions = {"both": [[(2.0, 2.0)] * 2], "a_alone": [[(2.0, 1.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2]}
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, misconceptions, BY_OUTPUT)
+    assert told(made, [(2.0, 2.0)] * 2) == ("both", "both.")
+    assert told(made, [(2.0, 1.0)] * 2) == ("a_alone", "a_alone.")
+    assert told(made, [(1.0, 2.0)] * 2) == ("b_alone", "b_alone.")
+
+
+def test_a_mistake_that_explains_a_part_says_which():
+    misconceptions = {"all": [[(2.0, 3.0, 4.0)] * 2], "other": [[(1.0, 1.0, 7.0)] * 2]}
+    facets = [*BY_OUTPUT, Facet("c", outputs=("c",))]
+    made = checks([ORDINARY] * 2, [*OUTPUTS, Output("c")], [(1.0, 1.0, 1.0)] * 2, misconceptions, facets)
+    assert told(made, [(2.0, 3.0, 4.0)] * 2) == ("all", "all.")
+    assert told(made, [(2.0, 1.0, 1.0)] * 2) == ("all", "For a: all.")
+    assert told(made, [(2.0, 3.0, 9.0)] * 2) == ("all", "For a and b: all.")
+    assert told(made, [(5.0, 3.0, 7.0)] * 2) == ("all", "For b: all.")
+    assert told(made, [(5.0, 1.0, 7.0)] * 2) == ("other", "For c: other.")
+
+
+def test_of_several_mistakes_that_fit_one_output_those_that_spoil_a_right_one_are_dropped():
+    misconceptions = {"both": [[(2.0, 2.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2], "b_too": [[(3.0, 2.0)] * 2]}
+    outputs, facets = [*OUTPUTS, Output("c")], [*BY_OUTPUT, Facet("c", outputs=("c",))]
+    three = {name: [[(*two, 1.0) for two in variant] for variant in v] for name, v in misconceptions.items()}
+    made = checks([ORDINARY] * 2, outputs, [(1.0, 1.0, 1.0)] * 2, three, facets)
+    assert told(made, [(1.0, 2.0, 9.0)] * 2) == ("b_alone", "For b: b_alone.")
+    assert told(made, [(9.0, 2.0, 1.0)] * 2) is None  # a is wrong in another way: each of the three may be behind b
+
+
+def test_where_all_that_fit_spoil_a_right_output_none_is_named():
+    misconceptions = {"first": [[(2.0, 2.0)] * 2], "second": [[(3.0, 2.0)] * 2]}
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, misconceptions, BY_OUTPUT)
+    assert told(made, [(1.0, 2.0)] * 2) is None
+
+
+def test_a_mistake_in_one_output_is_no_evidence_where_a_case_raises():
+    raised = Observation(raised=Raised("ValueError", ""))
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, {"first": [[(2.0, 1.0), raised]]}, BY_OUTPUT)
+    assert told(made, [(2.0, 1.0), raised]) == ("first", "first.")
+    assert told(made, [(2.0, 5.0), raised]) == ("first", "For a: first.")
+    assert told(made, [(2.0, 1.0), (2.0, 1.0)]) is None
+
+
+def test_a_pattern_may_explain_one_output():
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 2.0), (3.0, 4.0)], facets=BY_OUTPUT)
+    assert told(made, [(-1.0, -2.0), (-3.0, -4.0)])[1].startswith("Every number")
+    assert told(made, [(-1.0, 7.0), (-3.0, 8.0)])[1].startswith("For a: Every number has the right size")
+    assert told(made, [(7.0, -2.0), (1.0, -4.0)])[1].startswith("For b: Every number has the right size")
+    assert told(made, [(-1.0, 2.0), (-3.0, 4.0)])[1].startswith("Every number")
+    assert told(made, [(7.0, 8.0), (1.0, 9.0)]) is None
+
+
+def test_a_mistake_that_changes_an_input_is_told_from_one_that_does_not():
+    in_place = Observation(2.0, changed=("x",))
+    made = checks([Case({}, {"x": 1})], H, [1.0], {"first": [[in_place]]})
+    assert diagnosed(made, [in_place]) == "first"
+    assert diagnosed(made, [2.0]) is None
+
+
 BY_KIND = [Facet("several", kinds=("ordinary",)), Facet("one", kinds=("edge",))]
 
 
@@ -271,8 +337,11 @@ def test_what_an_exercise_builds_on_comes_after_its_own_mistakes_and_before_patt
 @pytest.mark.parametrize(
     ("needs", "text"),
     [
-        (["f"], "`f`, which this builds on, is not right yet. Mend it first, then check this again."),
-        (["f", "g"], "`f` and `g`, which this builds on, are not right yet. Mend them first, then check this again."),
+        (["f"], "`f`, which this builds on, was not right when last checked. Mend it first, then check again."),
+        (
+            ["f", "g"],
+            "`f` and `g`, which this builds on, were not right when last checked. Mend them first, then check again.",
+        ),
     ],
 )
 def test_the_words_for_what_it_builds_on(needs, text):
@@ -298,3 +367,30 @@ def test_matches_of_an_own_judge_are_asked_about_the_cases_that_fail():
     assert diagnosed(made, [1, -1, 2]) is None
     assert diagnosed(made, [Observation(raised=Raised("E", ""))] * 3) is None
     assert diagnosed(made, [Observation(raised=Raised("E", "")), -1, 1]) == "first"
+
+
+def test_an_exception_on_every_case_of_a_facet_is_evidence_where_all_else_agrees():
+    raised, other = Observation(raised=Raised("IndexError", "")), Observation(raised=Raised("TypeError", ""))
+    made = checks([ORDINARY, EDGE, EDGE], H, [1.0, 2.0, 3.0], {"first": [[1.0, raised, raised]]}, BY_KIND)
+    assert diagnosed(made, [1.0, raised, raised]) == "first"
+    assert diagnosed(made, [1.0, raised, 3.0]) is None
+    assert diagnosed(made, [1.0, other, other]) is None
+    assert diagnosed(made, [9.0, raised, raised]) is None
+
+
+def test_among_ids_all_that_is_wrong_must_have_its_cause():
+    of_ids = checks([ORDINARY, EDGE], H, [1, 2], {"first": [[1, 5]]}, BY_KIND)
+    assert diagnosed(of_ids, [1, 5]) == "first"
+    assert diagnosed(of_ids, [9, 5]) is None  # 5 may have come about in any way
+    two = checks([ORDINARY, EDGE], H, [1, 2], {"first": [[1, 5]], "second": [[9, 2]]}, BY_KIND)
+    assert diagnosed(two, [9, 5]) == "second"
+    of_numbers = checks([ORDINARY, EDGE], H, [1.0, 2.0], {"first": [[1.0, 5.0]]}, BY_KIND)
+    assert diagnosed(of_numbers, [9.0, 5.0]) == "first"
+
+
+@pytest.mark.parametrize("change", [lambda e: 2 * e, lambda e: -e, lambda e: e.astype("f4"), lambda e: np.roll(e, 1)])
+def test_patterns_of_numbers_are_not_looked_for_among_ids(change):
+    cases = [Case({"T": 4}, {}), Case({"T": 5}, {})]
+    expected = [np.array([3, 1, 2, 1]), np.array([2, 2, 1, 3, 1])]
+    made = checks(cases, [Output("ids", ("T",))], expected)
+    assert diagnosed(made, [change(e) for e in expected]) is None

@@ -61,7 +61,7 @@ def softmax(z, axis=-1):
 #
 # | place | $d\ell / dz$ of its own loss | its part in the mean |
 # |---|---|---|
-# | 0 | [−0.89, 0.82, 0.07] | [−0.45, 0.41, 0.03] |
+# | 0 | [−0.89, 0.82, 0.07] | [−0.44, 0.41, 0.03] |
 # | 1 | [0.11, −0.21, 0.11] | ? |
 #
 # **The batch is yours.**
@@ -184,7 +184,8 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 # ## One step downhill, and again
 #
 # Nothing is graded here.
-# The network below reads `h` and is asked for the next letter of *hello*. It knows nothing: its weights are random.
+# The network below reads `h` and is asked for the next letter of *hello*.
+# It knows nothing yet: its weights are random, and it happens to believe in another `h`.
 # In each round your two functions say who is to blame, and every weight moves a little against its gradient.
 # How sure of `e` will it be after ten rounds? Say a number, then run the cell.
 
@@ -192,7 +193,7 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 # letters = "helo"
 # x_t, target = np.eye(4)[[letters.index("h")]], np.array([[letters.index("e")]])  # (1, 4), (1, 1)
 #
-# rng = np.random.default_rng(5)
+# rng = np.random.default_rng(3)
 # h_prev = np.zeros((1, 3))
 # W_xh, W_hh, b_h = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), np.zeros(3)
 # W_hy, b_y = rng.normal(size=(3, 4)), np.zeros(4)

@@ -33,6 +33,7 @@ from grader import check, hint, progress
 # So the whole blame of $h_t$ comes from two sources: from what looked at it, and from the step after.
 #
 # **One number each, in full.** D = 1, H = 1, three steps. `W_xh` = 2.00, `W_hh` = 0.50, `h_0` = 0.40.
+# The three states were 0.50, −0.60 and 0.80.
 # Steps are counted as in Python, from 0. Read the table from the top: the last step comes first.
 #
 # | t | `dh[t]` | from the step after | together | slope, $1 - h_t^2$ | `da[t]` | to the step before |
@@ -182,14 +183,14 @@ def embedding_backward(de, ids, vocab_size):
 # ## Whose fault was it?
 #
 # Nothing is graded here.
-# A network with eight units reads twelve inputs, and only its last state is looked at.
-# Your `rnn_backward` says how much each of the twelve inputs mattered for it.
-# The loop below tries three sizes of `W_hh`. Which inputs will matter most, and what will the size change?
+# A network with eight units reads inputs for twelve steps, and only its last state is looked at.
+# Your `rnn_backward` says how much the input of each step mattered for it.
+# The loop below tries three sizes of `W_hh`. Which steps will matter most, and what will the size change?
 # Say it to yourself, then run the cell.
 
 # %% active="ipynb"
 # rng = np.random.default_rng(3)
-# x, h_0, W_xh = rng.normal(size=(1, 12, 1)), np.zeros((1, 8)), 0.1 * rng.normal(size=(1, 8))
+# x, h_0, W_xh = rng.normal(size=(1, 12, 5)), np.zeros((1, 8)), 0.05 * rng.normal(size=(5, 8))
 # turn, _ = np.linalg.qr(rng.normal(size=(8, 8)))  # it turns a state, and neither stretches nor shrinks it
 #
 # try:
@@ -201,15 +202,15 @@ def embedding_backward(de, ids, vocab_size):
 #         dh = np.zeros((1, 12, 8))
 #         dh[:, -1] = rng.normal(size=(1, 8))  # the loss looks at the last state alone
 #         dx, *_ = rnn_backward(dh, x, h_0, np.stack(h, axis=1), W_xh, W_hh)
-#         blame = abs(dx[0, :, 0]) / abs(dx).max()
+#         blame = np.linalg.norm(dx[0], axis=1)  # (12,): one number for each step
 #         print(f"size {size}")
-#         for t, share in enumerate(blame):
+#         for t, share in enumerate(blame / blame.max()):
 #             print(f"  x[{t:2d}]  {share:4.2f} ", "●" * round(40 * share))
 # except NotImplementedError as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# With a small `W_hh` the last few inputs get nearly all the blame, and the first ones nearly none:
+# With the small `W_hh` the last few steps get nearly all the blame, and the first ones nearly none:
 # from them this network can hardly learn.
-# With a larger one the blame reaches further back.
+# With the middle one the blame reaches all the way back, and with the large one it grows on its way.
 # Why it fades or grows, and what can be done about it, is the subject of the next chapter.

@@ -7,9 +7,11 @@ import numpy as np
 import pytest
 import torch
 
+from grader.manifest import load_manifest
+from grader.release import instructor_notebook
 from solutions.ch02_bptt.by_hand import softmax
 from tests.conftest import exercise
-from tests.prose import check_shown, matrices, numbers, products, section, table
+from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, section, table
 
 prose = partial(section, "ch02_bptt")
 
@@ -87,8 +89,9 @@ def test_a_sequence_of_one_number_each():
     before = np.array([float(row[2]) for row in parts[:3]])[::-1].copy()
     slopes = np.array([float(row[4]) for row in walk])[::-1].copy()
     assert before[0] == h_0
-    h = np.array([*before[1:], np.sqrt(1 - slopes[2])])
+    h = np.array(numbers(text.partition("three states were")[2].partition("\n")[0]))
     np.testing.assert_allclose(1 - h**2, slopes)
+    np.testing.assert_array_equal(before[1:], h[:-1])
     dx, dh_0, dW_xh, dW_hh, db_h = due(
         "rnn_backward",
         dh=dh[None, :, None],
@@ -155,3 +158,40 @@ def test_embedding_backward():
         assert row[2] == (f"copied at {' and '.join(where)}" if where else "never copied")
     sentence = text.partition("Text is full")[2].partition(".")[0]
     assert ("Text is full" + sentence).count("e") > 10
+
+
+def run_all(notebook, capsys):
+    """What the last code cell of the notebook prints where the solutions are in it."""
+    root = SOLUTIONS.parent
+    manifest = load_manifest(root / "course.toml")
+    place = next(p for p in manifest.places.values() if p.notebook.name == notebook)
+    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
+    namespace = {}
+    for cell in (cell.source for cell in cells if cell.cell_type == "code"):
+        capsys.readouterr()
+        exec(cell, namespace)
+    return capsys.readouterr().out, namespace
+
+
+def test_the_network_learns_what_comes_after_h(capsys, session):
+    text, after = run_all("by_hand", capsys)
+    shares = [[float(n) for n in numbers(line)] for line in text.splitlines()]
+    assert len(shares) == 11
+    assert shares[0][0] == max(shares[0])  # it believes in another h
+    assert [e for _, e, _, _ in shares] == sorted(e for _, e, _, _ in shares)
+    assert shares[0][1] < 0.1
+    assert shares[-1][1] > 0.9
+    assert not after["dW_hh"].any()
+
+
+def test_blame_fades_or_grows_with_the_size_of_W_hh(capsys, session):
+    text, _ = run_all("through_time", capsys)
+    small, middle, large = (
+        np.array([numbers(line.partition("]")[2])[0] for line in part.splitlines() if "x[" in line])
+        for part in text.split("size")[1:]
+    )
+    assert small[:8].max() < 0.1
+    assert small.argmax() == 11
+    assert middle[0] > 0.2
+    assert middle[:4].mean() < middle[-4:].mean()
+    assert large.argmax() == 0

@@ -153,6 +153,20 @@ def no_weight_transposed(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
     return da_t @ W_xh, da_t @ W_hh, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
 
 
+@SPEC.misconception()
+def column_convention(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """Tempting because many texts write states as columns, and Wᵀ da, da xᵀ; with rows it rarely even runs."""
+    da_t = dh_t * (1 - h_t**2)
+    return W_xh.T @ da_t, W_hh.T @ da_t, da_t @ x_t.T, da_t @ h_prev.T, da_t.sum(axis=0)
+
+
+@SPEC.misconception("column_convention")
+def weights_of_ours_from_the_left(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """The same with weights that are stored as ours are."""
+    da_t = dh_t * (1 - h_t**2)
+    return W_xh @ da_t, W_hh @ da_t, x_t @ da_t.T, h_prev @ da_t.T, da_t.sum(axis=0)
+
+
 @SPEC.misconception(keeps=OTHERS["dh_prev"])
 def W_hh_left_out(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
     """Tempting because da_t already has the shape of h_prev; it belongs to the sum, one product before h_prev."""
