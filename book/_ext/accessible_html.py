@@ -1,4 +1,4 @@
-"""Mend the theme's HTML where axe-core finds fault with it. Each cure names the rule that it satisfies."""
+"""Mend the theme's HTML where axe-core or a reader without script finds fault with it. Each cure names its rule."""
 
 from __future__ import annotations
 
@@ -13,6 +13,8 @@ _CURES: list[tuple[str, re.Pattern[str], str]] = [
     ("label-content-name-mismatch", re.compile(r'(<button class="btn search-button[^>]*?) aria-label="Search"'), r"\1"),
     ("label-content-name-mismatch", re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
     ("label-content-name-mismatch", re.compile(r'(<i class="theme-switch [^>]*?) title="[^"]*"'), r"\1"),
+    # Without script the theme would be neither light nor dark, and half of its colours missing.
+    ("no script", re.compile(r'(<html [^>]*?data-theme)="auto"'), r'\1="light"'),
     # All content must lie in a landmark.
     (
         "region",

@@ -3,7 +3,8 @@
     ```{exercise-link} rnn_step
     ```
 
-Title, points, notebook and what comes first are read from `course.toml`; an unknown id is a warning.
+Title, points, notebook and what comes first are read from `course.toml`; an unknown id is a warning. The box can be
+linked to, `[the exercise](#exercise-rnn_step)`. In the self-study edition the solution follows it, folded.
 """
 
 from __future__ import annotations
@@ -11,9 +12,10 @@ from __future__ import annotations
 from pathlib import Path
 
 from docutils import nodes
+from edition import solution
+from page_element import PageElement
 from sphinx import addnodes
 from sphinx.application import Sphinx
-from sphinx.util.docutils import SphinxDirective
 from sphinx.util.typing import ExtensionMetadata
 
 from grader.manifest import Place, UnknownIdError, load_manifest
@@ -21,8 +23,9 @@ from grader.manifest import Place, UnknownIdError, load_manifest
 _MANIFEST = "course.toml"
 
 
-class ExerciseLink(SphinxDirective):
+class ExerciseLink(PageElement):
     required_arguments = 1
+    has_content = False
 
     def run(self) -> list[nodes.Node]:
         manifest = load_manifest(Path(self.env.srcdir, _MANIFEST))
@@ -30,21 +33,25 @@ class ExerciseLink(SphinxDirective):
         try:
             place = manifest.place(self.arguments[0])
         except UnknownIdError as error:
-            return [self.state.document.reporter.warning(f"exercise-link: {error}", line=self.lineno)]
-        return [self._box(place)]
+            return [self.refuse(str(error))]
+        anchor = f"exercise-{place.exercise.id}"
+        if any(anchor in node["ids"] for node in self.state.document.findall(nodes.admonition)):
+            return [self.refuse(f"{place.exercise.id} has a box here already. Keep one, and link to #{anchor}.")]
+        return [self._box(place, anchor), *solution(self, manifest, place)]
 
-    def _box(self, place: Place) -> nodes.Element:
+    def _box(self, place: Place, anchor: str) -> nodes.Element:
         exercise = place.exercise
         title = nodes.title("", f"Exercise: {exercise.title} ({_points(exercise.points)})")
-        box = nodes.admonition("", title, classes=["exercise-link"], ids=[nodes.make_id(f"exercise-{exercise.id}")])
+        box = nodes.admonition("", title, classes=["exercise-link"], ids=[anchor], names=[anchor])
+        self.state.document.note_explicit_target(box, box)
         path = f"exercises/{place.chapter.id}/{place.notebook.name}.ipynb"
         download = addnodes.download_reference(
             "", "", nodes.literal("", path), refdoc=self.env.docname, refdomain="", reftype="download",
             reftarget=f"/{path}", refexplicit=True, refwarn=True,
         )  # fmt: skip
         box += nodes.paragraph(
-            "", "", nodes.Text("Open "), download, nodes.Text(", write "), nodes.literal("", exercise.id),
-            nodes.Text(" and run its check:"),
+            "", "", nodes.Text("In the notebook "), nodes.emphasis("", place.notebook.title), nodes.Text(", "),
+            download, nodes.Text(", write "), nodes.literal("", exercise.id), nodes.Text(" and run its check:"),
         )  # fmt: skip
         call = f'check("{exercise.id}", {exercise.id})'
         box += nodes.literal_block(call, call, language="python")
@@ -60,5 +67,6 @@ def _points(points: float) -> str:
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("edition")
     app.add_directive("exercise-link", ExerciseLink)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

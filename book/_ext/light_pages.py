@@ -2,7 +2,9 @@
 
 Thebe would start a remote kernel; `fontawesome.js` draws icons that the web font draws already; source maps
 and macro pages are for the theme's developers. MathJax, half of a page's weight, loads only where the page
-itself has a formula (Sphinx adds it to every page *above* one as well).
+itself has a formula (Sphinx adds it to every page *above* one as well). sphinx-design's files load where something
+of its classes `sd-…` stands, and the index of the whole book on the search page alone, since nothing searches as
+one types.
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ _UNUSED_TAGS = [
     re.compile(r"<script>kernelName = .*?</script>", re.S),
     re.compile(r'<script[^>]* src="[^"]*scripts/fontawesome\.js[^"]*"></script>'),
 ]
+_SEARCH_TAGS = re.compile(r'\s*<script src="[^"]*(?:searchtools|language_data|searchindex)\.js[^"]*"></script>')
 
 
 def drop_scripts(
@@ -34,6 +37,8 @@ def drop_scripts(
     unused = ["thebe"]
     if doctree is None or not any(doctree.findall(_is_formula)):
         unused.append("mathjax")
+    if "sd-" not in context.get("body", ""):
+        unused += ["sphinx-design", "design-tabs"]
     for kind in ("script_files", "css_files"):
         context[kind] = [file for file in context.get(kind, []) if not any(name in _text(file) for name in unused)]
 
@@ -56,6 +61,8 @@ def drop_unused(app: Sphinx, exception: Exception | None) -> None:
         before = after = page.read_text("utf-8")
         for tag in _UNUSED_TAGS:
             after = tag.sub("", after)
+        if page.name != "search.html":
+            after = _SEARCH_TAGS.sub("", after)
         if after != before:
             page.write_text(after, "utf-8")
     for pattern in _UNUSED_FILES:

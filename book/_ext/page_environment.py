@@ -1,9 +1,9 @@
-"""The environment in which pages run: `solutions` importable, one Matplotlib style, no stale results.
+"""The environment in which pages run: `solutions` importable, one Matplotlib style, plots as SVG, no stale results.
 
 A page's results are cached under its code. Code alone is not all they come from: a page may import reference
-code from `solutions` or show what `grader` says, and it draws in the book's style. So a digest of those files
-goes into the page's kernel name, which is part of the cache key, and Sphinx reads the page again when one of
-them changes.
+code from `solutions`, read a recorded experiment or show what `grader` says, and it draws in the book's style. So
+a digest of those files goes into the page's kernel name, which is part of the cache key, and Sphinx reads the page
+again when one of them changes.
 """
 
 from __future__ import annotations
@@ -18,9 +18,15 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 _STYLE = Path("book/_static/unrolled.mplstyle")
-_IMPORT = re.compile(r"^from (solutions(?:\.\w+)+) import ", re.M)
+_IMPORT = re.compile(r"^from ((?:solutions|experiments)(?:\.\w+)+) import ", re.M)
 _GRADER = re.compile(r"^from grader\b", re.M)
 _KERNEL = re.compile(r"^(  display_name: .+)$", re.M)
+# The kernels' own configuration, so that the reader's does not matter: plots are SVG (plots.py), without a date.
+_KERNEL_CONFIG = """\
+c.InlineBackend.figure_formats = {"svg"}
+c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
+c.HistoryManager.enabled = False
+"""
 _log = logging.getLogger(__name__)
 
 
@@ -30,6 +36,11 @@ def prepare(app: Sphinx) -> None:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *([before] if before else [])])
     os.environ["MATPLOTLIBRC"] = str(root / _STYLE)
+    ipython = Path(app.doctreedir).parent / ".ipython"
+    profile = ipython / "profile_default"
+    profile.mkdir(parents=True, exist_ok=True)
+    (profile / "ipython_kernel_config.py").write_text(_KERNEL_CONFIG, "utf-8")
+    os.environ["IPYTHONDIR"] = str(ipython)
 
 
 def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
@@ -40,7 +51,7 @@ def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
     inputs = {root / _STYLE, *imported(root, source[0])}
     if _GRADER.search(source[0]):
         inputs.update(shipped(root))
-    digest = hashlib.sha256()
+    digest = hashlib.sha256(_KERNEL_CONFIG.encode())
     for path in sorted(inputs):
         digest.update(path.read_bytes())
         app.env.note_dependency(os.path.relpath(path, root))
@@ -50,7 +61,10 @@ def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
 
 
 def imported(root: Path, text: str) -> set[Path]:
-    """The files of `solutions` that this code imports, directly or through one another."""
+    """The files of `solutions` and `experiments` that this code imports, directly or through one another.
+
+    With a module of `experiments` come the records beside it.
+    """
     found: set[Path] = set()
     todo = _IMPORT.findall(text)
     while todo:
@@ -58,7 +72,8 @@ def imported(root: Path, text: str) -> set[Path]:
         if path.is_file() and path not in found:
             found.add(path)
             todo += _IMPORT.findall(path.read_text("utf-8"))
-    return found
+    records = [record for path in found if "experiments" in path.parts for record in path.parent.glob("*.json")]
+    return found.union(records)
 
 
 def shipped(root: Path) -> list[Path]:

@@ -21,4 +21,5 @@
 
   window.addEventListener("load", start);
   window.addEventListener("resize", update);
+  document.addEventListener("toggle", update, true); // what was folded had no size
 })();

@@ -2,10 +2,10 @@
 
     python -m experiments.ch01.hello_weights [--record]
 
-One sequence, `hell` in and `ello` out, full-batch Adam, and a penalty on the squares of the weights, which keeps the numbers
-small enough to follow by hand. Prints what the rounded network does; with --record it also writes `hello_weights.json`.
-The loss in the record is that of the *rounded* weights, in nats a character. There is no test set: four
-characters are learnt by heart, and nothing more is claimed.
+One sequence, `hell` in and `ello` out, full-batch Adam, and a penalty on the squares of the weights, which keeps the
+numbers small enough to follow by hand. Prints what the rounded network does; with --record it also writes
+`hello_weights.json`. The loss in the record is that of the *rounded* weights, in nats a character. There is no test
+set: four characters are learnt by heart, and nothing more is claimed.
 """
 
 from __future__ import annotations

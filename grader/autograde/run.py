@@ -149,6 +149,8 @@ def _in_parallel(session: Session, folders: dict[str, Path], workers: int) -> It
 
 def _grade_or_fault(session: Session, student: str, folder: Path) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
+    if (legible := student.encode("utf-8", "replace").decode()) != student:
+        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
     try:
         return grade(session, student, folder)
     except WorkerError as error:

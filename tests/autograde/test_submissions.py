@@ -2,6 +2,7 @@
 
 import copy
 import json
+import os
 import threading
 from pathlib import Path
 
@@ -337,6 +338,7 @@ def odd_class(tmp_path_factory, right):
         folder = term / "submitted" / name / "ch01_vanilla_rnn"
         folder.mkdir(parents=True)
         (folder / "recurrence.ipynb").write_text(json.dumps(right))
+    (term / "submitted" / os.fsdecode(b"latin-\xe9") / "ch01_vanilla_rnn").mkdir(parents=True)
     (term / "submitted" / "stray file.ipynb").write_text("{}")
     (term / "submitted" / ".ipynb_checkpoints").mkdir()
     (term / "submitted" / NAMES[0] / "ch01_vanilla_rnn" / "timestamp.txt").write_text("2026-03-01 12:30:00 UTC")
@@ -367,7 +369,7 @@ def odd_class(tmp_path_factory, right):
 
 def test_odd_names_are_graded_like_others(odd_class):
     term, results = odd_class
-    assert set(results) == {*NAMES, "faulty", "unlucky"}
+    assert set(results) == {*NAMES, "faulty", "unlucky", "latin-?"}
     assert {name: results[name].earned for name in NAMES} == dict.fromkeys(NAMES, 4)
     with open_gradebook(gradebook_url(term)) as gradebook:
         scores = {s.student_id: s.score for s in gradebook.assignment_submissions("ch01_vanilla_rnn")}
@@ -382,4 +384,5 @@ def test_a_fault_of_the_grader_costs_nobody_points(odd_class):
     term, results = odd_class
     assert results["faulty"].fault == "no process for student code could be started: out of memory"
     assert results["unlucky"].fault.startswith("the grader failed: ZeroDivisionError: a bug (test_submissions.py:")
-    assert not (term / "autograded" / "faulty").exists()
+    assert results["latin-?"].fault.startswith("the folder's name is not UTF-8")
+    assert {path.name for path in (term / "autograded").iterdir()} == set(NAMES)

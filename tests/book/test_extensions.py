@@ -2,53 +2,33 @@
 
 from __future__ import annotations
 
-import io
 import re
-import shutil
-from html import unescape
 from pathlib import Path
 
 import pytest
 from accessible_html import mend
 from drawing import inline
+from one_page import ROOT, build, words
 from page_environment import imported
-from sphinx.application import Sphinx
+from plots import COLOURS, page_svg
 
-ROOT = Path(__file__).parents[2]
 SVG = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><!-- x --><path d="M 0 0"/></svg>'
 
 
-def build(folder: Path, page: str) -> tuple[str, str]:
-    """Build one page with the directive alone: its HTML and the warnings."""
-    shutil.copy(ROOT / "course.toml", folder)
-    notebook = folder / "exercises" / "ch01_vanilla_rnn" / "recurrence.ipynb"
-    notebook.parent.mkdir(parents=True)
-    notebook.write_text("{}", "utf-8")
-    (folder / "index.md").write_text(page, "utf-8")
-    warnings = io.StringIO()
-    settings = {
-        "extensions": ["myst_parser", "exercise_link"],
-        "html_theme": "basic",
-        "exclude_patterns": ["exercises"],
-    }
-    out = folder / "out"
-    app = Sphinx(folder, None, out, out / "doctrees", "html", confoverrides=settings, status=None, warning=warnings)
-    app.build()
-    return (out / "index.html").read_text("utf-8"), warnings.getvalue()
-
-
 def test_exercise_link_reads_the_manifest(tmp_path: Path) -> None:
-    html, warnings = build(tmp_path, "# Page\n\n```{exercise-link} rnn_forward\n```\n")
+    html, warnings = build(tmp_path, "# Page\n\n```{exercise-link} rnn_forward\n```\n", "exercise_link")
     assert warnings == ""
     assert "Exercise: The whole sequence (2 points)" in html
-    text = unescape(re.sub(r"<[^>]+>", "", html))
+    text = words(html)
+    assert "In the notebook The recurrence, exercises/ch01_vanilla_rnn/recurrence.ipynb, write rnn_forward" in text
     assert 'check("rnn_forward", rnn_forward)' in text
     assert "It builds on rnn_step." in text
+    assert 'id="exercise-rnn_forward"' in html
     assert list((tmp_path / "out" / "_downloads").rglob("recurrence.ipynb"))
 
 
 def test_exercise_link_names_what_is_near(tmp_path: Path) -> None:
-    _, warnings = build(tmp_path, "# Page\n\n```{exercise-link} rnn_stpe\n```\n")
+    _, warnings = build(tmp_path, "# Page\n\n```{exercise-link} rnn_stpe\n```\n", "exercise_link")
     assert "index.md:3" in warnings
     assert "no exercise 'rnn_stpe'. Near it: rnn_step" in warnings
 
@@ -80,3 +60,60 @@ def test_a_page_depends_on_all_that_its_solutions_import(tmp_path: Path) -> None
         (tmp_path / "solutions" / f"{name}.py").write_text(text, "utf-8")
     found = imported(tmp_path, "text\n\nfrom solutions.a import f\n")
     assert {path.name for path in found} == {"a.py", "b.py"}
+
+
+def test_a_page_depends_on_the_records_of_experiments() -> None:
+    found = imported(ROOT, "from experiments.ch01.hello import load_weights\n")
+    assert {path.name for path in found} >= {"hello.py", "hello_weights.json"}
+
+
+PLOT = """<?xml version="1.0"?>
+<svg xmlns:xlink="http://www.w3.org/1999/xlink" width="100pt" height="50pt" viewBox="0 0 100 50">
+ <metadata>when</metadata>
+ <defs>
+  <style type="text/css">*{stroke-linejoin: round}</style>
+ </defs>
+ <g id="figure_1"><path id="m1" d="M 0 0" clip-path="url(#p1)" style="stroke: #0072b2; fill: #123456"/>
+ <use xlink:href="#m1"/><clipPath id="p1"/></g>
+</svg>"""
+
+
+def test_a_plot_takes_the_colours_of_its_page() -> None:
+    assert page_svg(PLOT, "plot2-").partition("<g>")[2] == (
+        '<path id="plot2-m1" d="M 0 0" clip-path="url(#plot2-p1)" style="stroke: var(--u-plot-0); fill: #123456"/>'
+        '<use href="#plot2-m1"/><clipPath id="plot2-p1"/></g></svg>'
+    )
+
+
+def test_every_colour_of_the_style_has_a_place_on_the_page() -> None:
+    style = (ROOT / "book/_static/unrolled.mplstyle").read_text("utf-8")
+    used = {f"#{colour.lower()}" for colour in re.findall(r"\b[0-9A-F]{6}\b", style)}
+    assert len(used) >= 8
+    assert used <= set(COLOURS)
+
+
+BACKGROUNDS = {"light": ("#ffffff", "#f3f4f5"), "dark": ("#121212", "#29313d")}  # the page, and its boxes
+
+
+@pytest.mark.parametrize("scheme", BACKGROUNDS)
+def test_lines_of_plots_stand_out_by_day_and_by_night(scheme: str) -> None:
+    css = (ROOT / "book/_static/book.css").read_text("utf-8")
+    light, dark = re.findall(r"^html(?:\[data-theme=\"dark\"\])? \{(.*?)^\}", css, re.M | re.S)[:2]
+    block = light if scheme == "light" else dark
+    lines = dict(re.findall(r"--(u-plot-(?:\d|line)|u-accent): (#[0-9a-f]{6});", block))
+    assert len(lines) == 7
+    for name, colour in lines.items():
+        for background in BACKGROUNDS[scheme]:
+            assert contrast(colour, background) >= 3, (name, colour, background)
+
+
+def contrast(one: str, other: str) -> float:
+    """The ratio of WCAG 2."""
+    light, dark = sorted((luminance(one), luminance(other)), reverse=True)
+    return (light + 0.05) / (dark + 0.05)
+
+
+def luminance(colour: str) -> float:
+    parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]

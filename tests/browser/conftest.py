@@ -1,4 +1,4 @@
-"""The built book, a server for it on this machine, and Chromium with the network blocked."""
+"""The built book and a specimen of the page elements, a server for each on this machine, and Chromium."""
 
 from __future__ import annotations
 
@@ -7,9 +7,12 @@ import http.server
 import shutil
 import threading
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+import specimen_book
+from opened import Address
 from playwright.sync_api import Browser, sync_playwright
 
 ROOT = Path(__file__).parents[2]
@@ -26,9 +29,10 @@ FLAGS = [
 
 
 def pages() -> list[str]:
-    """Every page of the built book and its search; one stand-in where nothing is built."""
+    """Every page of the built book and its search, then the specimen's; one stand-in where nothing is built."""
     found = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("book/**/*.html"))
-    return [*found, "search.html"] if found else ["(no page)"]
+    course = [*found, "search.html"] if found else ["(no page)"]
+    return [*(f"course:{page}" for page in course), *(f"specimen:{page}" for page in specimen_book.pages())]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -43,21 +47,46 @@ def site() -> Path:
     return SITE
 
 
+@pytest.fixture(scope="session")
+def specimen(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site of a small book in which every page element stands, built once."""
+    return specimen_book.build(tmp_path_factory.mktemp("specimen"))
+
+
 class _Quiet(http.server.SimpleHTTPRequestHandler):
-    def log_request(self, *args: object) -> None:
+    def log_message(self, *args: object) -> None:
         pass
 
 
-@pytest.fixture(scope="session")
-def base_url(site: Path) -> Iterator[str]:
-    """The book over http, on a free port of the loopback address."""
-    handler = functools.partial(_Quiet, directory=str(site))
+@contextmanager
+def served(folder: Path) -> Iterator[str]:
+    """A folder over http, on a free port of the loopback address."""
+    handler = functools.partial(_Quiet, directory=str(folder))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
         thread = threading.Thread(target=server.serve_forever)
         thread.start()
         yield f"http://127.0.0.1:{server.server_port}/"
         server.shutdown()
         thread.join()
+
+
+@pytest.fixture(scope="session")
+def base_url(site: Path) -> Iterator[str]:
+    with served(site) as url:
+        yield url
+
+
+@pytest.fixture(scope="session")
+def specimen_url(specimen: Path) -> Iterator[str]:
+    with served(specimen) as url:
+        yield url
+
+
+@pytest.fixture
+def address(page_path: str, request: pytest.FixtureRequest) -> Address:
+    book, _, path = page_path.partition(":")
+    names = ("base_url", "site") if book == "course" else ("specimen_url", "specimen")
+    return Address(path, *(request.getfixturevalue(name) for name in names))
 
 
 @pytest.fixture(scope="session")

@@ -2,78 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
-from dataclasses import dataclass, field
-from pathlib import Path
-
 import pytest
-from axe_playwright_python.sync_playwright import Axe
-from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, Route
+from opened import (
+    PHONE,
+    WIDE,
+    Address,
+    Troubles,
+    axe_violations,
+    images_without_words,
+    maths_faults,
+    opened,
+    overflow,
+    weight,
+)
+from playwright.sync_api import Browser
 
 pytestmark = pytest.mark.browser
-
-WIDE, PHONE = (1280, 900), (390, 844)
-
-
-@dataclass
-class Troubles:
-    """What a page must not do while it loads."""
-
-    requests_that_leave: list[str] = field(default_factory=list)
-    failed_requests: list[str] = field(default_factory=list)
-    console_errors: list[str] = field(default_factory=list)
-
-
-@contextmanager
-def opened(
-    browser: Browser, base: str, path: str, size: tuple[int, int] = WIDE, scheme: str = "light", script: bool = True
-) -> Iterator[tuple[Page, Troubles]]:
-    """The page, loaded and typeset; any request beyond `base` is noted and refused."""
-    troubles = Troubles()
-
-    def gate(route: Route) -> None:
-        if route.request.url.startswith((base, "data:", "blob:")):
-            route.continue_()
-        else:
-            troubles.requests_that_leave.append(route.request.url)
-            route.abort()
-
-    def note_failure(request: Request) -> None:
-        troubles.failed_requests.append(f"{request.url}: {request.failure}")
-
-    def note_response(response: Response) -> None:
-        if response.status >= 400:
-            troubles.failed_requests.append(f"{response.url}: {response.status}")
-
-    def note_console(message: ConsoleMessage) -> None:
-        if message.type == "error":
-            troubles.console_errors.append(message.text)
-
-    context = browser.new_context(
-        viewport={"width": size[0], "height": size[1]},
-        color_scheme="dark" if scheme == "dark" else "light",
-        java_script_enabled=script,
-    )
-    try:
-        page = context.new_page()
-        page.route("**/*", gate)
-        page.on("requestfailed", note_failure)
-        page.on("response", note_response)
-        page.on("console", note_console)
-        page.on("pageerror", lambda error: troubles.console_errors.append(str(error)))
-        page.goto(base + path, wait_until="load")
-        if script:
-            page.evaluate("() => window.MathJax?.startup?.promise.then(() => document.fonts.ready).then(() => true)")
-        yield page, troubles
-    finally:
-        context.close()
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
-def test_page_over_http(browser: Browser, base_url: str, page_path: str, size: tuple[int, int], scheme: str) -> None:
-    with opened(browser, base_url, page_path, size, scheme) as (page, troubles):
+def test_page_over_http(browser: Browser, address: Address, size: tuple[int, int], scheme: str) -> None:
+    with opened(browser, address.http, address.path, size, scheme) as (page, troubles):
         assert page.evaluate("document.documentElement.dataset.theme") == scheme
         assert troubles == Troubles()
         assert overflow(page) == []
@@ -82,23 +32,29 @@ def test_page_over_http(browser: Browser, base_url: str, page_path: str, size: t
         assert axe_violations(page) == []
 
 
-def test_page_from_a_file(browser: Browser, site: Path, page_path: str) -> None:
-    with opened(browser, f"{site.as_uri()}/", page_path) as (page, troubles):
+def test_page_from_a_file(browser: Browser, address: Address) -> None:
+    with opened(browser, f"{address.folder.as_uri()}/", address.path) as (page, troubles):
         assert troubles == Troubles()
         assert maths_faults(page) == []
 
 
-def test_page_without_script(browser: Browser, base_url: str, page_path: str) -> None:
+def test_page_is_light(browser: Browser, address: Address) -> None:
+    with opened(browser, address.http, address.path) as (page, _):
+        maths = page.locator("main .math").count()
+        assert 100_000 < weight(page) < (2_400_000 if maths else 900_000)
+
+
+def test_page_without_script(browser: Browser, address: Address) -> None:
     """The text is there, and what is folded can be unfolded."""
-    with opened(browser, base_url, page_path, script=False) as (page, _):
+    with opened(browser, address.http, address.path, script=False) as (page, _):
         assert page.locator("main h1:visible").count() == 1
         for summary in page.locator("main details > summary").all():
             summary.click()
         assert page.locator("main details:not([open])").count() == 0
 
 
-def test_keyboard_reaches_every_box_that_scrolls(browser: Browser, base_url: str, page_path: str) -> None:
-    with opened(browser, base_url, page_path, PHONE) as (page, _):
+def test_keyboard_reaches_every_box_that_scrolls(browser: Browser, address: Address) -> None:
+    with opened(browser, address.http, address.path, PHONE) as (page, _):
         stuck = page.evaluate(
             """() => [...document.querySelectorAll("main article *")]
             .filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0)
@@ -112,55 +68,3 @@ def test_root_leads_to_the_front_page(browser: Browser, base_url: str) -> None:
     with opened(browser, base_url, "index.html", script=False) as (page, troubles):
         page.wait_for_url("**/book/index.html")
         assert troubles.requests_that_leave == []
-
-
-def overflow(page: Page) -> list[str]:
-    """What sticks out sideways, where the document as a whole can be scrolled sideways."""
-    found: list[str] = page.evaluate(
-        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-        [`document is ${document.documentElement.scrollWidth} px wide`,
-         ...[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
-         .slice(0, 5).map(e => e.outerHTML.slice(0, 120))]"""
-    )
-    return found
-
-
-def maths_faults(page: Page) -> list[str]:
-    """Formulas that are not typeset, are typeset as an error, or have no MathML for a screen reader."""
-    found: list[str] = page.evaluate(
-        """() => {
-        const faults = [];
-        for (const formula of document.querySelectorAll(".math")) {
-          const container = formula.querySelector("mjx-container");
-          const source = formula.textContent.slice(0, 80);
-          if (!container) faults.push(`not typeset: ${source}`);
-          else if (!container.querySelector("mjx-assistive-mml > math")) faults.push(`no MathML: ${source}`);
-        }
-        for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
-          faults.push(`TeX error: ${error.dataset.mjxError || error.textContent}`);
-        return faults;
-        }"""
-    )
-    return found
-
-
-def images_without_words(page: Page) -> list[str]:
-    """Pictures in the text whose alternative is missing, too short to say anything, or a file name."""
-    found: list[str] = page.evaluate(
-        r"""() => [...document.querySelectorAll("main article img, main article svg[role=img]")]
-        .filter(e => {
-          const words = (e.getAttribute("alt") ?? e.getAttribute("aria-label") ?? "").trim();
-          return words.split(/\s+/).length < 5 || /\.(png|svg|jpe?g|webp)$/i.test(words);
-        })
-        .map(e => e.outerHTML.slice(0, 160))"""
-    )
-    return found
-
-
-def axe_violations(page: Page) -> list[str]:
-    response = Axe().run(page).response
-    return [
-        f"{violation['id']} ({violation['impact']}): {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
-        for violation in response["violations"]
-        for node in violation["nodes"]
-    ]

@@ -1,5 +1,7 @@
-"""Work on the exercises of chapter 01 that no spec names: nearly right, which must fail and get no wrong name, and right in
-another way, which must pass. Beside each wrong one: the diagnosis that is true of it, where one is.
+"""Work on the exercises of chapter 01 that no spec names.
+
+What is nearly right must fail and get no wrong name: beside each stands the diagnosis that is true of it, where one is.
+What is right in another way must pass.
 """
 
 import math
@@ -25,8 +27,7 @@ def p(z, axis=-1):
 
 
 def block(W_xh, W_hh):
-    D, H = W_xh.shape
-    return np.block([[W_xh], [W_hh], [np.zeros((1, H))]])
+    return np.block([[W_xh], [W_hh], [np.zeros((1, len(W_hh)))]])
 
 
 def by_shape(W_xh, W_hh):

@@ -60,27 +60,37 @@ def draw(rng, T, V, H, sampled):
     return {**inputs, "u": rng.uniform(size=T)} if sampled else inputs
 
 
+SLIPS = ("not fed back", "not carried", "late", "late, and its own")
+
+
 def tells(inputs):
     """Whether no choice is a close one, at least three ids come, and each slip in the loop gives ids of its own."""
     ids, closest = walk(**inputs)
-    all_ids = [ids, *(walk(**inputs, **slip)[0] for slip in ({"feed": False}, {"carry": False}, {"late": True}))]
+    others = [walk(**inputs, slip=slip)[0] for slip in SLIPS]
     if "u" in inputs:
-        all_ids += [walk(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
-    return closest > 1e-4 and len(set(ids)) >= 3 and len(set(map(tuple, all_ids))) == len(all_ids)
+        others += [walk(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
+        logits, exponentials = (walk(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
+        if exponentials in (ids, *others):
+            return False
+        others.append(logits)
+    return closest > 1e-4 and len(set(ids)) >= 3 and len({ids, *others}) == 1 + len(others)
 
 
-def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, feed=True, carry=True, late=False):
-    """The ids, and how close the closest choice was; with the id not fed back, the state not carried, or read late."""
+def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", sums_of=None):
+    """The ids, and how close the closest choice was; with one slip, or with u among sums that are no probabilities."""
     ids, x, h, closest = [], start_id, h_0[0], np.inf
     for step in range(num_steps):
         before, h = h, np.tanh(W_xh[x] + h @ W_hh + b_h)
-        z = (before if late else h) @ W_hy + b_y
-        h = h if carry else h_0[0]
-        totals = np.cumsum(np.exp(z)) / np.exp(z).sum()
-        ids.append(int(z.argmax()) if u is None else int((totals <= u[step]).sum()))
+        z = (before if slip.startswith("late") else h) @ W_hy + b_y
+        totals = np.cumsum(sums_of(z)) if sums_of else np.cumsum(np.exp(z)) / np.exp(z).sum()
+        ids.append(int(z.argmax()) if u is None else int(np.argmax(totals > u[step])))
         closest = min([closest, *np.abs(totals - u[step])] if u is not None else [closest, np.ptp(np.sort(z)[-2:])])
-        x = ids[-1] if feed else x
-    return ids, closest
+        x = start_id if slip == "not fed back" else ids[-1]
+        if slip == "not carried":
+            h = h_0[0]
+        elif slip == "late, and its own":
+            h = np.tanh(W_xh[x] + before @ W_hh + b_h)
+    return tuple(ids), closest
 
 
 def case(rng, T, V, H, kind, sampled=False, **more):

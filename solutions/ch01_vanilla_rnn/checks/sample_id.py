@@ -29,6 +29,18 @@ def tells(probs, u):
     return oracle(probs, u) not in slips
 
 
+def is_far_from_slips(probs, u):
+    """Whether no boundary is near u, and neither the nearest one nor V equal pieces would give the id."""
+    totals = np.cumsum(probs)
+    flat = np.cumsum(np.exp(probs)) / np.exp(probs).sum()
+    nearest = int(np.abs(totals - u).argmin())
+    return (
+        np.abs(totals - u).min() > 1e-3
+        and int((flat <= u).sum()) != int(u * len(probs))
+        and nearest != oracle(probs, u)
+    )
+
+
 def inside(rng, V, zeros=0):
     """Any u that is not near a boundary."""
     while True:
@@ -36,7 +48,7 @@ def inside(rng, V, zeros=0):
         probs[rng.permutation(V)[:zeros]] = 0
         probs /= probs.sum()
         u = float(rng.uniform())
-        if V == 1 or (tells(probs, u) and np.abs(np.cumsum(probs) - u).min() > 1e-3):
+        if V == 1 or (tells(probs, u) and is_far_from_slips(probs, u)):
             return Case(sizes={"V": V}, inputs={"probs": probs, "u": u})
 
 

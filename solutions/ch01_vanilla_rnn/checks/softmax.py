@@ -33,11 +33,15 @@ def cases(rng):
     yield case({"B": 4, "V": 4}, rng.normal(size=(4, 4)), other, axis=0)
     yield case({"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)), other, axis=1)
     yield case({"B": 3, "T": 2, "V": 5}, rng.normal(size=(3, 2, 5)), other, axis=-2)
+    yield case({"B": 4, "T": 3, "V": 2}, rng.normal(size=(4, 3, 2)), other, axis=0)
 
     large = "large values"
     yield case({"B": 2, "V": 3}, rng.normal(size=(2, 3)) + 900, large)
     yield case({"B": 2, "V": 4}, rng.normal(size=(2, 4)) + np.array([[1000.0], [-1000.0]]), large)
     yield case({"B": 3, "V": 5}, rng.uniform(-1000, 1000, size=(3, 5)), large)
+    yield case(
+        {"B": 2, "V": 4}, rng.normal(size=(2, 4)) + rng.permuted([[1500.0, -1500, -1500, -1500]] * 2, axis=1), large
+    )
 
 
 SPEC = Spec(

@@ -1,0 +1,73 @@
+"""The self-study edition, and the switch. That the class edition holds no solution is tested on the built site."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+
+import pytest
+from edition import alternative, region, without_docstring
+from one_page import build, words
+from sphinx.errors import ConfigError
+
+from grader import record
+
+PAGE = "# Page\n\n```{exercise-link} rnn_forward\n```\n"
+STATEMENT = "return np.stack(h, axis=1)"
+
+
+def test_the_class_edition_is_the_default(tmp_path: Path) -> None:
+    html, warnings = build(tmp_path, PAGE, "exercise_link")
+    assert warnings == ""
+    assert "<details" not in html
+    assert STATEMENT not in words(html)
+
+
+def test_self_study_folds_a_solution_under_the_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    load = record.load_spec
+
+    def with_reason(root: Path, place: object) -> object:
+        spec = load(root, place)
+        spec.why = "\n    Each state is made from the one before, $h_{t-1}$.\n    So the loop hands it on.\n"
+        return spec
+
+    monkeypatch.setattr("edition.load_spec", with_reason)
+    html, warnings = build(tmp_path, PAGE, "exercise_link", unrolled_edition="self-study", html_title="Book")
+    assert warnings == ""
+    details = re.search(r'<details class="folded solution">.*?</details>', html, re.S)
+    assert details is not None
+    text = words(details[0])
+    assert text.startswith("Solution of rnn_forward def rnn_forward(x, h_0, W_xh, W_hh, b_h): h, h_t = [], h_0")
+    assert STATEMENT in text
+    assert "Each state is made from the one before" in text
+    assert "Another way." in text
+    assert "SOLUTION" not in text
+    assert "@SPEC" not in text
+    assert "Book, self-study edition" in html
+
+
+def test_another_edition_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(ConfigError, match="There are two editions"):
+        build(tmp_path, PAGE, "exercise_link", unrolled_edition="teacher")
+
+
+def test_a_region_without_its_marks() -> None:
+    cell = "def f():\n    '''Doc.'''\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
+    assert without_docstring(region(cell)) == "def f():\n    return 1"
+
+
+def test_an_alternative_without_its_decorator() -> None:
+    assert alternative(words_of_two_lines) == ("Says two.", "def words_of_two_lines():\n    return 2")
+
+
+def decorate(function: object) -> object:
+    return function
+
+
+@decorate
+def words_of_two_lines():
+    """Says two.
+
+    And no more.
+    """
+    return 2

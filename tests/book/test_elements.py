@@ -1,0 +1,129 @@
+"""The page elements: what their HTML holds without script, and what each says about bad use."""
+
+from __future__ import annotations
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from one_page import ROOT, build, words
+
+ALL = ("predict", "quiz", "museum", "explorable", "exercise_link")
+STATIC = ROOT / "book" / "_static"
+
+
+def predict(body: str) -> str:
+    return f"# Page\n\n::::{{predict}}\n{body}\n::::\n"
+
+
+def quiz(body: str, name: str = "which") -> str:
+    return f"# Page\n\n:::{{quiz}} {name}\n{body}\n:::\n"
+
+
+def museum(body: str) -> str:
+    return f"# Page\n\n::::{{museum}} Bugs\nGuess.\n\n{body}\n::::\n"
+
+
+def exhibit(name: str, body: str = "It writes `hehe`.") -> str:
+    return f":::{{exhibit}} {name}\n{body}\n:::\n"
+
+
+ANSWER = ":::{answer}\nThey are not.\n:::"
+RIGHT = "- [x] one || It is shared."
+WRONG = "- [ ] three || Count the names."
+INSTEAD = "```{explorable} hello\nA table.\n```\n"
+
+GOOD = {
+    "predict": predict(f"Equal, with $h_0 = 0$?\n\n{ANSWER}"),
+    "quiz": quiz(f"How many $W$?\n\n{RIGHT}\n{WRONG}\n  Not\n  the boxes."),
+    "museum": museum(exhibit("No bug") + exhibit("`h_prev` is left out")),
+    "explorable": f"# Page\n\n{INSTEAD}",
+}
+
+BAD = {
+    "no answer": (predict("Equal?"), 3, "predict: has 0 answers. Write one"),
+    "two answers": (predict(f"Equal?\n\n{ANSWER}\n{ANSWER}"), 3, "predict: has 2 answers"),
+    "no question": (predict(ANSWER), 3, "predict: asks nothing"),
+    "text after the answer": (predict(f"Equal?\n\n{ANSWER}\n\nMore."), 3, "predict: something follows the answer"),
+    "an empty answer": (predict("Equal?\n\n:::{answer}\n:::"), 6, "answer: is empty"),
+    "a lost answer": (f"# Page\n\n{ANSWER}\n", 3, "answer: stands outside a {predict}"),
+    "no right option": (quiz(f"Q\n\n{WRONG}\n{WRONG}"), 3, "quiz: which: no option is marked right. Mark just one"),
+    "two right options": (quiz(f"Q\n\n{RIGHT}\n{RIGHT}"), 7, "quiz: which: 2 options are marked right"),
+    "no answer text": (quiz(f"Q\n\n{RIGHT}\n- [ ] three"), 7, "quiz: which: the option 'three' needs its answer text"),
+    "empty answer text": (quiz(f"Q\n\n{RIGHT}\n- [ ] three || "), 7, "the option 'three' needs its answer text"),
+    "two answer texts": (quiz(f"Q\n\n{RIGHT}\n{WRONG} || And more."), 7, "write ` || ` once"),
+    "a misspelt mark": (quiz(f"Q\n\n{RIGHT}\n- [y] three || No."), 7, "cannot read the option '- [y] three || No.'"),
+    "a stray line": (quiz(f"Q\n\n{RIGHT}\nstray\n{WRONG}"), 7, "'stray' belongs to no option"),
+    "one option": (quiz(f"Q\n\n{RIGHT}"), 3, "quiz: which: needs two options at least"),
+    "nothing asked": (quiz(f"{RIGHT}\n{WRONG}"), 3, "quiz: which: asks nothing"),
+    "a bad id": (quiz(f"Q\n\n{RIGHT}\n{WRONG}", "My quiz"), 3, "quiz: 'My quiz' is not an id"),
+    "a lost exhibit": (f"# Page\n\n{exhibit('A bug')}", 3, "exhibit: stands outside a {museum}"),
+    "an empty exhibit": (museum(exhibit("No bug") + exhibit("A bug", "")), 9, "exhibit: 'A bug' is empty"),
+    "one exhibit": (museum(exhibit("No bug")), 3, "museum: needs two exhibits at least"),
+    "two of one name": (museum(exhibit("A bug") * 2), 3, "museum: two exhibits are called 'A bug'"),
+    "text between": (museum(f"{exhibit('A')}\nText.\n\n{exhibit('B')}"), 3, "museum: text stands between"),
+    "no such explorable": ("# Page\n\n```{explorable} helo\nA.\n```\n", 3, "there is no 'helo'. There is: hello."),
+    "nothing instead": ("# Page\n\n```{explorable} hello\n```\n", 3, "hello shows nothing without script"),
+    "two explorables": (f"# Page\n\n{INSTEAD}\n{INSTEAD}", 7, "hello stands on this page twice"),
+    "two boxes": ("# Page\n\n```{exercise-link} rnn_step\n```\n" * 2, 7, "rnn_step has a box here already"),
+}
+
+
+@pytest.mark.parametrize("name", GOOD)
+def test_good_use_says_nothing(tmp_path: Path, name: str) -> None:
+    _, warnings = build(tmp_path, GOOD[name], *ALL)
+    assert warnings == ""
+
+
+@pytest.mark.parametrize("name", BAD)
+def test_bad_use_says_what_and_where(tmp_path: Path, name: str) -> None:
+    page, line, message = BAD[name]
+    _, warnings = build(tmp_path, page, *ALL)
+    assert re.search(rf"index\.md:{line}: WARNING: .*{re.escape(message)}", warnings), warnings
+
+
+def test_a_quiz_id_is_used_once_in_the_book(tmp_path: Path) -> None:
+    page = quiz(f"Q\n\n{RIGHT}\n{WRONG}")
+    _, warnings = build(tmp_path, page, *ALL, others={"zoo": f"---\norphan: true\n---\n{page}"})
+    assert "zoo.md:6: WARNING: quiz: the id 'which' is taken by a question in index." in warnings
+
+
+def test_a_prediction_holds_its_answer(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["predict"], *ALL)
+    details = re.search(r"<details.*?</details>", html, re.S)
+    assert details is not None
+    assert words(details[0]) == "Show what happens They are not."
+
+
+def test_a_quiz_holds_all_answers(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["quiz"], *ALL)
+    text = words(html[html.index('<div class="quiz"') :])
+    assert "one three" in text
+    assert "Right. It is shared." in text
+    assert "Not this one. Count the names. Not the boxes." in text
+    assert html.count("data-right") == 1
+    assert "quiz.js" in html
+
+
+def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["museum"], *ALL)
+    assert [words(found) for found in re.findall(r"<h2.*?</h2>", html)] == ["Bugs"]
+    names = re.findall(r'<h3 class="exhibit-name.*?</h3>', html)
+    assert [words(name) for name in names] == ["No bug", "h_prev is left out"]
+    assert "hidden" not in html[html.index('<div class="museum"') : html.index("</section>")]
+
+
+def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["predict"], *ALL)
+    assert not re.search(r"(quiz|museum|hello)\.js", html)
+
+
+def test_an_explorable_holds_its_data_and_what_stands_instead(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["explorable"], *ALL)
+    data = re.search(r'<script type="application/json" class="explorable-data">(.*?)</script>', html, re.S)
+    assert data is not None
+    record = json.loads((ROOT / "experiments/ch01/hello_weights.json").read_text("utf-8"))
+    assert json.loads(data[1]) == {part: record[part] for part in ("vocabulary", "text", "weights")}
+    assert "A table." in words(html)
+    assert (STATIC / "explorables/hello.js").stat().st_size + len(data[1].encode()) < 25_000

@@ -1,0 +1,136 @@
+"""A page as a reader meets it, what it must not do while it loads, and what is found wrong with it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from axe_playwright_python.sync_playwright import Axe
+from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, Route
+
+WIDE, PHONE = (1280, 900), (390, 844)
+
+
+@dataclass(frozen=True)
+class Address:
+    """Where a page of the course or of the specimen is: over http, and as a file."""
+
+    path: str
+    http: str
+    folder: Path
+
+
+@dataclass
+class Troubles:
+    """What a page must not do while it loads."""
+
+    requests_that_leave: list[str] = field(default_factory=list)
+    failed_requests: list[str] = field(default_factory=list)
+    console_errors: list[str] = field(default_factory=list)
+
+
+@contextmanager
+def opened(
+    browser: Browser, base: str, path: str, size: tuple[int, int] = WIDE, scheme: str = "light", script: bool = True
+) -> Iterator[tuple[Page, Troubles]]:
+    """The page, loaded and typeset; any request beyond `base` is noted and refused."""
+    troubles = Troubles()
+
+    def gate(route: Route) -> None:
+        if route.request.url.startswith((base, "data:", "blob:")):
+            route.continue_()
+        else:
+            troubles.requests_that_leave.append(route.request.url)
+            route.abort()
+
+    def note_failure(request: Request) -> None:
+        troubles.failed_requests.append(f"{request.url}: {request.failure}")
+
+    def note_response(response: Response) -> None:
+        if response.status >= 400:
+            troubles.failed_requests.append(f"{response.url}: {response.status}")
+
+    def note_console(message: ConsoleMessage) -> None:
+        if message.type == "error":
+            troubles.console_errors.append(message.text)
+
+    context = browser.new_context(
+        viewport={"width": size[0], "height": size[1]},
+        color_scheme="dark" if scheme == "dark" else "light",
+        java_script_enabled=script,
+    )
+    try:
+        page = context.new_page()
+        page.route("**/*", gate)
+        page.on("requestfailed", note_failure)
+        page.on("response", note_response)
+        page.on("console", note_console)
+        page.on("pageerror", lambda error: troubles.console_errors.append(str(error)))
+        page.goto(base + path, wait_until="load")
+        if script:
+            page.evaluate("() => window.MathJax?.startup?.promise.then(() => document.fonts.ready).then(() => true)")
+        yield page, troubles
+    finally:
+        context.close()
+
+
+def overflow(page: Page) -> list[str]:
+    """What sticks out sideways, where the document as a whole can be scrolled sideways."""
+    found: list[str] = page.evaluate(
+        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
+        [`document is ${document.documentElement.scrollWidth} px wide`,
+         ...[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
+         .slice(0, 5).map(e => e.outerHTML.slice(0, 120))]"""
+    )
+    return found
+
+
+def maths_faults(page: Page) -> list[str]:
+    """Formulas that are not typeset, are typeset as an error, or have no MathML for a screen reader."""
+    found: list[str] = page.evaluate(
+        """() => {
+        const faults = [];
+        for (const formula of document.querySelectorAll(".math")) {
+          const container = formula.querySelector("mjx-container");
+          const source = formula.textContent.slice(0, 80);
+          if (!container) faults.push(`not typeset: ${source}`);
+          else if (!container.querySelector("mjx-assistive-mml > math")) faults.push(`no MathML: ${source}`);
+        }
+        for (const error of document.querySelectorAll("mjx-merror, [data-mjx-error]"))
+          faults.push(`TeX error: ${error.dataset.mjxError || error.textContent}`);
+        return faults;
+        }"""
+    )
+    return found
+
+
+def images_without_words(page: Page) -> list[str]:
+    """Pictures in the text whose alternative is missing, too short to say anything, or a file name."""
+    found: list[str] = page.evaluate(
+        r"""() => [...document.querySelectorAll("main article img, main article svg[role=img]")]
+        .filter(e => {
+          const words = (e.getAttribute("alt") ?? e.getAttribute("aria-label") ?? "").trim();
+          return words.split(/\s+/).length < 5 || /\.(png|svg|jpe?g|webp)$/i.test(words);
+        })
+        .map(e => e.outerHTML.slice(0, 160))"""
+    )
+    return found
+
+
+def axe_violations(page: Page) -> list[str]:
+    response = Axe().run(page).response
+    return [
+        f"{violation['id']} ({violation['impact']}): {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
+        for violation in response["violations"]
+        for node in violation["nodes"]
+    ]
+
+
+def weight(page: Page) -> int:
+    """Bytes of the page and of all that it loaded over http, uncompressed."""
+    total: int = page.evaluate(
+        """() => performance.getEntries().reduce((sum, entry) => sum + (entry.decodedBodySize || 0), 0)"""
+    )
+    return total
