@@ -4,7 +4,7 @@
 
 One tanh layer, trained by truncated backpropagation: the text is cut into rows that are read side by side, the state
 is carried from chunk to chunk. The learning rate was chosen on the last tenth of the training text (`--choose`); the
-bits are those of the validation text, which shares no topic with it. Counted models of the same text come first.
+bits are those of the held-out text, which shares no topic with it. Counted models of the same text come first.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Any
 import numpy as np
 
 from experiments.ngrams import WittenBell
-from experiments.text import load
+from experiments.text import python_docs
 
 RESULTS_FILE = Path(__file__).with_name("char_rnn.json")
 SETTINGS = {"hidden_size": 100, "batch": 16, "chunk": 25, "lr": 0.05, "seconds": 30}
@@ -30,12 +30,6 @@ SAMPLES_AT = (0, 100, 1000)  # updates; the fourth stage is the end
 BUGS = ("no accumulation", "slope at the sum", "assigned rows")
 
 Params = dict[str, np.ndarray]
-
-
-def encode(text: str, vocabulary: tuple[str, ...]) -> np.ndarray:
-    """Ids (N,) of the characters."""
-    place = {character: number for number, character in enumerate(vocabulary)}
-    return np.array([place[character] for character in text])
 
 
 def initial(vocab_size: int, hidden_size: int, rng: np.random.Generator, radius: float = 1.0) -> Params:
@@ -177,15 +171,15 @@ def write(params: Params, first: int, length: int, rng: np.random.Generator) -> 
     return written
 
 
-def run(seed: int, ids: np.ndarray, held_out: np.ndarray, vocabulary: tuple[str, ...], lr: float) -> dict[str, Any]:
+def run(seed: int, ids: np.ndarray, held_out: np.ndarray, characters: str, lr: float) -> dict[str, Any]:
     """Train for the set CPU seconds, looking aside for samples and held-out bits without charge."""
     rng = np.random.default_rng(seed)
-    params = initial(len(vocabulary), int(SETTINGS["hidden_size"]), rng)
+    params = initial(len(characters), int(SETTINGS["hidden_size"]), rng)
     aside, stages, curve = 0.0, [], []
     started = time.process_time()
 
     def sample(update: int) -> None:
-        text = "".join(vocabulary[i] for i in write(params, vocabulary.index("t"), 150, np.random.default_rng(1)))
+        text = "".join(characters[i] for i in write(params, characters.index("t"), 150, np.random.default_rng(1)))
         stages.append({"updates": update, "text": text})
 
     def look(update: int, _: Params) -> None:
@@ -219,39 +213,40 @@ def run(seed: int, ids: np.ndarray, held_out: np.ndarray, vocabulary: tuple[str,
 
 def choose() -> None:
     """Learning rates, on the last tenth of the training text; seeds that are not recorded."""
-    corpus = load()
-    ids = encode(corpus.train, corpus.vocabulary)
+    text = python_docs()
+    ids = text.ids(text.train)
     cut = len(ids) * 9 // 10
     for lr in (0.03, 0.05, 0.1, 0.2):
-        result = run(1, ids[:cut], ids[cut:], corpus.vocabulary, lr)
+        result = run(1, ids[:cut], ids[cut:], text.characters, lr)
         print(lr, result["updates"], result["train_bits"], result["bits"], flush=True)
 
 
 def main() -> None:
     if "--choose" in sys.argv[1:]:
-        return choose()
-    corpus = load()
-    ids, held_out = (encode(text, corpus.vocabulary) for text in (corpus.train, corpus.validation))
+        choose()
+        return
+    text = python_docs()
+    ids, held_out = text.ids(text.train), text.ids(text.held_out)
     counted = {}
     for order in range(6):
-        counted[str(order)] = round(WittenBell(ids.tolist(), order, len(corpus.vocabulary)).bits(held_out.tolist()), 4)
+        counted[str(order)] = round(WittenBell(ids.tolist(), order, len(text.characters)).bits(held_out.tolist()), 4)
         print(f"counted, order {order}: {counted[str(order)]}", flush=True)
     runs = []
     for seed in SEEDS:
-        runs.append(run(seed, ids, held_out, corpus.vocabulary, SETTINGS["lr"]))
+        runs.append(run(seed, ids, held_out, text.characters, SETTINGS["lr"]))
         print(json.dumps({key: value for key, value in runs[-1].items() if key != "curve"}), flush=True)
     if "--record" in sys.argv[1:]:
         record = {
             "command": "python -m experiments.ch02.char_rnn --record",
             "settings": SETTINGS,
-            "text": {"version": corpus.version, "sha256": corpus.sha256, "train": len(ids), "validation": len(held_out)},
+            "text": {"source": text.source, "sha256": text.sha256, "train": len(ids), "held_out": len(held_out)},
             "versions": {"numpy": np.__version__},
             "counted": counted,
             "runs": runs,
         }
         rows = re.compile(r"\[\s+([-0-9.,\s]+?)\s+\]")  # one list of numbers, one line
-        text = rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1))
-        RESULTS_FILE.write_text(text + "\n", "utf-8")
+        lines = rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1))
+        RESULTS_FILE.write_text(lines + "\n", "utf-8")
 
 
 if __name__ == "__main__":

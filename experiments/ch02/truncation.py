@@ -18,8 +18,8 @@ from typing import Any
 
 import numpy as np
 
-from experiments.ch02.char_rnn import Params, encode, initial, states, surprises, train
-from experiments.text import load
+from experiments.ch02.char_rnn import Params, initial, states, surprises, train
+from experiments.text import python_docs
 from solutions.ch02_bptt.checking import truncated_bptt
 
 RESULTS_FILE = Path(__file__).with_name("truncation.json")
@@ -83,25 +83,25 @@ def run(radius: float, seed: int, ids: np.ndarray, held_out: np.ndarray, vocab_s
 
 
 def main() -> None:
-    corpus = load()
-    ids, held_out = (encode(text, corpus.vocabulary) for text in (corpus.train, corpus.validation))
+    text = python_docs()
+    ids, held_out = text.ids(text.train), text.ids(text.held_out)
     runs = []
     for radius in RADII:
         for seed in SEEDS:
-            runs.append(run(radius, seed, ids, held_out, len(corpus.vocabulary)))
+            runs.append(run(radius, seed, ids, held_out, len(text.characters)))
             print(json.dumps(runs[-1]), flush=True)
     if "--record" in sys.argv[1:]:
         record = {
             "command": "python -m experiments.ch02.truncation --record",
             "settings": SETTINGS,
             "taus": TAUS,
-            "text": {"version": corpus.version, "sha256": corpus.sha256},
+            "text": {"source": text.source, "sha256": text.sha256},
             "versions": {"numpy": np.__version__},
             "runs": runs,
         }
         rows = re.compile(r"\[\s+([^][{}]+?)\s+\]")  # one list of numbers, one line
-        text = rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1))
-        RESULTS_FILE.write_text(text + "\n", "utf-8")
+        lines = rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1))
+        RESULTS_FILE.write_text(lines + "\n", "utf-8")
 
 
 if __name__ == "__main__":
