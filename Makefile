@@ -19,10 +19,10 @@ torch = $(shell grep '^torch==' constraints.txt)
 extras := [torch,book,autograde,dev]
 say = @printf '\n== %s\n'
 
-.PHONY: help course test book browser slow bench constraints clean
+.PHONY: help course test book book-self-study browser slow bench constraints clean
 
 help: ## this list
-	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 course: .venv/.stamp book ## the book, the release, a demo class graded and its table
 	$(say) 'The release: exercises/ and grader/data/ from solutions/ and course.toml'
@@ -46,6 +46,9 @@ test: .venv/.stamp ## lint, types, tests, and what must be true of the course
 book: .venv/.stamp ## the book, warnings as errors
 	$(say) 'The book'
 	@jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book
+
+book-self-study: .venv/.stamp ## the book with folded solutions, for those who study alone
+	@UNROLLED_EDITION=self-study jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book-self-study
 
 browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }

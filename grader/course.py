@@ -172,6 +172,12 @@ def cases_are_telling(subject: Subject) -> list[str]:
         for name, facet in facets.items()
         if not any(facet.covers(case, None) for case in public.cases)
     ]
+    problems += [
+        f"case {case.name!r}: no facet covers the output {output.name!r}, so that a mistake there would cost nothing"
+        for case in public.cases
+        for output in public.outputs
+        if not any(facet.covers(case, output.name) for facet in public.facets)
+    ]
     return sorted(set(problems))
 
 

@@ -35,8 +35,8 @@ def diagnose(
     if all(fitting) or not _of_ids(checks):  # ids agree by chance: there, what else is wrong must have its cause too
         for found in fitting:
             if len(found) == 1:
-                return Diagnosis(found[0], texts[found[0]])
-    if failing and wrong_needs:
+                return Diagnosis(found[0], texts.get(found[0], ""))
+    if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
     if any(fitting) or not failing:
         return None
@@ -57,12 +57,22 @@ def _numbers(value: Any) -> list[Any]:
     return [value] if _is_real(value) else []
 
 
+def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:
+    """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
+    problems = [problem for result in results for problem in result.problems]
+    return bool(problems) and all(
+        problem.kind in ("values", "not_finite")
+        or (problem.kind == "raised" and any(f", in {name}:" in line for line in problem.lines for name in wrong_needs))
+        for problem in problems
+    )
+
+
 def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
     names = " and ".join(f"`{name}`" for name in wrong_needs)
-    verb, it = ("are", "them") if len(wrong_needs) > 1 else ("is", "it")
+    verb, it = ("were", "them") if len(wrong_needs) > 1 else ("was", "it")
     return Diagnosis(
         "needs",
-        f"{names}, which this builds on, {verb} not right yet. Mend {it} first, then check this again.",
+        f"{names}, which this builds on, {verb} not right when last checked. Mend {it} first, then check again.",
     )
 
 

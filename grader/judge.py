@@ -87,7 +87,7 @@ def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Pr
     """The first thing wrong with one output, or None. Kinds: type, shape, dtype, not_finite, values."""
     if isinstance(expected, np.ndarray) and expected.ndim > 0:
         return _compare_arrays(output, expected, got, tolerance)
-    if isinstance(expected, float | int | np.ndarray):
+    if isinstance(expected, float | int | np.ndarray) and np.asarray(expected).dtype.kind in _SCALARS:
         return _compare_scalars(output, np.asarray(expected), got, tolerance)
     if isinstance(expected, list | tuple):
         return _compare_sequences(output, expected, got, tolerance)
@@ -310,4 +310,6 @@ def _literal(value: Any) -> str:
 def _shape(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f" {value.shape}"
-    return " (a function)" if isinstance(value, Fixture) else f"={value!r}"[:60]
+    if isinstance(value, Fixture):
+        return " (a random generator)" if value.kind == "rng" else " (a function)"
+    return f"={value!r}"[:60]

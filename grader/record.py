@@ -64,7 +64,7 @@ def load_messages(root: Path, place: Place) -> Messages:
 def load_module(path: Path, name: str) -> ModuleType:
     """A Python file of the course as a module that no one else can import. Raises SpecError."""
     if not path.exists():
-        raise SpecError(f"{path}: is missing")
+        raise SpecError(f"{path}: is missing; CONTRIBUTING.md says what it holds")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -171,7 +171,7 @@ def stray(data: Path, manifest: Manifest) -> list[Path]:
 def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
     name = place.exercise.id
     checks = public_checks(root, place)
-    load_messages(root, place)  # so that a bad file stops the release, not a student
+    _check_messages(root, place, checks)
     outputs = data / OUTPUTS.format(name)
     files = {
         data / CASES.format(name): encode(cases_tree(checks)),
@@ -182,6 +182,16 @@ def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
     if own_path.exists():
         files[data / own_path.name] = own_path.read_bytes()
     return files
+
+
+def _check_messages(root: Path, place: Place, checks: Checks) -> None:
+    """Every misconception has its message and no message is left over: a slip stops the release, not a student."""
+    told = set(load_messages(root, place).mistakes)
+    due = set(checks.own.matches if checks.own else checks.misconceptions)
+    path = checks_folder(root, place) / MESSAGES.format(place.exercise.id)
+    for name in sorted(due ^ told):
+        what = "add the heading" if name in due else "no misconception has that name; rename or remove the heading"
+        raise SpecError(f"{path}: {what} '## Mistake: {name}'")
 
 
 def _settled(path: Path, new: bytes) -> bytes:

@@ -76,6 +76,11 @@ def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebo
         else:
             _check_plain_cell(path, line, cell)
             released.append(cell)
+    if notebook.exercises and not any(_imports_check(cell) for *_, cell in cells):
+        raise ReleaseError(
+            f"{path}:1: no cell imports what the check cells call. Add to the first code cell:  "
+            "from grader import check, hint, progress"
+        )
     return _finish(released, chapter, notebook)
 
 
@@ -270,6 +275,13 @@ def _check_question_cell(path: Path, line: int, cell: NotebookNode, question: Qu
         raise ReleaseError(f"{path}:{line}: question {question.id!r} is a {cell.cell_type} cell; make it [markdown].")
     _check_regions(path, line, cell.source, question.id, "question")
     cell.metadata["nbgrader"] = _nbgrader_metadata(question.id, solution=True, points=question.points)
+
+
+def _imports_check(cell: NotebookNode) -> bool:
+    return (
+        cell.cell_type == "code"
+        and re.search(r"^from grader import .*\bcheck\b", cell.source, re.MULTILINE) is not None
+    )
 
 
 def _check_plain_cell(path: Path, line: int, cell: NotebookNode) -> None:

@@ -271,8 +271,11 @@ def test_what_an_exercise_builds_on_comes_after_its_own_mistakes_and_before_patt
 @pytest.mark.parametrize(
     ("needs", "text"),
     [
-        (["f"], "`f`, which this builds on, is not right yet. Mend it first, then check this again."),
-        (["f", "g"], "`f` and `g`, which this builds on, are not right yet. Mend them first, then check this again."),
+        (["f"], "`f`, which this builds on, was not right when last checked. Mend it first, then check again."),
+        (
+            ["f", "g"],
+            "`f` and `g`, which this builds on, were not right when last checked. Mend them first, then check again.",
+        ),
     ],
 )
 def test_the_words_for_what_it_builds_on(needs, text):

@@ -459,7 +459,7 @@ def test_a_right_loop_passes_however_it_is_written(name):
 def test_where_the_step_is_wrong_it_is_to_be_mended_first():
     verdict = exercise("rnn_forward").verdict(WRONG_FORWARDS["no bias"][0], wrong_needs=("rnn_step",))
     assert verdict.diagnosis.id == "needs"
-    assert verdict.diagnosis.text.startswith("`rnn_step`, which this builds on, is not right yet.")
+    assert verdict.diagnosis.text.startswith("`rnn_step`, which this builds on, was not right when last checked.")
 
 
 def test_a_misconception_of_its_own_comes_before_what_it_builds_on():

@@ -1,6 +1,6 @@
 """Golden reports: each `golden/*/NAME.py` is what a student wrote, and `NAME.txt` is exactly what the checks answer.
 
-Each exercise that the file defines is checked, in the course's order, and then `progress()` is asked.
+Each exercise that the file defines is checked, in the course's order.
 After a change of wording write all reports anew, and read the difference as a student would:
 
     UPDATE_GOLDEN=1 pytest tests/test_golden.py && git diff tests/golden
@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader import check, progress
+from grader import check
 from grader.released import COURSE
 
 GOLDEN = Path(__file__).parent / "golden"
@@ -30,7 +30,7 @@ def report(path: Path) -> str:
     with warnings.catch_warnings():  # as in a notebook, a warning is no error
         warnings.simplefilter("ignore")
         found = [repr(check(name, namespace[name])) for name in COURSE.manifest.places if name in namespace]
-    return "\n\n".join([*found, repr(progress())]) + "\n"
+    return "\n\n".join(found) + "\n"
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")

@@ -64,7 +64,7 @@ FIRST = '''# %% [markdown]
 # # First
 
 # %%
-import numpy as np
+from grader import check
 
 # %% exercise="double"
 def double(x):
@@ -91,7 +91,10 @@ def halve(x):
 print("only on import")
 '''
 
-SECOND = '''# %% exercise="square"
+SECOND = '''# %%
+from grader import check
+
+# %% exercise="square"
 def square(x):
     """x times x."""
     ### BEGIN SOLUTION
@@ -117,9 +120,7 @@ def course(tmp_path):
 
 def places(root):
     manifest = load_manifest(root / "course.toml")
-    return [
-        (root, manifest, chapter, notebook) for chapter in manifest.chapters for notebook in chapter.notebooks
-    ]
+    return [(root, manifest, chapter, notebook) for chapter in manifest.chapters for notebook in chapter.notebooks]
 
 
 def first(root):
@@ -332,9 +333,7 @@ def test_exercises_in_another_order_than_the_manifest(course):
     path = course / "solutions/ch01/first.py"
     head, _, tail = FIRST.partition(HALVE)
     path.write_text(head.replace('# %% exercise="double"', HALVE + '# %% exercise="double"') + tail, "utf-8")
-    with pytest.raises(
-        ReleaseError, match=r"first\.py:7: the exercises come as halve, double; course\.toml has"
-    ):
+    with pytest.raises(ReleaseError, match=r"first\.py:7: the exercises come as halve, double; course\.toml has"):
         student_notebook(*first(course))
 
 

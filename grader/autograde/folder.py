@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from pathlib import Path
 
 MAX_FILES = 40
-MAX_FILE_BYTES = 2_000_000
-MAX_BYTES = 6_000_000
+MAX_FILE_BYTES = 4_000_000
+MAX_BYTES = 8_000_000
 
 
 def submitted_files(folder: Path) -> tuple[dict[str, bytes], list[str]]:

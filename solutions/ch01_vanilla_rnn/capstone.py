@@ -109,8 +109,10 @@ def missing(name):
 
 # %% active="ipynb"
 # rng = np.random.default_rng()  # put a number between the brackets, and the text is the same every time
+# heat = 1.0  # below 1, say 0.5, the likelier letters become likelier still; above 1 it dares more
+# output = {name: weights[name] / heat for name in ("W_hy", "b_y")}
 # try:
-#     ids = generate(start_id=0, num_steps=600, h_0=silence, u=rng.random(600), **weights)
+#     ids = generate(start_id=0, num_steps=600, h_0=silence, u=rng.random(600), **recurrence, **output)
 #     show("".join(characters[i] for i in ids))
 # except NotImplementedError as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")

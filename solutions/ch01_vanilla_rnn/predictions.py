@@ -16,6 +16,8 @@
 # %%
 import numpy as np
 
+from grader import check, hint, progress
+
 # %% [markdown]
 # ## From numbers to probabilities
 #

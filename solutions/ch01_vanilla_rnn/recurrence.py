@@ -17,6 +17,8 @@
 # %%
 import numpy as np
 
+from grader import check, hint, progress
+
 # %% [markdown]
 # ## One step of the recurrence
 #

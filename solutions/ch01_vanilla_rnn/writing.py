@@ -15,6 +15,8 @@
 # %%
 import numpy as np
 
+from grader import check, hint, progress
+
 # %% [markdown]
 # ## Drawing one id
 #

@@ -17,6 +17,8 @@
 # %%
 import numpy as np
 
+from grader import check, hint, progress
+
 # %% [markdown]
 # ## How far apart two gradients are
 #
@@ -96,7 +98,7 @@ def relative_error(a, b):
 # This is less simple than it sounds. Say aloud what the next cell prints, then run it.
 
 # %%
-0.7 + 1e-5 - 2e-5 + 1e-5 == 0.7
+print(0.7 + 1e-5 - 2e-5 + 1e-5 == 0.7)
 
 # %% [markdown]
 # When the check passes, you can find the gradient of anything that you can compute.

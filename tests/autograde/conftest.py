@@ -3,13 +3,13 @@
 import copy
 import json
 from dataclasses import dataclass
-from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
 import nbformat
 import pytest
 from right_work import RIGHT
+from small_course import write_small_course
 
 from grader.autograde.notebook import Plan, plan, read_notebook
 from grader.autograde.run import open_session
@@ -18,14 +18,19 @@ from grader.autograde.score import autograded_notebook, request_for, verdicts_of
 from grader.manifest import Limits
 from grader.release import notebook_bytes
 
-ROOT = Path(__file__).parents[2]
 CHAPTER = "ch01_vanilla_rnn"
 
 
 @pytest.fixture(scope="session")
-def session(tmp_path_factory):
+def small_course(tmp_path_factory):
+    """The root of a course of one notebook with two exercises."""
+    return write_small_course(tmp_path_factory.mktemp("course"))
+
+
+@pytest.fixture(scope="session")
+def session(small_course, tmp_path_factory):
     """The chapter made ready for grading, with hidden checks of a new seed."""
-    return open_session(ROOT, tmp_path_factory.mktemp("term"), CHAPTER)
+    return open_session(small_course, tmp_path_factory.mktemp("term"), CHAPTER)
 
 
 @dataclass

@@ -51,9 +51,16 @@ id = "square"
 title = "Square"
 points = 1
 page = "page"
+[[chapters.notebooks.questions]]
+id = "why"
+title = "Why"
+points = 3
 """
 
-EXERCISE = """# %% exercise="{0}"
+EXERCISE = """# %%
+from grader import check
+
+# %% exercise="{0}"
 def {0}(x):
     ### BEGIN SOLUTION
     return x
@@ -61,9 +68,10 @@ def {0}(x):
 
 """
 
-EXPLAIN = """# %% [markdown] nbgrader={"grade": true, "grade_id": "why", "locked": false, "points": 3, \
-"schema_version": 3, "solution": true, "task": false}
+EXPLAIN = """# %% [markdown] question="why"
+# ### BEGIN SOLUTION
 # Because.
+# ### END SOLUTION
 """
 
 
@@ -107,9 +115,7 @@ def register_first(db_url, root):
 def dump(db_url):
     """All rows of the gradebook."""
     with closing(sqlite3.connect(db_url.removeprefix("sqlite:///"))) as connection:
-        tables = [
-            name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")
-        ]
+        tables = [name for (name,) in connection.execute("select name from sqlite_master where type = 'table'")]
         return {name: sorted(map(repr, connection.execute(f"select * from {name}"))) for name in tables}
 
 
@@ -144,6 +150,7 @@ def test_register_writes_what_nbgrader_expects(registered, course):
             released = {
                 cell.metadata.nbgrader.grade_id: cell
                 for cell in student_notebook(course, manifest, chapter, notebook).cells
+                if "nbgrader" in cell.metadata
             }
             assert {cell.name for cell in saved.source_cells} == set(released)
             for cell in saved.source_cells:
@@ -167,10 +174,10 @@ def test_register_again_changes_nothing(registered, course):
 
 def test_before_the_first_submission_cells_may_change(registered, course):
     (course / "solutions/ch01/second.py").write_text(EXERCISE.format("square"), "utf-8")
+    manifest = (course / "course.toml").read_text("utf-8").partition("[[chapters.notebooks.questions]]")[0]
+    (course / "course.toml").write_text(manifest, "utf-8")
     register_first(registered, course)
-    manifest = (
-        (course / "course.toml").read_text("utf-8").partition('[[chapters.notebooks]]\nname = "second"')[0]
-    )
+    manifest = (course / "course.toml").read_text("utf-8").partition('[[chapters.notebooks]]\nname = "second"')[0]
     (course / "course.toml").write_text(manifest, "utf-8")
     register_first(registered, course)
     with open_gradebook(registered) as gradebook:
@@ -184,9 +191,7 @@ def test_after_it_they_may_not(registered, course):
     (course / "course.toml").write_text(text, "utf-8")
     source = (course / "solutions/ch01/first.py").read_text("utf-8").replace("halve", "third")
     (course / "solutions/ch01/first.py").write_text(source, "utf-8")
-    with pytest.raises(
-        GradebookError, match=r"added first: third; .*removed first: halve;.*move the gradebook away"
-    ):
+    with pytest.raises(GradebookError, match=r"added first: third; .*removed first: halve;.*move the gradebook away"):
         register_first(registered, course)
     assert dump(registered) == before
 
@@ -237,6 +242,25 @@ def test_recording_again_keeps_what_a_human_wrote(registered):
     with open_gradebook(registered) as gradebook:
         assert gradebook.find_comment("double", "first", "ch01", "ada").comment == "Nearly."
         assert len(gradebook.students) == 1
+
+
+def test_an_unanswered_question_gets_nothing_and_needs_no_look(registered):
+    record(registered, "ada", {}, unanswered={"second": ("why",)})
+    assert grades(registered, "ada")["why"] == (0, None, 0, False)
+    later = datetime(2026, 3, 2, tzinfo=UTC)
+    record(registered, "ada", {}, timestamp=later)
+    assert grades(registered, "ada")["why"] == (None, None, 0, True)  # now there is an answer to read
+
+
+def test_a_graded_answer_that_is_gone_is_looked_at_again(registered):
+    record(registered, "ada", {})
+    with open_gradebook(registered) as gradebook:
+        grade = gradebook.find_grade("why", "second", "ch01", "ada")
+        grade.manual_score, grade.needs_manual_grade = 3, False
+        gradebook.db.commit()
+    later = datetime(2026, 3, 2, tzinfo=UTC)
+    record(registered, "ada", {}, timestamp=later, unanswered={"second": ("why",)})
+    assert grades(registered, "ada")["why"] == (0, 3, 3, True)
 
 
 @pytest.mark.parametrize(
@@ -359,15 +383,13 @@ def term(tmp_path, empty_gradebook):
 def test_feedback_and_export_show_what_was_recorded(term):
     chapter = load_manifest(ROOT / "course.toml").chapters[0]
     first, *others = chapter.notebooks[0].exercises
-    total = sum(exercise.points for exercise in chapter.exercises)
+    total = sum(item.points for item in (*chapter.exercises, *chapter.questions))
 
     done = nbgrader("export", "--to", term / "grades.csv", term=term)
     assert done.returncode == 0, done.stderr
     with open(term / "grades.csv", newline="", encoding="utf-8") as file:
         rows = list(csv.DictReader(file))
-    found = [
-        (row["assignment"], row["student_id"], float(row["score"]), float(row["max_score"])) for row in rows
-    ]
+    found = [(row["assignment"], row["student_id"], float(row["score"]), float(row["max_score"])) for row in rows]
     assert found == [(chapter.id, "ada", first.points, total)]
 
     done = nbgrader("generate_feedback", chapter.id, term=term)

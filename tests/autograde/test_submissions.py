@@ -4,7 +4,6 @@ import copy
 import json
 import os
 import threading
-from pathlib import Path
 
 import nbformat
 import pytest
@@ -17,8 +16,6 @@ from grader.autograde.run import AutogradeError, autograde, grade, submissions
 from grader.autograde.runner import WorkerError
 from grader.manifest import UnknownIdError
 from grader.release import check_source
-
-ROOT = Path(__file__).parents[2]
 
 # --- the file ------------------------------------------------------------------------------------------------
 
@@ -310,9 +307,9 @@ def test_an_unknown_notebook_is_no_path(tmp_path):
 # --- the class -----------------------------------------------------------------------------------------------
 
 
-def test_an_unknown_chapter(session, tmp_path):
+def test_an_unknown_chapter(small_course, tmp_path):
     with pytest.raises(UnknownIdError, match=r"no chapter 'ch01_vanila_rnn'\. Near it: ch01_vanilla_rnn"):
-        autograde(ROOT, tmp_path, "ch01_vanila_rnn")
+        autograde(small_course, tmp_path, "ch01_vanila_rnn")
 
 
 def test_no_submissions(session, tmp_path):
@@ -331,7 +328,7 @@ NAMES = ["ada lovelace", 'o\'hara "bob"', "Łukasz Żółw", "学生", "100%_+{x
 
 
 @pytest.fixture(scope="module")
-def odd_class(tmp_path_factory, right):
+def odd_class(tmp_path_factory, small_course, right):
     """A class with odd names, of whom one hands in what makes the grader itself fail."""
     term = tmp_path_factory.mktemp("odd class")
     for name in [*NAMES, "faulty", "unlucky"]:
@@ -363,7 +360,7 @@ def odd_class(tmp_path_factory, right):
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "run_submission", run_submission)
         patch.setattr(module, "grade", grade)
-        results = autograde(ROOT, term, "ch01_vanilla_rnn")
+        results = autograde(small_course, term, "ch01_vanilla_rnn")
     return term, {graded.student: graded for graded in results}
 
 

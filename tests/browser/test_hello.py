@@ -80,9 +80,9 @@ def assert_shown(page: Page, step: int, weights: dict[str, np.ndarray]) -> None:
     summary = page.locator(".explorable .summary").inner_text()
     state = ", ".join(f"{value:.2f}".replace("-", "−") for value in numbers["state"])
     best = int(numbers["probabilities"].argmax())
-    assert f"Step {step} of 4. The network reads {READ[step - 1]}." in summary
+    assert f"Step {step} of 4. The network reads “{READ[step - 1]}”." in summary
     assert f"to ({state})" in summary
-    assert f"It expects {VOCABULARY[best]}, with probability {numbers['probabilities'][best]:.2f}" in summary
+    assert f"It expects “{VOCABULARY[best]}”, with probability {numbers['probabilities'][best]:.2f}" in summary
 
 
 def focus_weight(page: Page, path: str) -> None:

@@ -175,8 +175,8 @@
         number("text", `${key}.${index}`, digits, { x, y: y + 4 }),
       ]);
     }
-    function label(x, y, base, below) {
-      return make("text", { x, y, class: below ? "symbol" : "" }, base, below ? make("tspan", { dy: 4, class: "below" }, below) : "");
+    function label(x, y, base, below, kind = "symbol") {
+      return make("text", { x, y, class: kind }, base, below ? make("tspan", { dy: 4, class: "below" }, below) : "");
     }
     const bars = place.logits.map(([, y]) => make("rect", { x: RIGHT + 45, y: y + 4, height: 5, width: 0, class: "bar" }));
     const picture = make(
@@ -184,8 +184,11 @@
       bundle("W_hh", "before", "state"), bundle("W_xh", "x", "state"), bundle("W_hy", "state", "logits"),
       values("before", "state", 2), values("x", "input", 0), values("state", "state", 2), values("logits", "op", 2),
       label(LEFT, TOP - 22, "h", "t−1"), label(LEFT, TOP + H * PITCH + 2, "x", "t"), label(MIDDLE, TOP + 52, "h", "t"),
-      label(RIGHT + 28, TOP + 36, "logit and probability"),
-      vocabulary.map((letter, index) => [label(LEFT - 34, place.x[index][1] + 4, letter), label(RIGHT + 34, place.logits[index][1] + 4, letter)]).flat(),
+      label(RIGHT + 28, TOP + 36, "logit and probability", null, ""),
+      ["x", "logits"].flatMap((key) => vocabulary.map((letter, index) => {
+        const [x, y] = place[key][index];
+        return label(key === "x" ? x - 34 : x + 34, y + 4, letter, null, "letter");
+      })),
       place.logits.map(([, y], index) => number("text", `probabilities.${index}`, 2, { x: RIGHT + 45, y, class: "start" })),
       bars,
     );
@@ -234,10 +237,10 @@
       const due = text[step];
       const list = (values) => values.map((value) => shown(value, 2)).join(", ");
       const said =
-        `Step ${step} of ${letters.length}. The network reads ${now.letter}. ` +
+        `Step ${step} of ${letters.length}. The network reads “${now.letter}”. ` +
         `Its state goes from (${list(now.before)}) to (${list(now.state)}). ` +
-        `It expects ${vocabulary[best]}, with probability ${shown(now.probabilities[best], 2)}; ` +
-        (vocabulary[best] === due ? "that is right." : `but ${due} comes next.`);
+        `It expects “${vocabulary[best]}”, with probability ${shown(now.probabilities[best], 2)}; ` +
+        (vocabulary[best] === due ? "that is right." : `but “${due}” comes next.`);
       summary.textContent = (news ? `${news} ` : "") + said;
       picture.setAttribute("aria-label", `One step of the network, with the numbers that the tables hold. ${said}`);
     }

@@ -1,4 +1,4 @@
-"""How `adagrad_step` is checked: against torch.optim.Adagrad, which keeps the same sum and adds eps in the same place."""
+"""How `adagrad_step` is checked: against torch.optim.Adagrad, which adds eps in the same place."""
 
 import numpy as np
 import torch
@@ -57,8 +57,8 @@ SPEC = Spec(
     facets=[Facet("theta", 1, outputs=("theta",)), Facet("cache", 1, outputs=("cache",))],
     why="""
 The cache holds, for each weight by itself, the sum of all its squared gradients, this one included: so it is renewed
-first, then used. Its root has the size of a gradient, so the quotient has no unit, and the first step of every weight is
-lr long, whatever the size of its gradient. Later steps get shorter, the sooner the larger the gradients were.
+first, then used. Its root has the size of a gradient, so the quotient has no unit, and the first step of every weight
+is lr long, whatever the size of its gradient. Later steps get shorter, the sooner the larger the gradients were.
 `eps` stands outside the root and matters only where a weight has had no gradient yet: 0 / (0 + eps) is 0.
 New arrays come back; the caller's stay what they were.
 """,

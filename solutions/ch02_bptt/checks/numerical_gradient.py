@@ -59,7 +59,9 @@ def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
         step = eps or 1e-5
         if tells(BUILDERS[f.kind](**f.params), theta, step) and (kind == EXACT) == stays(theta, step):
             inputs = {"f": f, "theta": theta}
-            return Case(dict(zip(SYMBOLS[len(shape)], shape, strict=True)), inputs | ({"eps": eps} if eps else {}), kind)
+            return Case(
+                dict(zip(SYMBOLS[len(shape)], shape, strict=True)), inputs | ({"eps": eps} if eps else {}), kind
+            )
 
 
 def tells(f, theta, eps):
@@ -250,7 +252,7 @@ def restored_step_by_step(f, theta, eps=1e-5):
 
 @SPEC.misconception()
 def all_at_once(f, theta, eps=1e-5):
-    """Tempting because NumPy adds eps to all entries in one line; that is the slope in one direction, for all of them."""
+    """Tempting because NumPy adds eps to all entries in one line; that is one slope, in one direction."""
     return np.full(theta.shape, (f(theta + eps) - f(theta - eps)) / (2 * eps))
 
 

@@ -82,7 +82,7 @@ SPEC = Spec(
 Inside a chunk it is the whole backward pass: what reaches a state from the loss and what comes back from the next
 step. At the last step of a chunk nothing comes back, because the next step belongs to another chunk: that is the cut,
 one line. The states themselves are those of the forward pass, which ran through without a cut; so `dW_hh` at the first
-step of a chunk uses the last state of the chunk before. The weights are the same in all chunks, and their gradients sum.
+step of a chunk uses the last state of the chunk before. All chunks share the weights, and their gradients sum.
 """,
 )
 
@@ -103,7 +103,7 @@ def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None):
 
 @SPEC.misconception(keeps=["tau ≥ T"])
 def gradient_crosses_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because a loop over chunks looks like cutting, even if what comes back is carried from one to the next."""
+    """Tempting because a loop over chunks looks like cutting, even if what comes back is carried on."""
     return backward(dh, x, h_0, h, W_hh, cut=lambda t: False)
 
 
@@ -175,7 +175,7 @@ def chunks_one_step_longer(dh, x, h_0, h, W_xh, W_hh, tau):
 
 @SPEC.misconception(keeps=["tau ≥ T"])
 def a_window_for_each_step(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because every loss may go back over tau steps, as in another way to truncate, which costs tau times more."""
+    """Tempting because every loss may go back over tau steps, as in another way to truncate, tau times dearer."""
     total = [0.0, 0.0, 0.0]
     for t in range(x.shape[1]):
         alone = np.zeros(dh.shape)
