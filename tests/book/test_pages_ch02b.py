@@ -47,7 +47,9 @@ def test_states_kept(B: int, T: int, H: int) -> None:
     assert rnn_forward(x, h_0, *weights).size == B * T * H
 
 
-@pytest.mark.parametrize(("B", "T", "D", "H", "tau"), [(2, 12, 3, 4, 5), (1, 1, 1, 1, 1), (3, 6, 2, 5, 1), (2, 9, 1, 2, 3)])
+@pytest.mark.parametrize(
+    ("B", "T", "D", "H", "tau"), [(2, 12, 3, 4, 5), (1, 1, 1, 1, 1), (3, 6, 2, 5, 1), (2, 9, 1, 2, 3)]
+)
 def test_nothing_comes_back_over_a_cut(B: int, T: int, D: int, H: int, tau: int) -> None:
     """Equation (truncated-back)."""
     x, h_0, dh, weights = drawn(np.random.default_rng(1), B, T, D, H)
@@ -140,7 +142,9 @@ def test_the_network_of_the_experiments_against_autograd() -> None:
     for t in range(7):
         state = torch.tanh(tensors["W_xh"][inputs[:, t]] + state @ tensors["W_hh"] + tensors["b_h"])
         logits.append(state @ tensors["W_hy"] + tensors["b_y"])
-    right = torch.nn.functional.cross_entropy(torch.stack(logits, 1).reshape(-1, 6), torch.from_numpy(targets).reshape(-1))
+    right = torch.nn.functional.cross_entropy(
+        torch.stack(logits, 1).reshape(-1, 6), torch.from_numpy(targets).reshape(-1)
+    )
     right.backward()
     assert loss == pytest.approx(right.item(), abs=1e-12)
     np.testing.assert_allclose(h_T, state.detach().numpy(), rtol=0, atol=1e-12)
