@@ -375,6 +375,11 @@ def test_what_came_back_by_name():
     assert returned_text(outputs, Observation(raised=Raised("E", ""))) == ""
 
 
+def test_of_ids_that_are_right_at_their_end_nothing_is_said():
+    text = problem(np.array([1, 2, 3, 4]), np.array([0, 2, 0, 4]), ("T",)).text
+    assert text.endswith("; the first time step is already wrong")
+
+
 def test_one_wrong_result_of_several_is_named():
     outputs = (Output("a"), Output("b"))
     case = Case({}, {})
