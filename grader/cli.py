@@ -148,6 +148,7 @@ def autograde(
         )
         found = load_manifest(root / "course.toml").chapter(chapter)
     out.print(f"{found.title} ({found.id}), {len(results)} submissions")
+    out.print(_legend(found))
     _print_table(_class_table(found, results))
     _print_remarks(results)
     out.print(f"Gradebook: {term / 'gradebook.db'}   notebooks: {term / 'autograded'}", soft_wrap=True)
@@ -156,13 +157,16 @@ def autograde(
 
 
 def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
-    """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended."""
+    """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended.
+
+    The exercises are numbered, so that a chapter of many fits a narrow terminal; `_legend` tells the numbers.
+    """
     from grader.render.rows import number
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     table.add_column("student", overflow="fold", min_width=8)
-    for exercise in chapter.exercises:
-        table.add_column(f"{exercise.id}\n/ {number(exercise.points)}", justify="right", overflow="fold")
+    for index, exercise in enumerate(chapter.exercises, 1):
+        table.add_column(f"{index}\n/ {number(exercise.points)}", justify="right")
     table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what is not right", overflow="fold")
@@ -172,10 +176,15 @@ def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
             continue
         verdicts = {name: v for notebook in graded.verdicts.values() for name, v in notebook.items()}
         wrong = [verdict for verdict in verdicts.values() if not verdict]
-        causes = [f"{v.id}: {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
+        numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
+        causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
         points = [number(verdicts[exercise.id].earned) for exercise in chapter.exercises]
         table.add_row(graded.student, *points, number(graded.earned), f"{graded.seconds:.1f} s", ", ".join(causes))
     return table
+
+
+def _legend(chapter: Chapter) -> str:
+    return "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
 
 
 def _print_table(table: Table) -> None:

@@ -121,10 +121,10 @@ def _cannot_be_called(function: Any, inputs: Mapping[str, Any]) -> Raised | None
         signature.bind(**inputs)
     except TypeError:
         left_out = [name for name, p in signature.parameters.items() if name not in inputs and p.default is p.empty]
+        hint = ""
         if left_out and signature.parameters.keys() > inputs.keys():  # its one fault: an argument without its default
-            text = f"it must also run without {' and '.join(f'`{name}`' for name in left_out)}, which has a default"
-            return Raised("TypeError", f"{text}; yours takes {signature}")
-        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}")
+            hint = f"; here `{left_out[0]}` is left out, so it needs a default"
+        return Raised("TypeError", f"the function must take ({names}); yours takes {signature}{hint}")
     return None
 
 

@@ -71,3 +71,7 @@ def test_a_tree_that_is_no_observation_is_a_codec_error(tree):
 
 def test_an_output_without_axes_is_a_scalar():
     assert Output("loss").axes == ()
+
+
+def test_a_kind_that_the_sizes_do_not_tell_stands_in_the_name():
+    assert Case({"V": 4}, {}, "u on a boundary").name == "V=4: u on a boundary"

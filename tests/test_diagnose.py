@@ -301,3 +301,30 @@ def test_matches_of_an_own_judge_are_asked_about_the_cases_that_fail():
     assert diagnosed(made, [1, -1, 2]) is None
     assert diagnosed(made, [Observation(raised=Raised("E", ""))] * 3) is None
     assert diagnosed(made, [Observation(raised=Raised("E", "")), -1, 1]) == "first"
+
+
+def test_an_exception_on_every_case_of_a_facet_is_evidence_where_all_else_agrees():
+    raised, other = Observation(raised=Raised("IndexError", "")), Observation(raised=Raised("TypeError", ""))
+    made = checks([ORDINARY, EDGE, EDGE], H, [1.0, 2.0, 3.0], {"first": [[1.0, raised, raised]]}, BY_KIND)
+    assert diagnosed(made, [1.0, raised, raised]) == "first"
+    assert diagnosed(made, [1.0, raised, 3.0]) is None
+    assert diagnosed(made, [1.0, other, other]) is None
+    assert diagnosed(made, [9.0, raised, raised]) is None
+
+
+def test_among_ids_all_that_is_wrong_must_have_its_cause():
+    of_ids = checks([ORDINARY, EDGE], H, [1, 2], {"first": [[1, 5]]}, BY_KIND)
+    assert diagnosed(of_ids, [1, 5]) == "first"
+    assert diagnosed(of_ids, [9, 5]) is None  # 5 may have come about in any way
+    two = checks([ORDINARY, EDGE], H, [1, 2], {"first": [[1, 5]], "second": [[9, 2]]}, BY_KIND)
+    assert diagnosed(two, [9, 5]) == "second"
+    of_numbers = checks([ORDINARY, EDGE], H, [1.0, 2.0], {"first": [[1.0, 5.0]]}, BY_KIND)
+    assert diagnosed(of_numbers, [9.0, 5.0]) == "first"
+
+
+@pytest.mark.parametrize("change", [lambda e: 2 * e, lambda e: -e, lambda e: e.astype("f4"), lambda e: np.roll(e, 1)])
+def test_patterns_of_numbers_are_not_looked_for_among_ids(change):
+    cases = [Case({"T": 4}, {}), Case({"T": 5}, {})]
+    expected = [np.array([3, 1, 2, 1]), np.array([2, 2, 1, 3, 1])]
+    made = checks(cases, [Output("ids", ("T",))], expected)
+    assert diagnosed(made, [change(e) for e in expected]) is None

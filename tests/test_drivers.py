@@ -71,7 +71,7 @@ def test_anything_that_can_be_called_with_these_names_is_called(function):
         (lambda x, w: x, "(x, w)"),
         (lambda: 0, "()"),
         (lambda x, w, nombres: x, "(x, w, nombres)"),
-        (lambda x, w, names, extra: x, "(x, w, names, extra)"),
+        (lambda x, w, names, extra: x, "(x, w, names, extra); here `extra` is left out, so it needs a default"),
         (lambda x, w, names, /: x, "(x, w, names, /)"),
     ],
 )
@@ -301,3 +301,15 @@ def test_drive_finds_the_driver_by_its_name():
     assert drive("call", lambda **_: 1, CASE).result == 1
     with pytest.raises(KeyError):
         drive("no such driver", lambda **_: 1, CASE)
+
+
+def test_an_argument_that_is_left_out_needs_its_default():
+    raised = call(lambda x, w, names, axis: x, CASE).raised
+    assert raised.text.endswith("yours takes (x, w, names, axis); here `axis` is left out, so it needs a default")
+    assert call(lambda x, w, names, axis=0: x, CASE).raised is None
+    assert call(lambda x, w, name, axis: x, CASE).raised.text.endswith("yours takes (x, w, name, axis)")
+
+
+def test_a_warning_of_the_students_is_neither_shown_nor_an_error():
+    with np.errstate(all="warn"):
+        assert call(lambda x, w, names: np.exp(x * 1000), CASE).result.tolist() == [np.inf] * 3

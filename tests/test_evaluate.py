@@ -94,7 +94,7 @@ def test_a_changed_input_costs_the_facets_of_its_cases():
 
 def test_every_case_is_in_the_verdict():
     found = verdict(wrong_for_one)
-    assert [case.name for case in found.cases] == ["N=3", "N=2", "N=1"]
+    assert [case.name for case in found.cases] == ["N=3", "N=2", "N=1: one"]
     assert [bool(case.problems) for case in found.cases] == [False, False, True]
 
 

@@ -5,12 +5,13 @@ import functools
 import numpy as np
 import pytest
 
-from tests.conftest import exercise
+from grader.manifest import load_manifest
+from tests.conftest import ROOT, exercise
 
 SEEDS = range(21)  # 0 has the public cases; the others stand for hidden ones
 SOME_SEEDS = (0, 1, 2, 3)
 
-IDS = ("rnn_step", "rnn_forward")
+IDS = tuple(load_manifest(ROOT / "course.toml").places)
 MISTAKES = [
     (e, name, i) for e in IDS for name, m in exercise(e).spec.misconceptions.items() for i in range(len(m.variants))
 ]

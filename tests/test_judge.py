@@ -326,7 +326,7 @@ def test_a_tiny_call_can_be_pasted():
 
 def test_a_larger_call_shows_shapes():
     case = Case({}, {"x": np.zeros((4, 6)), "n": 3, "f": Fixture("affine", {}), "u": None})
-    assert call_text("g", case) == "g(x (4, 6), n = 3, f (a function), u = None)"
+    assert call_text("g", case) == "g(x (4, 6), n=3, f (a function), u=None)"
 
 
 def test_a_call_with_a_long_text_is_not_written_out():
@@ -362,3 +362,8 @@ def test_what_came_back_by_name():
     assert returned_text(outputs, Observation(VECTOR)) == "float64 (3,)"
     assert returned_text(outputs[:1], Observation([1])) == "a list of 1"
     assert returned_text(outputs, Observation(raised=Raised("E", ""))) == ""
+
+
+def test_a_huge_integer_is_judged_too():
+    assert compare(Output("n"), 3, 2**70, Tolerance()) is not None
+    assert compare(Output("n"), 2**70, 2**70, Tolerance()) is None

@@ -1,5 +1,6 @@
 """The manifest: mistakes name file and line, unknown ids name the ids near them."""
 
+import re
 from pathlib import Path
 
 import pytest
@@ -150,3 +151,42 @@ def test_what_is_no_id_at_all_says_how_to_write_one(path, given):
 def test_the_courses_own_manifest_is_sound():
     manifest = load_manifest(Path(__file__).parents[1] / "course.toml")
     assert {"rnn_step", "rnn_forward"} <= set(manifest.places)
+
+
+QUESTION = """
+[[chapters.notebooks]]
+name = "words"
+title = "In words"
+[[chapters.notebooks.questions]]
+id = "why"
+title = "Why"
+points = 2
+"""
+
+
+def test_a_notebook_may_hold_questions_alone(path):
+    path.write_text(COURSE.rstrip() + "\n" + QUESTION, "utf-8")
+    chapter = load_manifest(path).chapters[-1]
+    assert [question.id for question in chapter.questions] == ["why"]
+    assert chapter.notebooks[-1].exercises == ()
+    assert "why" not in load_manifest(path).places
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ('id = "why"', 'id = "why not"', "question id 'why not' is not a Python name"),
+        ("points = 2\n", "points = 0\n", "'why' has 0.0 points"),
+        ('id = "why"', 'id = "a_step"', "the id 'a_step' is used twice"),
+        ('title = "Why"\n', "", "missing required field `title`"),
+    ],
+)
+def test_a_mistake_in_a_question_names_its_line(path, old, new, says):
+    head = COURSE.rstrip() + "\n"
+    first = re.search(r'exercises\]\]\nid = "(\w+)"', COURSE)[1]
+    path.write_text(head + QUESTION.replace(old, new.replace("a_step", first)), "utf-8")
+    with pytest.raises(ManifestError) as caught:
+        load_manifest(path)
+    assert says.replace("a_step", first) in str(caught.value)
+    line = int(str(caught.value).split(":")[1])
+    assert line > len(head.splitlines())

@@ -148,7 +148,8 @@ def test_another_process_writes_the_same_bytes(tmp_path):
 
 
 @pytest.mark.parametrize("place", places(ROOT), ids=lambda place: f"{place[2].id}/{place[3].name}")
-def test_every_released_notebook_is_valid_and_runs_to_its_end_with_stubs(place):
+def test_every_released_notebook_is_valid_and_runs_to_its_end_with_stubs(place, monkeypatch):
+    monkeypatch.chdir(ROOT / "exercises" / place[2].id)
     notebook = student_notebook(*place)
     nbformat.validate(notebook)
     assert (notebook.nbformat, notebook.nbformat_minor) == (4, 5)
@@ -381,4 +382,4 @@ def test_nbgrader_validate_fails_on_the_stub_and_passes_on_the_solution(tmp_path
     if solved:
         assert "Success! Your notebook passes all the tests." in done.stdout, done.stdout + done.stderr
     else:
-        assert "VALIDATION FAILED ON 2 CELL(S)" in done.stdout, done.stdout + done.stderr
+        assert "VALIDATION FAILED ON 3 CELL(S)" in done.stdout, done.stdout + done.stderr

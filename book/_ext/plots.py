@@ -38,6 +38,7 @@ _NOT_SHOWN = re.compile(r"<\?xml.*?\?>|<!DOCTYPE.*?>|<!--.*?-->|<metadata>.*?</m
 _COLOUR = re.compile(r"(?<=[:\"' ])#[0-9a-f]{6}\b")
 _ID = re.compile(r'\sid="([^"]+)"')
 _REFERENCE = re.compile(r'(url\(|href=")#([^")]+)')
+_LONG = re.compile(r"(?<![\d.])[1-9]\d*\.\d{3,}")  # numbers above 1, which are places and no scales
 _SIZE = re.compile(r'(<svg\b[^>]*?) width="([\d.]+)pt" height="([\d.]+)pt"')
 _log = logging.getLogger(__name__)
 
@@ -49,6 +50,7 @@ def page_svg(svg: str, prefix: str) -> str:
     svg = _ID.sub(lambda found: f' id="{prefix}{found[1]}"' if found[1] in used else "", svg)
     svg = _REFERENCE.sub(rf"\g<1>#{prefix}\g<2>", svg)
     svg = _COLOUR.sub(lambda found: COLOURS.get(found[0], found[0]), svg)
+    svg = _LONG.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), svg)
     svg = re.sub(r"\s*\n\s*", " ", svg).replace("<defs> </defs>", "").replace("> <", "><").strip()
     size = r'\1 class="plot" width="{:.0f}" height="{:.0f}"'
     return _SIZE.sub(lambda s: s.expand(size.format(*(SCALE * float(s[i]) for i in (2, 3)))), svg, count=1)

@@ -73,14 +73,15 @@ PLOT = """<?xml version="1.0"?>
  <defs>
   <style type="text/css">*{stroke-linejoin: round}</style>
  </defs>
- <g id="figure_1"><path id="m1" d="M 0 0" clip-path="url(#p1)" style="stroke: #0072b2; fill: #123456"/>
+ <g id="figure_1"><path id="m1" d="M 12.345678 0.015625" clip-path="url(#p1)" style="stroke: #0072b2; fill: #123456"/>
  <use xlink:href="#m1"/><clipPath id="p1"/></g>
 </svg>"""
 
 
 def test_a_plot_takes_the_colours_of_its_page() -> None:
     assert page_svg(PLOT, "plot2-").partition("<g>")[2] == (
-        '<path id="plot2-m1" d="M 0 0" clip-path="url(#plot2-p1)" style="stroke: var(--u-plot-0); fill: #123456"/>'
+        '<path id="plot2-m1" d="M 12.35 0.015625" clip-path="url(#plot2-p1)" '
+        'style="stroke: var(--u-plot-0); fill: #123456"/>'
         '<use href="#plot2-m1"/><clipPath id="plot2-p1"/></g></svg>'
     )
 

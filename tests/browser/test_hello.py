@@ -11,7 +11,7 @@ import pytest
 import torch
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
 from playwright.sync_api import Browser, Page, expect
-from test_elements import tab_to
+from test_elements_opened import tab_to
 
 from experiments.ch01.hello import VOCABULARY, load_weights
 

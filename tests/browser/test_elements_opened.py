@@ -34,6 +34,9 @@ def test_a_quiz_answers_each_option_by_keyboard(browser: Browser, specimen_url: 
         sent: list[str] = []
         page.on("request", lambda request: sent.append(request.url))
         quiz = page.locator("#quiz-shared-weights")
+        expect(quiz.get_by_role("radio")).to_have_count(3)
+        expect(quiz.get_by_role("radio", name="B. three, one for each step")).to_be_visible()
+        expect(quiz.locator(".quiz-options")).to_have_css("list-style-type", "none")  # one letter, not two
         status = quiz.get_by_role("status")
         tab_to(page, "#quiz-shared-weights input")
         page.keyboard.press("Enter")
@@ -113,7 +116,7 @@ def test_without_script_nothing_is_lost(browser: Browser, specimen_url: str) -> 
         assert page.locator("main article :is(input, button):visible").count() == 0
         for summary in page.locator("main details > summary").all():
             summary.click()
-        assert page.locator(".quiz-answers li:visible").count() == 5
+        assert page.locator(".quiz-answers li:visible").count() == 6
         expect(page.get_by_text("They are not: the second")).to_be_visible()
 
 

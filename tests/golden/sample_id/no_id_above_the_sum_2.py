@@ -1,0 +1,2 @@
+def sample_id(probs, u):
+    return int(np.argmax(np.cumsum(probs) > u))

@@ -1,0 +1,2 @@
+def sample_id(probs, u):
+    return np.where(np.cumsum(probs) > u)[0][0]
