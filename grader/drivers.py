@@ -37,7 +37,7 @@ def call(function: Any, case: Case) -> Observation:
     problem = _cannot_be_called(function, inputs)
     if problem is not None:
         return Observation(raised=problem)
-    generators = {name: value for name, value in inputs.items() if isinstance(value, np.random.Generator)}
+    generators = {name: value for name, value in inputs.items() if hasattr(value, "bit_generator")}
     fresh = {name: _position(generator) for name, generator in generators.items()}
     try:
         with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
@@ -64,7 +64,7 @@ def prepare(case: Case) -> tuple[dict[str, Any], dict[str, list[Any]]]:
     return inputs, calls
 
 
-def _position(generator: np.random.Generator) -> Any:
+def _position(generator: Any) -> Any:
     """How far a generator has got; one that was asked for children has moved too."""
     seeds = generator.bit_generator.seed_seq
     return generator.bit_generator.state, getattr(seeds, "n_children_spawned", 0)

@@ -394,3 +394,31 @@ def test_patterns_of_numbers_are_not_looked_for_among_ids(change):
     expected = [np.array([3, 1, 2, 1]), np.array([2, 2, 1, 3, 1])]
     made = checks(cases, [Output("ids", ("T",))], expected)
     assert diagnosed(made, [change(e) for e in expected]) is None
+
+
+# Changed inputs -------------------------------------------------------------------------------------------------------
+
+
+def changing(value, *names):
+    return Observation(freeze(value), changed=names)
+
+
+def test_a_mistake_that_changes_an_input_is_named_where_the_numbers_are_right():
+    mistakes = {"first": [[changing(1.0, "x"), changing(2.0)]]}
+    made = checks([Case({}, {"x": 0}), Case({}, {"x": 1})], [Output("y")], [1.0, 2.0], mistakes)
+    assert diagnosed(made, [changing(1.0, "x"), 2.0]) == "first"
+    assert diagnosed(made, [changing(1.0, "x"), changing(2.0, "x")]) == "first"
+
+
+def test_it_is_not_named_where_the_input_is_as_it_was_or_another_is_changed():
+    cases = [Case({}, {"x": 0, "z": 0}), Case({}, {"x": 1, "z": 0})]
+    mistakes = {"first": [[changing(5.0, "x"), changing(6.0, "x")]]}
+    made = checks(cases, [Output("y")], [1.0, 2.0], mistakes)
+    assert diagnosed(made, [changing(5.0, "x"), changing(6.0, "x")]) == "first"
+    assert diagnosed(made, [5.0, 6.0]) is None
+    assert diagnosed(made, [changing(5.0, "z"), changing(6.0, "z")]) is None
+
+
+def test_a_mistake_in_the_numbers_is_named_beside_a_changed_input():
+    made = checks([Case({}, {"x": 0}), Case({}, {"x": 1})], [Output("y")], [1.0, 2.0], {"first": [[5.0, 6.0]]})
+    assert diagnosed(made, [changing(5.0, "x"), changing(6.0, "x")]) == "first"

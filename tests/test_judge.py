@@ -340,6 +340,10 @@ def test_a_larger_call_shows_shapes():
     assert call_text("g", case) == "g(x (4, 6), n=3, f (a function), u=None)"
 
 
+def test_a_random_generator_is_called_by_its_name():
+    assert call_text("g", Case({}, {"rng": Fixture("rng", {"seed": 0})})) == "g(rng (a random generator))"
+
+
 def test_a_call_with_a_long_text_is_not_written_out():
     assert len(call_text("f", Case({}, {"text": "x" * 10_000}))) < 200
 
