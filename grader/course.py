@@ -153,6 +153,11 @@ def messages_are_complete(subject: Subject) -> list[str]:
     return problems + [f"'## Mistake: {name}' belongs to no misconception" for name in sorted(told - due)]
 
 
+def why_is_told(subject: Subject) -> list[str]:
+    """It says why the solution works, for the self-study edition."""
+    return [] if subject.spec.why.strip() else ["the spec has no `why`; say in a few sentences why the solution works"]
+
+
 def cases_are_telling(subject: Subject) -> list[str]:
     """The cases tell mistakes apart: tiny first, sizes of 1, all sizes different, nothing symmetric or even."""
     public, *others = subject.checks
@@ -235,6 +240,7 @@ EXERCISE_RULES = (
     stub_is_not_implemented,
     misconceptions_are_named,
     messages_are_complete,
+    why_is_told,
     cases_are_telling,
     page_links_to_it,
     solution_is_not_shown,

@@ -93,6 +93,11 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         "by its `keeps` it is due 2",
     ),
     (
+        "why_is_told",
+        lambda root: edit(root / CHECKS / "rnn_step.py", 'why="""\nInputs', 'driver="call" or """\nInputs'),
+        "has no `why`",
+    ),
+    (
         "messages_are_complete",
         lambda root: edit(root / CHECKS / "rnn_step.md", "## Mistake: no_bias", "## Mistake: no_basis"),
         "no '## Mistake: no_bias'",

@@ -33,6 +33,8 @@ from grader import check, hint, progress
 # | `axis` | an integer | the axis along which the results add up to 1; the last one if it is left out |
 # | result `p` | that of `z` | probabilities |
 #
+# In an array of shape (B, V), `axis=-1` makes each row add up to 1, and `axis=0` each column.
+#
 # **By hand, once.** One row of three:
 #
 # | | id 0 | id 1 | id 2 | sum |
@@ -42,7 +44,9 @@ from grader import check, hint, progress
 # | `p` | 0.11 | 0.82 | 0.07 | 1.00 |
 #
 # Now add 1000 to all three numbers. On paper nothing changes: the factor $e^{1000}$ is above and below the line.
-# In the machine `np.exp(1001.0)` is infinite. Your function has to return the same three probabilities.
+# In the machine `np.exp(1001.0)` is infinite, and `np.exp(-999.0)` is 0.
+# Your function has to return the same three probabilities for numbers of any size,
+# also where one row of an array lies near 1000 and another near −1000.
 #
 # When the check passes, you can turn the output of any network into probabilities, along any axis of any array.
 

@@ -61,6 +61,12 @@ SPEC = Spec(
         Facet("several time steps", share=3, kinds=("ordinary",)),
         Facet("one time step", share=1, kinds=("T = 1",)),
     ],
+    why="""
+The loop carries one thing, the state at hand: each step takes it, renews it, and leaves it to the next. It starts with
+`h_0`, which was before any input and so is not among the results. `x[:, t]` is one time step of all sequences at once,
+so the batch needs no loop of its own. Each step makes a *new* array; only because of that are the states that were kept
+still what they were when the loop has ended. Stacking along axis 1 puts time between batch and units.
+""",
 )
 
 

@@ -51,7 +51,17 @@ def cases(rng):
     yield case(rng, B=3, D=2, H=1)
 
 
-SPEC = Spec(outputs=[Output("h_t", ("B", "H"))], example=EXAMPLE, cases=cases, oracle=oracle)
+SPEC = Spec(
+    outputs=[Output("h_t", ("B", "H"))],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    why="""
+Inputs and states are rows, so each weight matrix stands on the right: (B, D) times (D, H) and (B, H) times (H, H) both
+give (B, H), and the two can be added. `b_h` has shape (H,); NumPy adds it to each of the B rows. The tanh comes last
+and acts once, on the whole sum: that keeps every unit between −1 and 1, and lets input and state influence each other.
+""",
+)
 
 
 @SPEC.misconception()
