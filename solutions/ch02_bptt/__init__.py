@@ -1,1 +1,1 @@
-"""Chapter 02, backpropagation through time: the notebooks with their solutions."""
+"""Reference solutions of chapter 02, backpropagation through time."""
