@@ -10,25 +10,7 @@ import pytest
 from experiments.text import OVERLAP, SHORTEST, TextError, from_file, python_docs
 
 DOCS = python_docs()
-WORDS = [
-    "the",
-    "value",
-    "of",
-    "an",
-    "expression",
-    "is",
-    "found",
-    "by",
-    "reading",
-    "it",
-    "from",
-    "left",
-    "to",
-    "right",
-    "as",
-    "people",
-    "do",
-]
+WORDS = ["the", "value", "of", "an", "expression", "is", "found", "by", "reading", "it", "from", "left", "to", "right"]
 
 
 def prose(seed, paragraphs=60):

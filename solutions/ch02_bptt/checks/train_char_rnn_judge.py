@@ -260,20 +260,23 @@ def goes_by(rule):
 
 
 def seen(part, matches):
-    """A match that is asked only where this part is wrong, by `matches(case, calls, answers, result)`."""
+    """A match that is asked only where this part is wrong, by `matches(case, calls, answers, result)`.
+
+    Where a network answers, nothing is known of the answers: there a wrong update shows in that nothing is learnt.
+    """
 
     def match(case, observation):
         numbered, results = turns(case, observation), script(case)
-        result = observation.result
-        if not (results and numbered and isinstance(result, list | tuple) and len(result) == 2):
+        result, wrong = observation.result, {problem.output for problem in judge(case, observation)}
+        if not (numbered and isinstance(result, list | tuple) and len(result) == 2):
             return False
         calls = [call for _, call in numbered]
-        answers = [results[min(n, len(results) - 1)] for n, _ in numbered]
-        return (
-            len(calls) == case.inputs["num_updates"]
-            and part in {problem.output for problem in judge(case, observation)}
-            and matches(case, calls, answers, result)
-        )
+        if len(calls) != case.inputs["num_updates"]:
+            return False
+        if results is None and part == "updates":
+            return wrong == {"learning"}
+        answers = [results[min(n, len(results) - 1)] for n, _ in numbered] if results else []
+        return part in wrong and matches(case, calls, answers, result)
 
     return match
 
