@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import io
+import os
+from collections.abc import Callable
+from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
@@ -12,7 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from grader.autograde.run import Graded
+    from grader.autograde.grade import Graded
+    from grader.autograde.pool import Done
     from grader.manifest import Chapter
 
 app = typer.Typer(
@@ -23,6 +27,14 @@ app = typer.Typer(
 )
 out = Console(markup=False, emoji=False, highlight=False)  # what is printed holds students' and folders' names
 err = Console(markup=False, emoji=False, highlight=False, stderr=True)
+
+
+class Executor(StrEnum):
+    """Where the workers of `grader autograde` run."""
+
+    local = "local"
+    dask = "dask"
+
 
 Term = Annotated[Path, typer.Option("--term", help="The folder with submitted/, autograded/ and gradebook.db.")]
 
@@ -119,41 +131,156 @@ def demo_class(
 def autograde(
     chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
     term: Term = Path("term"),
+    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    only_failed: Annotated[
+        bool, typer.Option("--only-failed", help="Only submissions that a human had to look at last time, again.")
+    ] = False,
+    force: Annotated[bool, typer.Option("--force", help="Grade again what was graded and has not changed.")] = False,
     workers: Annotated[
         int | None, typer.Option(help="Students graded at a time; one for each core if left out.", min=1)
     ] = None,
+    executor: Annotated[Executor, typer.Option(help="Where workers run.")] = Executor.local,
+    scheduler: Annotated[
+        str | None, typer.Option(help="Of a Dask cluster: tcp://HOST:PORT. A cluster of this machine if left out.")
+    ] = None,
+    db_url: Annotated[
+        str | None, typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="The gradebook; TERM/gradebook.db.")
+    ] = None,
+    unsafe: Annotated[
+        bool, typer.Option("--unsafe-no-sandbox", help="Run students' code with your rights. Writes no gradebook.")
+    ] = False,
+    force_gradebook: Annotated[
+        bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook all the same.")
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Grade every submission of a chapter into nbgrader's gradebook."""
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+    """Grade every submission of a chapter into nbgrader's gradebook; what is graded already is not graded again.
+
+    Ends with 0 where every submission has its result, with 1 where the command could not run, with 3 where some
+    submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
+    """
+    from grader.autograde import pool
+    from grader.autograde.gradebook import gradebook_url
+    from grader.autograde.run import Choice
+    from grader.autograde.run import autograde as run
+    from grader.manifest import load_manifest
 
     root = course_root()
-    err.print(
-        "Not sandboxed: this version runs students' code in child processes with your rights. "
-        "Grade only work that you trust, or do it in a machine that may be lost.",
-        style="bold yellow",
-    )
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err) as progress, _told():
-        task = progress.add_task("making ready", total=None)
-        from grader.autograde.run import autograde as run
-        from grader.manifest import load_manifest
-
-        results = run(
-            root,
-            term,
-            chapter,
-            workers=workers,
-            announce=lambda count: progress.update(task, total=count, description="grading"),
-            on_graded=lambda graded: progress.update(task, advance=1, description=graded.student),
-        )
+    count = workers or os.cpu_count() or 1
+    with _told():
         found = load_manifest(root / "course.toml").chapter(chapter)
-    out.print(f"{found.title} ({found.id}), {len(results)} submissions")
-    out.print(_legend(found))
-    _print_table(_class_table(found, results))
-    _print_remarks(results)
-    out.print(f"Gradebook: {term / 'gradebook.db'}   notebooks: {term / 'autograded'}", soft_wrap=True)
+        sandboxed = _walls(root, term, chapter, unsafe)
+        url: str | None = db_url or gradebook_url(term)
+        if unsafe and not force_gradebook:
+            err.print("The gradebook is not written. To write it all the same: --force-gradebook.", style="yellow")
+            url = None
+        execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
+        choice = Choice(student, only_failed, force)
+        results, stopped = _watched(
+            lambda announce, on_graded: run(
+                root,
+                term,
+                chapter,
+                execute,
+                db_url=url,
+                choice=choice,
+                sandboxed=sandboxed,
+                announce=announce,
+                on_graded=on_graded,
+            )
+        )
+    if as_json:
+        typer.echo(_as_json(found, results, sandboxed))
+    else:
+        out.print(f"{found.title} ({found.id}), {len(results)} submissions")
+        out.print(_legend(found))
+        _print_table(_class_table(found, results))
+        _print_remarks(results)
+        out.print(f"Gradebook: {url or 'not written'}   notebooks: {term / 'autograded'}", soft_wrap=True)
+    if stopped:
+        err.print("Stopped. What was graded is kept; run the command again for the rest.", style="yellow")
+        raise typer.Exit(130)
     if any(graded.fault for graded in results):
-        _stop("Some submissions could not be graded; their points are untouched. Run the command again.")
+        err.print(
+            "Some submissions could not be graded; their points are untouched. Run the command again.", style="red"
+        )
+        raise typer.Exit(3)
+
+
+def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
+    """Prove the sandbox, or say loudly that there is none; return whether there is. Raises SandboxError."""
+    from grader.autograde.sandbox import SandboxError
+    from grader.autograde.selftest import prove
+    from grader.demo import PLANTED
+
+    loud = "Not sandboxed: students' code runs with your rights, and can read and change whatever you can."
+    if unsafe:
+        err.print(loud, style="bold red")
+        return False
+    try:
+        prove(root, term, chapter)
+    except SandboxError as error:
+        if not (term / PLANTED).is_file():
+            raise
+        err.print(str(error), style="yellow", soft_wrap=True)
+        err.print(f"{loud} It is done here since this demo class is the course's own code.", style="bold red")
+        return False
+    return True
+
+
+def _watched(
+    run: Callable[[Callable[[int], None], Callable[[Done], None]], list[Graded]],
+) -> tuple[list[Graded], bool]:
+    """Run under a progress bar; return the results, those until Ctrl-C where it was pressed, and whether it was."""
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
+    from rich.progress import Task as Bar
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        def render(self, task: Bar) -> Text:
+            return Text("" if task.speed is None else f"{task.speed:.1f}/s")
+
+    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate())
+    so_far: list[Graded] = []
+    with Progress(*columns, TimeRemainingColumn(), console=err) as progress:
+        bar = progress.add_task("making ready", total=None)
+
+        def on_graded(done: Done) -> None:
+            so_far.append(done.graded)
+            progress.update(bar, advance=1, description="unchanged" if done.stored else "grading")
+
+        try:
+            return run(lambda count: progress.update(bar, total=count, description="grading"), on_graded), False
+        except KeyboardInterrupt:
+            return sorted(so_far, key=lambda graded: graded.student), True
+
+
+def _as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
+    """All results for another program: points, status, likely cause, and what needs a human."""
+    import msgspec
+
+    students = [
+        {
+            "student": graded.student,
+            "earned": None if graded.fault else graded.earned,
+            "exercises": {
+                name: {
+                    "earned": verdict.earned,
+                    "points": verdict.points,
+                    "status": verdict.status,
+                    "cause": verdict.diagnosis.id if verdict.diagnosis else None,
+                }
+                for verdicts in graded.verdicts.values()
+                for name, verdict in verdicts.items()
+            },
+            "remarks": graded.remarks,
+            "fault": graded.fault or None,
+            "seconds": graded.seconds,
+        }
+        for graded in results
+    ]
+    tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
+    return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
 
 
 def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
@@ -179,7 +306,9 @@ def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
         numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
         causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
         points = [number(verdicts[exercise.id].earned) for exercise in chapter.exercises]
-        table.add_row(graded.student, *points, number(graded.earned), f"{graded.seconds:.1f} s", ", ".join(causes))
+        table.add_row(
+            graded.student, *points, number(graded.earned), f"{sum(graded.seconds.values()):.1f} s", ", ".join(causes)
+        )
     return table
 
 
@@ -220,7 +349,8 @@ class _told:  # noqa: N801 - reads as a word: `with _told():`
 def _expected_errors() -> tuple[type[BaseException], ...]:
     from grader.autograde.gradebook import GradebookError
     from grader.autograde.hidden import HiddenError
-    from grader.autograde.run import AutogradeError
+    from grader.autograde.sandbox import SandboxError
+    from grader.autograde.session import AutogradeError
     from grader.demo import DemoError
     from grader.manifest import ManifestError, UnknownIdError
     from grader.messages import MessageError
@@ -236,6 +366,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
         MessageError,
         OSError,
         ReleaseError,
+        SandboxError,
         SpecError,
         UnknownIdError,
     )

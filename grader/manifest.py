@@ -27,12 +27,21 @@ class UnknownIdError(LookupError):
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one submission may use while it is graded. Seconds are wall-clock seconds."""
+    """What one notebook may use while it is graded. Seconds are wall-clock seconds but for `cpu_seconds`, which each
+    of its processes may use. All from `memory_mb` on is held by the sandbox alone; `preload` are modules that its warm
+    process has imported.
+    """
 
     seconds_per_exercise: float = 10.0
     seconds_per_cell: float = 20.0
     output_bytes: int = 100_000
     result_bytes: int = 64_000_000
+    memory_mb: int = 1024
+    disk_mb: int = 32
+    files: int = 2000
+    processes: int = 48
+    cpu_seconds: int = 300
+    preload: tuple[str, ...] = ("numpy",)
 
 
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

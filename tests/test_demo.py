@@ -12,6 +12,7 @@ import pytest
 
 from grader import demo
 from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.autograde.pool import local
 from grader.autograde.run import autograde
 from grader.manifest import load_manifest
 from grader.record import load_spec
@@ -42,7 +43,9 @@ def graded(course, tmp_path_factory):
     """A class of 30, graded: its folder, what was planted, and the results by student."""
     out = tmp_path_factory.mktemp("demo") / "class"
     planted = demo.demo_class(course, out, CHAPTER, 30, 1)
-    results = {graded.student: graded for graded in autograde(course, out, CHAPTER)}
+    results = {
+        graded.student: graded for graded in autograde(course, out, CHAPTER, local(2), db_url=gradebook_url(out))
+    }
     return out, planted, results
 
 

@@ -1,10 +1,11 @@
 """The student's process: runs a notebook's cells in order, and writes frames.
 
-Started as `python -I child.py REQUEST_FD RESULT_FD`. `check`, `hint` and `progress` do nothing here; nothing that a
+In the sandbox `run` is called in a copy of the warm process; without one, `plain.py` starts this file as
+`python -I child.py REQUEST_FD RESULT_FD SOCKET_FD…`. `check`, `hint` and `progress` do nothing here; nothing that a
 cell does ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of
-this moment and waits; it gets its exercise's hidden inputs only after the last visible cell has ended, drives the
-function on them, writes what it observed, and ends. So no visible cell can show them, and what a function does to
-its process it does to its fork alone. No expected value is ever here.
+this moment and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has
+ended, drives the function on them, writes what it observed, and ends. So no visible cell can show them, and what a
+function does to its process it does to its fork alone. No expected value is ever here.
 """
 
 from __future__ import annotations
@@ -15,8 +16,8 @@ import io
 import linecache
 import os
 import signal
-import socket
 import sys
+from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from pathlib import Path
 from types import ModuleType
@@ -38,10 +39,11 @@ from grader.autograde.frames import (
     Done,
     End,
     Observed,
+    Part,
     Ready,
     frame_bytes,
     not_defined,
-    read_exam,
+    read_part,
     read_request,
 )
 from grader.cases import Case, Observation
@@ -92,8 +94,12 @@ class _Shell:
         return []
 
 
-def run(request: bytes, result_fd: int) -> None:
-    """Run all cells of a request; what happens goes out as frames. Returns when every fork has ended."""
+def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Callable[[], None]) -> None:
+    """Run all cells of a request; what happens goes out as frames. Returns when every fork has ended.
+
+    `socket_fds` belong to the request's exercises, in their order. A fork calls `confine` before it meets hidden
+    cases.
+    """
     work = read_request(request)
     for name, content in work.files.items():
         Path(name).write_bytes(content)
@@ -103,7 +109,7 @@ def run(request: bytes, result_fd: int) -> None:
     shell = _Shell(namespace)
     namespace |= {"get_ipython": lambda: shell, "display": _display}
     builtins.input = _no_input
-    sockets = dict(work.sockets)
+    sockets = dict(zip(work.exercises, socket_fds, strict=True))
     forks = []
     _send(result_fd, frame_bytes(Ready()))
     room = work.output_bytes
@@ -116,7 +122,7 @@ def run(request: bytes, result_fd: int) -> None:
         else:
             fork = os.fork()
             if fork == 0:
-                _examinee(cell.exercise, namespace, sockets, result_fd)
+                _examinee(cell.exercise, namespace, sockets, result_fd, confine)
             forks.append(fork)
             os.close(sockets.pop(cell.exercise))
         _send(result_fd, frame_bytes(end))
@@ -147,7 +153,9 @@ def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
     return End(cell.index, printed, value, raised)
 
 
-def _examinee(name: str, namespace: dict[str, Any], sockets: dict[str, int], result_fd: int) -> NoReturn:
+def _examinee(
+    name: str, namespace: dict[str, Any], sockets: dict[str, int], result_fd: int, confine: Callable[[], None]
+) -> NoReturn:
     """The fork of one exercise: wait for its exam, drive the function on every case, and end with this process.
 
     What it prints meanwhile is not kept. An alarm ends a function that never returns.
@@ -156,15 +164,23 @@ def _examinee(name: str, namespace: dict[str, Any], sockets: dict[str, int], res
         os.close(result_fd)
         for other in sockets.keys() - {name}:
             os.close(sockets[other])
-        with socket.socket(fileno=sockets[name]) as line:
-            exam, seconds = read_exam(b"".join(iter(lambda: line.recv(1 << 16), b"")))
-            signal.signal(signal.SIGALRM, signal.SIG_DFL)
-            signal.setitimer(signal.ITIMER_REAL, seconds + 1)  # the parent's clock speaks first
-            with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
-                for index, case in enumerate(exam.cases):
-                    _send(line.fileno(), _answer(index, exam.driver, name, namespace, case))
+        line = sockets[name]
+        while part := read_part(lambda most: os.read(line, most)):
+            if part.hidden:
+                confine()
+            _sit(line, part, name, namespace)
     finally:
         os._exit(0)
+
+
+def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
+    """Answer one part of the exam."""
+    signal.signal(signal.SIGALRM, signal.SIG_DFL)
+    signal.setitimer(signal.ITIMER_REAL, part.seconds + 1)  # the parent's clock speaks first
+    with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
+        for index, case in enumerate(part.cases):
+            _send(line, _answer(index, part.driver, name, namespace, case))
+    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _answer(index: int, driver: str, name: str, namespace: dict[str, Any], case: Case) -> bytes:
@@ -197,10 +213,10 @@ def _no_input(prompt: object = "") -> NoReturn:
 
 def main() -> NoReturn:
     """Read the request to its end, run it, and end without waiting for whatever the notebook left running."""
-    request_fd, result_fd = map(int, sys.argv[1:3])
+    request_fd, result_fd, *socket_fds = map(int, sys.argv[1:])
     with os.fdopen(request_fd, "rb") as file:
         request = file.read()
-    run(request, result_fd)
+    run(request, result_fd, socket_fds, lambda: None)
     os._exit(0)
 
 

@@ -8,7 +8,7 @@ and only after the last visible cell has ended. A frame is four bytes of length,
 from __future__ import annotations
 
 import struct
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -31,10 +31,14 @@ class Cell:
 
 @dataclass(frozen=True)
 class Exam:
-    """What the child needs to drive an exercise: how, and on which inputs. No expected value is among it."""
+    """What the child needs to drive an exercise: how, and on which inputs. No expected value is among it.
+
+    The public cases are sent first, and answered by all exercises before any gets its hidden ones.
+    """
 
     driver: str
-    cases: tuple[Case, ...]
+    public: tuple[Case, ...]
+    hidden: tuple[Case, ...]
 
 
 @dataclass(frozen=True)
@@ -97,7 +101,7 @@ class Done:
 class Fault:
     """Written by the parent: what ended a child before it was done, and in which cell (None: outside any)."""
 
-    kind: Literal["timeout", "died", "malformed", "too much"]
+    kind: Literal["timeout", "died", "memory", "malformed", "too much"]
     cell: int | None
     text: str
 
@@ -105,12 +109,12 @@ class Fault:
 Frame = Ready | Begin | Observed | End | Done
 
 
-def request_bytes(request: Request, sockets: Mapping[str, int]) -> bytes:
-    """A request as bytes for the child: its cells, and the descriptor on which each exercise will get its exam."""
+def request_bytes(request: Request) -> bytes:
+    """A request as bytes for the child: its cells, and the exercises in the order of their sockets."""
     return encode(
         {
             "cells": [(cell.index, cell.source, cell.exercise) for cell in request.to_run],
-            "sockets": dict(sockets),
+            "exercises": list(request.exams),
             "files": {name: np.frombuffer(content, np.uint8) for name, content in request.files.items()},
             "output_bytes": request.output_bytes,
         }
@@ -122,7 +126,7 @@ class Work:
     """A request as the child reads it."""
 
     cells: tuple[Cell, ...]
-    sockets: dict[str, int]
+    exercises: list[str]
     files: dict[str, bytes]
     output_bytes: int
 
@@ -132,24 +136,46 @@ def read_request(data: bytes) -> Work:
     tree = decode(data)
     cells = tuple(Cell(*cell) for cell in tree["cells"])
     files = {name: content.tobytes() for name, content in tree["files"].items()}
-    return Work(cells, tree["sockets"], files, tree["output_bytes"])
+    return Work(cells, tree["exercises"], files, tree["output_bytes"])
 
 
-def exam_bytes(exam: Exam, seconds: float) -> bytes:
-    """One exercise's exam as bytes for its fork, with the time it may take."""
-    return encode(
-        {
-            "driver": exam.driver,
-            "cases": [(dict(case.sizes), dict(case.inputs), case.kind) for case in exam.cases],
-            "seconds": seconds,
-        }
-    )
+@dataclass(frozen=True)
+class Part:
+    """One half of an exam as the fork reads it: cases to drive, and the seconds it may take."""
+
+    driver: str
+    cases: tuple[Case, ...]
+    seconds: float
+    hidden: bool
 
 
-def read_exam(data: bytes) -> tuple[Exam, float]:
-    """The inverse of `exam_bytes`. Raises CodecError where the parent was gone before it had sent all."""
-    tree = decode(data)
-    return Exam(tree["driver"], tuple(Case(*case) for case in tree["cases"])), tree["seconds"]
+def part_bytes(part: Part) -> bytes:
+    """Half an exam as bytes for its fork, with the length in front."""
+    cases = [(dict(case.sizes), dict(case.inputs), case.kind) for case in part.cases]
+    body = encode({"driver": part.driver, "cases": cases, "seconds": part.seconds, "hidden": part.hidden})
+    return _LENGTH.pack(len(body)) + body
+
+
+def read_part(receive: Callable[[int], bytes]) -> Part | None:
+    """The inverse of `part_bytes`, from a function that reads at most so many bytes; None where the parent is gone or
+    has no more to ask.
+    """
+    head = _exactly(receive, _LENGTH.size)
+    body = None if head is None else _exactly(receive, _LENGTH.unpack(head)[0])
+    if body is None:
+        return None
+    tree = decode(body)
+    return Part(tree["driver"], tuple(Case(*case) for case in tree["cases"]), tree["seconds"], tree["hidden"])
+
+
+def _exactly(receive: Callable[[int], bytes], length: int) -> bytes | None:
+    read = bytearray()
+    while len(read) < length:
+        data = receive(length - len(read))
+        if not data:
+            return None
+        read += data
+    return bytes(read)
 
 
 def not_defined(exercise: str) -> Raised:

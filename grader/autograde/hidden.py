@@ -72,6 +72,11 @@ def hidden_seed(term: Path) -> int:
         ) from error
 
 
+def hidden_state(root: Path, term: Path, chapter: Chapter) -> str:
+    """A hash of everything that the hidden checks are computed from; the seed cannot be told from it."""
+    return _state(root, chapter, hidden_seed(term))
+
+
 def make(root: Path, term: Path, chapter_id: str) -> None:
     """Compute a chapter's hidden checks and write them."""
     manifest = load_manifest(root / "course.toml")

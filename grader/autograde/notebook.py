@@ -54,6 +54,8 @@ def read_notebook(path: Path) -> Any:
     import nbformat
 
     try:
+        if path.is_symlink():
+            raise UnreadableError("the file is a link; hand in the notebook itself")
         size = path.stat().st_size
         if size > MAX_BYTES:
             raise UnreadableError(f"the file has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")

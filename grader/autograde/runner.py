@@ -1,23 +1,19 @@
-"""`run_submission(request) → outcome`: the one seam through which student code is ever run.
+"""`run_submission(request, starter) → outcome`: the one seam through which student code is ever run.
 
-This first version starts a plain child process: other code, own memory, a time limit for each cell and each exercise,
-and no walls.
+How a child is started, behind walls or without, is the starter's concern (`sandbox.py`, `plain.py`); what is said to it
+and believed of it stands here.
 """
 
 from __future__ import annotations
 
 import os
 import selectors
-import signal
 import socket
-import subprocess
-import sys
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import ExitStack, suppress
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
-from pathlib import Path
 
 from grader.autograde.frames import (
     Begin,
@@ -28,28 +24,28 @@ from grader.autograde.frames import (
     Frame,
     FrameReader,
     Observed,
+    Part,
     Ready,
     Request,
-    exam_bytes,
+    part_bytes,
     request_bytes,
 )
+from grader.autograde.processes import START_SECONDS, Descriptors, Starter, WorkerError
 from grader.cases import Observation
 from grader.codec import CodecError
 
-START_SECONDS = 60.0
-LEAVE_SECONDS = 1.0
 MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up
-_CHILD = Path(__file__).with_name("child.py")
 
 
 @dataclass
 class Outcome:
-    """What came of a notebook: how each cell ended, what was observed of each exercise, and what went wrong outside
-    Python.
+    """What came of a notebook: how each cell ended, what was observed of each exercise on hidden (`observations`) and
+    on public cases, and what went wrong outside Python.
     """
 
     ends: dict[int, End] = field(default_factory=dict)
     observations: dict[str, dict[int, Observation]] = field(default_factory=dict)
+    public: dict[str, dict[int, Observation]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     children: int = 0
     ready: bool = False
@@ -59,43 +55,55 @@ class Outcome:
         return next((fault for fault in self.faults if fault.cell == cell), None)
 
 
-class WorkerError(Exception):
-    """The grader's own process failed before any student code ran: nobody's work is to be judged by it."""
-
-
 class _TooMuchError(Exception):
     """A child wrote more than it may."""
 
 
-def run_submission(request: Request) -> Outcome:
-    """Run a notebook in a child process, then examine the forks that it left at its check cells, one after another.
+def run_submission(request: Request, starter: Starter) -> Outcome:
+    """Run a notebook in a child process, then examine the forks that it left at its check cells.
 
     Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again. No exam is sent
-    before the last child has shown all that it will. Raises WorkerError where no child could be started at all.
+    before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
+    exercise takes the memory of all, a fresh child goes on with those that are left. Raises WorkerError where no
+    child could be started at all.
     """
     started = time.monotonic()
-    last = started + START_SECONDS + 2 * sum(request.seconds(cell) for cell in request.to_run)
+    last = started + START_SECONDS + 3 * sum(request.seconds(cell) for cell in request.to_run)
     outcome = Outcome()
     skip = set(request.skip)
     while True:
         outcome.children += 1
-        with _Child(replace(request, skip=frozenset(skip))) as child:
+        may_go_on = outcome.children < MAX_CHILDREN and time.monotonic() < last
+        with _Child(replace(request, skip=frozenset(skip)), starter) as child:
             waiting, fault = _run_cells(child, last, outcome)
             if fault is not None:
-                child.stop()
                 outcome.faults.append(fault)
-                if fault.cell is not None and outcome.children < MAX_CHILDREN and time.monotonic() < last:
+                if fault.cell is not None and may_go_on:
                     skip.add(fault.cell)
                     continue
-            for cell in waiting:
-                _examine(child, cell, outcome)
-            if outcome.faults:
                 child.stop()
+            finished = _examine_all(child, waiting, outcome)
+        if finished or not may_go_on:
             break
+        skip |= {cell.index for cell in waiting if cell.index in _examined(request, outcome)}
     if not outcome.ready:
         raise WorkerError(f"no process for student code could be started: {outcome.faults[-1].text}")
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+def _examined(request: Request, outcome: Outcome) -> set[int]:
+    """The check cells of which all is known: their cases are observed, or a fault is noted."""
+    faulty = {fault.cell for fault in outcome.faults}
+    return {
+        cell.index
+        for cell in request.to_run
+        if cell.exercise is not None
+        and (
+            cell.index in faulty
+            or len(outcome.observations.get(cell.exercise, ())) == len(request.exams[cell.exercise].hidden)
+        )
+    }
 
 
 def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell], Fault | None]:
@@ -129,36 +137,51 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
                 case Done() if current is None:
                     return waiting, None
     except (TimeoutError, CodecError, _TooMuchError) as error:
-        return waiting, _fault(error, current, limit, request)
-    return waiting, Fault("died", current.index if current else None, "the Python process ended")
+        return waiting, _fault(error, current, limit, child)
+    return waiting, _fault(EOFError(), current, limit, child)
 
 
-def _examine(child: _Child, cell: Cell, outcome: Outcome) -> None:
-    """Send the fork of this check cell its exam, and note what it observes within the exercise's time."""
+def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome) -> bool:
+    """Examine the forks that wait, on public and then on hidden cases; say whether none needs a fresh child."""
+    for hidden in (False, True):
+        for cell in waiting:
+            if outcome.fault_in(cell.index) is None:
+                fault = _examine(child, cell, outcome, hidden)
+                if fault is not None:
+                    outcome.faults.append(fault)
+                    if fault.kind == "memory":
+                        return False
+    return True
+
+
+def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault | None:
+    """Send the fork of this check cell one part of its exam, and note what it observes within the exercise's time."""
     assert cell.exercise is not None
     request = child.request
     exam = request.exams[cell.exercise]
+    cases = exam.hidden if hidden else exam.public
+    if not cases:
+        return None
     seconds = request.seconds(cell)
-    found = outcome.observations.setdefault(cell.exercise, {})
+    found: dict[int, Observation] = {}
+    (outcome.observations if hidden else outcome.public)[cell.exercise] = found
     line = child.sockets[cell.exercise]
     frames = _Frames(line.fileno(), request.result_bytes, time.monotonic() + seconds)
     try:
         line.settimeout(seconds)
-        line.sendall(exam_bytes(exam, seconds))
-        line.shutdown(socket.SHUT_WR)
+        line.sendall(part_bytes(Part(exam.driver, cases, seconds, hidden)))
         frames.next_within(seconds)
         for frame in frames:
-            if isinstance(frame, Observed) and 0 <= frame.case < len(exam.cases):
+            if isinstance(frame, Observed) and 0 <= frame.case < len(cases):
                 found.setdefault(frame.case, frame.observation)
-            if len(found) == len(exam.cases):
-                return
-        fault = Fault("died", cell.index, "the Python process ended")
+            if len(found) == len(cases):
+                return None
     except (OSError, CodecError, _TooMuchError) as error:
-        fault = _fault(error, cell, seconds, request)
-    outcome.faults.append(fault)
+        return _fault(error, cell, seconds, child)
+    return _fault(EOFError(), cell, seconds, child)
 
 
-def _fault(error: Exception, cell: Cell | None, seconds: float, request: Request) -> Fault:
+def _fault(error: Exception, cell: Cell | None, seconds: float, child: _Child) -> Fault:
     index = cell.index if cell is not None else None
     match error:
         case TimeoutError():
@@ -166,7 +189,9 @@ def _fault(error: Exception, cell: Cell | None, seconds: float, request: Request
         case CodecError():
             return Fault("malformed", index, "its answer could not be read")
         case _TooMuchError():
-            return Fault("too much", index, f"gave more than {request.result_bytes:,} bytes of results")
+            return Fault("too much", index, f"gave more than {child.request.result_bytes:,} bytes of results")
+    if child.used_up_memory():
+        return Fault("memory", index, "stopped, since it needed more memory than it may have")
     return Fault("died", index, "the Python process ended")
 
 
@@ -206,74 +231,41 @@ class _Frames:
 
 
 class _Child:
-    """One child process: a file with its request, a pipe for its frames, and a socket for each exercise's exam.
+    """One child with its request, a pipe for its frames, and a socket for each exercise's exam.
 
-    It, its forks and all else in its process group are dead when the `with` ends.
+    It and all its forks are dead when the `with` ends.
     """
 
-    def __init__(self, request: Request) -> None:
+    def __init__(self, request: Request, starter: Starter) -> None:
         self.request = request
         self.sockets: dict[str, socket.socket] = {}
-        self._stopped = False
+        self._starter = starter
 
     def __enter__(self) -> _Child:
         with ExitStack() as for_good, ExitStack() as for_now:
-            scratch = for_good.enter_context(
-                tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-            )
             self.results, results_end = os.pipe()
             for_good.callback(os.close, self.results)
             for_now.callback(os.close, results_end)
-            theirs = {}
+            theirs = []
             for name in self.request.exams:
                 ours, end = socket.socketpair()
                 self.sockets[name] = for_good.enter_context(ours)
-                theirs[name] = for_now.enter_context(end).fileno()
+                theirs.append(for_now.enter_context(end).fileno())
             file = for_now.enter_context(tempfile.TemporaryFile())
-            file.write(request_bytes(self.request, theirs))
+            file.write(request_bytes(self.request))
             file.seek(0)
-            self._process = subprocess.Popen(
-                [sys.executable, "-I", "-B", str(_CHILD), str(file.fileno()), str(results_end)],
-                pass_fds=(file.fileno(), results_end, *theirs.values()),
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=scratch,
-                env=_environment(scratch),
-                start_new_session=True,
-            )
-            for_good.callback(self._end)
+            self._running = self._starter.start(Descriptors(file.fileno(), results_end, theirs))
             self._resources = for_good.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
         self._resources.close()
+        self._running.end()
 
     def stop(self) -> None:
         """Kill the process that runs the cells; its forks wait on."""
-        os.kill(self._process.pid, signal.SIGKILL)
-        self._stopped = True
+        self._running.stop()
 
-    def _end(self) -> None:
-        """Let the process gather its forks and leave; kill what is still there after a second."""
-        with selectors.DefaultSelector() as selector:
-            selector.register(self.results, selectors.EVENT_READ)
-            end = time.monotonic() + (0 if self._stopped else LEAVE_SECONDS)
-            while selector.select(max(0.0, end - time.monotonic())) and os.read(self.results, 1 << 16):
-                pass
-        with suppress(ProcessLookupError):
-            os.killpg(self._process.pid, signal.SIGKILL)
-        self._process.wait()
-
-
-def _environment(scratch: str) -> dict[str, str]:
-    """What the child sees of the environment: nothing of the instructor's."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {
-        "HOME": scratch,
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "MPLBACKEND": "Agg",
-        "PYTHONHASHSEED": "0",
-        **threads,
-    }
+    def used_up_memory(self) -> bool:
+        """Whether the whole of it was ended for that."""
+        return self._running.state().too_much_memory

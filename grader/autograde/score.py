@@ -19,12 +19,16 @@ from grader.verdict import Status, Verdict
 
 
 def request_for(
-    plan: Plan, checks: Mapping[str, Checks], limits: Limits, files: Mapping[str, bytes] | None = None
+    plan: Plan,
+    public: Mapping[str, Checks],
+    hidden: Mapping[str, Checks],
+    limits: Limits,
+    files: Mapping[str, bytes] | None = None,
 ) -> Request:
     """What a child is asked to do for one notebook."""
     return Request(
         cells=plan.cells,
-        exams={cell.exercise: _exam(checks[cell.exercise]) for cell in plan.cells if cell.exercise},
+        exams={name: _exam(public[name], hidden[name]) for cell in plan.cells if (name := cell.exercise)},
         seconds_per_cell=limits.seconds_per_cell,
         seconds_per_exercise=limits.seconds_per_exercise,
         output_bytes=limits.output_bytes,
@@ -33,8 +37,8 @@ def request_for(
     )
 
 
-def _exam(checks: Checks) -> Exam:
-    return Exam(checks.driver, checks.cases)
+def _exam(public: Checks, hidden: Checks) -> Exam:
+    return Exam(hidden.driver, public.cases, hidden.cases)
 
 
 def verdicts_of(
@@ -82,6 +86,8 @@ def _not_observed(name: str, plan: Plan, outcome: Outcome) -> tuple[Status, str]
         )
     if fault.kind == "timeout":
         return "timeout", f"{name} was {fault.text}. Is there a loop that cannot end?"
+    if fault.kind == "memory":
+        return "error", f"{name} was {fault.text}. Does something grow with every call?"
     if fault.kind == "died":
         return "error", (
             f"The Python process ended while {name} ran. Does it end Python itself, or need more memory than there is?"
@@ -101,9 +107,27 @@ def _not_defined(name: str, plan: Plan, outcome: Outcome) -> str:
     return f"{name} is not defined where its check stands. Define a function of exactly this name in its cell."
 
 
+def public_verdicts(
+    manifest: Manifest,
+    public: Mapping[str, Checks],
+    texts: Mapping[str, Mapping[str, str]],
+    outcome: Outcome,
+    verdicts: Mapping[str, Verdict],
+) -> dict[str, Verdict]:
+    """What the notebook's own check says of each exercise that is not right and was driven on all public cases."""
+    found: dict[str, Verdict] = {}
+    for name, hidden in verdicts.items():
+        observed = outcome.public.get(name, {})
+        if not hidden and len(observed) == len(public[name].cases):
+            observations = tuple(observed[i] for i in range(len(observed)))
+            needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
+            found[name] = evaluate(manifest.place(name), public[name], texts[name], observations, needs)
+    return found
+
+
 def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Verdict]) -> Any:
-    """The submission with what its visible cells printed, and under each check cell its verdict without the hidden
-    cases.
+    """The submission with what its visible cells printed, and under each check cell its verdict, which shows no hidden
+    case.
     """
     notebook = copy.deepcopy(plan.notebook)
     exercises = {cell.index: cell.exercise for cell in plan.cells}
@@ -112,7 +136,7 @@ def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Ver
             continue
         name = exercises.get(index)
         if name is not None and grade_id(cell) is not None:
-            cell.outputs = [verdict_output(without_cases(verdicts[name], verdicts))]
+            cell.outputs = [verdict_output(verdicts[name])]
         else:
             cell.outputs = _outputs(outcome.ends.get(index), outcome.fault_in(index))
         cell.execution_count = None

@@ -12,9 +12,11 @@ from right_work import RIGHT
 from small_course import write_small_course
 
 from grader.autograde.notebook import Plan, plan, read_notebook
-from grader.autograde.run import open_session
+from grader.autograde.plain import Plain
 from grader.autograde.runner import Outcome, run_submission
-from grader.autograde.score import autograded_notebook, request_for, verdicts_of
+from grader.autograde.sandbox import Sandbox
+from grader.autograde.score import autograded_notebook, request_for, verdicts_of, without_cases
+from grader.autograde.session import open_session
 from grader.manifest import Limits
 from grader.release import notebook_bytes
 
@@ -94,19 +96,28 @@ def notebook(right):
     )
 
 
+@pytest.fixture(scope="session")
+def starters(session):
+    """One warm sandbox for all tests that are content with the usual limits, and the way without walls."""
+    with Sandbox(session.limits, hide=(session.root, session.term)) as sandbox:
+        yield {"sandbox": sandbox, "plain": Plain()}
+
+
 @pytest.fixture
-def hand_in(session, tmp_path):
+def hand_in(session, starters, tmp_path):
     """Grade a notebook, given as JSON tree or bytes, in a real child."""
 
-    def run(content, seconds=5.0, **limits):
+    def run(content, seconds=5.0, starter="sandbox", **limits):
         path = tmp_path / "recurrence.ipynb"
         path.write_bytes(content if isinstance(content, bytes) else json.dumps(content).encode())
         exercises = session.chapter.notebooks[0]
         planned = plan(session.released["recurrence"], read_notebook(path), [e.id for e in exercises.exercises])
         limits = Limits(**{"seconds_per_exercise": seconds, "seconds_per_cell": seconds, **limits})
-        outcome = run_submission(request_for(planned, session.checks, limits))
-        verdicts = verdicts_of(session.manifest, exercises, session.checks, session.texts, planned, outcome)
-        shown = autograded_notebook(planned, outcome, verdicts)
+        request = request_for(planned, session.public, session.hidden, limits)
+        outcome = run_submission(request, starters[starter])
+        verdicts = verdicts_of(session.manifest, exercises, session.hidden, session.texts, planned, outcome)
+        harmless = {name: without_cases(found, verdicts) for name, found in verdicts.items()}
+        shown = autograded_notebook(planned, outcome, harmless)
         nbformat.validate(shown)
         return Result(planned, outcome, verdicts, shown, notebook_bytes(shown).decode())
 

@@ -8,7 +8,9 @@ import pytest
 from grader.autograde.folder import MAX_FILE_BYTES, MAX_FILES, submitted_files
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.notebook import plan, read_notebook
+from grader.autograde.pool import here
 from grader.autograde.run import autograde
+from grader.record import record
 from grader.release import TEXT_STUB, release_notebooks
 
 COURSE = """
@@ -85,6 +87,7 @@ def course(tmp_path_factory):
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")
     release_notebooks(root, root / "exercises")
+    record(root, root / "grader" / "data")
     return root
 
 
@@ -185,7 +188,7 @@ def graded(course, tmp_path_factory):
     (term / "secret.txt").write_text("loot")
     (term / "submitted/ada/ch01/link.txt").symlink_to(term / "secret.txt")
     (term / "submitted/ada/ch01/folder").mkdir()
-    return term, {g.student: g for g in autograde(course, term, "ch01", workers=1)}
+    return term, {g.student: g for g in autograde(course, term, "ch01", here, db_url=gradebook_url(term))}
 
 
 def test_only_answers_wait_for_a_human(graded):

@@ -1,5 +1,6 @@
 """What crosses between grader and student's process: the reader of frames, and a child that lies in every way."""
 
+import io
 import os
 import random
 import struct
@@ -10,21 +11,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.autograde import runner
+from grader.autograde import plain
 from grader.autograde.frames import (
     Begin,
     Done,
     End,
     FrameReader,
     Observed,
+    Part,
     Ready,
-    exam_bytes,
     frame_bytes,
-    read_exam,
+    part_bytes,
+    read_part,
     read_request,
     request_bytes,
 )
-from grader.autograde.runner import WorkerError, run_submission
+from grader.autograde.processes import WorkerError
+from grader.autograde.runner import run_submission
 from grader.autograde.score import request_for
 from grader.cases import Observation
 from grader.codec import MAX_BYTES, CodecError, Opaque, Raised, encode
@@ -158,7 +161,7 @@ def test_what_a_student_returns_never_breaks_the_judge(session):
                 return {rng.choice(["h", 1, None, (1, 2)]): tree(depth - 1) for _ in range(rng.randrange(3))}
         return rng.choice(leaves)
 
-    for name, checks in session.checks.items():
+    for name, checks in session.hidden.items():
         place = session.manifest.place(name)
         for _ in range(300):
             given = tuple(
@@ -180,14 +183,19 @@ def test_request_and_exam_there_and_back(session, notebook):
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
-    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.checks, Limits())
-    work = read_request(request_bytes(request, {"rnn_step": 7}))
-    assert (work.cells, work.sockets) == (request.cells, {"rnn_step": 7})
-    exam, seconds = read_exam(exam_bytes(request.exams["rnn_step"], 2.5))
-    assert seconds == 2.5
-    assert [case.sizes for case in exam.cases] == [case.sizes for case in session.checks["rnn_step"].cases]
-    with pytest.raises(CodecError):
-        read_exam(b"")
+    request = request_for(
+        plan(released, released, ["rnn_step", "rnn_forward"]), session.public, session.hidden, Limits()
+    )
+    work = read_request(request_bytes(request))
+    assert (work.cells, work.exercises) == (request.cells, ["rnn_step", "rnn_forward"])
+    exam = request.exams["rnn_step"]
+    assert [case.sizes for case in exam.public] == [case.sizes for case in session.public["rnn_step"].cases]
+    sent = part_bytes(Part(exam.driver, exam.hidden, 2.5, True))
+    part = read_part(io.BytesIO(sent + b"more").read)
+    assert (part.driver, part.seconds, part.hidden) == ("call", 2.5, True)
+    assert [case.sizes for case in part.cases] == [case.sizes for case in session.hidden["rnn_step"].cases]
+    assert read_part(io.BytesIO(b"").read) is None
+    assert read_part(io.BytesIO(sent[:-1]).read) is None
 
 
 # --- a child that lies ---------------------------------------------------------------------------------------
@@ -195,19 +203,19 @@ def test_request_and_exam_there_and_back(session, notebook):
 # What a hostile cell knows: the descriptors (from /proc or by trying) and this very module.
 PRELUDE = """
 import os, socket, struct, sys
-sys.path.append({folder!r})
+sys.path.append({folder!r})  # in the sandbox it is there already
 from grader.autograde.frames import *
 from grader.cases import Observation
-RESULT = int(sys.argv[2])
+RESULT, *SOCKETS = map(int, sys.argv[2:]) if len(sys.argv) > 2 else (4, 5, 6)
 def say(*frames, to=RESULT):
     for frame in frames:
         os.write(to, frame_bytes(frame))
 def sockets():
     found = []
-    for fd in range(3, 64):
+    for fd in SOCKETS:
         try:
-            if socket.socket(fileno=os.dup(fd)).family == socket.AF_UNIX:
-                found.append(fd)
+            os.fstat(fd)
+            found.append(fd)
         except OSError:
             pass
     return found
@@ -215,8 +223,8 @@ def sockets():
 WRONG = "def {name}(**inputs):\n    return np.zeros((2, 4))\n"
 
 
-@pytest.fixture
-def lie(hand_in, notebook):
+@pytest.fixture(params=["sandbox", "plain"])
+def lie(request, hand_in, notebook):
     """Grade a notebook whose rnn_step is wrong and whose rnn_forward is right, with these lies in a cell before."""
     from pathlib import Path
 
@@ -234,7 +242,7 @@ def lie(hand_in, notebook):
             del notebook.cells[notebook.at("rnn_forward-check") + 1 :]
         notebook.insert(notebook.first() + 1, prelude + source)
         started = time.monotonic()
-        result = hand_in(notebook.tree, **{"seconds": 1, **limits})
+        result = hand_in(notebook.tree, starter=request.param, **{"seconds": 1, **limits})
         assert time.monotonic() - started < 15
         assert result["rnn_step"].earned == 0
         return result
@@ -336,12 +344,14 @@ def test_a_child_that_cannot_start_is_the_graders_fault(session, monkeypatch, tm
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
-    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.checks, Limits())
+    request = request_for(
+        plan(released, released, ["rnn_step", "rnn_forward"]), session.public, session.hidden, Limits()
+    )
     broken = tmp_path / "child.py"
     broken.write_text("raise ImportError")
-    monkeypatch.setattr(runner, "_CHILD", broken)
+    monkeypatch.setattr(plain, "_CHILD", broken)
     with pytest.raises(WorkerError, match="no process for student code could be started: the Python process ended"):
-        run_submission(request)
+        run_submission(request, plain.Plain())
 
 
 def test_nothing_is_left_behind(hand_in, notebook, monkeypatch, tmp_path):
@@ -350,7 +360,7 @@ def test_nothing_is_left_behind(hand_in, notebook, monkeypatch, tmp_path):
     notebook.insert(notebook.first() + 1, "import subprocess\nsubprocess.Popen(['sleep', '61.25'])")
     notebook.append("while True:\n    pass")
     before = len(os.listdir("/dev/fd")), set(tmp_path.glob("submission-*"))
-    hand_in(notebook.tree, seconds=1)
+    hand_in(notebook.tree, seconds=1, starter="plain")
     assert (len(os.listdir("/dev/fd")), set(tmp_path.glob("submission-*"))) == before
     time.sleep(0.1)
     assert b"sleep\0" + b"61.25" not in b"".join(commands())

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.autograde import hidden
-from grader.autograde.frames import exam_bytes, request_bytes
+from grader.autograde.frames import Part, part_bytes, request_bytes
 from grader.autograde.notebook import plan
 from grader.autograde.score import request_for
 from grader.codec import decode, encode
@@ -33,13 +33,15 @@ def arrays(tree):
 @pytest.fixture
 def request_of_the_chapter(session):
     released = session.released["recurrence"]
-    return request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.checks, Limits())
+    planned = plan(released, released, ["rnn_step", "rnn_forward"])
+    return request_for(planned, session.public, session.hidden, Limits())
 
 
 def test_no_expected_value_is_sent(session, request_of_the_chapter):
-    request = request_bytes(request_of_the_chapter, {"rnn_step": 5, "rnn_forward": 6})
-    for name, checks in session.checks.items():
-        sent = exam_bytes(request_of_the_chapter.exams[name], 5.0)
+    request = request_bytes(request_of_the_chapter)
+    for name, checks in session.hidden.items():
+        exam = request_of_the_chapter.exams[name]
+        sent = part_bytes(Part(exam.driver, exam.hidden, 5.0, True))
         inputs = [array for case in checks.cases for array in arrays(dict(case.inputs))]
         outputs = [array for o in checks.expected for array in arrays(o.result)]
         mistakes = [a for vs in checks.misconceptions.values() for v in vs for o in v for a in arrays(o.result)]
@@ -58,12 +60,12 @@ def test_no_expected_value_is_sent(session, request_of_the_chapter):
 def test_no_misconception_and_no_seed_is_sent(session, request_of_the_chapter):
     seed = (session.term / "hidden" / "seed").read_text()
     for sent in (
-        request_bytes(request_of_the_chapter, {}),
-        *(exam_bytes(exam, 5.0) for exam in request_of_the_chapter.exams.values()),
+        request_bytes(request_of_the_chapter),
+        *(part_bytes(Part(e.driver, e.public + e.hidden, 5.0, True)) for e in request_of_the_chapter.exams.values()),
     ):
         assert seed.encode() not in sent
         assert struct.pack(">Q", int(seed)) not in sent
-        assert not any(name.encode() in sent for c in session.checks.values() for name in c.misconceptions)
+        assert not any(name.encode() in sent for c in session.hidden.values() for name in c.misconceptions)
 
 
 def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
@@ -267,7 +269,7 @@ def test_the_verdicts_of_misconceptions_show_no_hidden_value(hand_in, notebook, 
 
 
 def check_no_value_of_a_case(session, text):
-    for checks in session.checks.values():
+    for checks in session.hidden.values():
         known = [
             *(a for c in checks.cases for a in arrays(dict(c.inputs))),
             *(a for o in checks.expected for a in arrays(o.result)),
@@ -318,7 +320,7 @@ def test_a_cell_finds_no_case_however_it_looks(hand_in, notebook, session):
         if os.path.exists(path):
             os.unlink(path)
     assert b"def rnn_step(" in memory  # we did look at its memory
-    for checks in session.checks.values():
+    for checks in session.hidden.values():
         for case in checks.cases:
             for array in arrays(dict(case.inputs)):
                 assert array.size < 2 or array.tobytes() not in memory

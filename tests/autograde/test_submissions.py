@@ -3,17 +3,20 @@
 import copy
 import json
 import os
-import threading
 
 import nbformat
 import pytest
 from right_work import RIGHT
 
-import grader.autograde.run as module
+import grader.autograde.grade as module
+from grader.autograde.grade import grade
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
-from grader.autograde.run import AutogradeError, autograde, grade, submissions
-from grader.autograde.runner import WorkerError
+from grader.autograde.plain import Plain
+from grader.autograde.pool import here
+from grader.autograde.processes import WorkerError
+from grader.autograde.run import autograde, submissions
+from grader.autograde.session import AutogradeError
 from grader.manifest import UnknownIdError
 from grader.release import check_source
 
@@ -59,7 +62,7 @@ def test_a_file_that_cannot_be_read(session, tmp_path, what):
 
 
 def check_unreadable(session, folder, words):
-    graded = grade(session, "ada", folder)
+    graded = grade(session, Plain(), "ada", folder)
     assert graded.earned == 0
     assert not graded.fault
     (remark,) = graded.remarks
@@ -74,7 +77,7 @@ def check_unreadable(session, folder, words):
         assert words in text
     assert "hand in the .ipynb file again" in shown.cells[0].source
     assert "could not be read" in json.dumps([cell.get("outputs") for cell in shown.cells])
-    grade(session, "ada", folder)
+    grade(session, Plain(), "ada", folder)
     assert path.read_bytes() == first  # the same bytes each time
 
 
@@ -100,7 +103,7 @@ def test_no_file(session, tmp_path, make, words):
 def test_a_file_under_another_name(session, tmp_path, right):
     (tmp_path / "recurrence (1).ipynb").write_text(json.dumps(right))
     (tmp_path / "notes.txt").write_text("")
-    graded = grade(session, "ada", tmp_path)
+    graded = grade(session, Plain(), "ada", tmp_path)
     assert graded.earned == 4
     assert graded.remarks == ("there is no file recurrence.ipynb; recurrence (1).ipynb was graded in its place",)
 
@@ -309,7 +312,7 @@ def test_an_unknown_notebook_is_no_path(tmp_path):
 
 def test_an_unknown_chapter(small_course, tmp_path):
     with pytest.raises(UnknownIdError, match=r"no chapter 'ch01_vanila_rnn'\. Near it: ch01_vanilla_rnn"):
-        autograde(small_course, tmp_path, "ch01_vanila_rnn")
+        autograde(small_course, tmp_path, "ch01_vanila_rnn", here, db_url=None)
 
 
 def test_no_submissions(session, tmp_path):
@@ -341,26 +344,23 @@ def odd_class(tmp_path_factory, small_course, right):
     (term / "submitted" / NAMES[0] / "ch01_vanilla_rnn" / "timestamp.txt").write_text("2026-03-01 12:30:00 UTC")
     (term / "submitted" / NAMES[1] / "ch01_vanilla_rnn" / "timestamp.txt").write_bytes(b"\xff yesterday")
 
-    def run_submission(request):
-        if name_of_thread() == "faulty":
+    def run_submission(request, starter):
+        if current[-1] == "faulty":
             raise WorkerError("no process for student code could be started: out of memory")
-        if name_of_thread() == "unlucky":
+        if current[-1] == "unlucky":
             raise ZeroDivisionError("a bug")
-        return real(request)
+        return real(request, starter)
 
-    real, real_grade, current = module.run_submission, module.grade, {}
+    real, real_grade, current = module.run_submission, module.grade, []
 
-    def name_of_thread():
-        return current.get(threading.get_ident())
-
-    def grade(session, student, folder):
-        current[threading.get_ident()] = student
-        return real_grade(session, student, folder)
+    def grade(session, starter, student, folder):
+        current.append(student)
+        return real_grade(session, starter, student, folder)
 
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(module, "run_submission", run_submission)
         patch.setattr(module, "grade", grade)
-        results = autograde(small_course, term, "ch01_vanilla_rnn")
+        results = autograde(small_course, term, "ch01_vanilla_rnn", here, db_url=gradebook_url(term))
     return term, {graded.student: graded for graded in results}
 
 

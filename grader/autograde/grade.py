@@ -1,0 +1,191 @@
+"""One submission: from a student's folder to verdicts and autograded notebooks."""
+
+from __future__ import annotations
+
+import copy
+import time
+import traceback
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from grader.autograde.folder import submitted_files
+from grader.autograde.frames import Fault
+from grader.autograde.notebook import Plan, UnreadableError, fresh_ids, grade_id, plan, read_notebook
+from grader.autograde.processes import Starter, WorkerError
+from grader.autograde.runner import run_submission
+from grader.autograde.score import (
+    autograded_notebook,
+    public_verdicts,
+    request_for,
+    verdict_output,
+    verdicts_of,
+    without_cases,
+)
+from grader.autograde.session import Session
+from grader.evaluate import verdict
+from grader.files import write_whole
+from grader.manifest import Chapter, Notebook
+from grader.release import check_id, notebook_bytes
+from grader.verdict import Verdict
+
+
+@dataclass(frozen=True)
+class Graded:
+    """One submission: what each notebook's exercises earned, and what a human should look at.
+
+    `verdicts`, by notebook and exercise, are of the hidden cases and show none of them; `public` are those of the
+    public cases, for exercises that are not right. `seconds` is how long each part of the work took. `fault` is set
+    where the grader itself failed: nothing was written then, and nobody's points are touched.
+    """
+
+    student: str
+    verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
+    public: dict[str, dict[str, Verdict]] = field(default_factory=dict)
+    remarks: tuple[str, ...] = ()
+    seconds: dict[str, float] = field(default_factory=dict)
+    fault: str = ""
+    unanswered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    sandboxed: bool = True
+
+    @property
+    def earned(self) -> float:
+        return sum(v.earned for notebook in self.verdicts.values() for v in notebook.values())
+
+
+def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
+    """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
+    if (legible := student.encode("utf-8", "replace").decode()) != student:
+        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
+    try:
+        try:
+            graded = grade(session, starter, student, folder)
+        except WorkerError:
+            graded = grade(session, starter, student, folder)  # in a fresh process
+        return replace(graded, sandboxed=sandboxed)
+    except WorkerError as error:
+        return Graded(student, fault=str(error))
+    except FileNotFoundError as error:
+        return Graded(student, fault=f"{error.filename} is gone: was the submission moved or deleted meanwhile?")
+    except Exception as error:
+        place = traceback.extract_tb(error.__traceback__)[-1]
+        where = f"{Path(place.filename).name}:{place.lineno}"
+        return Graded(student, fault=f"the grader failed: {type(error).__name__}: {error} ({where})")
+
+
+def grade(session: Session, starter: Starter, student: str, folder: Path) -> Graded:
+    """Grade one student's folder and write its autograded notebooks. Raises WorkerError."""
+    verdicts: dict[str, dict[str, Verdict]] = {}
+    public: dict[str, dict[str, Verdict]] = {}
+    unanswered: dict[str, tuple[str, ...]] = {}
+    clock = _Clock()
+    with clock("read"):
+        files, remarks = submitted_files(folder)
+    for notebook in session.chapter.notebooks:
+        name = notebook.name
+        try:
+            with clock("read"):
+                path, remark = _find(folder, session.chapter, notebook)
+                remarks += remark
+                planned = _plan(session.released[name], read_notebook(path), notebook)
+        except UnreadableError as error:
+            remarks.append(f"{name}: {error}")
+            unanswered[name] = tuple(question.id for question in notebook.questions)
+            verdicts[name] = lost = _all_lost(session, notebook, str(error))
+            public[name] = {}
+            _write(session, student, notebook, _explained(session.released[name], lost, str(error)))
+            continue
+        remarks += [f"{name}: {remark}" for remark in planned.remarks]
+        unanswered[name] = planned.unanswered
+        with clock("run"):
+            request = request_for(planned, session.public, session.hidden, session.limits, files | session.files)
+            outcome = run_submission(request, starter)
+        remarks += [f"{name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
+        with clock("judge"):
+            full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)
+            verdicts[name] = {each: without_cases(found, full) for each, found in full.items()}
+            public[name] = public_verdicts(session.manifest, session.public, session.texts, outcome, full)
+        with clock("write"):
+            _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
+    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, unanswered=unanswered)
+
+
+class _Clock:
+    """Seconds spent on each named part of the work."""
+
+    def __init__(self) -> None:
+        self.seconds: dict[str, float] = {}
+
+    @contextmanager
+    def __call__(self, part: str) -> Iterator[None]:
+        start = time.perf_counter()
+        try:
+            yield
+        finally:
+            self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
+
+
+def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:
+    return plan(released, submitted, [e.id for e in notebook.exercises], [q.id for q in notebook.questions])
+
+
+def _find(folder: Path, chapter: Chapter, notebook: Notebook) -> tuple[Path, list[str]]:
+    """The submitted file of this notebook; where it is alone under another name, that one. Raises UnreadableError."""
+    path = folder / f"{notebook.name}.ipynb"
+    if path.is_file():
+        return path, []
+    what = f"{path.name} is a folder, not a file" if path.is_dir() else f"there is no file {path.name}"
+    others = sorted(other for other in folder.glob("*.ipynb") if other.is_file())
+    if len(others) == 1 and others[0].stem not in {n.name for n in chapter.notebooks}:
+        return others[0], [f"{what}; {others[0].name} was graded in its place"]
+    names = ", ".join(other.name for other in others)
+    raise UnreadableError(what + (f" (there are: {names})" if names else ""))
+
+
+def _place(fault: Fault, planned: Plan) -> str:
+    """Where in the notebook, in a human's count of cells."""
+    exercise = next((cell.exercise for cell in planned.cells if cell.index == fault.cell), None)
+    if exercise is not None:
+        return f"the check of {exercise}"
+    return "between cells" if fault.cell is None else f"cell {fault.cell + 1}"
+
+
+def _all_lost(session: Session, notebook: Notebook, reason: str) -> dict[str, Verdict]:
+    note = f"The notebook could not be read: {reason}. {_HAND_IN}"
+    return {e.id: verdict(session.manifest.place(e.id), "error", note=note) for e in notebook.exercises}
+
+
+_HAND_IN = "Open it in Jupyter, save it, and hand in the .ipynb file again."
+
+
+def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
+    """The empty notebook with a word on why the submission is not in it."""
+    from nbformat.v4 import new_markdown_cell
+
+    notebook = copy.deepcopy(released)
+    words = f"**This submission could not be read.** What was wrong: {reason}. {_HAND_IN} The file is kept as it is."
+    notebook.cells.insert(0, new_markdown_cell(words))
+    fresh_ids(notebook)
+    for cell in notebook.cells:
+        for name, found in verdicts.items():
+            if grade_id(cell) == check_id(name):
+                cell.outputs = [verdict_output(found)]
+    return notebook
+
+
+def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
+    path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
+    write_whole(path, notebook_bytes(content))
+
+
+def handed_in_at(folder: Path) -> datetime | None:
+    """When it was handed in, by the `timestamp.txt` that nbgrader's collect writes."""
+    from nbgrader.utils import parse_utc
+
+    try:
+        return parse_utc((folder / "timestamp.txt").read_text("utf-8").strip())  # type: ignore[no-any-return]
+    except (OSError, ValueError, UnicodeDecodeError):
+        return None

@@ -1,0 +1,73 @@
+"""A notebook's processes without walls: a child of this process, with its rights.
+
+For work that is trusted: the demo class, a student's own notebook on a student's own machine, and what an instructor
+grades by `--unsafe-no-sandbox`.
+"""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.autograde.processes import Descriptors, State
+
+LEAVE_SECONDS = 1.0
+_CHILD = Path(__file__).with_name("child.py")
+
+
+class Plain:
+    """Starts a new interpreter for each notebook, in a folder of its own."""
+
+    def start(self, descriptors: Descriptors) -> _Notebook:
+        scratch = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
+        process = subprocess.Popen(
+            [sys.executable, "-I", "-B", str(_CHILD), *map(str, descriptors.all)],
+            pass_fds=descriptors.all,
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            cwd=scratch.name,
+            env=_environment(scratch.name),
+            start_new_session=True,
+        )
+        return _Notebook(process, scratch)
+
+
+@dataclass
+class _Notebook:
+    process: subprocess.Popen[bytes]
+    scratch: tempfile.TemporaryDirectory[str]
+
+    def stop(self) -> None:
+        os.kill(self.process.pid, signal.SIGKILL)
+
+    def state(self) -> State:
+        return State()
+
+    def end(self) -> None:
+        """Let the process gather its forks and leave; kill what is still there after a second."""
+        with suppress(subprocess.TimeoutExpired):
+            self.process.wait(LEAVE_SECONDS)
+        with suppress(ProcessLookupError):
+            os.killpg(self.process.pid, signal.SIGKILL)
+        self.process.wait()
+        self.scratch.cleanup()
+
+
+def _environment(scratch: str) -> dict[str, str]:
+    """What the child sees of the environment: nothing of the instructor's."""
+    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
+    return {
+        "HOME": scratch,
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "Agg",
+        "PYTHONHASHSEED": "0",
+        **threads,
+    }

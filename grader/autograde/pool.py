@@ -1,0 +1,177 @@
+"""Workers that grade submissions: processes of this machine, or of a Dask cluster. Both do the same, and give the same.
+
+Each worker is a process that loads the session once and keeps one warm sandbox. Results come in the order in which
+they are done.
+"""
+
+from __future__ import annotations
+
+import atexit
+import signal
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from dataclasses import dataclass
+from functools import cache
+from multiprocessing import get_context
+from pathlib import Path
+from typing import Any
+
+from grader.autograde import store
+from grader.autograde.grade import Graded, grade_or_fault
+from grader.autograde.plain import Plain
+from grader.autograde.processes import Starter
+from grader.autograde.sandbox import Sandbox
+from grader.autograde.session import AutogradeError, Session, open_session
+
+ATTEMPTS = 3  # workers that may die over one submission before it is left to a human
+
+
+@dataclass(frozen=True)
+class Job:
+    """What a worker needs to know of the whole: where the course and the term are, and whether there are walls."""
+
+    root: Path
+    term: Path
+    chapter: str
+    sandboxed: bool = True
+
+
+@dataclass(frozen=True)
+class Task:
+    """One submission. `again` says that it is graded whatever is stored of it."""
+
+    student: str
+    folder: Path
+    again: bool = False
+
+
+@dataclass(frozen=True)
+class Done:
+    """A graded submission; `stored` says that it was taken from an earlier run."""
+
+    graded: Graded
+    stored: bool = False
+
+
+Execute = Callable[[Job, str, Sequence[Task]], Iterator[Done]]
+
+
+@cache
+def _opened(job: Job, state: str) -> tuple[Session, Starter]:
+    """This process's session and starter."""
+    session = open_session(job.root, job.term, job.chapter)
+    if session.state != state:
+        raise AutogradeError("the course changed while it was graded; run the command again")
+    if not job.sandboxed:
+        return session, Plain()
+    sandbox = Sandbox(session.limits, hide=(job.root, job.term))
+    atexit.register(sandbox.close)
+    return session, sandbox
+
+
+def work(job: Job, state: str, task: Task) -> Done:
+    """Grade one submission, or find that it is graded already."""
+    session, starter = _opened(job, state)
+    try:
+        key = store.key(state, task.folder, job.sandboxed)
+    except OSError as error:
+        reason = f"{error.filename} cannot be read ({error.strerror}): was the submission moved or deleted meanwhile?"
+        return Done(Graded(task.student, fault=reason))
+    found = None if task.again else store.read(job.term, job.chapter, task.student)
+    if found and found.key == key and all(path.is_file() for path in autograded(session, task.student)):
+        return Done(found.graded, stored=True)
+    graded = grade_or_fault(session, starter, task.student, task.folder, job.sandboxed)
+    if not graded.fault:
+        store.write(job.term, job.chapter, store.Stored(key, graded))
+    return Done(graded)
+
+
+def autograded(session: Session, student: str) -> list[Path]:
+    """The notebooks that grading writes."""
+    folder = session.term / "autograded" / student / session.chapter.id
+    return [folder / f"{notebook.name}.ipynb" for notebook in session.chapter.notebooks]
+
+
+def here(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
+    """In this process, one after another: for tests, and for whoever looks with a debugger."""
+    for task in tasks:
+        yield work(job, state, task)
+
+
+def local(workers: int) -> Execute:
+    """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
+
+    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
+        waiting = list(reversed(tasks))
+        tries = dict.fromkeys((task.student for task in tasks), 0)
+        while waiting:
+            # `spawn`: a worker holds nothing of what this process has opened
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+            running: dict[Future[Done], Task] = {}
+            try:
+                while waiting or running:
+                    while waiting and len(running) < 2 * workers:
+                        task = waiting.pop()
+                        running[pool.submit(work, job, state, task)] = task
+                    for future in wait(running, return_when=FIRST_COMPLETED).done:
+                        done = future.result()
+                        del running[future]
+                        yield done
+            except BrokenProcessPool:
+                for task in running.values():
+                    tries[task.student] += 1
+                    if tries[task.student] < ATTEMPTS:
+                        waiting.append(task)
+                    else:
+                        yield Done(Graded(task.student, fault=f"the worker process died {ATTEMPTS} times over it"))
+            finally:
+                pool.shutdown(cancel_futures=True)
+
+    return execute
+
+
+def _ignore_interrupts() -> None:
+    """Ctrl-C is for the process that leads: workers finish what they have in hand."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def dask(scheduler: str | None, workers: int) -> Execute:
+    """A Dask cluster: the one at this address, or one of this machine. Its workers need the course and the term under
+    the same paths.
+    """
+
+    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
+        distributed = _distributed()
+        own = None
+        if scheduler is None:
+            own = distributed.LocalCluster(n_workers=workers, threads_per_worker=1, dashboard_address=None)
+        try:
+            with distributed.Client(own or scheduler, timeout="20s") as client:
+                futures = {client.submit(work, job, state, task, pure=False, retries=ATTEMPTS): task for task in tasks}
+                for future in distributed.as_completed(futures):
+                    error = future.exception()
+                    task = futures[future]
+                    future.release()
+                    if error is None:
+                        yield future.result()
+                    elif isinstance(error, distributed.KilledWorker):
+                        yield Done(Graded(task.student, fault="the Dask worker died over it again and again"))
+                    else:
+                        raise error
+        except (TimeoutError, OSError) as error:
+            message = f"No Dask scheduler answers at {scheduler}: {error}. Start it, or leave out --scheduler."
+            raise AutogradeError(message) from error
+        finally:
+            if own is not None:
+                own.close()
+
+    return execute
+
+
+def _distributed() -> Any:
+    try:
+        import distributed
+    except ImportError as error:
+        raise AutogradeError("Dask is not installed: pip install 'unrolled-grader[dask]'") from error
+    return distributed

@@ -1,0 +1,56 @@
+"""What both ways to start a notebook's processes share: the descriptors that cross, and how they end.
+
+`Descriptors` are the ends that the processes get. A `Starter` (`sandbox.Sandbox`, or `plain.Plain`) gives a `Running`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+START_SECONDS = 60.0
+
+
+class WorkerError(Exception):
+    """The grader's own process failed before any student code ran: nobody's work is to be judged by it."""
+
+
+@dataclass(frozen=True)
+class Descriptors:
+    """A file with the request, a pipe for frames, and a socket for each exercise's exams, in the request's order."""
+
+    request: int
+    results: int
+    sockets: Sequence[int]
+
+    @property
+    def all(self) -> list[int]:
+        return [self.request, self.results, *self.sockets]
+
+
+@dataclass(frozen=True)
+class State:
+    """What became of a notebook's processes so far, as the process that watches them says."""
+
+    too_much_memory: bool = False
+
+
+class Running(Protocol):
+    """A notebook's processes."""
+
+    def stop(self) -> None:
+        """Kill the process that runs the cells; its forks wait on."""
+
+    def state(self) -> State:
+        """What became of them so far. Raises WorkerError where they could not be started as they must."""
+
+    def end(self) -> None:
+        """Kill all that are left. Raises WorkerError as `state` does."""
+
+
+class Starter(Protocol):
+    """A way to start a notebook's processes."""
+
+    def start(self, descriptors: Descriptors) -> Running:
+        """Run the request. Raises WorkerError where no process can be started."""

@@ -1,0 +1,259 @@
+"""The outer wall: bubblewrap around a warm process, and the conversation with it.
+
+What the processes inside can see: the Python prefix, the system's libraries, six files of `grader/` that run a
+notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
+network, no environment, no capability. Inside, `walls.py` shuts one submission off from the next.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+from collections.abc import Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.autograde.processes import START_SECONDS, Descriptors, State, WorkerError
+from grader.autograde.seccomp import filters
+from grader.autograde.walls import SCRATCH
+from grader.codec import CodecError, decode, encode
+from grader.manifest import Limits
+
+NOBODY = 65533  # whom root becomes: no account's number
+_GRADER = Path(__file__).resolve().parents[1]
+_SHOWN = ("cases", "codec", "drivers", "fixtures", "autograde/child", "autograde/frames", "autograde/walls")
+_SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+_LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+
+
+class SandboxError(Exception):
+    """This machine cannot wall students' code in; the message says what is missing and how to get it."""
+
+
+@dataclass(frozen=True)
+class _Notebook:
+    """A notebook's processes inside the sandbox."""
+
+    sandbox: Sandbox
+
+    def stop(self) -> None:
+        self.sandbox.say("stop")
+
+    def state(self) -> State:
+        return self.sandbox.ask("state")
+
+    def end(self) -> None:
+        self.sandbox.ask("end")
+
+
+class Sandbox:
+    """A warm process behind bubblewrap, started at the first notebook and again whenever it has died.
+
+    `hide` are folders that stay invisible even if they lie below the Python prefix.
+    """
+
+    def __init__(self, limits: Limits, hide: Sequence[Path] = ()) -> None:
+        self._limits = limits
+        self._hide = tuple(path.resolve() for path in hide)
+        self._process: subprocess.Popen[bytes] | None = None
+        self._control: socket.socket | None = None
+        self._filters = _compiled()
+
+    def __enter__(self) -> Sandbox:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def start(self, descriptors: Descriptors) -> _Notebook:
+        """Run a notebook with these descriptors. Raises WorkerError, SandboxError."""
+        for attempt in (1, 2):
+            control = self._warm()
+            try:
+                socket.send_fds(control, [encode("run")], descriptors.all)
+                break
+            except OSError as error:
+                self.close()
+                if attempt == 2:
+                    raise WorkerError("the sandbox's warm process died twice") from error
+        return _Notebook(self)
+
+    def say(self, word: str) -> None:
+        """Tell the warm process; where that is dead, its notebook is too."""
+        with suppress(OSError):
+            if self._control is not None:
+                self._control.send(encode(word))
+
+    def ask(self, word: str) -> State:
+        """What became of the running notebook. Raises WorkerError where its walls were not up."""
+        self.say(word)
+        answer = self._answer(START_SECONDS)
+        if answer is None:
+            self.close()
+            raise WorkerError("the sandbox's warm process died")
+        if answer["broken"]:
+            raise WorkerError(f"a wall of the sandbox could not be put up: {answer['broken'].strip()[-500:]}")
+        return State(too_much_memory=answer["memory"])
+
+    def close(self) -> None:
+        """Kill the warm process, and with it all that runs inside."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                self._process.kill()
+            self._process.wait()
+        if self._control is not None:
+            self._control.close()
+        self._process = self._control = None
+
+    def _warm(self) -> socket.socket:
+        if self._control is not None and self._process is not None and self._process.poll() is None:
+            return self._control
+        self.close()
+        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs, tempfile.TemporaryFile() as complaints:
+            self._process = subprocess.Popen(
+                bubblewrap(theirs.fileno(), self._hide),
+                pass_fds=[theirs.fileno()],
+                stdin=subprocess.DEVNULL,
+                stdout=subprocess.DEVNULL,
+                stderr=complaints,
+                env={"PATH": os.defpath},
+            )
+            self._control = ours
+            self._say_setup()
+            theirs.close()
+            if self._answer(START_SECONDS) != "ready":
+                self.close()
+                complaints.seek(0)
+                raise SandboxError(explained(complaints.read().decode("utf-8", "replace")))
+        return ours
+
+    def _say_setup(self) -> None:
+        limits = self._limits
+        setup = {
+            "user": NOBODY if os.getuid() == 0 else None,
+            "preload": list(limits.preload),
+            "memory": limits.memory_mb << 20,
+            "disk": limits.disk_mb << 20,
+            "files": limits.files,
+            "processes": limits.processes,
+            "cpu_seconds": limits.cpu_seconds,
+            "cells_filter": np.frombuffer(self._filters.cells, np.uint8),
+            "hidden_filter": np.frombuffer(self._filters.hidden, np.uint8),
+        }
+        assert self._control is not None
+        self._control.send(encode(setup))
+
+    def _answer(self, seconds: float) -> Any:
+        """The warm process's next message, or None where none comes."""
+        assert self._control is not None
+        self._control.settimeout(seconds)
+        try:
+            return decode(self._control.recv(1 << 16))
+        except (OSError, CodecError):
+            return None
+
+
+def _compiled() -> Any:
+    try:
+        return filters()
+    except (ImportError, OSError, RuntimeError) as error:
+        raise SandboxError(
+            f"libseccomp, which bounds the system calls of students' code, cannot be used: {error}. "
+            "On Debian and Ubuntu: apt install libseccomp2; then pip install pyseccomp."
+        ) from error
+
+
+def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
+    """The command that starts the warm process behind the outer wall. Raises SandboxError where bwrap is missing."""
+    program = shutil.which("bwrap")
+    if program is None:
+        raise SandboxError(NO_BUBBLEWRAP)
+    root = os.getuid() == 0
+    command = [program, "--unshare-pid", "--unshare-net", "--unshare-ipc", "--unshare-uts", "--unshare-cgroup-try"]
+    command += ["--die-with-parent", "--new-session", "--clearenv"]
+    command += (
+        ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if root else ["--unshare-user"]
+    )
+    variables = {
+        "HOME": SCRATCH,
+        "TMPDIR": SCRATCH,
+        "MPLCONFIGDIR": SCRATCH,
+        "PATH": "/usr/bin",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "Agg",
+        "PYTHONHASHSEED": "0",
+        **dict.fromkeys(_LIBRARY_THREADS, "1"),
+    }
+    for name, value in variables.items():
+        command += ["--setenv", name, value]
+    base, prefix = Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve()
+    interpreter = Path(sys.executable).resolve()
+    for path in map(Path, _SYSTEM):
+        command += _shown(path)
+    if base == Path("/usr"):
+        command += _bound(interpreter)
+    else:
+        command += _bound(base)
+    for path in hide:
+        if path.is_relative_to(base) or any(path.is_relative_to(each) for each in _SYSTEM):
+            command += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    if prefix != base:
+        command += [*_folders(Path("/venv/x")), "--ro-bind", str(prefix), "/venv"]
+        interpreter = Path("/venv/bin/python")
+    for name in (*_SHOWN, "autograde/zygote"):
+        target = Path("/sandbox/grader") / f"{name}.py"
+        command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
+    for device in ("/dev/null", "/dev/urandom"):
+        command += [*_folders(Path(device)), "--dev-bind", device, device]
+    command += ["--proc", "/proc", *_folders(Path(SCRATCH)), "--tmpfs", SCRATCH]
+    if not base.is_relative_to("/tmp"):
+        command += ["--symlink", SCRATCH, "/tmp"]
+    command += ["--remount-ro", "/", "--chdir", "/", "--"]
+    return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/zygote.py", str(control)]
+
+
+def _shown(path: Path) -> list[str]:
+    if path.is_symlink():
+        return ["--symlink", os.readlink(path), str(path)]
+    return _bound(path) if path.is_dir() else []
+
+
+def _bound(path: Path) -> list[str]:
+    return [*_folders(path), "--ro-bind", str(path), str(path)]
+
+
+def _folders(path: Path) -> list[str]:
+    """Make the folders above a path: bubblewrap's own would be closed to all but root."""
+    above = [each for each in reversed(path.parents) if each != Path("/")]
+    return [word for each in above for word in ("--perms", "0755", "--dir", str(each))]
+
+
+NO_BUBBLEWRAP = (
+    "bubblewrap, the sandbox's outer wall, is not installed (no program bwrap). "
+    "On Debian and Ubuntu: apt install bubblewrap; on Fedora: dnf install bubblewrap. "
+    "macOS and Windows have none: grade in a Linux container or virtual machine."
+)
+
+
+def explained(complaint: str) -> str:
+    """What bubblewrap complains of, with what to do about it."""
+    complaint = complaint.strip()[-600:] or "it ended without a word"
+    advice = "See the page on grading a class in the book for what the sandbox needs."
+    if any(words in complaint for words in ("namespace", "uid map", "Operation not permitted", "Permission denied")):
+        advice = (
+            "This machine does not let bubblewrap make user namespaces. Ubuntu 24.04 and later: allow it by an "
+            "AppArmor profile for bwrap (apt install apparmor-profiles; ln -s "
+            "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/; systemctl reload apparmor). "
+            "In a container: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
+            "--security-opt systempaths=unconfined. Debian before 11: sysctl kernel.unprivileged_userns_clone=1."
+        )
+    return f"The sandbox could not be started: {complaint}. {advice}"

@@ -1,0 +1,93 @@
+"""What grading a chapter needs, loaded once by each process that grades."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from grader.autograde.folder import released_files
+from grader.autograde.hidden import hidden_checks, hidden_state
+from grader.autograde.notebook import UnreadableError, read_notebook
+from grader.cases import Checks
+from grader.manifest import Chapter, Limits, Manifest, load_manifest
+from grader.record import load_messages
+from grader.released import Released
+from grader.verdict import FORMAT_VERSION
+
+_ENGINE = Path(__file__).resolve().parents[1]
+
+
+class AutogradeError(Exception):
+    """This chapter cannot be graded as asked; the message says what is missing and what to do."""
+
+
+@dataclass(frozen=True)
+class Session:
+    """A chapter made ready for grading. `state` is a hash of all that verdicts depend on beside the submission."""
+
+    root: Path
+    term: Path
+    manifest: Manifest
+    chapter: Chapter
+    limits: Limits
+    public: dict[str, Checks]
+    hidden: dict[str, Checks]
+    texts: dict[str, dict[str, str]]
+    released: dict[str, Any]
+    files: dict[str, bytes]
+    state: str
+
+
+def open_session(root: Path, term: Path, chapter_id: str) -> Session:
+    """Load what grading needs. Raises UnknownIdError, AutogradeError, HiddenError."""
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    released = {}
+    for notebook in chapter.notebooks:
+        path = root / "exercises" / chapter.id / f"{notebook.name}.ipynb"
+        try:
+            released[notebook.name] = read_notebook(path)
+        except UnreadableError as error:
+            raise AutogradeError(f"{path}: {error}. Run `grader release` first.") from error
+    data = Released(root / "grader" / "data")
+    try:
+        public = {e.id: data.checks(e.id) for e in chapter.exercises}
+    except (OSError, msgspec.MsgspecError, KeyError) as error:
+        raise AutogradeError(f"{data.folder}: {error}. Run `grader release` first.") from error
+    return Session(
+        root=root,
+        term=term,
+        manifest=manifest,
+        chapter=chapter,
+        limits=manifest.limits(chapter),
+        public=public,
+        hidden=hidden_checks(root, term, chapter),
+        texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
+        released=released,
+        files=released_files(root / "exercises" / chapter.id),
+        state=_state(root, term, manifest, chapter),
+    )
+
+
+def _state(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> str:
+    digest = hashlib.sha256(hidden_state(root, term, chapter).encode())
+    digest.update(msgspec.json.encode((FORMAT_VERSION, chapter, manifest.limits(chapter))))
+    for path in sorted(
+        [
+            *(root / "exercises" / chapter.id).iterdir(),
+            *(root / "solutions" / chapter.id / "checks").iterdir(),
+            *_ENGINE.glob("*.py"),
+            *_ENGINE.glob("autograde/*.py"),
+            *_ENGINE.glob("render/*.py"),
+        ]
+    ):
+        if path.is_file():
+            digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+    for package in ("ipython", "msgspec", "nbformat", "numpy"):
+        digest.update(f"{package} {version(package)} ".encode())
+    return digest.hexdigest()

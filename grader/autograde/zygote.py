@@ -1,0 +1,156 @@
+"""The warm process: NumPy is imported once, and every notebook gets a copy of it behind walls of its own.
+
+Started by `sandbox.py` inside bubblewrap as `python -I zygote.py CONTROL_FD`. It holds no secret and reads no
+request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
+first how to set up, then for each notebook `run` with descriptors, perhaps `stop` (end the cells; their forks go
+on) and `state`, and `end`. It answers the last two with what became of the processes.
+"""
+
+from __future__ import annotations
+
+import gc
+import importlib
+import os
+import random
+import resource
+import select
+import signal
+import socket
+import sys
+import warnings
+from contextlib import suppress
+from pathlib import Path
+from types import ModuleType
+from typing import NoReturn
+
+if __name__ == "__main__":  # the package without what judges, as the child wants it
+
+    def _inert(*_: object, **__: object) -> None:
+        """In place of `check`, `hint` and `progress`: grading has its own calls."""
+
+    _root = Path(__file__).resolve().parents[1]
+    _package = ModuleType("grader", "The package without what judges.")
+    _package.__path__ = [str(_root)]
+    _package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
+    sys.modules["grader"] = _package
+
+import numpy as np
+
+from grader.autograde import child, walls
+from grader.codec import decode, encode
+
+MESSAGE = 1 << 16
+DESCRIPTORS = 250  # SCM_MAX_FD is 253
+WATCH_SECONDS = 0.1
+
+
+def main() -> NoReturn:
+    """Set up, then serve one notebook after another until the other end is closed."""
+    control = socket.socket(fileno=int(sys.argv[1]))
+    setup = decode(control.recv(MESSAGE))
+    if setup["user"] is not None:
+        walls.become(setup["user"])
+    for name in setup["preload"]:
+        importlib.import_module(name)
+    _warm_up()
+    room = walls.Room(
+        address_space=_mapped() + setup["memory"],
+        disk=setup["disk"],
+        files=setup["files"],
+        processes=setup["processes"],
+        cpu_seconds=setup["cpu_seconds"],
+        cells_filter=setup["cells_filter"].tobytes(),
+        hidden_filter=setup["hidden_filter"].tobytes(),
+    )
+    control.send(encode("ready"))
+    while True:
+        message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
+        if not message:
+            os._exit(0)
+        if decode(message) == "run":
+            _serve(control, room, descriptors, setup["memory"])
+
+
+def _warm_up() -> None:
+    """What the first submission would otherwise do for itself, and every one after it again."""
+    a = np.ones((2, 2))
+    a @ a
+    np.random.default_rng(0)
+    warnings.filterwarnings("default")
+    gc.collect()
+    gc.freeze()
+
+
+def _mapped() -> int:
+    """How much address space this process takes."""
+    return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
+
+
+def _serve(control: socket.socket, room: walls.Room, descriptors: list[int], memory: int) -> None:
+    """Run one notebook until `end` is said."""
+
+    def work() -> None:
+        random.seed(0)  # every copy of this process starts alike: a second grading finds what the first one found
+        np.random.seed(0)
+        with os.fdopen(walls.REQUEST, "rb") as file:
+            request = file.read()
+        sockets = range(walls.SOCKETS, walls.SOCKETS + len(descriptors) - 2)
+        child.run(request, walls.RESULTS, sockets, lambda: walls.no_more_processes(room.hidden_filter))
+
+    complaints = os.memfd_create("complaints")
+    first, broken, too_much = 0, "", False
+    try:
+        first = walls.enclosed(room, descriptors, complaints, work)
+    except OSError as error:
+        broken = str(error)
+    for each in descriptors:
+        os.close(each)
+    while True:
+        ready, _, _ = select.select([control], [], [], WATCH_SECONDS)
+        if not ready:
+            if first and not too_much and _used() > memory:
+                too_much = True
+                _kill(first, signal.SIGKILL)
+            continue
+        message = control.recv(MESSAGE)
+        if not message:
+            os._exit(0)  # whoever grades is gone; all below ends with this process
+        word = decode(message)
+        if word == "stop":
+            _kill(first, signal.SIGTERM)
+            continue
+        if word == "end":
+            _kill(first, signal.SIGKILL)
+            first = _ended(first)
+        broken = broken or os.pread(complaints, MESSAGE // 2, 0).decode("utf-8", "replace")
+        control.send(encode({"broken": broken, "memory": too_much}))
+        if word == "end":
+            os.close(complaints)
+            return
+
+
+def _kill(first: int, number: signal.Signals) -> None:
+    if first:
+        with suppress(ProcessLookupError):
+            os.kill(first, number)
+
+
+def _ended(first: int) -> int:
+    if first:
+        os.waitpid(first, 0)
+    return 0
+
+
+def _used() -> int:
+    """Bytes of memory that all processes of the notebook take together, shared pages counted once."""
+    own = {"1", str(os.getpid())}
+    total = 0
+    for name in os.listdir("/proc"):
+        if name.isdecimal() and name not in own:
+            with suppress(OSError), open(f"/proc/{name}/smaps_rollup") as file:
+                total += sum(int(line.split()[1]) for line in file if line.startswith("Pss:")) << 10
+    return total
+
+
+if __name__ == "__main__":
+    main()
