@@ -103,9 +103,11 @@ def _first_process(
             _filter(room.cells_filter)
             work()
             os._exit(0)
+        os.closerange(REQUEST, SOCKETS + len(descriptors))  # their ends are the notebook's to close
         while True:
             if signal.sigwait(waited) == signal.SIGTERM:
-                os.kill(notebook, signal.SIGKILL)
+                with suppress(ProcessLookupError):
+                    os.kill(notebook, signal.SIGKILL)
             _gather()
     except ChildProcessError:  # all are gone
         os._exit(0)

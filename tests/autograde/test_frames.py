@@ -317,7 +317,7 @@ def test_meddling_with_the_exams_sockets(lie, source):
 @pytest.mark.parametrize(
     ("source", "status"),
     [
-        (f"for i in range(10): say({ZEROS}, to=sockets()[0])\nos._exit(0)", "failed"),
+        (f"for i in range(10): say({ZEROS}, to=sockets()[0])\nos._exit(0)", "error"),  # and never gets a hidden case
         ("os.write(sockets()[0], b'\\xff' * 100)\nos._exit(0)", "error"),
         ("while True: os.write(sockets()[0], frame_bytes(Begin(0)) * 1000)", "error timeout"),
         (
@@ -326,9 +326,9 @@ def test_meddling_with_the_exams_sockets(lie, source):
         ),
         ("say(*[Done()] * 10, to=sockets()[0])\nos._exit(0)", "error"),
         ("if os.fork() == 0:\n    import time\n    time.sleep(60)\nos._exit(0)", "timeout"),
-        ("os.fork()\nreturn np.zeros((2, 4))", "failed"),
+        ("os.fork()\nreturn np.zeros((2, 4))", "failed error"),  # the sandbox does not permit it
         ("import signal\nsignal.signal(signal.SIGALRM, signal.SIG_IGN)\nwhile True: pass", "timeout"),
-        ("os.kill(os.getppid(), 9)\nwhile True: pass", "timeout"),
+        ("os.kill(os.getppid(), 9)\nwhile True: pass", "timeout error"),
     ],
 )
 def test_a_function_that_lies_about_itself(lie, source, status):

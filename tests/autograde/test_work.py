@@ -61,9 +61,11 @@ FUNCTIONS = {
     "KeyboardInterrupt": (step("raise KeyboardInterrupt"), 0, "error", None, "exception"),
     "input()": (step(f"input('go on? ')\nreturn {RESULT}"), 0, "error", None, "exception"),
     "os._exit": (step("import os\nos._exit(0)"), 0, "error", None, "process ended"),
-    "SIGKILL": (step("import os\nos.kill(os.getpid(), 9)"), 0, "error", None, "process ended"),
+    "abort": (step("import os\nos.abort()"), 0, "error", None, "process ended"),
+    "SIGKILL": (step("import os\nos.kill(os.getpid(), 9)"), 0, "error", None, "exception"),  # it is not permitted
     "kills the notebook's process": (
-        "import os\nme = os.getpid()\n" + step(f"if os.getpid() != me:\n    os.kill(me, 9)\nreturn {RESULT}"),
+        "import os\nme = os.getpid()\n"
+        + step(f"try:\n    os.kill(me, 9)\nexcept PermissionError:\n    return {RESULT}"),
         2,
         "passed",
         None,
@@ -147,7 +149,8 @@ CELLS = {
     "exit()": ("exit()", "SystemExit"),
     "quit()": ("quit()", "SystemExit"),
     "os._exit": ("import os; os._exit(0)", "This cell was ended: the Python process ended."),
-    "SIGKILL": ("import os; os.kill(os.getpid(), 9)", "This cell was ended: the Python process ended."),
+    "SIGABRT": ("import os; os.abort()", "This cell was ended: the Python process ended."),
+    "SIGKILL": ("import os; os.kill(os.getpid(), 9)", "PermissionError"),
     "a loop": ("while True: pass", "This cell was ended: stopped after 1 s."),
     "recursion": ("def f(): f()\nf()", "RecursionError"),
     "%timeit": ("%timeit 1 + 1\nprint('went on')", "went on"),
