@@ -14,7 +14,8 @@ from grader.autograde.folder import released_files
 from grader.autograde.hidden import hidden_checks, hidden_state
 from grader.autograde.notebook import UnreadableError, read_notebook
 from grader.cases import Checks
-from grader.manifest import Chapter, Limits, Manifest, load_manifest
+from grader.codec import CodecError
+from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
 from grader.record import load_messages
 from grader.released import Released
 from grader.verdict import FORMAT_VERSION
@@ -57,7 +58,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     data = Released(root / "grader" / "data")
     try:
         public = {e.id: data.checks(e.id) for e in chapter.exercises}
-    except (OSError, msgspec.MsgspecError, KeyError) as error:
+    except (OSError, CodecError, KeyError, ManifestError) as error:
         raise AutogradeError(f"{data.folder}: {error}. Run `grader release` first.") from error
     return Session(
         root=root,
