@@ -106,7 +106,7 @@ def _sound_cell(cell: Any) -> Any:
     sound = nbformat.from_dict(
         {"id": "", "cell_type": cell["cell_type"], "metadata": {}, "source": _sound_text(source)}
     )
-    if kind == "code":
+    if cell["cell_type"] == "code":
         sound |= {"outputs": [], "execution_count": None}
     metadata = cell.get("metadata")
     entry = metadata.get("nbgrader") if isinstance(metadata, dict) else None
