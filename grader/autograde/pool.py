@@ -7,13 +7,15 @@ they are done.
 from __future__ import annotations
 
 import atexit
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -111,7 +113,7 @@ def local(workers: int) -> Execute:
         tries = dict.fromkeys((task.student for task in tasks), 0)
         while waiting:
             # `spawn`: a worker holds nothing of what this process has opened
-            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
             running: dict[Future[Done], Task] = {}
             try:
                 while waiting or running:
@@ -135,9 +137,17 @@ def local(workers: int) -> Execute:
     return execute
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that leads: workers finish what they have in hand."""
+def _follow() -> None:
+    """Ctrl-C is for the process that leads, and workers finish what they have in hand; where that is dead, they end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_leader, daemon=True).start()
+
+
+def _end_with_leader() -> None:
+    leader = parent_process()
+    if leader is not None:
+        leader.join()
+        os._exit(1)
 
 
 def dask(scheduler: str | None, workers: int) -> Execute:

@@ -291,6 +291,8 @@ def descendants(pid):
             fields = path.read_text().rpartition(")")[2].split()
         except OSError:
             continue
+        if fields[0] == "Z":
+            continue
         children.setdefault(int(fields[1]), []).append(int(path.parent.name))
     found, todo = [], [pid]
     while todo:
