@@ -125,10 +125,10 @@ def _remarks(chapter: Chapter, graded: Graded) -> str:
         f"<li>{f'<strong>{escape(title)}.</strong> ' if title else ''}{inline(_bounded(sentence))}</li>\n"
         for title, sentence in told
     )
+    counted = '<p class="quiet">Cells are counted from 1, text cells too.</p>\n' if "Cell " in items else ""
     return f"""<section aria-labelledby="notebooks">
 <h2 id="notebooks">About your notebooks</h2>
-<p class="quiet">Cells are counted from 1, text cells too.</p>
-<ul>
+{counted}<ul>
 {items}</ul>
 </section>
 """
@@ -142,16 +142,26 @@ def _notebook(
     hints: Mapping[str, str],
 ) -> str:
     """What is not right in one notebook."""
-    articles = "".join(
-        _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
-        for exercise in notebook.exercises
-        if exercise.id in found and not found[exercise.id]
-    )
+    wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
+    notes = {found[exercise.id].note for exercise in wrong}
+    if len(wrong) > 1 and len(notes) == 1 and "" not in notes and not any(exercise.id in public for exercise in wrong):
+        articles = _whole(wrong, notes.pop())
+    else:
+        articles = "".join(
+            _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
+            for exercise in wrong
+        )
     name = f"in-{notebook.name}"
     return (
         f'<section aria-labelledby="{name}">\n<h2 id="{name}">What to mend: {escape(notebook.title)}</h2>\n'
         f"{articles}</section>\n"
     )
+
+
+def _whole(wrong: list[Exercise], note: str) -> str:
+    """One note on a notebook of which no exercise could be looked at."""
+    names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
+    return f"<p>{inline(_bounded(harmless(note)))} It holds:</p>\n<ul>\n{names}</ul>\n"
 
 
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
@@ -183,9 +193,12 @@ def _cases(hidden: Verdict, public: Verdict | None) -> str:
         if len(public.cases) < 2:
             seen = ""
         seen += _facts(facts(replace(public, facets=())))  # points are for hidden cases
+    note = inline(_bounded(harmless(hidden.note)))
     if hidden.diagnosis is not None and public.diagnosis is not None and public.diagnosis.id == hidden.diagnosis.id:
-        hidden = replace(hidden, diagnosis=replace(hidden.diagnosis, text="The same."))
-    return f"<h4>Public cases</h4>\n{seen}<h4>Hidden cases</h4>\n{_facts(facts(hidden))}"
+        note += " The likely cause is the same."
+        hidden = replace(hidden, diagnosis=None)
+    unseen = f"<p>{note}</p>\n{_facts(facts(replace(hidden, note='')))}"
+    return f"<h4>Public cases</h4>\n{seen}<h4>Hidden cases</h4>\n{unseen}"
 
 
 def _facts(found: list[Row]) -> str:

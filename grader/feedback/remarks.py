@@ -68,7 +68,8 @@ _ENDED: tuple[tuple[str, str], ...] = (
     ),
     (
         r"the Python process ended",
-        "While cell {cell} ran, Python itself ended. The other cells were run without it. Does it end Python?",
+        "Cell {cell} did not end: Python itself ended while it ran. The other cells were run without it. "
+        "Does it end Python?",
     ),
 )
 _OF_CELL = re.compile(r"(?:cell (?P<cell>\d+)|(?P<check>the check of \w+)|between cells): (?P<text>.*)", re.DOTALL)
