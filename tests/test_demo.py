@@ -29,7 +29,8 @@ def files(folder):
 def course(tmp_path_factory):
     """The course with shorter limits: what runs for ever is stopped sooner."""
     root = tmp_path_factory.mktemp("course")
-    for name in ("solutions", "exercises"):
+    (root / "grader").mkdir()
+    for name in ("solutions", "exercises", "grader/data"):
         (root / name).symlink_to(ROOT / name)
     text = (ROOT / "course.toml").read_text("utf-8")
     limits = "seconds_per_exercise = {0}, seconds_per_cell = {0}"

@@ -39,6 +39,15 @@ class Exam:
     driver: str
     public: tuple[Case, ...]
     hidden: tuple[Case, ...]
+    _bytes: dict[tuple[bool, float], bytes] = field(default_factory=dict, repr=False, compare=False)
+
+    def part_bytes(self, hidden: bool, seconds: float) -> bytes:
+        """One half as bytes for the fork: the same for a whole class, and so made once."""
+        made = self._bytes.get((hidden, seconds))
+        if made is None:
+            cases = self.hidden if hidden else self.public
+            made = self._bytes[hidden, seconds] = part_bytes(Part(self.driver, cases, seconds, hidden))
+        return made
 
 
 @dataclass(frozen=True)

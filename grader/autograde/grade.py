@@ -101,7 +101,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         remarks += [f"{name}: {remark}" for remark in planned.remarks]
         unanswered[name] = planned.unanswered
         with clock("run"):
-            request = request_for(planned, session.public, session.hidden, session.limits, files | session.files)
+            request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
         remarks += [f"{name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
         with clock("judge"):

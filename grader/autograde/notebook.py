@@ -84,6 +84,7 @@ def read_notebook(path: Path) -> Any:
     except Exception:  # what stands there is not needed
         notebook = nbformat.v4.new_notebook()
     notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
+    fresh_ids(notebook)
     size = sum(len(cell.source) for cell in notebook.cells)
     if size > MAX_SOURCE:
         raise UnreadableError(f"its cells hold {size:,} characters; at most {MAX_SOURCE:,} are read")
@@ -92,9 +93,8 @@ def read_notebook(path: Path) -> Any:
 
 def _sound_cell(cell: Any) -> Any:
     """A cell with nothing but what is needed of it, in sound form, or None where it is none."""
-    from nbformat.v4 import new_code_cell, new_markdown_cell, new_raw_cell
+    import nbformat
 
-    makers = {"code": new_code_cell, "markdown": new_markdown_cell, "raw": new_raw_cell}
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
         return None
     source = cell.get("source", "")
@@ -102,7 +102,12 @@ def _sound_cell(cell: Any) -> Any:
         source = "".join(source)
     if not isinstance(source, str):
         return None
-    sound = makers[cell["cell_type"]](_sound_text(source))
+    # not by nbformat's `new_…_cell`, which validate each: the notebook is validated as it is written
+    sound = nbformat.from_dict(
+        {"id": "", "cell_type": cell["cell_type"], "metadata": {}, "source": _sound_text(source)}
+    )
+    if cell["cell_type"] == "code":
+        sound |= {"outputs": [], "execution_count": None}
     metadata = cell.get("metadata")
     entry = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     if isinstance(entry, dict) and isinstance(entry.get("grade_id"), str):

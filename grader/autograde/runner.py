@@ -24,10 +24,8 @@ from grader.autograde.frames import (
     Frame,
     FrameReader,
     Observed,
-    Part,
     Ready,
     Request,
-    part_bytes,
     request_bytes,
 )
 from grader.autograde.processes import START_SECONDS, Descriptors, Starter, WorkerError
@@ -169,7 +167,7 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
     frames = _Frames(line.fileno(), request.result_bytes, time.monotonic() + seconds)
     try:
         line.settimeout(seconds)
-        line.sendall(part_bytes(Part(exam.driver, cases, seconds, hidden)))
+        line.sendall(exam.part_bytes(hidden, seconds))
         frames.next_within(seconds)
         for frame in frames:
             if isinstance(frame, Observed) and 0 <= frame.case < len(cases):

@@ -18,27 +18,24 @@ from grader.render.text import verdict_text
 from grader.verdict import Status, Verdict
 
 
+def exams_of(public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
+    """What every child is asked of each exercise."""
+    return {name: Exam(checks.driver, public[name].cases, checks.cases) for name, checks in hidden.items()}
+
+
 def request_for(
-    plan: Plan,
-    public: Mapping[str, Checks],
-    hidden: Mapping[str, Checks],
-    limits: Limits,
-    files: Mapping[str, bytes] | None = None,
+    plan: Plan, exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes] | None = None
 ) -> Request:
     """What a child is asked to do for one notebook."""
     return Request(
         cells=plan.cells,
-        exams={name: _exam(public[name], hidden[name]) for cell in plan.cells if (name := cell.exercise)},
+        exams={cell.exercise: exams[cell.exercise] for cell in plan.cells if cell.exercise},
         seconds_per_cell=limits.seconds_per_cell,
         seconds_per_exercise=limits.seconds_per_exercise,
         output_bytes=limits.output_bytes,
         result_bytes=limits.result_bytes,
         files=files or {},
     )
-
-
-def _exam(public: Checks, hidden: Checks) -> Exam:
-    return Exam(hidden.driver, public.cases, hidden.cases)
 
 
 def verdicts_of(

@@ -11,10 +11,13 @@ from typing import Any
 import msgspec
 
 from grader.autograde.folder import released_files
+from grader.autograde.frames import Exam
 from grader.autograde.hidden import hidden_checks, hidden_state
 from grader.autograde.notebook import UnreadableError, read_notebook
+from grader.autograde.score import exams_of
 from grader.cases import Checks
-from grader.manifest import Chapter, Limits, Manifest, load_manifest
+from grader.codec import CodecError
+from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
 from grader.record import load_messages
 from grader.released import Released
 from grader.verdict import FORMAT_VERSION
@@ -37,6 +40,7 @@ class Session:
     limits: Limits
     public: dict[str, Checks]
     hidden: dict[str, Checks]
+    exams: dict[str, Exam]
     texts: dict[str, dict[str, str]]
     released: dict[str, Any]
     files: dict[str, bytes]
@@ -57,8 +61,9 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     data = Released(root / "grader" / "data")
     try:
         public = {e.id: data.checks(e.id) for e in chapter.exercises}
-    except (OSError, msgspec.MsgspecError, KeyError) as error:
+    except (OSError, CodecError, KeyError, ManifestError) as error:
         raise AutogradeError(f"{data.folder}: {error}. Run `grader release` first.") from error
+    hidden = hidden_checks(root, term, chapter)
     return Session(
         root=root,
         term=term,
@@ -66,7 +71,8 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         chapter=chapter,
         limits=manifest.limits(chapter),
         public=public,
-        hidden=hidden_checks(root, term, chapter),
+        hidden=hidden,
+        exams=exams_of(public, hidden),
         texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
         released=released,
         files=released_files(root / "exercises" / chapter.id),

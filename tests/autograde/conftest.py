@@ -113,7 +113,7 @@ def hand_in(session, starters, tmp_path):
         exercises = session.chapter.notebooks[0]
         planned = plan(session.released["recurrence"], read_notebook(path), [e.id for e in exercises.exercises])
         limits = Limits(**{"seconds_per_exercise": seconds, "seconds_per_cell": seconds, **limits})
-        request = request_for(planned, session.public, session.hidden, limits)
+        request = request_for(planned, session.exams, limits)
         outcome = run_submission(request, starters[starter])
         verdicts = verdicts_of(session.manifest, exercises, session.hidden, session.texts, planned, outcome)
         harmless = {name: without_cases(found, verdicts) for name, found in verdicts.items()}

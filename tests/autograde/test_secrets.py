@@ -34,7 +34,7 @@ def arrays(tree):
 def request_of_the_chapter(session):
     released = session.released["recurrence"]
     planned = plan(released, released, ["rnn_step", "rnn_forward"])
-    return request_for(planned, session.public, session.hidden, Limits())
+    return request_for(planned, session.exams, Limits())
 
 
 def test_no_expected_value_is_sent(session, request_of_the_chapter):
