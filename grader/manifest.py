@@ -79,7 +79,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     notebooks: tuple[Notebook, ...]
     pages: dict[str, str] = {}
-    autograde: dict[str, int | float] = {}
+    autograde: dict[str, int | float | list[str]] = {}
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -93,7 +93,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, int | float] = {}
+    autograde: dict[str, int | float | list[str]] = {}
     book_url: str = ""
 
 
@@ -127,7 +127,7 @@ class Manifest:
 
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, int | float]
+    autograde: dict[str, int | float | list[str]]
     book_url: str = ""  # where the built book is published; empty where nobody has said
 
     @cached_property
