@@ -20,6 +20,7 @@ from grader.render.rows import Row, facts, harmless, headline, number
 from grader.verdict import Verdict
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
+MOST_OF_A_NAME = 255
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
@@ -27,7 +28,7 @@ def feedback_page(manifest: Manifest, chapter: Chapter, graded: Graded, hints: M
     """The page of one submission. `hints` holds the first hint of each exercise."""
     found = {name: verdict for notebook in graded.verdicts.values() for name, verdict in notebook.items()}
     public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
-    student = escape(harmless(graded.student))
+    student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
     wrong = "".join(
         _notebook(manifest, notebook, found, public, hints)
         for notebook in chapter.notebooks
@@ -161,7 +162,7 @@ def _notebook(
 def _whole(wrong: list[Exercise], note: str) -> str:
     """One note on a notebook of which no exercise could be looked at."""
     names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
-    return f"<p>{inline(_bounded(harmless(note)))} It holds:</p>\n<ul>\n{names}</ul>\n"
+    return f"<p>{inline(_bounded(harmless(note)))} Its exercises:</p>\n<ul>\n{names}</ul>\n"
 
 
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
