@@ -12,6 +12,7 @@ import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
@@ -27,21 +28,25 @@ class UnknownIdError(LookupError):
     """An id that the course does not have; the message says which ids are near."""
 
 
+PositiveFloat = Annotated[float, msgspec.Meta(gt=0)]
+PositiveInt = Annotated[int, msgspec.Meta(gt=0)]
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one notebook may use while it is graded. Seconds are wall-clock seconds but for `cpu_seconds`, which each
     of its processes may use. All from `memory_mb` on is held by the sandbox alone; `preload` are modules that its warm
     process has imported.
     """
 
-    seconds_per_exercise: float = 10.0
-    seconds_per_cell: float = 20.0
-    output_bytes: int = 100_000
-    result_bytes: int = 64_000_000
-    memory_mb: int = 1024
-    disk_mb: int = 32
-    files: int = 2000
-    processes: int = 48
-    cpu_seconds: int = 300
+    seconds_per_exercise: PositiveFloat = 10.0
+    seconds_per_cell: PositiveFloat = 20.0
+    output_bytes: PositiveInt = 100_000
+    result_bytes: PositiveInt = 64_000_000
+    memory_mb: PositiveInt = 1024
+    disk_mb: PositiveInt = 32
+    files: PositiveInt = 2000
+    processes: PositiveInt = 48
+    cpu_seconds: PositiveInt = 300
     preload: tuple[str, ...] = ("numpy",)
 
 
@@ -79,7 +84,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     notebooks: tuple[Notebook, ...]
     pages: dict[str, str] = {}
-    autograde: dict[str, int | float | list[str]] = {}
+    autograde: dict[str, Any] = {}
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -93,7 +98,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, int | float | list[str]] = {}
+    autograde: dict[str, Any] = {}
     book_url: str = ""
 
 
@@ -127,7 +132,7 @@ class Manifest:
 
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, int | float | list[str]]
+    autograde: dict[str, Any]
     book_url: str = ""  # where the built book is published; empty where nobody has said
 
     @cached_property

@@ -82,8 +82,12 @@ def work(job: Job, state: str, task: Task) -> Done:
     if found and found.key == key and all(path.is_file() for path in autograded(session, task.student)):
         return Done(found.graded, stored=True)
     graded = grade_or_fault(session, starter, task.student, task.folder, job.sandboxed)
-    if not graded.fault:
+    if graded.fault:
+        return Done(graded)
+    try:
         store.write(job.term, job.chapter, store.Stored(key, graded))
+    except OSError as error:
+        return Done(Graded(task.student, fault=f"its result could not be kept: {error.strerror}"))
     return Done(graded)
 
 
@@ -150,15 +154,11 @@ def dask(scheduler: str | None, workers: int) -> Execute:
             with distributed.Client(own or scheduler, timeout="20s") as client:
                 futures = {client.submit(work, job, state, task, pure=False, retries=ATTEMPTS): task for task in tasks}
                 for future in distributed.as_completed(futures):
-                    error = future.exception()
-                    task = futures[future]
-                    future.release()
-                    if error is None:
+                    try:
                         yield future.result()
-                    elif isinstance(error, distributed.KilledWorker):
-                        yield Done(Graded(task.student, fault="the Dask worker died over it again and again"))
-                    else:
-                        raise error
+                    except distributed.KilledWorker:
+                        fault = "the Dask worker died over it again and again"
+                        yield Done(Graded(futures[future].student, fault=fault))
         except (TimeoutError, OSError) as error:
             message = f"No Dask scheduler answers at {scheduler}: {error}. Start it, or leave out --scheduler."
             raise AutogradeError(message) from error
