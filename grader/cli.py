@@ -1,4 +1,4 @@
-"""The command line: `grader release`, `lint`, `demo-class`, `autograde`. One small function each."""
+"""The command line: `grader release`, `lint`, `demo-class`, `autograde`, `feedback`. One small function each."""
 
 from __future__ import annotations
 
@@ -207,6 +207,43 @@ def autograde(
         raise typer.Exit(3)
 
 
+@app.command()
+def feedback(
+    chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
+    term: Term = Path("term"),
+    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+) -> None:
+    """Write a page for each graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
+
+    Ends with 0 where all who handed in have a page, with 1 where none could be written, and with 3 where some are not
+    graded yet.
+    """
+    from grader.feedback.write import write_feedback
+
+    root = course_root()
+    with out.status("Writing feedback …"), _told():
+        written = write_feedback(root, term, chapter, student)
+    count = len(written.pages)
+    out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
+    for names, what in (
+        (written.unsafe, "found without sandbox, and the page says so"),
+        (written.outdated, "the submission or the course has changed since it was graded"),
+        (written.ungraded, "not graded yet, so no page"),
+    ):
+        if names:
+            err.print(f"For {len(names)} of them: {what}: {_some(names)}.", style="yellow", soft_wrap=True)
+    if written.outdated or written.ungraded:
+        err.print(f"Run  grader autograde {chapter} --term {term}  and this again.", style="yellow", soft_wrap=True)
+    if written.ungraded:
+        raise typer.Exit(3)
+
+
+def _some(names: list[str]) -> str:
+    """The first few names, and how many there are beside."""
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more
+
+
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
     """Prove the sandbox, or say loudly that there is none; return whether there is. Raises SandboxError."""
     from grader.autograde.sandbox import SandboxError
@@ -352,6 +389,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from grader.autograde.sandbox import SandboxError
     from grader.autograde.session import AutogradeError
     from grader.demo import DemoError
+    from grader.feedback.write import FeedbackError
     from grader.manifest import ManifestError, UnknownIdError
     from grader.messages import MessageError
     from grader.record import SpecError
@@ -360,6 +398,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     return (
         AutogradeError,
         DemoError,
+        FeedbackError,
         GradebookError,
         HiddenError,
         ManifestError,

@@ -17,6 +17,7 @@ from typing import Annotated, Any
 import msgspec
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_ADDRESS = re.compile(r"""(https?://[^\s"'<>\\]+|[^\s"'<>\\:/][^\s"'<>\\:]*)\Z""")
 
 
 class ManifestError(Exception):
@@ -98,6 +99,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     chapters: tuple[Chapter, ...]
     autograde: dict[str, Any] = {}
+    book_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -114,6 +116,11 @@ class Place:
         return f"{self.chapter.title} › {self.chapter.pages[self.exercise.page]}"
 
     @property
+    def page_address(self) -> str:
+        """Where the built book tells of the exercise, from the book's own address on."""
+        return f"{self.page_path}.html#exercise-{self.exercise.id}"
+
+    @property
     def page_path(self) -> str:
         """The book page's path from the repository root, without its ending."""
         return f"book/{self.chapter.id}/{self.exercise.page}"
@@ -126,6 +133,7 @@ class Manifest:
     title: str
     chapters: tuple[Chapter, ...]
     autograde: dict[str, Any]
+    book_url: str = ""  # where the built book is published; empty where nobody has said
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -171,7 +179,7 @@ def load_manifest(path: Path) -> Manifest:
         raise ManifestError(f"{path}: cannot be read: {error}") from error
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
-        manifest = Manifest(file.title, file.chapters, file.autograde)
+        manifest = Manifest(file.title, file.chapters, file.autograde, file.book_url)
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(f"{path}: {error}") from error
     except msgspec.ValidationError as error:
@@ -184,6 +192,9 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
     def fail(value: str, what: str) -> ManifestError:
         return ManifestError(f"{path}:{_line_of(value, text)}: {what}")
 
+    if manifest.book_url and not _ADDRESS.match(manifest.book_url):
+        what = "give an address that begins with https:// or http://, or a relative path"
+        raise fail(manifest.book_url, f"book_url {manifest.book_url!r}: {what}")
     seen: set[str] = set()
     for chapter in manifest.chapters:
         try:

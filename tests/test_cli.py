@@ -33,7 +33,7 @@ def grader(monkeypatch):
     return call
 
 
-COMMANDS = [("autograde", CHAPTER), ("release",), ("lint",), ("demo-class",)]
+COMMANDS = [("autograde", CHAPTER), ("feedback", CHAPTER), ("release",), ("lint",), ("demo-class",)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])

@@ -150,7 +150,10 @@ def without_cases(full: Verdict, exercises: Collection[str]) -> Verdict:
         note = ""  # the name may be one that the hidden run made up
     if not note and full.first_problem is not None:
         note = _KINDS[full.first_problem[1].kind]
-    return replace(full, cases=(), note=note)
+    diagnosis = full.diagnosis
+    if diagnosis is not None and diagnosis.id == "constant_factor":  # the factor may be one of the hidden inputs
+        diagnosis = replace(diagnosis, text="Every number is off by the same factor.")
+    return replace(full, cases=(), diagnosis=diagnosis, note=note)
 
 
 _KINDS = {
