@@ -160,8 +160,8 @@ def autograde(
     submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
     """
     from grader.autograde import pool
-    from grader.autograde.gradebook import gradebook_url
-    from grader.autograde.run import Choice
+    from grader.autograde.gradebook import gradebook_url, shown
+    from grader.autograde.run import Choice, chosen
     from grader.autograde.run import autograde as run
     from grader.manifest import load_manifest
 
@@ -169,13 +169,14 @@ def autograde(
     count = workers or os.cpu_count() or 1
     with _told():
         found = load_manifest(root / "course.toml").chapter(chapter)
+        choice = Choice(student, only_failed, force)
+        chosen(term, found, choice)
         sandboxed = _walls(root, term, chapter, unsafe)
         url: str | None = db_url or gradebook_url(term)
         if unsafe and not force_gradebook:
             err.print("The gradebook is not written. To write it all the same: --force-gradebook.", style="yellow")
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
-        choice = Choice(student, only_failed, force)
         results, stopped = _watched(
             lambda announce, on_graded: run(
                 root,
@@ -196,7 +197,8 @@ def autograde(
         out.print(_legend(found))
         _print_table(_class_table(found, results))
         _print_remarks(results)
-        out.print(f"Gradebook: {url or 'not written'}   notebooks: {term / 'autograded'}", soft_wrap=True)
+        where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
+        out.print(f"Gradebook: {where}   notebooks: {term / 'autograded'}", soft_wrap=True)
     if stopped:
         err.print("Stopped. What was graded is kept; run the command again for the rest.", style="yellow")
         raise typer.Exit(130)

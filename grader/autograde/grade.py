@@ -63,7 +63,9 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
     if (legible := student.encode("utf-8", "replace").decode()) != student:
         return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
     try:
-        for attempt in range(1, ATTEMPTS + 1):
+        attempt = 0
+        while True:
+            attempt += 1
             try:
                 return replace(grade(session, starter, student, folder), sandboxed=sandboxed)
             except WorkerError:
