@@ -88,13 +88,13 @@ def _make_tables(connection: Connection) -> None:
     """What `nbgrader.api.Gradebook` makes, in one transaction, and without its bare call of `alembic`."""
     from alembic.script import ScriptDirectory
     from nbgrader.dbutil import ALEMBIC_DIR
-    from sqlalchemy import Column, MetaData, String, Table
+    from sqlalchemy import text
 
     api = nbgrader_tables()
     api.Base.metadata.create_all(bind=connection)
-    version = Table("alembic_version", MetaData(), Column("version_num", String(32), nullable=False))
-    version.create(connection)
-    connection.execute(version.insert().values(version_num=ScriptDirectory(ALEMBIC_DIR).get_current_head()))
+    connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
+    head = ScriptDirectory(ALEMBIC_DIR).get_current_head()
+    connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": head})
     connection.execute(api.Course.__table__.insert().values(id=COURSE))
 
 
