@@ -64,8 +64,12 @@ def transaction(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
             connection.exec_driver_sql("BEGIN IMMEDIATE")  # wait for other writers now, not half-way
         elif alone and engine.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
-        yield connection
-        connection.commit()
+        try:
+            yield connection
+            connection.commit()
+        except BaseException:
+            connection.invalidate()  # a commit that failed leaves SQLite's transaction open: hang up
+            raise
 
 
 def _be_patient(connection: Any, _: Any) -> None:
