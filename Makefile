@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
-extras := [torch,book,autograde,dev]
+extras := [torch,book,autograde,postgres,dev]
 say = @printf '\n== %s\n'
 
 .PHONY: help course test book book-self-study browser slow bench constraints clean
@@ -37,6 +37,7 @@ course: .venv/.stamp book ## the book, the release, a demo class graded and its 
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 
 test: .venv/.stamp ## lint, types, tests, and what must be true of the course
+	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
 	ruff check .
 	ruff format --check .
 	mypy
