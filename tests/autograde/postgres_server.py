@@ -49,7 +49,7 @@ class Server:
 
 
 @contextmanager
-def running() -> Iterator[Server]:
+def running(*, fsync: bool = False) -> Iterator[Server]:
     """Start one, and stop it at the end, also where the tests are killed. As root it runs as the user `postgres`."""
     bin_folder = programs()
     folder = Path(tempfile.mkdtemp(prefix="postgres-"))
@@ -61,7 +61,8 @@ def running() -> Iterator[Server]:
         data, log = folder / "data", folder / "log"
         initdb = [bin_folder / "initdb", "-D", data, "-U", "grader", "-A", "trust", "-E", "UTF8", "--locale=C", "-N"]
         subprocess.run([*as_user, "--", *initdb], cwd=folder, check=True, capture_output=True)
-        options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}", "-c", "fsync=off"]
+        options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={folder}"]
+        options += ["-c", f"fsync={'on' if fsync else 'off'}"]
         server = [*as_user, "--pdeathsig=INT", "--", bin_folder / "postgres", "-D", data, *options]
         with log.open("wb") as out, subprocess.Popen(server, cwd=folder, stdout=out, stderr=out) as process:
             while subprocess.run([bin_folder / "pg_isready", "-q", "-h", folder], check=False).returncode:
