@@ -187,17 +187,16 @@ def test_a_full_disk_costs_those_it_hits_alone(small_course, term, monkeypatch):
 
 def test_a_gradebook_that_another_program_holds(small_course, term, monkeypatch):
     """What cannot be written is told, the rest goes on, and the next run writes it without grading again."""
-    from grader.autograde import run as module
-    from grader.autograde.gradebook import GradebookError
+    from grader.autograde.gradebook import GradebookError, Writer
 
-    real = module.record_submission
+    real = Writer.record
 
-    def record(gradebook, chapter, student, *rest, **more):
+    def record(writer, student, *rest, **more):
         if student == "student04":
             raise GradebookError("database is locked")
-        real(gradebook, chapter, student, *rest, **more)
+        real(writer, student, *rest, **more)
 
-    monkeypatch.setattr(module, "record_submission", record)
+    monkeypatch.setattr(Writer, "record", record)
     results, _ = run(small_course, term)
     assert results["student04"].fault == "graded, but not written to the gradebook: database is locked"
     monkeypatch.undo()
