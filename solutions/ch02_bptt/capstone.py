@@ -39,6 +39,9 @@ def take(notebook, *names):
     except FileNotFoundError:
         print(f"{path} is not in this folder. Put your notebook beside this one, and run this cell again.")
         cells = []
+    except (ValueError, KeyError, TypeError):
+        print(f"{path} cannot be read as a notebook. Open it in Jupyter, save it, and run this cell again.")
+        cells = []
     for cell in cells:
         source = "".join(cell["source"])
         if cell["cell_type"] == "code" and not source.startswith("check("):
