@@ -44,7 +44,7 @@ def diagnose(
         for names in fitting:
             if len(names) == 1:
                 explained = [facet for facet, others in found if others == names]
-                return Diagnosis(names[0], _about(explained) + texts.get(names[0], ""))
+                return Diagnosis(names[0], (_about(explained) if checks.own is None else "") + texts.get(names[0], ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
     if any(fitting):
