@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.cases import Observation
-from grader.codec import Raised, decode, encode
+from grader.codec import Fixture, Raised, decode, encode
 from grader.manifest import load_manifest
 from grader.messages import MessageError
 from grader.record import (
@@ -146,14 +146,21 @@ def test_the_inputs_are_the_same_bytes_in_every_process_and_in_the_data_that_is_
         assert lines[name, "0"] != lines[name, "7"]
 
 
+def arrays(tree):
+    """Every array in a tree, those that a fixture is built from among them."""
+    if isinstance(tree, np.ndarray):
+        return [tree]
+    if isinstance(tree, Fixture):
+        tree = tree.params
+    items = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else []
+    return [array for item in items for array in arrays(item)]
+
+
 def test_no_two_exercises_and_no_two_seeds_share_their_numbers():
     places = load_manifest(ROOT / "course.toml").places
     made = [make_checks(ROOT, place, seed, example=False) for place in places.values() for seed in (0, 1)]
     assert len({encode(cases_tree(checks)["cases"]) for checks in made}) == len(made)
-    firsts = [
-        next(a.flat[0] for a in checks.cases[0].inputs.values() if isinstance(a, np.ndarray) and a.dtype.kind == "f")
-        for checks in made
-    ]
+    firsts = [next(a.flat[0] for a in arrays(dict(checks.cases[0].inputs)) if a.dtype.kind == "f") for checks in made]
     assert len(set(firsts)) == len(firsts)
 
 
