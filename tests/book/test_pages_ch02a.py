@@ -10,6 +10,7 @@ import torch
 
 from solutions.ch01_vanilla_rnn.predictions import softmax
 from solutions.ch02_bptt.by_hand import cross_entropy_backward, rnn_step_backward
+from solutions.ch02_bptt.checking import relative_error
 from solutions.ch02_bptt.through_time import embedding_backward, rnn_backward
 
 SIZES = [(2, 5, 3, 4), (1, 1, 1, 1), (3, 4, 2, 2), (1, 7, 3, 1)]  # B, T, D, H
@@ -216,7 +217,6 @@ def test_best_step(u: float, f: float, third: float) -> None:
 
 def test_relative_error() -> None:
     """Equation (relative-error): symmetric, blind to a common factor, between 0 and 1, and 0 where both are 0."""
-    relative_error = pytest.importorskip("solutions.ch02_bptt.checking").relative_error
     rng = np.random.default_rng(8)
     a, b = rng.normal(size=(3, 4)), rng.normal(size=(3, 4))
     by_loop = max(abs(x - y) / (abs(x) + abs(y)) for x, y in zip(a.flat, b.flat, strict=True))

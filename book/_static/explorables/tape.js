@@ -83,6 +83,7 @@
     const weights = table("The accumulators of the weights", [...steps, "sum"], WEIGHTS.map((name, at) => [
       symbol(name), [...cells(name, STEPS), number("td", `sums.${at}`, 3, { class: "sum" })],
     ]));
+    weights.classList.add("weights");
 
     // The picture ---------------------------------------------------------------------------------------------------
 
@@ -124,8 +125,8 @@
         make("text", { x, y: 31 }, `loss ${t}`),
         make("path", { d: `M ${x + 2} ${ROW - TALL / 2} V 48`, class: "line" }),
         make("path", { d: `M ${x + 2} 42 l -3.5 6 h 7 z`, class: "head" }),
-        edge(`loss ${t}`, `M ${x + 19} 40 V ${ROW - 8}`, "back"),
-        edge(`loss ${t}`, `M ${x + 19} ${ROW - 1} l -3.5 -6 h 7 z`, "tip"),
+        edge(`loss ${t}`, `M ${x + 18} 40 V ${ROW - TALL / 2 - 8}`, "back"),
+        edge(`loss ${t}`, `M ${x + 18} ${ROW - TALL / 2 - 2} l -3.5 -6 h 7 z`, "tip"),
       ];
     });
     const BOX = STEPS.map((t) => (MIDDLE[t - 1] + MIDDLE[t]) / 2);
@@ -151,9 +152,9 @@
 
     const button = (label, kind = "") => make("button", { type: "button", class: `u-button ${kind}` }, label);
     const operations = TAPE.map((operation) => button(operation, "operation"));
-    const next = button("Take the last left"), undo = button("Undo"), again = button("Start again");
+    const next = button("Next"), undo = button("Undo"), again = button("Start again");
     const summary = make("p", { class: "summary", role: "status" });
-    const keys = make("p", { class: "keys" }, "With a button in focus, ← takes the last one left and → undoes. Numbers are rounded to three decimals.");
+    const keys = make("p", { class: "keys" }, "Next takes the last operation that is left; so does the key ← with a button in focus, and → undoes. Numbers are rounded to three decimals.");
     const tape = make("div", { class: "operations", role: "group", "aria-label": "The tape, in the order in which it was recorded" }, operations);
     const controls = make("div", { class: "controls" }, tape, make("div", { class: "buttons" }, next, undo, again));
 
