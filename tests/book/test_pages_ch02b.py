@@ -71,8 +71,17 @@ def test_one_chunk_is_the_full_gradient(tau: int) -> None:
 
 @pytest.mark.parametrize("tau", [1, 5, 11])
 def test_chunks_read_what_one_go_reads(tau: int) -> None:
-    """Equation (chunked-forward): to the last bit."""
+    """Equation (chunked-forward): the states are those of torch.nn.RNN in one go, and our own to the last bit."""
     x, h_0, _, weights = drawn(np.random.default_rng(3), 2, 12, 3, 4)
+    rnn = torch.nn.RNN(3, 4, batch_first=True, dtype=torch.float64)
+    with torch.no_grad():
+        for parameter, values in zip(
+            rnn.parameters(), (weights[0].T, weights[1].T, weights[2], np.zeros(4)), strict=True
+        ):
+            parameter.copy_(torch.from_numpy(values))
+        theirs = rnn(torch.from_numpy(x), torch.from_numpy(h_0[None]))[0].numpy()
+    rest = rnn_forward(x[:, tau:], theirs[:, tau - 1], *weights)
+    np.testing.assert_allclose(rest, theirs[:, tau:], rtol=0, atol=1e-12)
     whole = rnn_forward(x, h_0, *weights)
     assert np.array_equal(rnn_forward(x[:, tau:], whole[:, tau - 1], *weights), whole[:, tau:])
 
