@@ -195,13 +195,13 @@ def embedding_backward(de, ids, vocab_size):
 #
 # try:
 #     for size in (0.5, 0.9, 1.3):
-#         W_hh, h_t, h = size * turn, h_0, []
+#         W_hh, h_t, states = size * turn, h_0, []
 #         for t in range(12):
 #             h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh)  # (1, 8)
-#             h.append(h_t)
+#             states.append(h_t)
 #         dh = np.zeros((1, 12, 8))
 #         dh[:, -1] = rng.normal(size=(1, 8))  # the loss looks at the last state alone
-#         dx, *_ = rnn_backward(dh, x, h_0, np.stack(h, axis=1), W_xh, W_hh)
+#         dx, *_ = rnn_backward(dh, x, h_0, np.stack(states, axis=1), W_xh, W_hh)
 #         blame = np.linalg.norm(dx[0], axis=1)  # (12,): one number for each step
 #         print(f"size {size}")
 #         for t, share in enumerate(blame / blame.max()):
