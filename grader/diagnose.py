@@ -140,10 +140,15 @@ def _fits(
         for case, ours, theirs, due in zip(checks.cases, observations, variant, checks.expected, strict=True)
     )
     changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in zip(observations, variant, strict=True))
-    shown = any(variant[i].raised is None for i in telling) or (
+    shown = any(variant[i].raised is None and _shows(checks, i, outputs, variant[i]) for i in telling) or (
         not telling and _raises_there_alone(checks, observations, variant, facet)
     )
     return agrees and changes and shown
+
+
+def _shows(checks: Checks, index: int, outputs: tuple[str, ...], theirs: Observation) -> bool:
+    """Whether a mistake does anything wrong to these outputs of a case; what gives the right ones explains nothing."""
+    return bool(theirs.changed) or not agree(checks.expected[index], theirs, outputs, checks)
 
 
 def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str, ...]:
