@@ -140,10 +140,15 @@ def _fits(
         for case, ours, theirs, due in zip(checks.cases, observations, variant, checks.expected, strict=True)
     )
     changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in zip(observations, variant, strict=True))
-    shown = any(variant[i].raised is None for i in telling) or (
+    shown = any(variant[i].raised is None and _shows(checks, i, outputs, variant[i]) for i in telling) or (
         not telling and _raises_there_alone(checks, observations, variant, facet)
     )
     return agrees and changes and shown
+
+
+def _shows(checks: Checks, index: int, outputs: tuple[str, ...], theirs: Observation) -> bool:
+    """Whether a mistake does anything wrong to these outputs of a case; what gives the right ones explains nothing."""
+    return bool(theirs.changed) or not agree(checks.expected[index], theirs, outputs, checks)
 
 
 def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str, ...]:
@@ -295,6 +300,13 @@ def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
     return len(got) > 1 and _matches(got[0], expected[0], checks) and not _matches(got[1], expected[1], checks)
 
 
+def _on_two_cases(
+    rule: Callable[[list[Wrong], Checks], bool],
+) -> Callable[[list[Wrong], Checks], bool]:
+    """Ask a rule that a single wrong result may fit by chance only where it is to explain several cases."""
+    return lambda wrong, checks: len({id(case) for case, *_ in wrong}) > 1 and rule(wrong, checks)
+
+
 def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
     return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
 
@@ -339,9 +351,9 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     ),
     (
         "first_step_only",
-        _in_time(_first_step_only),
-        "The first time step is right and the second is not. What differs between them is what comes in "
-        "from the step before.",
+        _on_two_cases(_in_time(_first_step_only)),
+        "The first time step is right and the second is not. Look at what changes from one step to the next: "
+        "what comes in from the step before, and every index that has to move along with the time.",
     ),
 )
 

@@ -7,7 +7,7 @@ each call of the student's function, and records the calls of a callable one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from functools import cache
 from inspect import Parameter, Signature
 from typing import Any
@@ -74,37 +74,49 @@ def next_token_network(*, eps: float) -> Callable[..., Any]:
     """A small tanh network that guesses the next token: its loss, its gradients by central differences, its state.
 
     params W_xh (V, H), W_hh (H, H), b_h (H,), W_hy (H, V), b_y (V,); inputs (T,) and targets (T,) ids; h_0 (1, H) →
-    mean loss in nats, gradients like params, h_T (1, H). It runs forward only, many times at once: it is slow, and
-    shows nobody how to go back.
+    mean loss in nats, gradients like params, h_T (1, H). It runs forward only, in many copies at once of which each
+    has one weight moved: that shows nobody how to go back.
     """
 
     @cache
-    def steps(*shape: int) -> Array:
-        ahead = eps * np.eye(int(np.prod(shape)))
-        return np.concatenate([ahead, -ahead]).reshape(-1, *shape)
+    def moves(n: int, m: int) -> tuple[Array, Array, Array, Array]:
+        sign, row, column = np.indices((2, n, m)).reshape(3, -1)
+        return np.arange(row.size), row, column, eps * (1.0 - 2 * sign)
+
+    def moved(weights: Array, features: Array) -> Array:
+        """weights (n, m), features (n, 1 or 2nm) → (m, 2nm): in copy k one weight is moved, first all up, then down."""
+        copies, row, column, step = moves(*weights.shape)
+        product = np.empty((weights.shape[1], copies.size))
+        product[:] = weights.T @ features
+        product[column, copies] += step * features[row, copies % features.shape[1]]
+        return product
+
+    def slopes(losses: Array, weights: Array) -> Array:
+        up, down = losses.reshape(2, *weights.shape)
+        return (up - down) / (2 * eps)  # type: ignore[no-any-return]
 
     def loss_and_grads(params: Any, inputs: Any, targets: Any, h_0: Any) -> tuple[float, dict[str, Array], Array]:
-        loss, h_T = _next_token_loss(params, inputs, targets, h_0)
-        grads = {}
-        for name, theta in params.items():
-            n = theta.size
-            losses, _ = _next_token_loss({**params, name: theta + steps(*theta.shape)}, inputs, targets, h_0)
-            grads[name] = ((losses[:n] - losses[n:]) / (2 * eps)).reshape(theta.shape)
-        return float(loss), grads, h_T
+        W = np.vstack([params["W_xh"], params["W_hh"], params["b_h"]])  # (V + H + 1, H): of x_t, h and 1 to the state
+        U = np.vstack([params["W_hy"], params["b_y"]])  # (H + 1, V): of h and 1 to the logits
+        V, H = np.shape(params["W_xh"])
+        total = np.zeros(1 + 2 * W.size + 2 * U.size)  # of the network itself, of its copies with W moved and U moved
+        features = np.zeros((V + H + 1, 1 + 2 * W.size))  # x_t, h_(t-1) and 1, a column for each
+        features[V:-1], features[-1] = np.reshape(h_0, (-1, 1)), 1
+        for t, target in enumerate(targets):
+            features[:V], features[inputs[t]] = 0, 1
+            before = np.hstack([W.T @ features[:, :1], moved(W, features[:, 1:])])
+            features[V:-1] = np.tanh(before)
+            state = features[V:]
+            logits = np.hstack([U.T @ state, moved(U, state[:, :1])])  # (V, all)
+            largest = logits.max(axis=0)
+            total += np.log(np.exp(logits - largest).sum(axis=0)) - (logits[target] - largest)
+        total /= len(targets)
+        dW, dU = slopes(total[1 : 1 + 2 * W.size], W), slopes(total[1 + 2 * W.size :], U)
+        grads = {"W_xh": dW[:V], "W_hh": dW[V:-1], "b_h": dW[-1], "W_hy": dU[:-1], "b_y": dU[-1]}
+        h_T = features[V:-1, :1].T.copy()
+        return float(total[0]), {name: g.reshape(np.shape(params[name])) for name, g in grads.items()}, h_T
 
     return loss_and_grads
-
-
-def _next_token_loss(params: Mapping[str, Array], inputs: Any, targets: Any, h_0: Any) -> tuple[Any, Array]:
-    """The loss and the last state; any of the params may have one more axis in front, and the loss has it then."""
-    from_x = np.take(params["W_xh"], inputs, axis=-2)  # (..., T, H)
-    h_t, total = np.asarray(h_0), np.zeros(())
-    for t, target in enumerate(targets):
-        h_t = np.tanh(from_x[..., t : t + 1, :] + h_t @ params["W_hh"] + params["b_h"][..., None, :])  # (..., 1, H)
-        logits = (h_t @ params["W_hy"] + params["b_y"][..., None, :])[..., 0, :]  # (..., V)
-        largest = logits.max(axis=-1, keepdims=True)
-        total = total + np.log(np.exp(logits - largest).sum(axis=-1)) - (logits[..., target] - largest[..., 0])
-    return total / len(targets), h_t
 
 
 BUILDERS: dict[str, Callable[..., Any]] = {

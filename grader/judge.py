@@ -306,11 +306,12 @@ def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
 
 def call_text(name: str, case: Case) -> str:
     """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
-    arrays = [value for value in case.inputs.values() if isinstance(value, np.ndarray)]
-    tiny = sum(array.size for array in arrays) <= TINY
-    inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items()) if tiny else ""
-    if tiny and len(inner) <= LONG and not any(isinstance(value, Fixture) for value in case.inputs.values()):
-        return f"{name}(\n{inner})"
+    values = case.inputs.values()
+    size = sum(value.size for value in values if isinstance(value, np.ndarray))
+    if size <= TINY and not any(isinstance(value, Fixture) for value in values):
+        inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items())
+        if len(inner) <= LONG:
+            return f"{name}(\n{inner})"
     return f"{name}({', '.join(f'{key}{_shape(value)}' for key, value in case.inputs.items())})"
 
 

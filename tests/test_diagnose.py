@@ -422,3 +422,23 @@ def test_it_is_not_named_where_the_input_is_as_it_was_or_another_is_changed():
 def test_a_mistake_in_the_numbers_is_named_beside_a_changed_input():
     made = checks([Case({}, {"x": 0}), Case({}, {"x": 1})], [Output("y")], [1.0, 2.0], {"first": [[5.0, 6.0]]})
     assert diagnosed(made, [changing(5.0, "x"), changing(6.0, "x")]) == "first"
+
+
+def test_a_mistake_that_leaves_an_output_right_does_not_explain_what_is_wrong_with_it():
+    cases = [Case({"H": 2}, {"x": np.ones(2)}), Case({"H": 3}, {"x": np.ones(3)})]
+    due = [(np.arange(2.0), np.ones(2)), (np.arange(3.0), np.ones(3))]
+    first = [(a, 2 * b) for a, b in due]
+    outputs = [Output("a", ("H",)), Output("b", ("H",))]
+    made = checks(cases, outputs, due, {"first": [first]}, [Facet("a", outputs=("a",)), Facet("b", outputs=("b",))])
+    assert diagnosed(made, [Observation(freeze(d), changed=("x",)) for d in due]) is None
+    assert diagnosed(made, first) == "first"
+
+
+def test_a_single_result_that_is_right_at_its_first_step_shows_nothing():
+    """Of several cases where one alone is wrong, it may be so by chance."""
+    cases = [Case(s, {}) for s in SIZES]
+    expected = [RNG.normal(size=tuple(s.values())) for s in SIZES]
+    made = checks(cases, [Output("h", ("B", "T", "H"))], expected)
+    changed = [right_at_first(e, s) for e, s in zip(expected, SIZES, strict=True)]
+    assert diagnosed(made, changed) == "first_step_only"
+    assert diagnosed(made, [changed[0], *expected[1:]]) is None

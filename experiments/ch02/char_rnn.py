@@ -11,12 +11,15 @@ from __future__ import annotations
 
 import json
 import math
+import os
 import re
 import sys
 import time
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
+
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy comes: threads that wait would use up CPU seconds
 
 import numpy as np
 

@@ -263,6 +263,7 @@ def seen(part, matches):
     """A match that is asked only where this part is wrong, by `matches(case, calls, answers, result)`.
 
     Where a network answers, nothing is known of the answers: there a wrong update shows in that nothing is learnt.
+    Of a state at wrong chunks nothing is said: the chunks come first.
     """
 
     def match(case, observation):
@@ -275,6 +276,8 @@ def seen(part, matches):
             return False
         if results is None and part == "updates":
             return wrong == {"learning"}
+        if part == "state" and "chunks" in wrong:
+            return False
         answers = [results[min(n, len(results) - 1)] for n, _ in numbered] if results else []
         return part in wrong and matches(case, calls, answers, result)
 
@@ -363,6 +366,8 @@ MATCHES = {
     "last_chunk_kept": chunks_go(lambda p, T, N: p + 1 < N, lambda T: T),
     "full_last_chunk_dropped": chunks_go(lambda p, T, N: p + T + 1 < N, lambda T: T),
     "chunks_overlap": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: 1),
+    "one_id_skipped": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: T + 1),
+    "always_the_first_chunk": chunks_go(lambda p, T, N: True, lambda T: 0),
     "state_reset_at_each_chunk": states(lambda k, anew, h, zeros: [zeros]),
     "state_never_reset": states(lambda k, anew, h, zeros: [h[k - 1] if k else zeros]),
     "state_of_the_chunk_before": states(late),

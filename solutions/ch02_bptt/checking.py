@@ -97,8 +97,8 @@ def relative_error(a, b):
 # When your function returns, `theta` has to be what it was, *bit for bit*: it is somebody's network.
 # This is less simple than it sounds. Say aloud what the next cell prints, then run it.
 
-# %%
-print(0.7 + 1e-5 - 2e-5 + 1e-5 == 0.7)
+# %% active="ipynb"
+# print(0.7 + 1e-5 - 2e-5 + 1e-5 == 0.7)
 
 # %% [markdown]
 # When the check passes, you can find the gradient of anything that you can compute.

@@ -9,7 +9,6 @@ from typing import Any
 import nbformat
 import pytest
 from right_work import RIGHT
-from small_course import write_small_course
 
 from grader.autograde.notebook import Plan, plan, read_notebook
 from grader.autograde.run import open_session
@@ -17,6 +16,7 @@ from grader.autograde.runner import Outcome, run_submission
 from grader.autograde.score import autograded_notebook, request_for, verdicts_of
 from grader.manifest import Limits
 from grader.release import notebook_bytes
+from tests.small_course import write_small_course
 
 CHAPTER = "ch01_vanilla_rnn"
 

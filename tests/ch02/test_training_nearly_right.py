@@ -1,7 +1,7 @@
 """Work on relative_error, numerical_gradient, truncated_bptt, adagrad_step and train_char_rnn that no spec names.
 
 What is nearly right must fail and get no wrong name: beside each stands the diagnosis that is true of it, where one is.
-What is right in another way must pass. And every misconception is named on the cases of many terms.
+What is right in another way must pass.
 """
 
 from dataclasses import replace
@@ -14,37 +14,7 @@ from grader.evaluate import evaluate, observe
 from tests.conftest import exercise
 
 SEEDS = (0, 1, 2, 3)
-EXACT = ("relative_error", "numerical_gradient", "truncated_bptt", "adagrad_step")
 TRAIN = "train_char_rnn"
-
-
-def of(exercise_id):
-    return [
-        (exercise_id, name, i)
-        for name, m in exercise(exercise_id).spec.misconceptions.items()
-        for i in range(len(m.variants))
-    ]
-
-
-@pytest.mark.parametrize(("exercise_id", "name", "variant"), [m for e in EXACT for m in of(e)])
-def test_every_misconception_is_named_and_earns_what_it_keeps(exercise_id, name, variant):
-    for seed in range(8):
-        verdict = exercise(exercise_id).verdict(exercise(exercise_id).spec.misconceptions[name].variants[variant], seed)
-        check_named(exercise_id, name, verdict, seed)
-
-
-def check_named(exercise_id, name, verdict, seed):
-    keeps = exercise(exercise_id).spec.misconceptions[name].keeps
-    assert not verdict
-    assert (seed, verdict.diagnosis and verdict.diagnosis.id) == (seed, name)
-    assert verdict.earned == pytest.approx(sum(facet.points for facet in verdict.facets if facet.name in keeps))
-
-
-@pytest.mark.parametrize(("exercise_id", "name"), [(e, a) for e in EXACT for a in exercise(e).spec.alternatives])
-def test_every_alternative_passes(exercise_id, name):
-    for seed in range(8):
-        verdict = exercise(exercise_id).verdict(exercise(exercise_id).spec.alternatives[name], seed)
-        assert (seed, verdict.status) == (seed, "passed")
 
 
 # relative_error -------------------------------------------------------------------------------------------------------
@@ -66,6 +36,8 @@ WRONG_ERROR = {
     "one where both are zero": (lambda a, b: 1.0 if (a == b).any() else errors(a, b).max(), set()),
     "as text": (lambda a, b: str(errors(a, b).max()), set()),
     "an array of one": (lambda a, b: errors(a, b).max(keepdims=True), set()),
+    "at the largest difference": (lambda a, b: errors(a, b).flat[np.abs(a - b).argmax()], set()),
+    "against their mean": (lambda a, b: 2 * errors(a, b).max(), {"constant_factor"}),
     "the first entry": (lambda a, b: errors(a, b).flat[0], set()),
     "of the first row": (lambda a, b: errors(a, b)[0].max(), set()),
     "nan to one": (lambda a, b: np.nan_to_num(np.abs(a - b) / (np.abs(a) + np.abs(b)), nan=1.0).max(), set()),
@@ -76,6 +48,11 @@ RIGHT_ERROR = {
     "a Python float": lambda a, b: float(errors(a, b).max()),
     "a NumPy scalar": lambda a, b: errors(a, b).max(),
     "an array without axes": lambda a, b: np.array(errors(a, b).max()),
+    "nan to zero": lambda a, b: np.nan_to_num(np.abs(a - b) / (np.abs(a) + np.abs(b))).max(),
+    "nothing to speak of below": lambda a, b: np.max(np.abs(a - b) / np.maximum(np.abs(a) + np.abs(b), 1e-300)),
+    "a loop, and perhaps the integer 0": lambda a, b: max(
+        abs(x - y) / (abs(x) + abs(y)) if x != y else 0 for x, y in zip(a.flat, b.flat, strict=True)
+    ),
     "divide where": lambda a, b: np.divide(
         np.abs(a - b), np.abs(a) + np.abs(b), out=np.zeros_like(a), where=np.abs(a) + np.abs(b) > 0
     ).max(),
@@ -119,7 +96,55 @@ def diagonal_only(f, theta, eps=1e-5):
     return central(f, theta, eps, entries=[i for i in np.ndindex(theta.shape) if len(set(i)) == 1])
 
 
+def with_nditer(f, theta, eps=1e-5):
+    gradient, entries = np.zeros_like(theta), np.nditer(theta, flags=["multi_index"], op_flags=["readwrite"])
+    while not entries.finished:
+        i = entries.multi_index
+        old = theta[i]
+        theta[i] = old + eps
+        above = f(theta)
+        theta[i] = old - eps
+        below = f(theta)
+        theta[i] = old
+        gradient[i] = (above - below) / (2 * eps)
+        entries.iternext()
+    return gradient
+
+
+def with_a_backup(f, theta, eps=1e-5):
+    gradient, backup = np.zeros_like(theta), theta.copy()
+    for i in np.ndindex(*theta.shape):
+        theta[i] += eps
+        above = f(theta)
+        theta[i] -= 2 * eps
+        gradient[i] = (above - f(theta)) / (2 * eps)
+        theta[...] = backup
+    return gradient
+
+
+def through_a_flat_view(f, theta, eps=1e-5):
+    gradient, entries = np.zeros(theta.shape), theta.reshape(-1)
+    for i, old in enumerate(entries.tolist()):
+        entries[i] = old + eps
+        above = f(theta)
+        entries[i] = old - eps
+        gradient.flat[i] = (above - f(theta)) / eps / 2
+        entries[i] = old
+    return gradient
+
+
+def relative_steps(f, theta, eps=1e-5):
+    def gradient(i):
+        up, down = theta.copy(), theta.copy()
+        up[i] *= 1 + eps
+        down[i] *= 1 - eps
+        return (f(up) - f(down)) / (2 * eps)
+
+    return np.array([gradient(i) for i in np.ndindex(theta.shape)]).reshape(theta.shape)
+
+
 WRONG_GRADIENT = {
+    "relative steps": (relative_steps, set()),
     "transposed": (lambda f, theta, eps=1e-5: central(f, theta, eps).T, {"transposed"}),
     "sign": (lambda f, theta, eps=1e-5: -central(f, theta, eps), {"sign"}),
     "half": (lambda f, theta, eps=1e-5: central(f, theta, eps) / 2, {"constant_factor"}),
@@ -136,6 +161,9 @@ WRONG_GRADIENT = {
     "never asks": (lambda f, theta, eps=1e-5: np.zeros_like(theta), {"one_array_for_both"}),  # "if you do"
 }
 RIGHT_GRADIENT = {
+    "nditer": with_nditer,
+    "a backup": with_a_backup,
+    "a flat view": through_a_flat_view,
     "a smaller step": lambda f, theta, eps=1e-5: central(f, theta, min(eps, 1e-4), 0.5),
     "Fortran order": lambda f, theta, eps=1e-5: np.asfortranarray(central(f, theta, eps)),
     "into a list": lambda f, theta, eps=1e-5: np.array(
@@ -167,7 +195,7 @@ def right_bptt(then):
 
 
 WRONG_BPTT = {
-    "no transpose": (bptt(prev=lambda W: W), set()),
+    "no transpose": (bptt(prev=lambda W: W), {"W_hh_not_transposed"}),
     "no slope": (bptt(slope=lambda h: np.ones(h.shape)), set()),
     "tanh for its slope": (bptt(slope=lambda h: 1 - np.tanh(h) ** 2), set()),
     "half of what comes back": (bptt(decay=0.5), set()),
@@ -201,6 +229,19 @@ def in_place(theta, grad, cache, lr, eps=1e-8):
 
 
 WRONG_STEP = {
+    "only the cache in place": (
+        step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c.__iadd__(g**2)) + eps), c)),
+        set(),
+    ),
+    "no lr": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) + eps), c + g**2)), set()),
+    "the gradient squared": (
+        step(lambda t, g, c, lr, eps: (t - lr * g**2 / (np.sqrt(c + g**2) + eps), c + g**2)),
+        set(),
+    ),
+    "a mean in the cache": (
+        step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + np.mean(g**2)) + eps), c + np.mean(g**2))),
+        set(),
+    ),
     "in place": (in_place, set()),
     "theta alone": (step(lambda t, g, c, lr, eps: t - lr * g / (np.sqrt(c + g**2) + eps)), set()),
     "the other order": (step(lambda t, g, c, lr, eps: (c + g**2, t - lr * g / (np.sqrt(c + g**2) + eps))), set()),
@@ -267,16 +308,6 @@ def trained(function, seed=0):
     return evaluate(e.place, checks, e.messages.mistakes, observe(checks, function))
 
 
-@pytest.mark.parametrize(("exercise_id", "name", "variant"), of(TRAIN))
-def test_every_misconception_of_the_loop_is_named(exercise_id, name, variant):
-    for seed in range(6):
-        verdict = trained(exercise(TRAIN).spec.misconceptions[name].variants[variant], seed)
-        assert (seed, verdict.diagnosis and verdict.diagnosis.id) == (seed, name)
-        keeps = exercise(TRAIN).spec.misconceptions[name].keeps
-        for facet in verdict.facets:
-            assert facet.name == "hello" or bool(facet.earned) == (facet.name in keeps)
-
-
 def loop(
     ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads, *,
     start=None, h_start=None, rule=None, order=None, result=None, calls=1, more=0,
@@ -313,7 +344,8 @@ def quits(**inputs):
 
 WRONG_LOOPS = {
     "backwards through the text": (training(order=lambda ids, T: list(range(0, len(ids) - T, T))[::-1]), set()),
-    "always the first chunk": (training(order=lambda ids, T: [0]), set()),
+    "always the first chunk": (training(order=lambda ids, T: [0]), {"always_the_first_chunk"}),
+    "a chunk anywhere": (training(order=lambda ids, T: np.random.default_rng(3).permutation(len(ids) - T)), set()),
     "chunks shuffled": (training(order=lambda ids, T: [*range(T, len(ids) - T, T), 0]), set()),
     "h_0 as a vector": (training(h_start=np.zeros), set()),
     "h_0 of ones": (training(h_start=lambda H: np.ones((1, H))), set()),

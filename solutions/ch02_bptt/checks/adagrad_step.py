@@ -128,6 +128,34 @@ def decays_very_slowly(theta, grad, cache, lr, eps=1e-8):
 
 
 @SPEC.misconception()
+def cache_overwritten(theta, grad, cache, lr, eps=1e-8):
+    """Tempting because `=` is soon written for `+=`; then every step is lr long, however many came before."""
+    cache = grad**2
+    return theta - lr * grad / (np.sqrt(cache) + eps), cache
+
+
+@SPEC.misconception(keeps=["theta"])
+def old_cache_returned(theta, grad, cache, lr, eps=1e-8):
+    """Tempting because `cache` is the argument's name, and the new one has another; the next step then knows less."""
+    new = cache + grad**2
+    return theta - lr * grad / (np.sqrt(new) + eps), cache.copy()
+
+
+@SPEC.misconception(keeps=["cache"])
+def eps_outside_the_brackets(theta, grad, cache, lr, eps=1e-8):
+    """Tempting because a missing pair of brackets looks like nothing; eps then moves every weight."""
+    cache = cache + grad**2
+    return theta - (lr * grad / np.sqrt(cache) + eps), cache
+
+
+@SPEC.misconception("eps_outside_the_brackets")
+def eps_behind_the_step(theta, grad, cache, lr, eps=1e-8):
+    """The same without any brackets at all: eps is added to the weights."""
+    cache = cache + grad**2
+    return theta - lr * grad / np.sqrt(cache) + eps, cache
+
+
+@SPEC.misconception()
 def one_number_for_all(theta, grad, cache, lr, eps=1e-8):
     """Tempting because a norm is one number; then a weight that rarely gets a gradient is slowed down by the others."""
     cache = cache + np.sum(grad**2)

@@ -25,13 +25,24 @@ EXAMPLE = Case(
 
 
 def pair(rng, *shape):
-    """Two arrays that differ by a third or so; the largest error is where both are negative and a is below b."""
-    a = rng.uniform(0.1, 2, size=shape) * rng.choice([-1, 1], size=shape)
-    b = a * rng.uniform(0.7, 1.4, size=shape)
-    worst = np.unravel_index(rng.integers(a.size), shape)
-    a[worst] = -abs(a[worst])
-    b[worst] = a[worst] * rng.uniform(0.2, 0.4)
-    return a, b
+    """Two arrays that differ by a third or so; the largest error is where both are negative and a is below b.
+
+    Where there are several entries, the largest difference is elsewhere.
+    """
+    while True:
+        a = rng.uniform(0.1, 2, size=shape) * rng.choice([-1, 1], size=shape)
+        b = a * rng.uniform(0.7, 1.4, size=shape)
+        worst = np.unravel_index(rng.integers(a.size), shape)
+        a[worst] = -abs(a[worst])
+        b[worst] = a[worst] * rng.uniform(0.2, 0.4)
+        if a.size == 1 or apart(a, b):
+            return a, b
+
+
+def apart(a, b):
+    """Whether the worst entry is another one than that with the largest difference."""
+    difference, size = np.abs(a - b), np.abs(a) + np.abs(b)
+    return difference.argmax() != np.divide(difference, size, out=np.zeros(a.shape), where=size > 0).argmax()
 
 
 def case(a, b, kind=ORDINARY):

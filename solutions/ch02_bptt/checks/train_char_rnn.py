@@ -177,6 +177,19 @@ def chunks_overlap(**inputs):
     return loop(**inputs, stride=1)
 
 
+@SPEC.misconception(keeps=["state", "updates", "weights and losses", "hello"])
+def one_id_skipped(seq_length, **others):
+    """Tempting because a chunk takes seq_length + 1 ids; the last of them has been a target only, never an input."""
+    return loop(seq_length=seq_length, stride=seq_length + 1, **others)
+
+
+@SPEC.misconception(keeps=["updates", "weights and losses", "hello"])
+def always_the_first_chunk(seq_length, **others):
+    """Tempting because a loop over updates looks as if it moved on by itself."""
+    T = seq_length
+    return loop(seq_length=T, chunk=lambda p: (others["ids"][:T], others["ids"][1 : T + 1]), reset=False, **others)
+
+
 @SPEC.misconception(keeps=["chunks", "updates", "weights and losses", "hello"])
 def state_reset_at_each_chunk(**inputs):
     """Tempting because h_0 is a state of zeros in every example; so nothing is learnt across a cut."""

@@ -87,8 +87,9 @@ step of a chunk uses the last state of the chunk before. All chunks share the we
 )
 
 
-def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None):
+def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None, through=None):
     """The backward pass from the last step to `first`; `cut(t)` says whether nothing comes back from t + 1 to t."""
+    through = W_hh.T if through is None else through
     h_prev = np.concatenate([h_0[:, None], h[:, :-1]], axis=1) if h_prev is None else h_prev
     dW_xh, dW_hh, db_h = np.zeros((x.shape[2], h.shape[2])), np.zeros(W_hh.shape), np.zeros(h.shape[2])
     dh_next = np.zeros(h_0.shape)
@@ -97,7 +98,7 @@ def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None):
         dW_xh += x[:, t].T @ da
         dW_hh += h_prev[:, t].T @ da
         db_h += da.sum(axis=0)
-        dh_next = da @ W_hh.T
+        dh_next = da @ through
     return dW_xh, dW_hh, db_h
 
 
@@ -121,6 +122,19 @@ def h_0_again_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
     before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
     before[:, tau::tau] = h_0[:, None]
     return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
+
+
+@SPEC.misconception()
+def h_wraps_around(dh, x, h_0, h, W_xh, W_hh, tau):
+    """Tempting because `h[:, t - 1]` is right at every step but the first, and raises nothing there."""
+    before = np.roll(h, 1, axis=1)
+    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
+
+
+@SPEC.misconception()
+def W_hh_not_transposed(dh, x, h_0, h, W_xh, W_hh, tau):
+    """Tempting because W_hh is square, so that no shape complains."""
+    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, through=W_hh)
 
 
 @SPEC.misconception(keeps=["whole chunks"])
