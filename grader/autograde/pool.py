@@ -56,7 +56,7 @@ class Done:
     stored: bool = False
 
 
-Execute = Callable[[Job, str, Sequence[Task]], Generator[Done]]
+Execute = Callable[[Job, str, Sequence[Task]], Generator[Done, None, None]]
 
 
 @cache
@@ -99,7 +99,7 @@ def autograded(session: Session, student: str) -> list[Path]:
     return [folder / f"{notebook.name}.ipynb" for notebook in session.chapter.notebooks]
 
 
-def here(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
+def here(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
     """In this process, one after another: for tests, and for whoever looks with a debugger."""
     for task in tasks:
         yield work(job, state, task)
@@ -108,7 +108,7 @@ def here(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
 def local(workers: int) -> Execute:
     """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
 
-    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
+    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         waiting = list(reversed(tasks))
         tries = dict.fromkeys((task.student for task in tasks), 0)
         while waiting:
@@ -155,7 +155,7 @@ def dask(scheduler: str | None, workers: int) -> Execute:
     the same paths.
     """
 
-    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
+    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         distributed = _distributed()
         own = None
         if scheduler is None:

@@ -77,8 +77,8 @@ def autograde(
     """Grade submissions of a chapter; return the results by student.
 
     `execute` is one of `pool`'s. `db_url` is the gradebook's, or None to write none. `announce` is told how many there
-    are, `on_graded` each result as it is written; once `stopping` says so no more are begun. Raises UnknownIdError, AutogradeError, HiddenError, GradebookError,
-    ReleaseError, SandboxError.
+    are, `on_graded` each result as it is written; once `stopping` says so no more are begun. Raises UnknownIdError,
+    AutogradeError, HiddenError, GradebookError, ReleaseError, SandboxError.
     """
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
