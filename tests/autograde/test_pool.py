@@ -282,6 +282,18 @@ def test_kill_at_any_moment(small_course, tmp_path, right, students, kills):
     assert written_by(pool.local(2), small_course, tmp_path / "undisturbed") == written(term)
 
 
+def test_two_runs_at_the_same_time(small_course, tmp_path, right):
+    term = write_class(tmp_path / "term", right, 10)
+    both = [command(small_course, term), command(small_course, term)]
+    for process in both:
+        _, errors = process.communicate(timeout=300)
+        assert process.returncode == 0, errors
+    undisturbed = tmp_path / "undisturbed"
+    for name in ("submitted", "hidden"):
+        shutil.copytree(term / name, undisturbed / name)
+    assert written_by(pool.local(2), small_course, undisturbed) == written(term)
+
+
 def descendants(pid):
     """All processes below this one."""
     children = {}
