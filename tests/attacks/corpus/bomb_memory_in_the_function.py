@@ -1,0 +1,10 @@
+"""Takes memory while it is driven on cases.
+
+Must: a MemoryError costs the exercise.
+Points: 0, 2
+Seen: MemoryError
+"""
+# %% rnn_step
+def rnn_step(**inputs):
+    kept = [np.ones(1 << 18) for _ in range(10_000)]
+    return kept[0]
