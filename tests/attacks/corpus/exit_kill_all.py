@@ -3,7 +3,7 @@
 Must: it reaches its own notebook at most. The grader starts a fresh process, which skips that cell.
 Points: 0, 2
 Seen: TOLD ['EPERM', 'ESRCH']
-Seen: fault in cell 14: died
+Seen: died
 """
 # %% start
 pids = [-1, 0, 1, os.getppid(), GRADER, -os.getpgrp(), 2**22]

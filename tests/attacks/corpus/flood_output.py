@@ -3,7 +3,7 @@
 Must: what is kept is bounded, the rest is lost; nothing blocks.
 Points: 0, 2
 Seen: beyond this was not kept
-Seen: fault in cell 14: timeout
+Seen: timeout
 Seconds: 9
 """
 # %% start

@@ -13,7 +13,6 @@ class Named:
 
 class Step:
     __wrapped__ = property(lambda self: self)
-    __name__ = property(lambda self: 1 / 0)
 
     def __call__(self, **inputs):
         return Named()
