@@ -16,15 +16,16 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
-extras := [torch,book,autograde,dev]
+extras := [torch,book,autograde,dask,dev]
 say = @printf '\n== %s\n'
 
-.PHONY: help course test book book-self-study browser slow bench constraints clean
+.PHONY: help course test walls book book-self-study browser slow bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 course: .venv/.stamp book ## the book, the release, a demo class graded and its table
+	@$(MAKE) --no-print-directory walls || echo 'Without it the demo class, which is our own code, is graded without walls.'
 	$(say) 'The release: exercises/ and grader/data/ from solutions/ and course.toml'
 	@grader release
 	$(say) 'A demo class of 30'
@@ -36,12 +37,15 @@ course: .venv/.stamp book ## the book, the release, a demo class graded and its 
 	@echo 'a first exercise  .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 
-test: .venv/.stamp ## lint, types, tests, and what must be true of the course
+test: .venv/.stamp walls ## lint, types, tests, and what must be true of the course
 	ruff check .
 	ruff format --check .
 	mypy
 	pytest -m 'not browser and not slow'
 	grader lint
+
+walls: ## what the sandbox around students' code is made of
+	@command -v bwrap >/dev/null || { $(call apt,'bubblewrap libseccomp2'); }
 
 book: .venv/.stamp ## the book, warnings as errors
 	$(say) 'The book'

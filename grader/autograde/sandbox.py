@@ -247,7 +247,7 @@ NO_BUBBLEWRAP = (
 def explained(complaint: str) -> str:
     """What bubblewrap complains of, with what to do about it."""
     complaint = complaint.strip()[-600:] or "it ended without a word"
-    advice = "See the page on grading a class in the book for what the sandbox needs."
+    advice = "The book's page `Grade a class` says what the sandbox needs."
     if any(words in complaint for words in ("namespace", "uid map", "Operation not permitted", "Permission denied")):
         advice = (
             "This machine does not let bubblewrap make user namespaces. Ubuntu 24.04 and later: allow it by an "

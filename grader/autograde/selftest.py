@@ -65,7 +65,7 @@ def prove(root: Path, term: Path, chapter_id: str) -> None:
     if broken:
         raise SandboxError(
             f"The sandbox does not hold on this machine: {'; '.join(broken)}. Nothing was graded. "
-            "See the page on grading a class in the book for what the sandbox needs."
+            "The book's page `Grade a class` says what the sandbox needs."
         )
 
 
