@@ -47,6 +47,7 @@ class Outcome:
     faults: list[Fault] = field(default_factory=list)
     children: int = 0
     ready: bool = False
+    sealed: bool = False  # hidden cases were sent: what a later child shows by its cells or public cases is not kept
     seconds: float = 0.0
 
     def fault_in(self, cell: int) -> Fault | None:
@@ -62,8 +63,8 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
 
     Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again. No exam is sent
     before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
-    exercise takes the memory of all, a fresh child goes on with those that are left. Raises WorkerError where no
-    child could be started at all.
+    exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
+    it may know how long the hidden cases took. Raises WorkerError where no child could be started at all.
     """
     started = time.monotonic()
     last = started + START_SECONDS + 3 * sum(request.seconds(cell) for cell in request.to_run)
@@ -75,7 +76,8 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
         with _Child(replace(request, skip=frozenset(skip)), starter) as child:
             waiting, fault = _run_cells(child, last, outcome)
             if fault is not None:
-                outcome.faults.append(fault)
+                if not outcome.sealed:
+                    outcome.faults.append(fault)
                 if fault.cell is not None and may_go_on:
                     skip.add(fault.cell)
                     continue
@@ -127,7 +129,8 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
                     limit = request.seconds(current)
                     frames.next_within(limit)
                 case End(index) if current is not None and current.index == index:
-                    outcome.ends.setdefault(index, frame)
+                    if not outcome.sealed:
+                        outcome.ends.setdefault(index, frame)
                     waiting += [current] if current.exercise else []
                     current = None
                     limit = START_SECONDS
@@ -158,8 +161,9 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
     request = child.request
     exam = request.exams[cell.exercise]
     cases = exam.hidden if hidden else exam.public
-    if not cases:
+    if not cases or (outcome.sealed and not hidden):
         return None
+    outcome.sealed |= hidden
     seconds = request.seconds(cell)
     found: dict[int, Observation] = {}
     (outcome.observations if hidden else outcome.public)[cell.exercise] = found
