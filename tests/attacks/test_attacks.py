@@ -25,7 +25,13 @@ from grader.release import notebook_bytes
 
 # What an attack may use: little, so that it is soon used up. The next student has the same room, and more time.
 LIMITS = Limits(
-    seconds_per_exercise=2, seconds_per_cell=2, memory_mb=256, disk_mb=8, files=100, processes=16, result_bytes=4_000_000
+    seconds_per_exercise=2,
+    seconds_per_cell=2,
+    memory_mb=256,
+    disk_mb=8,
+    files=100,
+    processes=16,
+    result_bytes=4_000_000,
 )
 PATIENT = msgspec.structs.replace(LIMITS, seconds_per_exercise=20.0, seconds_per_cell=20.0)
 CALLS = """
@@ -81,7 +87,9 @@ def hand_in(session, sandbox, monkeypatch):
         autograded = session.term / "autograded" / student / session.chapter.id / "recurrence.ipynb"
         cells = json.loads(autograded.read_bytes())["cells"]
         outputs = json.dumps([cell["outputs"] for cell in cells if cell["cell_type"] == "code"], ensure_ascii=False)
-        observed = [o for part in (outcome.observations, outcome.public) for found in part.values() for o in found.items()]
+        observed = [
+            o for part in (outcome.observations, outcome.public) for found in part.values() for o in found.items()
+        ]
         shown = outputs + msgspec.json.encode(store.Stored("", graded)).decode()
         return Found(
             (verdicts["rnn_step"].earned, verdicts["rnn_forward"].earned),
@@ -143,6 +151,7 @@ def test_attack(attack, hand_in, honest, prelude, session, sandbox, token):
     assert all(words in found.told for words in attack.seen), found.told
     assert found.points == attack.points, found.told
     assert found.seconds < attack.seconds
+    assert len(found.shown) < 200_000
     assert "WON" not in found.told
     assert not any(secret.encode() in found.crossed for secret in (token, seed_of(session)))
     assert not any(number in found.shown for number in hidden_numbers(session))
