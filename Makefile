@@ -16,7 +16,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
-extras := [torch,book,autograde,dask,dev]
+extras := [torch,book,autograde,dask,postgres,dev]
 say = @printf '\n== %s\n'
 
 .PHONY: help course test walls book book-self-study browser slow bench constraints clean
@@ -38,6 +38,7 @@ course: .venv/.stamp book ## the book, the release, a demo class graded and its 
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 
 test: .venv/.stamp walls ## lint, types, tests, and what must be true of the course
+	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
 	ruff check .
 	ruff format --check .
 	mypy

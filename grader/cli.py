@@ -1,4 +1,4 @@
-"""The command line: `grader release`, `lint`, `demo-class`, `autograde`. One small function each."""
+"""The command line: `grader release`, `lint`, `demo-class`, `autograde`, `feedback`. One small function each."""
 
 from __future__ import annotations
 
@@ -160,8 +160,8 @@ def autograde(
     submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
     """
     from grader.autograde import pool
-    from grader.autograde.gradebook import gradebook_url
-    from grader.autograde.run import Choice
+    from grader.autograde.gradebook import gradebook_url, shown
+    from grader.autograde.run import Choice, chosen
     from grader.autograde.run import autograde as run
     from grader.manifest import load_manifest
 
@@ -169,13 +169,14 @@ def autograde(
     count = workers or os.cpu_count() or 1
     with _told():
         found = load_manifest(root / "course.toml").chapter(chapter)
+        choice = Choice(student, only_failed, force)
+        chosen(term, found, choice)
         sandboxed = _walls(root, term, chapter, unsafe)
         url: str | None = db_url or gradebook_url(term)
         if unsafe and not force_gradebook:
             err.print("The gradebook is not written. To write it all the same: --force-gradebook.", style="yellow")
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
-        choice = Choice(student, only_failed, force)
         results, stopped = _watched(
             lambda announce, on_graded: run(
                 root,
@@ -196,7 +197,8 @@ def autograde(
         out.print(_legend(found))
         _print_table(_class_table(found, results))
         _print_remarks(results)
-        out.print(f"Gradebook: {url or 'not written'}   notebooks: {term / 'autograded'}", soft_wrap=True)
+        where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
+        out.print(f"Gradebook: {where}   notebooks: {term / 'autograded'}", soft_wrap=True)
     if stopped:
         err.print("Stopped. What was graded is kept; run the command again for the rest.", style="yellow")
         raise typer.Exit(130)
@@ -205,6 +207,43 @@ def autograde(
             "Some submissions could not be graded; their points are untouched. Run the command again.", style="red"
         )
         raise typer.Exit(3)
+
+
+@app.command()
+def feedback(
+    chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
+    term: Term = Path("term"),
+    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+) -> None:
+    """Write a page for each graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
+
+    Ends with 0 where all who handed in have a page, with 1 where none could be written, and with 3 where some are not
+    graded yet.
+    """
+    from grader.feedback.write import write_feedback
+
+    root = course_root()
+    with out.status("Writing feedback …"), _told():
+        written = write_feedback(root, term, chapter, student)
+    count = len(written.pages)
+    out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
+    for names, what in (
+        (written.unsafe, "found without sandbox, and the page says so"),
+        (written.outdated, "the submission or the course has changed since it was graded"),
+        (written.ungraded, "not graded yet, so no page"),
+    ):
+        if names:
+            err.print(f"For {len(names)} of them: {what}: {_some(names)}.", style="yellow", soft_wrap=True)
+    if written.outdated or written.ungraded:
+        err.print(f"Run  grader autograde {chapter} --term {term}  and this again.", style="yellow", soft_wrap=True)
+    if written.ungraded:
+        raise typer.Exit(3)
+
+
+def _some(names: list[str]) -> str:
+    """The first few names, and how many there are beside."""
+    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
+    return ", ".join(names[:8]) + more
 
 
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
@@ -352,6 +391,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from grader.autograde.sandbox import SandboxError
     from grader.autograde.session import AutogradeError
     from grader.demo import DemoError
+    from grader.feedback.write import FeedbackError
     from grader.manifest import ManifestError, UnknownIdError
     from grader.messages import MessageError
     from grader.record import SpecError
@@ -360,6 +400,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     return (
         AutogradeError,
         DemoError,
+        FeedbackError,
         GradebookError,
         HiddenError,
         ManifestError,

@@ -12,10 +12,12 @@ import tomllib
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
+from typing import Annotated, Any
 
 import msgspec
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
+_ADDRESS = re.compile(r"""(https?://[^\s"'<>\\]+|[^\s"'<>\\:/][^\s"'<>\\:]*)\Z""")
 
 
 class ManifestError(Exception):
@@ -26,21 +28,25 @@ class UnknownIdError(LookupError):
     """An id that the course does not have; the message says which ids are near."""
 
 
+PositiveFloat = Annotated[float, msgspec.Meta(gt=0)]
+PositiveInt = Annotated[int, msgspec.Meta(gt=0)]
+
+
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one notebook may use while it is graded. Seconds are wall-clock seconds but for `cpu_seconds`, which each
     of its processes may use. All from `memory_mb` on is held by the sandbox alone; `preload` are modules that its warm
     process has imported.
     """
 
-    seconds_per_exercise: float = 10.0
-    seconds_per_cell: float = 20.0
-    output_bytes: int = 100_000
-    result_bytes: int = 64_000_000
-    memory_mb: int = 1024
-    disk_mb: int = 32
-    files: int = 2000
-    processes: int = 48
-    cpu_seconds: int = 300
+    seconds_per_exercise: PositiveFloat = 10.0
+    seconds_per_cell: PositiveFloat = 20.0
+    output_bytes: PositiveInt = 100_000
+    result_bytes: PositiveInt = 64_000_000
+    memory_mb: PositiveInt = 1024
+    disk_mb: PositiveInt = 32
+    files: PositiveInt = 2000
+    processes: PositiveInt = 48
+    cpu_seconds: PositiveInt = 300
     preload: tuple[str, ...] = ("numpy",)
 
 
@@ -78,7 +84,7 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     notebooks: tuple[Notebook, ...]
     pages: dict[str, str] = {}
-    autograde: dict[str, int | float] = {}
+    autograde: dict[str, Any] = {}
 
     @property
     def exercises(self) -> tuple[Exercise, ...]:
@@ -92,7 +98,8 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, int | float] = {}
+    autograde: dict[str, Any] = {}
+    book_url: str = ""
 
 
 @dataclass(frozen=True)
@@ -109,6 +116,11 @@ class Place:
         return f"{self.chapter.title} › {self.chapter.pages[self.exercise.page]}"
 
     @property
+    def page_address(self) -> str:
+        """Where the built book tells of the exercise, from the book's own address on."""
+        return f"{self.page_path}.html#exercise-{self.exercise.id}"
+
+    @property
     def page_path(self) -> str:
         """The book page's path from the repository root, without its ending."""
         return f"book/{self.chapter.id}/{self.exercise.page}"
@@ -120,7 +132,8 @@ class Manifest:
 
     title: str
     chapters: tuple[Chapter, ...]
-    autograde: dict[str, int | float]
+    autograde: dict[str, Any]
+    book_url: str = ""  # where the built book is published; empty where nobody has said
 
     @cached_property
     def places(self) -> dict[str, Place]:
@@ -166,7 +179,7 @@ def load_manifest(path: Path) -> Manifest:
         raise ManifestError(f"{path}: cannot be read: {error}") from error
     try:
         file = msgspec.convert(tomllib.loads(text), _File)
-        manifest = Manifest(file.title, file.chapters, file.autograde)
+        manifest = Manifest(file.title, file.chapters, file.autograde, file.book_url)
     except tomllib.TOMLDecodeError as error:
         raise ManifestError(f"{path}: {error}") from error
     except msgspec.ValidationError as error:
@@ -179,6 +192,9 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
     def fail(value: str, what: str) -> ManifestError:
         return ManifestError(f"{path}:{_line_of(value, text)}: {what}")
 
+    if manifest.book_url and not _ADDRESS.match(manifest.book_url):
+        what = "give an address that begins with https:// or http://, or a relative path"
+        raise fail(manifest.book_url, f"book_url {manifest.book_url!r}: {what}")
     seen: set[str] = set()
     for chapter in manifest.chapters:
         try:

@@ -14,7 +14,7 @@ import os
 import re
 import tempfile
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -90,11 +90,11 @@ def student_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebook:
     return generate(instructor, source_path(root, chapter, notebook))
 
 
-def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | None = None) -> NotebookNode:
+def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
     """Run nbgrader's own steps of `generate_assignment` on a copy of the instructor's notebook.
 
-    `path` is named in errors. Where `save_to` gives nbgrader's `db_url`, `assignment` and `notebook`, the
-    cells are also written to the gradebook. Raises ReleaseError where nbgrader refuses the notebook itself.
+    `path` is named in errors. The gradebook has a step of its own (`register`). Raises ReleaseError where nbgrader
+    refuses the notebook.
     """
     import nbformat
     from nbgrader.converters.generate_assignment import GenerateAssignment
@@ -102,12 +102,10 @@ def generate(instructor: NotebookNode, path: Path, save_to: Mapping[str, str] | 
     from traitlets.config import Config
 
     config = Config({"ClearSolutions": {"code_stub": {"python": STUB}, "text_stub": TEXT_STUB}})
-    resources: dict[str, Any] = {"nbgrader": dict(save_to or {})}
+    resources: dict[str, Any] = {"nbgrader": {}}
     student = copy.deepcopy(instructor)
     for step in GenerateAssignment.preprocessors.default():
         if step is SaveCells:
-            if save_to is not None:
-                step(config=config).preprocess(student, resources)
             continue
         try:
             student, resources = step(config=config).preprocess(student, resources)

@@ -1,5 +1,6 @@
 """The command line, in this process: what it says, where, and with which exit status."""
 
+import json
 import re
 import shutil
 from pathlib import Path
@@ -8,10 +9,12 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-import grader.autograde.run as run
+import grader.autograde.grade as grading
 from grader import cli, demo
+from grader.autograde import pool
+from grader.autograde.grade import Graded
 from grader.autograde.hidden import hidden_checks
-from grader.autograde.runner import WorkerError
+from grader.autograde.processes import WorkerError
 from grader.manifest import load_manifest
 from grader.verdict import Verdict
 
@@ -33,7 +36,7 @@ def grader(monkeypatch):
     return call
 
 
-COMMANDS = [("autograde", CHAPTER), ("release",), ("lint",), ("demo-class",)]
+COMMANDS = [("autograde", CHAPTER), ("feedback", CHAPTER), ("release",), ("lint",), ("demo-class",)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
@@ -142,19 +145,21 @@ def term(small_class, tmp_path):
 
 
 def test_a_class_is_graded_and_a_fault_of_the_grader_costs_nobody_points(grader, term, monkeypatch):
-    real = run.grade
+    real = grading.grade
 
-    def grade(session, student, folder):
+    def grade(session, starter, student, folder):
         if student == "student2":
             raise WorkerError("no process for student code could be started: out of [memory]")
-        return real(session, student, folder)
+        return real(session, starter, student, folder)
 
     everybody = {*(f"student{n}" for n in range(1, 6)), ODD}
     with monkeypatch.context() as patch:
-        patch.setattr(run, "grade", grade)
+        patch.setattr(grading, "grade", grade)
+        patch.setattr(pool, "local", lambda workers: pool.here)
         status, output, error = grader("autograde", CHAPTER, "--term", term)
-    assert status == 1
-    assert "Some submissions could not be graded; their points are untouched. Run the command again." in error
+    assert status == 3
+    advice = "Some submissions could not be graded; their points are untouched. Run the command again."
+    assert advice in " ".join(error.split())
     assert "  student2: no process for student code could be started: out of [memory]" in output.splitlines()
     (line,) = [line for line in output.splitlines() if line.startswith("student2 ")]
     exercises = load_manifest(ROOT / "course.toml").chapter(CHAPTER).exercises
@@ -163,8 +168,7 @@ def test_a_class_is_graded_and_a_fault_of_the_grader_costs_nobody_points(grader,
 
     status, output, error = grader("autograde", CHAPTER, "--term", term, "--workers", "2")
     assert status == 0
-    warning = "Not sandboxed: this version runs students' code in child processes with your rights."
-    assert warning in " ".join(error.split())
+    assert "sandbox" not in error
     lines = output.splitlines()
     assert lines[0] == f"The vanilla RNN ({CHAPTER}), 6 submissions"
     assert lines[1].startswith("1 rnn_step   2 rnn_forward   3 concatenated_weights")
@@ -177,6 +181,70 @@ def test_a_class_is_graded_and_a_fault_of_the_grader_costs_nobody_points(grader,
     assert "For a human to look at:" in lines
     assert f"Gradebook: {term}/gradebook.db   notebooks: {term}/autograded" in lines
     assert {path.name for path in (term / "autograded").iterdir()} == everybody
+
+
+def test_without_walls_it_is_loud_and_leaves_the_gradebook_alone(grader, term):
+    everywhere = term.parent
+    status, output, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD, "--unsafe-no-sandbox")
+    assert status == 0
+    assert "Not sandboxed: students' code runs with your rights" in " ".join(error.split())
+    assert "The gradebook is not written." in error
+    assert "Gradebook: not written" in output
+    assert not (term / "gradebook.db").exists()
+    status, output, _ = grader(
+        "autograde", CHAPTER, "--term", term, "--student", ODD, "--unsafe-no-sandbox", "--force-gradebook"
+    )
+    assert status == 0
+    assert (term / "gradebook.db").exists()
+    stored = json.loads((term / "results" / CHAPTER / ODD / "result.json").read_text())
+    assert stored["graded"]["sandboxed"] is False
+    assert everywhere.exists()
+
+
+def test_where_the_sandbox_cannot_stand_a_class_is_refused_and_a_demo_class_is_not(grader, term, monkeypatch):
+    from grader.autograde import sandbox
+
+    monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
+    status, output, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD)
+    assert (status, output) == (1, "")
+    assert "apt install bubblewrap" in error
+    assert not (term / "autograded").exists()
+    (term / demo.PLANTED).write_text("{}")
+    status, _, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD)
+    assert status == 0
+    assert "this demo class is the course's own code" in " ".join(error.split())
+
+
+def test_results_for_another_program(grader, term):
+    status, output, _ = grader("autograde", CHAPTER, "--term", term, "--student", ODD, "--json")
+    assert status == 0
+    (entry,) = (tree := json.loads(output))["students"]
+    assert (tree["format"], tree["chapter"], tree["sandboxed"]) == (1, CHAPTER, True)
+    assert entry["student"] == ODD
+    exercises = load_manifest(ROOT / "course.toml").chapter(CHAPTER).exercises
+    assert {name: e["points"] for name, e in entry["exercises"].items()} == {e.id: e.points for e in exercises}
+    assert entry["earned"] == sum(e["earned"] for e in entry["exercises"].values())
+    assert set(entry["seconds"]) == {"read", "run", "judge", "write"}
+
+
+def test_a_database_url_is_shown_without_its_password(grader, term):
+    url = f"sqlite:///{term}/other.db"
+    status, output, _ = grader("autograde", CHAPTER, "--term", term, "--student", ODD, "--db-url", url)
+    assert status == 0
+    assert f"Gradebook: {url}" in output
+    assert (term / "other.db").exists()
+    status, _, error = grader(
+        "autograde",
+        CHAPTER,
+        "--term",
+        term,
+        "--student",
+        ODD,
+        "--db-url",
+        "postgresql+psycopg://me:sesame@127.0.0.1:9/x",
+    )
+    assert status == 1
+    assert "sesame" not in error
 
 
 # --- the table -----------------------------------------------------------------------------------------------
@@ -192,10 +260,10 @@ def results():
     def graded(student, step, forward):
         others = {e.id: verdict(e.id, 2.0) for e in load_manifest(ROOT / "course.toml").chapter(CHAPTER).exercises}
         verdicts = {**others, "rnn_step": verdict("rnn_step", step), "rnn_forward": verdict("rnn_forward", forward)}
-        return run.Graded(student, {"recurrence": verdicts}, seconds=12.34)
+        return Graded(student, {"recurrence": verdicts}, seconds={"read": 2.34, "run": 10.0})
 
     long = "maria-magdalena.von-und-zu-hohenstein@stud.example-university.org"
-    return [graded("ada", 2.0, 0.5), graded(long, 0.0, 2.0), run.Graded("bo", fault="no")]
+    return [graded("ada", 2.0, 0.5), graded(long, 0.0, 2.0), Graded("bo", fault="no")]
 
 
 @pytest.mark.parametrize("width", [80, 100, 200])

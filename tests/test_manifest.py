@@ -190,3 +190,24 @@ def test_a_mistake_in_a_question_names_its_line(path, old, new, says):
     assert says.replace("a_step", first) in str(caught.value)
     line = int(str(caught.value).split(":")[1])
     assert line > len(head.splitlines())
+
+
+@pytest.mark.parametrize("url", ["https://example.org/book/", "http://10.0.0.1:8000", "../book", "book/html"])
+def test_where_the_book_is_published(path, url):
+    path.write_text(f'book_url = "{url}"\n{COURSE}')
+    assert load_manifest(path).book_url == url
+
+
+@pytest.mark.parametrize(
+    "url", ["javascript:alert(1)", "//evil.example", "/etc", "https://a b", "x:y", "https://a'b", "data:text/html,a"]
+)
+def test_an_address_of_the_book_that_is_none(path, url):
+    path.write_text(f'book_url = "{url}"\n{COURSE}')
+    with pytest.raises(ManifestError, match=r"course.toml:1: book_url .*: give an address that begins with https://"):
+        load_manifest(path)
+
+
+def test_modules_to_preload(path):
+    path.write_text(COURSE.replace("output_bytes = 5000", 'preload = ["numpy", "math"]'))
+    manifest = load_manifest(path)
+    assert manifest.limits(manifest.chapters[0]).preload == ("numpy", "math")

@@ -32,6 +32,8 @@ from grader.manifest import Chapter, Notebook
 from grader.release import check_id, notebook_bytes
 from grader.verdict import Verdict
 
+ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
+
 
 @dataclass(frozen=True)
 class Graded:
@@ -61,11 +63,14 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
     if (legible := student.encode("utf-8", "replace").decode()) != student:
         return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
     try:
-        try:
-            graded = grade(session, starter, student, folder)
-        except WorkerError:
-            graded = grade(session, starter, student, folder)  # in a fresh process
-        return replace(graded, sandboxed=sandboxed)
+        attempt = 0
+        while True:
+            attempt += 1
+            try:
+                return replace(grade(session, starter, student, folder), sandboxed=sandboxed)
+            except WorkerError:
+                if attempt == ATTEMPTS:
+                    raise
     except WorkerError as error:
         return Graded(student, fault=str(error))
     except FileNotFoundError as error:

@@ -7,13 +7,15 @@ they are done.
 from __future__ import annotations
 
 import atexit
+import os
 import signal
+import threading
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context
+from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
@@ -82,8 +84,12 @@ def work(job: Job, state: str, task: Task) -> Done:
     if found and found.key == key and all(path.is_file() for path in autograded(session, task.student)):
         return Done(found.graded, stored=True)
     graded = grade_or_fault(session, starter, task.student, task.folder, job.sandboxed)
-    if not graded.fault:
+    if graded.fault:
+        return Done(graded)
+    try:
         store.write(job.term, job.chapter, store.Stored(key, graded))
+    except OSError as error:
+        return Done(Graded(task.student, fault=f"its result could not be kept: {error.strerror}"))
     return Done(graded)
 
 
@@ -107,7 +113,7 @@ def local(workers: int) -> Execute:
         tries = dict.fromkeys((task.student for task in tasks), 0)
         while waiting:
             # `spawn`: a worker holds nothing of what this process has opened
-            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
             running: dict[Future[Done], Task] = {}
             try:
                 while waiting or running:
@@ -131,9 +137,17 @@ def local(workers: int) -> Execute:
     return execute
 
 
-def _ignore_interrupts() -> None:
-    """Ctrl-C is for the process that leads: workers finish what they have in hand."""
+def _follow() -> None:
+    """Ctrl-C is for the process that leads, and workers finish what they have in hand; where that is dead, they end."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
+    threading.Thread(target=_end_with_leader, daemon=True).start()
+
+
+def _end_with_leader() -> None:
+    leader = parent_process()
+    if leader is not None:
+        leader.join()
+        os._exit(1)
 
 
 def dask(scheduler: str | None, workers: int) -> Execute:
@@ -150,15 +164,11 @@ def dask(scheduler: str | None, workers: int) -> Execute:
             with distributed.Client(own or scheduler, timeout="20s") as client:
                 futures = {client.submit(work, job, state, task, pure=False, retries=ATTEMPTS): task for task in tasks}
                 for future in distributed.as_completed(futures):
-                    error = future.exception()
-                    task = futures[future]
-                    future.release()
-                    if error is None:
+                    try:
                         yield future.result()
-                    elif isinstance(error, distributed.KilledWorker):
-                        yield Done(Graded(task.student, fault="the Dask worker died over it again and again"))
-                    else:
-                        raise error
+                    except distributed.KilledWorker:
+                        fault = "the Dask worker died over it again and again"
+                        yield Done(Graded(futures[future].student, fault=fault))
         except (TimeoutError, OSError) as error:
             message = f"No Dask scheduler answers at {scheduler}: {error}. Start it, or leave out --scheduler."
             raise AutogradeError(message) from error

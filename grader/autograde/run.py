@@ -9,7 +9,7 @@ from pathlib import Path
 
 from grader.autograde import store
 from grader.autograde.grade import Graded, handed_in_at
-from grader.autograde.gradebook import GradebookError, open_gradebook, record_submission, register
+from grader.autograde.gradebook import GradebookError, open_writer, register
 from grader.autograde.pool import Done, Execute, Job, Task
 from grader.autograde.session import AutogradeError, Session, open_session
 from grader.manifest import Chapter, load_manifest
@@ -99,24 +99,17 @@ def _recorder(db_url: str | None, root: Path, session: Session) -> Iterator[Call
     if db_url is None:
         yield lambda done: done.graded
         return
-    register(db_url, root, session.manifest, session.chapter)
-    with open_gradebook(db_url) as gradebook:
+    register(db_url, root, session.manifest, session.chapter, released=session.released)
+    with open_writer(db_url, session.chapter.id) as writer:
 
         def record(done: Done) -> Graded:
             graded = done.graded
             if graded.fault:
                 return graded
             scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
-            folder = session.term / "submitted" / graded.student / session.chapter.id
+            when = handed_in_at(session.term / "submitted" / graded.student / session.chapter.id)
             try:
-                record_submission(
-                    gradebook,
-                    session.chapter.id,
-                    graded.student,
-                    scores,
-                    timestamp=handed_in_at(folder),
-                    unanswered=graded.unanswered,
-                )
+                writer.record(graded.student, scores, timestamp=when, unanswered=graded.unanswered)
             except GradebookError as error:
                 return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
             return graded

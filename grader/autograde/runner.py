@@ -69,10 +69,31 @@ class _TooMuchError(Exception):
 def run_submission(request: Request, starter: Starter) -> Outcome:
     """Run a notebook in a child process, then examine the forks that it left at its check cells.
 
+    That a process ended is believed when it happens again at the same cells: an exit of the notebook's own does, a kill
+    from outside does not. Raises WorkerError where no child could be started at all.
+    """
+    outcome = _run(request, starter)
+    for _ in range(2):
+        ended = _ended_at(outcome)
+        if not ended:
+            break
+        outcome = _run(request, starter)
+        if _ended_at(outcome) == ended:
+            break
+    return outcome
+
+
+def _ended_at(outcome: Outcome) -> set[int | None]:
+    return {fault.cell for fault in outcome.faults if fault.kind == "died"}
+
+
+def _run(request: Request, starter: Starter) -> Outcome:
+    """Run it once.
+
     Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again. No exam is sent
     before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
     exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
-    it may know how long the hidden cases took. Raises WorkerError where no child could be started at all.
+    it may know how long the hidden cases took.
     """
     started = time.monotonic()
     last = started + START_SECONDS + 3 * sum(request.seconds(cell) for cell in request.to_run)

@@ -119,6 +119,7 @@ class Sandbox:
         self.close()
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs, tempfile.TemporaryFile() as complaints:
+            self._control = ours
             self._process = subprocess.Popen(
                 bubblewrap(theirs.fileno(), self._hide),
                 pass_fds=[theirs.fileno()],
@@ -127,7 +128,6 @@ class Sandbox:
                 stderr=complaints,
                 env={"PATH": os.defpath},
             )
-            self._control = ours
             self._say_setup()
             theirs.close()
             if self._answer(START_SECONDS) != "ready":

@@ -141,19 +141,19 @@ def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Ver
 
 
 def without_cases(full: Verdict, exercises: Collection[str]) -> Verdict:
-    """What a student may see of a verdict on hidden cases: points, status and likely cause; no input, value, text,
-    number or name of a hidden run. `exercises` are the names that a note may hold.
+    """What a student may see of a verdict on hidden cases: points, status and likely cause; no input, value, text or
+    name of a hidden run. `exercises` are the names that a note may hold.
     """
-    diagnosis = full.diagnosis
-    if diagnosis is not None and diagnosis.id == "constant_factor":
-        diagnosis = replace(diagnosis, text="Every number is off by the same factor.")  # which may be a hidden input
     note = full.note
     called = note.partition(" calls ")[2].rpartition(", and that")[0]
     if full.status == "unimplemented" and called not in exercises:
         note = ""  # the name may be one that the hidden run made up
     if not note and full.first_problem is not None:
         note = _KINDS[full.first_problem[1].kind]
-    return replace(full, cases=(), note=note, diagnosis=diagnosis)
+    diagnosis = full.diagnosis
+    if diagnosis is not None and diagnosis.id == "constant_factor":  # the factor may be one of the hidden inputs
+        diagnosis = replace(diagnosis, text="Every number is off by the same factor.")
+    return replace(full, cases=(), diagnosis=diagnosis, note=note)
 
 
 _KINDS = {

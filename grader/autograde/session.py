@@ -76,11 +76,12 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
         released=released,
         files=released_files(root / "exercises" / chapter.id),
-        state=_state(root, term, manifest, chapter),
+        state=state_of(root, term, manifest, chapter),
     )
 
 
-def _state(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> str:
+def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> str:
+    """A hash of all that verdicts depend on beside the submission. Raises OSError."""
     digest = hashlib.sha256(hidden_state(root, term, chapter).encode())
     digest.update(msgspec.json.encode((FORMAT_VERSION, chapter, manifest.limits(chapter))))
     for path in sorted(

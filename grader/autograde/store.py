@@ -49,5 +49,10 @@ def write(term: Path, chapter_id: str, stored: Stored) -> None:
     write_whole(_path(term, chapter_id, stored.graded.student), msgspec.json.encode(stored), PRIVATE)
 
 
+def students(term: Path, chapter_id: str) -> list[str]:
+    """Who has a stored result, legible or not."""
+    return sorted(path.parent.name for path in (term / "results" / chapter_id).glob("*/result.json"))
+
+
 def _path(term: Path, chapter_id: str, student: str) -> Path:
     return term / "results" / chapter_id / student / "result.json"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 import re
+from collections.abc import Sequence
 
 from grader.render.picture import grid_svg
 from grader.render.rows import Row, headline, number, rows
@@ -22,20 +23,28 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 def verdict_html(verdict: Verdict) -> str:
     """The report that a notebook shows; colour says nothing that the words do not."""
-    mark = _MARK.get(verdict.status, "✗")
     title = (
-        f"<strong>{mark} <code>{html.escape(verdict.id)}</code> "
+        f"<strong>{mark(verdict)} <code>{html.escape(verdict.id)}</code> "
         f"{number(verdict.earned)} / {number(verdict.points)}</strong> {html.escape(headline(verdict))}"
     )
-    body = "".join(
-        f'<dt style="font-weight:600">{html.escape(row.label)}</dt><dd style="margin:0 0 .3em 1.2em">{_fact(row)}</dd>'
-        for row in rows(verdict)
-    )
-    facts = f'<dl style="margin:.4em 0 0 0">{body}</dl>' if body else ""
     return (
         f'<div class="unrolled-verdict" style="border-left:4px solid {_EDGE[verdict.status]};padding:.2em 0 .2em .8em">'
-        f"<div>{title}</div>{facts}</div>"
+        f"<div>{title}</div>{rows_html(rows(verdict))}</div>"
     )
+
+
+def mark(verdict: Verdict) -> str:
+    """The sign beside the points."""
+    return _MARK.get(verdict.status, "✗")
+
+
+def rows_html(rows: Sequence[Row]) -> str:
+    """Labelled rows as a list of terms; empty where there is none."""
+    body = "".join(
+        f'<dt style="font-weight:600">{html.escape(row.label)}</dt><dd style="margin:0 0 .3em 1.2em">{_fact(row)}</dd>'
+        for row in rows
+    )
+    return f'<dl style="margin:.4em 0 0 0">{body}</dl>' if body else ""
 
 
 def _fact(row: Row) -> str:

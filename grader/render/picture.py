@@ -10,7 +10,7 @@ import html
 from grader.verdict import Grid
 
 _CELL = 14
-_LEFT, _TOP, _BOTTOM = 64, 22, 6
+_LEFT, _TOP, _BOTTOM = 64, 32, 6
 
 
 def grid_text(grid: Grid) -> str:

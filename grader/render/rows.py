@@ -21,8 +21,18 @@ _LABELS = {
 }
 
 
-# A student's text must not steer the terminal or break the page that shows it.
-_CONTROL = {code: "\N{REPLACEMENT CHARACTER}" for code in (*range(32), *range(127, 160)) if chr(code) not in "\n\t"}
+# A student's text must not steer the terminal, break the page that shows it, or turn the order of what stands there.
+_BIDI = (0x061C, 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
+_CONTROL = {
+    code: "\N{REPLACEMENT CHARACTER}"
+    for code in (*range(32), *range(127, 160), *_BIDI, *range(0xD800, 0xE000))
+    if chr(code) not in "\n\t"
+}
+
+
+def harmless(text: str) -> str:
+    """The text without characters that control a terminal, the direction of writing, or stand for nothing."""
+    return text.translate(_CONTROL)
 
 
 def headline(verdict: Verdict) -> str:
@@ -50,7 +60,15 @@ class Row:
 
 
 def rows(verdict: Verdict) -> list[Row]:
-    """What a student reads, in order."""
+    """What a student reads, in order, and where to go on."""
+    found = facts(verdict)
+    if not verdict:
+        found.append(Row("next", harmless(f'hint("{verdict.id}")   page: {verdict.page}')))
+    return found
+
+
+def facts(verdict: Verdict) -> list[Row]:
+    """What was found, in the order in which a student reads it."""
     found: list[Row] = []
     first = verdict.first_problem
     if first is not None:
@@ -79,9 +97,7 @@ def rows(verdict: Verdict) -> list[Row]:
                 "replace the line that raises NotImplementedError with your code, then run the check again",
             )
         )
-    if not verdict:
-        found.append(Row("next", f'hint("{verdict.id}")   page: {verdict.page}'))
-    return [replace(row, text=row.text.translate(_CONTROL)) for row in found]
+    return [replace(row, text=harmless(row.text)) for row in found]
 
 
 def _problem_row(problem: Problem, several: bool) -> Row:

@@ -11,79 +11,18 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from gradebook_course import EXERCISE, register_first, write_course
 
-from grader.autograde.gradebook import (
-    GradebookError,
-    gradebook_url,
-    open_gradebook,
-    record_submission,
-    register,
-)
+from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer, register
 from grader.manifest import load_manifest
 from grader.release import cell_source, instructor_notebook, notebook_bytes, student_notebook
 
 ROOT = Path(__file__).parents[2]
 
-COURSE = """
-title = "A course"
-[[chapters]]
-id = "ch01"
-title = "One"
-pages = { page = "A page" }
-[[chapters.notebooks]]
-name = "first"
-title = "First"
-[[chapters.notebooks.exercises]]
-id = "double"
-title = "Double"
-points = 2
-page = "page"
-[[chapters.notebooks.exercises]]
-id = "halve"
-title = "Halve"
-points = 1.5
-page = "page"
-[[chapters.notebooks]]
-name = "second"
-title = "Second"
-[[chapters.notebooks.exercises]]
-id = "square"
-title = "Square"
-points = 1
-page = "page"
-[[chapters.notebooks.questions]]
-id = "why"
-title = "Why"
-points = 3
-"""
-
-EXERCISE = """# %%
-from grader import check
-
-# %% exercise="{0}"
-def {0}(x):
-    ### BEGIN SOLUTION
-    return x
-    ### END SOLUTION
-
-"""
-
-EXPLAIN = """# %% [markdown] question="why"
-# ### BEGIN SOLUTION
-# Because.
-# ### END SOLUTION
-"""
-
 
 @pytest.fixture
 def course(tmp_path):
-    root = tmp_path / "course"
-    (root / "solutions/ch01").mkdir(parents=True)
-    (root / "course.toml").write_text(COURSE, "utf-8")
-    first = EXERCISE.format("double") + EXERCISE.format("halve")
-    (root / "solutions/ch01/first.py").write_text(first, "utf-8")
-    (root / "solutions/ch01/second.py").write_text(EXERCISE.format("square") + EXPLAIN, "utf-8")
-    return root
+    return write_course(tmp_path / "course")
 
 
 @pytest.fixture(scope="session")
@@ -107,11 +46,6 @@ def registered(db_url, course):
     return db_url
 
 
-def register_first(db_url, root):
-    manifest = load_manifest(root / "course.toml")
-    register(db_url, root, manifest, manifest.chapters[0])
-
-
 def dump(db_url):
     """All rows of the gradebook."""
     with closing(sqlite3.connect(db_url.removeprefix("sqlite:///"))) as connection:
@@ -131,8 +65,8 @@ def grades(db_url, student):
 
 
 def record(db_url, student, scores, **more):
-    with open_gradebook(db_url) as gradebook:
-        record_submission(gradebook, "ch01", student, scores, **more)
+    with open_writer(db_url, "ch01") as writer:
+        writer.record(student, scores, **more)
 
 
 # --- registration -------------------------------------------------------------------------------------------
@@ -261,6 +195,8 @@ def test_a_graded_answer_that_is_gone_is_looked_at_again(registered):
     later = datetime(2026, 3, 2, tzinfo=UTC)
     record(registered, "ada", {}, timestamp=later, unanswered={"second": ("why",)})
     assert grades(registered, "ada")["why"] == (0, 3, 3, True)
+    record(registered, "ada", {}, timestamp=later, unanswered={"second": ("why",)})  # nobody has looked meanwhile
+    assert grades(registered, "ada")["why"] == (0, 3, 3, True)
 
 
 @pytest.mark.parametrize(
@@ -281,11 +217,12 @@ def test_what_cannot_be_recorded_leaves_no_trace(registered, scores, message):
 
 
 def test_a_gradebook_is_usable_after_a_refusal(registered):
-    with open_gradebook(registered) as gradebook:
+    with open_writer(registered, "ch01") as writer:
         with pytest.raises(GradebookError):
-            record_submission(gradebook, "ch01", "ada", {"first": {"double": 9}})
-        record_submission(gradebook, "ch01", "ada", {"first": {"double": 2}})
-        record_submission(gradebook, "ch01", "bo", {"first": {"double": 1}})
+            writer.record("ada", {"first": {"double": 9}})
+        writer.record("ada", {"first": {"double": 2}})
+        writer.record("bo", {"first": {"double": 1}})
+    with open_gradebook(registered) as gradebook:
         assert [submission.score for submission in gradebook.assignment_submissions("ch01")] == [2, 1]
 
 
@@ -298,14 +235,14 @@ def test_a_chapter_that_is_not_registered(db_url):
 
 
 def test_a_locked_gradebook(registered):
-    with open_gradebook(f"{registered}?timeout=0.05") as gradebook:
+    with open_writer(f"{registered}?timeout=0.05", "ch01") as writer:
         other = sqlite3.connect(registered.removeprefix("sqlite:///"), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
         with pytest.raises(GradebookError, match=r"database is locked.*Wait until that has finished"):
-            record_submission(gradebook, "ch01", "ada", {})
+            writer.record("ada", {})
         other.execute("ROLLBACK")
         other.close()
-        record_submission(gradebook, "ch01", "ada", {})
+        writer.record("ada", {})
 
 
 def test_a_file_that_is_no_gradebook(tmp_path):
@@ -366,8 +303,8 @@ def term(tmp_path, empty_gradebook):
     first, *others = notebook.exercises
     scores = {notebook.name: {first.id: first.points}}
     comments = {notebook.name: {exercise.id: f"About {exercise.id}." for exercise in others}}
-    with open_gradebook(gradebook_url(term)) as gradebook:
-        record_submission(gradebook, chapter.id, "ada", scores, comments=comments)
+    with open_writer(gradebook_url(term), chapter.id) as writer:
+        writer.record("ada", scores, comments=comments)
     instructor = instructor_notebook(ROOT, manifest, chapter, notebook)
     submitted = student_notebook(ROOT, manifest, chapter, notebook)
     for cell in submitted.cells:

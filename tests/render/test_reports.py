@@ -50,7 +50,7 @@ VERDICTS = {
         returned=EVIL,
     ),
     "control characters": verdict(
-        problems=[Problem("judge", "a\x00b\x1b[31mred\r\x07\x9b\x7f")], returned="\x1b]0;t\x07"
+        problems=[Problem("judge", "a\x00b\x1b[31mred\r\x07\x9b\x7f\u202e\u2066\u200f\u2028")], returned="\x1b]0;t\x07"
     ),
 }
 
@@ -140,7 +140,7 @@ def test_an_exceptions_own_text_is_escaped_through_the_whole_flow(session):
 @pytest.mark.parametrize("renderer", [verdict_text, verdict_html])
 def test_no_control_character_reaches_a_terminal_or_a_page(renderer):
     shown = renderer(VERDICTS["control characters"])
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", shown)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069]", shown)
     assert "a\N{REPLACEMENT CHARACTER}b" in shown
 
 

@@ -1,0 +1,45 @@
+"""Scores in nbgrader's gradebook: SQLite, or PostgreSQL by its URL.
+
+What is written is what `nbgrader generate_assignment` and `nbgrader autograde` would write, so that
+formgrader, `generate_feedback` and `export` work on it unchanged. nbgrader takes a second to import, so the
+functions that use it import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from grader.autograde.gradebook.database import (
+    GradebookError,
+    explained,
+    gradebook_url,
+    open_engine,
+    patient,
+    shown,
+)
+from grader.autograde.gradebook.registration import register
+from grader.autograde.gradebook.writer import Writer, open_writer
+from grader.autograde.imports import nbgrader_tables
+
+__all__ = [
+    "GradebookError",
+    "Writer",
+    "gradebook_url",
+    "open_gradebook",
+    "open_writer",
+    "register",
+    "shown",
+]
+
+
+@contextmanager
+def open_gradebook(db_url: str) -> Iterator[Any]:
+    """nbgrader's own `Gradebook`, made if there is none, closed at the end. Raises GradebookError."""
+    with open_engine(db_url), explained(db_url):
+        gradebook = nbgrader_tables().Gradebook(patient(db_url))
+    try:
+        yield gradebook
+    finally:
+        gradebook.close()

@@ -1,0 +1,339 @@
+"""One submission's rows in the gradebook: those of nbgrader's own API, in one transaction and a few statements.
+
+What does not change between submissions, the chapter's notebooks and cells, is read once.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Collection, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from functools import cached_property
+from typing import TYPE_CHECKING, Any, NamedTuple
+from uuid import uuid4
+
+from grader.autograde.gradebook.database import GradebookError, explained, open_engine, transaction
+from grader.autograde.imports import nbgrader_tables
+from grader.release import check_id
+
+if TYPE_CHECKING:
+    from sqlalchemy import Connection, Engine
+
+_CHECK_SUFFIX = check_id("")
+_ATTEMPTS = 3
+
+Row = dict[str, Any]
+Scores = Mapping[str, Mapping[str, float]]
+
+
+@contextmanager
+def open_writer(db_url: str, chapter_id: str) -> Iterator[Writer]:
+    """Write many submissions of one chapter, which is registered. Raises GradebookError."""
+    with open_engine(db_url) as engine:
+        yield Writer(engine, chapter_id)
+
+
+class Writer:
+    """Writes submissions of one chapter; use it from one thread."""
+
+    def __init__(self, engine: Engine, chapter_id: str) -> None:
+        self._engine = engine
+        self._chapter_id = chapter_id
+        self._sql = _Statements()
+        with explained(str(engine.url)):
+            self._assignment, self._notebooks = self._read_chapter()
+
+    def record(
+        self,
+        student_id: str,
+        scores: Scores,
+        *,
+        timestamp: datetime | None = None,
+        comments: Mapping[str, Mapping[str, str]] | None = None,
+        unanswered: Mapping[str, Collection[str]] | None = None,
+    ) -> None:
+        """Write one submission's scores in one transaction; what a human wrote stays.
+
+        `scores` are points by notebook and exercise; an exercise without one gets 0. `timestamp` (UTC where it
+        has no zone) is when it was submitted. `comments`, by notebook and exercise, stand in the feedback unless
+        a human wrote one there. An exercise whose points changed under a human's score is marked for another
+        look; so is every question that only humans grade, where the timestamp is a new one; a question in
+        `unanswered` (by notebook) gets 0 and needs no look. Raises GradebookError, and then writes nothing.
+        """
+        _check_student(student_id)
+        earned = self._checked(student_id, scores)
+        given = _Given(student_id, _utc(timestamp), earned, comments or {}, unanswered or {})
+        with explained(str(self._engine.url)):
+            self._persist(lambda connection: self._write(connection, given))
+
+    def _persist(self, write: Callable[[Connection], None]) -> None:
+        """Once more, where another run wrote this student just now, or the server hung up.
+
+        If it hung up on the commit nobody knows what was written; writing the same again changes nothing.
+        """
+        from sqlalchemy.exc import DBAPIError, IntegrityError
+
+        for left in reversed(range(_ATTEMPTS)):
+            try:
+                with transaction(self._engine) as connection:
+                    write(connection)
+                return
+            except DBAPIError as error:
+                if not left or not (isinstance(error, IntegrityError) or error.connection_invalidated):
+                    raise
+
+    # --- what is asked for ----------------------------------------------------------------------------------
+
+    def _checked(self, student_id: str, scores: Scores) -> dict[str, float]:
+        """The points by the cell's id, of all cells that check an exercise."""
+        earned = {}
+        _check_names("notebook", self._chapter_id, scores, {notebook.name for notebook in self._notebooks})
+        for notebook in self._notebooks:
+            where, given = f"{self._chapter_id}/{notebook.name}", scores.get(notebook.name, {})
+            _check_names("exercise", where, given, {cell.exercise for cell in notebook.checks})
+            for cell in notebook.checks:
+                points = earned[cell.id] = float(given.get(cell.exercise, 0.0))
+                if not (math.isfinite(points) and 0 <= points <= cell.max_score):
+                    raise GradebookError(
+                        f"{where}: {student_id!r} cannot have {points} points for {cell.exercise!r}: "
+                        f"it is worth 0 to {cell.max_score:g}. Register the chapter again if its points changed."
+                    )
+        return earned
+
+    # --- reading --------------------------------------------------------------------------------------------
+
+    def _read_chapter(self) -> tuple[str, list[_Notebook]]:
+        from sqlalchemy import func, select
+
+        api = nbgrader_tables()
+        assignment, notebooks = api.Assignment.__table__, api.Notebook.__table__
+        base, grade, task = api.BaseCell.__table__, api.GradeCell.__table__, api.TaskCell.__table__
+        with self._engine.connect() as connection:
+            id_ = connection.scalar(select(assignment.c.id).where(assignment.c.name == self._chapter_id))
+            if id_ is None:
+                raise GradebookError(
+                    f"The gradebook has no assignment {self._chapter_id!r}. Register the chapter first."
+                )
+            query = select(notebooks.c.id, notebooks.c.name).where(notebooks.c.assignment_id == id_)
+            found = {n.id: _Notebook(n.id, n.name) for n in connection.execute(query.order_by(notebooks.c.name))}
+            worth = func.coalesce(grade.c.max_score, task.c.max_score, 0.0).label("max_score")
+            joined = base.outerjoin(grade, grade.c.id == base.c.id).outerjoin(task, task.c.id == base.c.id)
+            query = select(base.c.id, base.c.name, base.c.type, base.c.notebook_id, worth).select_from(joined)
+            for cell in connection.execute(query.where(base.c.notebook_id.in_(found))):
+                notebook = found[cell.notebook_id]
+                if cell.type in ("GradeCell", "TaskCell"):
+                    notebook.graded.append(_Cell(cell.id, cell.name, cell.max_score))
+                if cell.type in ("SolutionCell", "TaskCell"):
+                    notebook.commented.append(_Cell(cell.id, cell.name, 0.0))
+        return id_, list(found.values())
+
+    # --- writing --------------------------------------------------------------------------------------------
+
+    def _write(self, connection: Connection, given: _Given) -> None:
+        """Mirror the chapter's structure where it is missing, and set what differs."""
+        sql, changes = self._sql, _Changes()
+        found = connection.execute(sql.submission, {"a": self._assignment, "s": given.student_id}).one_or_none()
+        if found is None:
+            raise GradebookError(
+                f"The gradebook has lost its assignment {self._chapter_id!r}. Register the chapter first."
+            )
+        if found.student is None:
+            connection.execute(sql.new_student, {"id": given.student_id})
+        if found.id is None:
+            submission, old, is_new = uuid4().hex, _Old(), True
+            row = {"id": submission, "assignment_id": self._assignment, "student_id": given.student_id}
+            connection.execute(sql.new_submission, {**row, "timestamp": given.timestamp})
+        else:
+            submission, is_new = found.id, found.timestamp != given.timestamp
+            old = self._read_old(connection, submission)
+            if is_new:
+                connection.execute(sql.set_timestamp, {"row": submission, "timestamp": given.timestamp})
+        for notebook in self._notebooks:
+            self._mirror(changes, notebook, given, old, submission, is_new)
+        for statement, rows in (
+            (sql.new_notebook, changes.new_notebooks),
+            (sql.new_grade, changes.new_grades),
+            (sql.set_grade, changes.grades),
+            (sql.new_comment, changes.new_comments),
+            (sql.set_comment, changes.comments),
+        ):
+            if rows:
+                connection.execute(statement, rows)
+
+    def _read_old(self, connection: Connection, submission: str) -> _Old:
+        old, of = _Old(), {"submission": submission}
+        old.notebooks = {row.notebook_id: row.id for row in connection.execute(self._sql.notebooks, of)}
+        old.grades = {(row.notebook_id, row.cell_id): row for row in connection.execute(self._sql.grades, of)}
+        old.comments = {(row.notebook_id, row.cell_id): row for row in connection.execute(self._sql.comments, of)}
+        return old
+
+    def _mirror(
+        self, changes: _Changes, notebook: _Notebook, given: _Given, old: _Old, submission: str, is_new: bool
+    ) -> None:
+        of = old.notebooks.get(notebook.id)
+        if of is None:
+            of = uuid4().hex
+            changes.new_notebooks.append({"id": of, "notebook_id": notebook.id, "assignment_id": submission})
+        unanswered = given.unanswered.get(notebook.name, ())
+        for cell in notebook.graded:
+            grade = old.grades.get((of, cell.id))
+            was = _UNGRADED if grade is None else _Grade(grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+            if cell.exercise:
+                now = _check_grade(was, given.earned[cell.id])
+            else:
+                now = _question_grade(was, cell.name in unanswered, is_new or grade is None)
+            values = {"auto_score": now.auto, "needs_manual_grade": now.needs_a_human}
+            if grade is None:
+                changes.new_grades.append({"id": uuid4().hex, "cell_id": cell.id, "notebook_id": of, **values})
+            elif now != was:
+                changes.grades.append({"row": grade.id, **values})
+        comments = given.comments.get(notebook.name, {})
+        for cell in notebook.commented:
+            text = _storable(comments.get(cell.name))
+            comment = old.comments.get((of, cell.id))
+            if comment is None:
+                row = {"id": uuid4().hex, "cell_id": cell.id, "notebook_id": of, "auto_comment": text}
+                changes.new_comments.append(row)
+            elif comment.auto_comment != text:
+                changes.comments.append({"row": comment.id, "auto_comment": text})
+
+
+# --- the rules --------------------------------------------------------------------------------------------
+
+
+class _Grade(NamedTuple):
+    auto: float | None
+    manual: float | None
+    needs_a_human: bool
+
+
+_UNGRADED = _Grade(None, None, True)
+
+
+def _check_grade(was: _Grade, earned: float) -> _Grade:
+    """An exercise's points; a human's score is looked at again where they changed under it."""
+    changed = was.manual is not None and (was.needs_a_human or was.auto != earned)
+    return _Grade(earned, was.manual, changed)
+
+
+def _question_grade(was: _Grade, unanswered: bool, is_new: bool) -> _Grade:
+    """A human reads each new answer; none at all is 0, and read only where an older one was given points."""
+    if unanswered:
+        return _Grade(0.0, was.manual, was.manual is not None and (was.needs_a_human or is_new))
+    return _Grade(None, was.manual, True) if is_new else was
+
+
+# --- values -----------------------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Cell:
+    id: str
+    name: str
+    max_score: float
+
+    @cached_property
+    def exercise(self) -> str:
+        """The exercise that this cell checks; empty where it is a question."""
+        return self.name.removesuffix(_CHECK_SUFFIX) if self.name.endswith(_CHECK_SUFFIX) else ""
+
+
+@dataclass(frozen=True)
+class _Notebook:
+    id: str
+    name: str
+    graded: list[_Cell] = field(default_factory=list)
+    commented: list[_Cell] = field(default_factory=list)
+
+    @property
+    def checks(self) -> list[_Cell]:
+        return [cell for cell in self.graded if cell.exercise]
+
+
+@dataclass(frozen=True)
+class _Given:
+    """What is to be recorded."""
+
+    student_id: str
+    timestamp: datetime | None
+    earned: Mapping[str, float]
+    comments: Mapping[str, Mapping[str, str]]
+    unanswered: Mapping[str, Collection[str]]
+
+
+@dataclass
+class _Old:
+    """The rows of a submission that was recorded before, by what they stand for."""
+
+    notebooks: dict[str, str] = field(default_factory=dict)
+    grades: dict[tuple[str, str], Any] = field(default_factory=dict)
+    comments: dict[tuple[str, str], Any] = field(default_factory=dict)
+
+
+@dataclass
+class _Changes:
+    new_notebooks: list[Row] = field(default_factory=list)
+    new_grades: list[Row] = field(default_factory=list)
+    new_comments: list[Row] = field(default_factory=list)
+    grades: list[Row] = field(default_factory=list)
+    comments: list[Row] = field(default_factory=list)
+
+
+class _Statements:
+    """On nbgrader's own tables; built once, so that SQLAlchemy compiles each only once."""
+
+    def __init__(self) -> None:
+        from sqlalchemy import and_, bindparam, select
+
+        api = nbgrader_tables()
+        assignment, student = api.Assignment.__table__, api.Student.__table__
+        submission, notebook = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
+        grade, comment = api.Grade.__table__, api.Comment.__table__
+        its = and_(submission.c.assignment_id == assignment.c.id, submission.c.student_id == bindparam("s"))
+        self.submission = (
+            select(student.c.id.label("student"), submission.c.id, submission.c.timestamp)
+            .select_from(assignment.outerjoin(student, student.c.id == bindparam("s")).outerjoin(submission, its))
+            .where(assignment.c.id == bindparam("a"))
+        )
+        self.notebooks = select(notebook.c.id, notebook.c.notebook_id).where(
+            notebook.c.assignment_id == bindparam("submission")
+        )
+        ours = select(notebook.c.id).where(notebook.c.assignment_id == bindparam("submission"))
+        # A human's score may not change between being read and what follows from it (SQLite locks all there is)
+        self.grades = select(grade).where(grade.c.notebook_id.in_(ours)).with_for_update()
+        self.comments = select(comment).where(comment.c.notebook_id.in_(ours))
+        self.new_student, self.new_submission, self.new_notebook = (
+            student.insert(),
+            submission.insert(),
+            notebook.insert(),
+        )
+        self.new_grade, self.new_comment = grade.insert(), comment.insert()
+        self.set_timestamp = submission.update().where(submission.c.id == bindparam("row"))
+        self.set_grade = grade.update().where(grade.c.id == bindparam("row"))
+        self.set_comment = comment.update().where(comment.c.id == bindparam("row"))
+
+
+def _utc(time: datetime | None) -> datetime | None:
+    """As nbgrader stores it: UTC, without saying so."""
+    return time if time is None or time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
+
+
+def _storable(text: str | None) -> str | None:
+    """What any database takes: no NUL, no half of a character."""
+    return text if text is None else text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
+
+
+def _check_student(student_id: str) -> None:
+    if not student_id or _storable(student_id) != student_id:
+        raise GradebookError(f"{student_id!r} cannot be a student's name in a gradebook. Rename the folder.")
+
+
+def _check_names(what: str, where: str, given: Collection[str], known: Collection[str]) -> None:
+    strange = sorted(set(given) - set(known))
+    if strange:
+        raise GradebookError(
+            f"The gradebook knows no {what} {strange[0]!r} in {where}; "
+            f"it has {', '.join(sorted(known)) or 'none'}. Register the chapter again."
+        )

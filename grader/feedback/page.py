@@ -1,0 +1,229 @@
+"""One submission's result as a page of HTML that stands alone: points, and what was seen of what is not right.
+
+The page is made from what grading stored, and says no more: of hidden cases the points, that they failed, and the
+likely cause. All text is escaped where it enters; no script, picture, style or font is ever fetched.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import replace
+from html import escape
+
+from grader.autograde.grade import Graded
+from grader.feedback.remarks import for_student
+from grader.feedback.style import STYLE
+from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
+from grader.render.html import inline, mark, rows_html
+from grader.render.rows import Row, facts, harmless, headline, number
+from grader.verdict import Verdict
+
+MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
+MOST_OF_A_NAME = 255
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def feedback_page(manifest: Manifest, chapter: Chapter, graded: Graded, hints: Mapping[str, str]) -> str:
+    """The page of one submission. `hints` holds the first hint of each exercise."""
+    found = {name: verdict for notebook in graded.verdicts.values() for name, verdict in notebook.items()}
+    public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
+    student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
+    wrong = "".join(
+        _notebook(manifest, notebook, found, public, hints)
+        for notebook in chapter.notebooks
+        if any(e.id in found and not found[e.id] for e in notebook.exercises)
+    )
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{escape(chapter.title)}, feedback for {student}</title>
+<style>{STYLE}</style>
+</head>
+<body>
+<header>
+<p>{escape(manifest.title)}</p>
+<h1>{escape(chapter.title)}: your feedback</h1>
+<p>For <bdi>{student}</bdi></p>
+</header>
+<main>
+{"" if graded.sandboxed else _STAMP}{_points(chapter, graded, found)}{_remarks(chapter, graded)}{wrong}</main>
+<footer>
+{_FOOTER}{_BY_A_PERSON if chapter.questions else ""}</footer>
+</body>
+</html>
+"""
+
+
+_STAMP = """<p class="stamp"><strong>Not final.</strong> This result was found without the sandbox in which work is \
+graded, so nothing vouches for it. Your instructor has to grade the work again.</p>
+"""
+_FOOTER = """<p>Your notebook's own checks use <em>public cases</em>. Points are given for <em>hidden cases</em>: \
+inputs of the same kind with other numbers, which are shown to nobody. Of these you read whether they passed and what \
+the likely cause is.</p>
+"""
+_BY_A_PERSON = """<p>The points and comments that a person gives are not on this page. They stand in the feedback on \
+each notebook.</p>
+"""
+
+
+def _points(chapter: Chapter, graded: Graded, found: Mapping[str, Verdict]) -> str:
+    """What was earned, exercise by exercise and in all."""
+    due = sum(exercise.points for exercise in chapter.exercises)
+    total = f"{number(graded.earned)} of {_counted(due, 'point')}"
+    by_hand = sum(question.points for question in chapter.questions)
+    beside = f" {_counted(by_hand, 'more point')} in this chapter, given by a person." if by_hand else ""
+    groups = "".join(
+        f'<tbody>\n<tr><th scope="rowgroup" colspan="3">{escape(notebook.title)}</th></tr>\n'
+        + "".join(_exercise_line(exercise, found.get(exercise.id)) for exercise in notebook.exercises)
+        + "".join(_question_line(question, notebook, graded) for question in notebook.questions)
+        + "</tbody>\n"
+        for notebook in chapter.notebooks
+    )
+    return f"""<section aria-labelledby="points">
+<h2 id="points">Points</h2>
+<p class="total"><strong>{total}</strong> from the exercises.{beside}</p>
+<table>
+<thead><tr><th scope="col">Exercise</th><th scope="col">How it stands</th>\
+<th scope="col" class="points">Points</th></tr></thead>
+{groups}<tfoot><tr><th scope="row" colspan="2">All exercises</th>\
+<td class="points">{number(graded.earned)} of {number(due)}</td></tr></tfoot>
+</table>
+</section>
+"""
+
+
+def _exercise_line(exercise: Exercise, verdict: Verdict | None) -> str:
+    how, points = "not graded yet", f"– of {number(exercise.points)}"
+    name = escape(exercise.title)
+    if verdict is not None:
+        how = f"{mark(verdict)} {escape(headline(verdict))}"
+        points = f"{number(verdict.earned)} of {number(verdict.points)}"
+        if not verdict:
+            name = f'<a href="#{escape(exercise.id)}">{name}</a>'
+    return f'<tr><th scope="row">{name}</th><td>{how}</td><td class="points">{points}</td></tr>\n'
+
+
+def _question_line(question: Question, notebook: Notebook, graded: Graded) -> str:
+    how, points = "waits for a person, who reads it and gives the points", f"– of {number(question.points)}"
+    if notebook.name not in graded.unanswered:
+        how = "not graded yet"
+    elif question.id in graded.unanswered[notebook.name]:
+        how, points = "no answer was found", f"0 of {number(question.points)}"
+    return f'<tr><th scope="row">{escape(question.title)}</th><td>{how}</td><td class="points">{points}</td></tr>\n'
+
+
+def _remarks(chapter: Chapter, graded: Graded) -> str:
+    """What the student should know of the files that were handed in."""
+    told = for_student(chapter, graded.remarks)
+    if not told:
+        return ""
+    items = "".join(
+        f"<li>{f'<strong>{escape(title)}.</strong> ' if title else ''}{inline(_bounded(sentence))}</li>\n"
+        for title, sentence in told
+    )
+    counted = '<p class="quiet">Cells are counted from 1, text cells too.</p>\n' if "Cell " in items else ""
+    return f"""<section aria-labelledby="notebooks">
+<h2 id="notebooks">About your notebooks</h2>
+{counted}<ul>
+{items}</ul>
+</section>
+"""
+
+
+def _notebook(
+    manifest: Manifest,
+    notebook: Notebook,
+    found: Mapping[str, Verdict],
+    public: Mapping[str, Verdict],
+    hints: Mapping[str, str],
+) -> str:
+    """What is not right in one notebook."""
+    wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
+    notes = {found[exercise.id].note for exercise in wrong}
+    if len(wrong) > 1 and len(notes) == 1 and "" not in notes and not any(exercise.id in public for exercise in wrong):
+        articles = _whole(wrong, notes.pop())
+    else:
+        articles = "".join(
+            _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
+            for exercise in wrong
+        )
+    name = f"in-{notebook.name}"
+    return (
+        f'<section aria-labelledby="{name}">\n<h2 id="{name}">What to mend: {escape(notebook.title)}</h2>\n'
+        f"{articles}</section>\n"
+    )
+
+
+def _whole(wrong: list[Exercise], note: str) -> str:
+    """One note on a notebook of which no exercise could be looked at."""
+    names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
+    return f"<p>{inline(_bounded(harmless(note)))} Its exercises:</p>\n<ul>\n{names}</ul>\n"
+
+
+def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
+    """One exercise that is not right: what was seen on public cases, what is said of hidden ones, where to go on."""
+    place = manifest.place(exercise.id)
+    points = f"{number(verdict.earned)} of {_counted(verdict.points, 'point')}"
+    page = escape(place.page_title)
+    if manifest.book_url:
+        address = f"{manifest.book_url.rstrip('/')}/{place.page_address}"
+        page = f'<a href="{escape(address)}" rel="noreferrer">{page}</a>'
+    name = escape(exercise.id)
+    return f"""<article class="{verdict.status}" id="{name}" aria-labelledby="title-{name}">
+<h3 id="title-{name}">{escape(exercise.title)}, <code>{name}</code></h3>
+<p>{mark(verdict)} <strong>{points}</strong>, {escape(headline(verdict))}</p>
+{_cases(verdict, public)}{_hint(exercise.id, hint)}<p>To read again: {page}</p>
+</article>
+"""
+
+
+def _cases(hidden: Verdict, public: Verdict | None) -> str:
+    """The facts on public and on hidden cases; under one head where no case was reached."""
+    if public is None or public.status == "unimplemented":
+        return _facts(facts(hidden))
+    if public:
+        seen = "<p>Right on all of them. What is wrong shows on hidden cases alone.</p>\n"
+    else:
+        how = escape(headline(public))
+        seen = f"<p>{how[0].upper()}{how[1:]}. The first that does not:</p>\n"
+        if len(public.cases) < 2:
+            seen = ""
+        seen += _facts(facts(replace(public, facets=())))  # points are for hidden cases
+    note = inline(_bounded(harmless(hidden.note)))
+    if hidden.diagnosis is not None and public.diagnosis is not None and public.diagnosis.id == hidden.diagnosis.id:
+        note += " The likely cause is the same."
+        hidden = replace(hidden, diagnosis=None)
+    unseen = f"<p>{note}</p>\n{_facts(facts(replace(hidden, note='')))}"
+    return f"<h4>Public cases</h4>\n{seen}<h4>Hidden cases</h4>\n{unseen}"
+
+
+def _facts(found: list[Row]) -> str:
+    return rows_html([replace(row, text=_bounded(row.text)) for row in found]) + "\n"
+
+
+def _hint(exercise_id: str, hint: str) -> str:
+    """The first hint, folded."""
+    if not hint:
+        return ""
+    paragraphs = "".join(f"<p>{inline(' '.join(part.split()))}</p>\n" for part in re.split(r"\n\s*\n", hint))
+    more = inline(f'For more, run `hint("{exercise_id}", 2)` in the notebook.')
+    return (
+        f'<details>\n<summary>A question that may help</summary>\n{paragraphs}<p class="quiet">{more}</p>\n</details>\n'
+    )
+
+
+def _bounded(text: str) -> str:
+    """The text, cut where it would bury the page."""
+    lines = text[:MOST_CHARACTERS].splitlines()
+    kept = "\n".join(lines[:MOST_LINES])
+    return kept if len(text) <= MOST_CHARACTERS and len(lines) <= MOST_LINES else f"{kept} … (cut here)"
+
+
+def _counted(count: float, what: str) -> str:
+    """'1 point', '2 points'."""
+    return f"{number(count)} {what}{'' if count == 1 else 's'}"

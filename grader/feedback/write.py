@@ -1,0 +1,95 @@
+"""Write the pages of feedback of a chapter, from what grading stored. No student code is run.
+
+A page is `TERM/feedback/STUDENT/CHAPTER.html`: beside the folder `TERM/feedback/STUDENT/CHAPTER/` of nbgrader's own
+feedback and not in it, since nbgrader skips a folder that is there already, and deletes it with all it holds when it
+writes it anew.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from grader.autograde import store
+from grader.autograde.session import state_of
+from grader.feedback.page import feedback_page
+from grader.files import write_whole
+from grader.manifest import Chapter, load_manifest
+from grader.released import Released
+
+
+class FeedbackError(Exception):
+    """There is nothing to write feedback from; the message says what is missing and what to do."""
+
+
+@dataclass
+class Written:
+    """What was written. `ungraded` handed in and have no result yet; those of `outdated` have handed in something else
+    since, or the course has changed; results of `unsafe` were found without sandbox.
+    """
+
+    pages: list[Path] = field(default_factory=list)
+    ungraded: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+    unsafe: list[str] = field(default_factory=list)
+
+
+def page_path(term: Path, student: str, chapter_id: str) -> Path:
+    return term / "feedback" / student / f"{chapter_id}.html"
+
+
+def write_feedback(root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None) -> Written:
+    """Write the pages of these students, of all if None. Raises UnknownIdError, FeedbackError, OSError."""
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    names, written = _chosen(term, chapter, students)
+    data = Released(root / "grader" / "data")
+    hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
+    state = state_of(root, term, manifest, chapter)
+    for name in names:
+        stored = store.read(term, chapter.id, name)
+        if stored is None or stored.graded.student != name:
+            written.ungraded.append(name)
+            continue
+        graded = stored.graded
+        path = page_path(term, name, chapter.id)
+        write_whole(path, feedback_page(manifest, chapter, graded, hints).encode())
+        written.pages.append(path)
+        if not graded.sandboxed:
+            written.unsafe.append(name)
+        if not _is_of_today(term, chapter, stored, state):
+            written.outdated.append(name)
+    if not written.pages:
+        raise FeedbackError(f"No result of {chapter.id} in {term} can be read. {_first(term, chapter)}")
+    return written
+
+
+def _chosen(term: Path, chapter: Chapter, students: Collection[str] | None) -> tuple[list[str], Written]:
+    """Whose pages to write, and who has none to come. Raises FeedbackError."""
+    graded = store.students(term, chapter.id)
+    handed_in = sorted(path.parent.name for path in (term / "submitted").glob(f"*/{chapter.id}") if path.is_dir())
+    if students is None:
+        if not graded:
+            raise FeedbackError(f"Nothing of {chapter.id} is graded in {term} yet. {_first(term, chapter)}")
+        return graded, Written(ungraded=[name for name in handed_in if name not in set(graded)])
+    for name in students:
+        if name in graded:
+            continue
+        if name in handed_in:
+            raise FeedbackError(f"{chapter.id} of {name!r} is not graded yet. {_first(term, chapter)}")
+        raise FeedbackError(f"No submission of {chapter.id} by {name!r} in {term / 'submitted'}.")
+    return list(dict.fromkeys(students)), Written()
+
+
+def _first(term: Path, chapter: Chapter) -> str:
+    return f"Run  grader autograde {chapter.id} --term {term}  first."
+
+
+def _is_of_today(term: Path, chapter: Chapter, stored: store.Stored, state: str) -> bool:
+    """Whether grading would keep this result. Where the submission is gone nothing speaks against it."""
+    folder = term / "submitted" / stored.graded.student / chapter.id
+    try:
+        return store.key(state, folder, stored.graded.sandboxed) == stored.key
+    except FileNotFoundError:
+        return True

@@ -1,0 +1,277 @@
+"""A page of feedback: what it says and in which words, and that no student's text is ever more than text."""
+
+import dataclasses
+import html
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+
+import pytest
+
+from grader.autograde.grade import Graded
+from grader.feedback.page import feedback_page
+from grader.manifest import load_manifest
+from grader.messages import Messages
+from grader.released import Released
+from grader.render.picture import grid_svg
+from grader.render.rows import rows
+from grader.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
+
+ROOT = Path(__file__).parents[2]
+MANIFEST = load_manifest(ROOT / "course.toml")
+CHAPTER = MANIFEST.chapter("ch01_vanilla_rnn")
+MESSAGES: dict[str, Messages] = {e.id: Released(ROOT / "grader" / "data").messages(e.id) for e in CHAPTER.exercises}
+HINTS = {name: messages.hints[0] for name, messages in MESSAGES.items()}
+WHERE = {exercise.id: notebook.name for notebook in CHAPTER.notebooks for exercise in notebook.exercises}
+GRID = Grid("T", "H", ("0011", "0001"))
+
+
+def verdict(name, status="passed", **more):
+    exercise = MANIFEST.place(name).exercise
+    earned = more.pop("earned", exercise.points if status == "passed" else 0.0)
+    page = MANIFEST.place(name).page_title
+    return Verdict(name, exercise.title, status, float(earned), float(exercise.points), page, **more)
+
+
+def graded(*changed, public=(), **more):
+    """A submission in which all is right but for these verdicts."""
+    verdicts = {n: {e: verdict(e) for e in WHERE if WHERE[e] == n} for n in (nb.name for nb in CHAPTER.notebooks)}
+    for each in changed:
+        verdicts[WHERE[each.id]][each.id] = each
+    seen = {notebook: {v.id: v for v in public if WHERE[v.id] == notebook} for notebook in verdicts}
+    return Graded("ann", verdicts, seen, unanswered=more.pop("unanswered", {"capstone": ()}), **more)
+
+
+def page(*changed, manifest=MANIFEST, **more):
+    return feedback_page(manifest, CHAPTER, graded(*changed, **more), HINTS)
+
+
+class Reader(HTMLParser):
+    """The tags, attributes and text of a page, as a browser reads them."""
+
+    def __init__(self, text):
+        super().__init__()
+        self.tags, self.attributes, self.texts = [], [], []
+        self.feed(text)
+        self.close()
+
+    def handle_starttag(self, tag, attributes):
+        self.tags.append(tag)
+        self.attributes += [(tag, *pair) for pair in attributes]
+
+    def handle_data(self, data):
+        self.texts.append(data)
+
+    def handle_comment(self, data):
+        raise AssertionError(data)
+
+
+def words(text):
+    reader = Reader(text.partition("</style>")[2])
+    return re.sub(r"\s+", " ", "".join(reader.texts))
+
+
+CASE = CaseResult(
+    "B=2, T=4",
+    "rnn_forward(x (2, 4, 1))",
+    "h float64 (2, 4, 3)",
+    (Problem("values", "3 of 8 entries, first at [0, 2]: got 0.25, expected 0.75", "h", grid=GRID),),
+)
+OPEN = verdict(
+    "rnn_forward",
+    "failed",
+    cases=(CASE, CaseResult("B=1", "rnn_forward(…)", "h float64 (1, 1, 1)")),
+    facets=(FacetResult("one time step", 0.5, 0.5), FacetResult("several time steps", 0.0, 1.5)),
+    diagnosis=Diagnosis("late", "Every result stands one time step too late."),
+    earned=0.5,
+)
+HIDDEN = dataclasses.replace(OPEN, cases=(), note="On hidden cases the values differ from what is due.")
+
+
+def test_points_for_each_exercise_and_in_all():
+    text = words(page(HIDDEN, public=[OPEN]))
+    assert "13.5 of 15 points from the exercises. 2 more points in this chapter, given by a person." in text
+    assert "One step of the recurrence✓ right2 of 2" in text
+    assert "The whole sequence✗ not right yet0.5 of 2" in text
+    assert "All exercises13.5 of 15" in text
+
+
+def test_a_public_case_in_the_words_of_the_notebooks_check():
+    text = page(HIDDEN, public=[OPEN])
+    read = words(text)
+    for row in rows(OPEN):
+        if row.label not in ("next", "earned", "where"):
+            assert f"{row.label}{row.text}" in read
+    assert grid_svg(GRID) in text
+    assert "Not right yet: 1 of 2 cases pass. The first that does not:" in read
+    assert "Hidden cases On hidden cases the values differ from what is due. The likely cause is the same." in read
+    assert read.count("Every result stands one time step too late.") == 1
+    assert read.count("one time step 0.5 / 0.5 · several time steps 0 / 1.5") == 1  # those of hidden cases
+
+
+def test_another_cause_on_hidden_cases_is_told_beside():
+    other = dataclasses.replace(HIDDEN, diagnosis=Diagnosis("sign", "Every number has the wrong sign."))
+    read = words(page(other, public=[OPEN]))
+    assert "Every result stands one time step too late." in read
+    assert "Every number has the wrong sign." in read
+    assert "The likely cause is the same." not in read
+
+
+def test_right_on_public_cases_and_wrong_on_hidden_ones():
+    read = words(page(HIDDEN, public=[verdict("rnn_forward", cases=(CASE, CASE))]))
+    assert "Public cases Right on all of them. What is wrong shows on hidden cases alone." in read
+    assert CASE.call not in read
+
+
+def test_what_never_ran_has_its_note_alone():
+    read = words(page(verdict("rnn_step", "timeout", note="rnn_step was stopped after 5 s.")))
+    assert (
+        "0 of 2 points, stopped: it ran longer than its time limit noternn_step was stopped after 5 s. A question"
+        in read
+    )
+    assert "Public cases" not in read
+
+
+def test_a_stub_says_what_to_do():
+    stub = verdict("rnn_step", "unimplemented")
+    read = words(page(stub, public=[stub]))
+    assert "○ 0 of 2 points, not implemented yet what to doreplace the line that raises NotImplementedError" in read
+    assert "Public cases" not in read
+
+
+def test_the_first_hint_is_folded_and_no_other_is_there():
+    every = [dataclasses.replace(verdict(name, "failed"), note="On hidden cases …") for name in HINTS]
+    text = page(*every, public=[dataclasses.replace(v, cases=(CASE,)) for v in every])
+    for name, messages in MESSAGES.items():
+        start = text.index(f'id="{name}"')
+        folded = re.search(r"<details>(.*?)</details>", text[start:], re.DOTALL)[1]
+        assert (
+            " ".join(messages.hints[0].split()) in words("</style>" + folded).replace("`", "")
+            or "`" in messages.hints[0]
+        )
+        assert f'hint("{name}", 2)' in html.unescape(folded)
+        for later in messages.hints[1:]:
+            assert html.escape(later.splitlines()[0]) not in text
+    assert text.count("<details>") == len(HINTS)
+    assert "<details open" not in text
+
+
+def test_the_books_page_is_named_and_linked_where_the_manifest_says_where_it_is():
+    assert "To read again: The vanilla RNN › One step" in words(page(HIDDEN))
+    assert 'href="http' not in page(HIDDEN)
+    for url in ("https://example.org/book/", "../../../book"):
+        linked = page(HIDDEN, manifest=dataclasses.replace(MANIFEST, book_url=url))
+        address = f"{url.rstrip('/')}/book/ch01_vanilla_rnn/one_step.html#exercise-rnn_forward"
+        assert f'<a href="{address}" rel="noreferrer">The vanilla RNN › One step</a>' in linked
+
+
+def test_questions_wait_for_a_person_or_were_left_empty():
+    assert "Explain why it writeswaits for a person, who reads it and gives the points– of 2" in words(page())
+    assert "Explain why it writesno answer was found0 of 2" in words(page(unanswered={"capstone": ("why_it_writes",)}))
+    assert "They stand in the feedback on each notebook." in words(page())
+
+
+def test_a_result_without_sandbox_is_stamped():
+    stamp = "Not final. This result was found without the sandbox in which work is graded"
+    assert stamp in words(page(sandboxed=False))
+    assert stamp not in words(page())
+
+
+def test_a_notebook_that_could_not_be_read_is_told_of_once():
+    note = "The notebook could not be read: the file is empty. Open it in Jupyter, save it, and hand it in again."
+    lost = [verdict(name, "error", note=note) for name in WHERE if WHERE[name] == "recurrence"]
+    text = page(*lost)
+    assert words(text).count(note) == 1
+    for name in (v.id for v in lost):
+        assert f'href="#{name}"' in text
+        assert f'id="{name}"' in text
+
+
+def test_an_exercise_that_is_newer_than_the_result():
+    old = graded()
+    del old.verdicts["writing"]
+    read = words(feedback_page(MANIFEST, CHAPTER, old, HINTS))
+    assert "Drawing one idnot graded yet– of 2" in read
+
+
+# --- a student's text ----------------------------------------------------------------------------------------
+
+EVIL = [
+    "</script><script>alert(1)</script>",
+    "</style><style>*{display:none}</style>",
+    "\"><img src=x onerror=alert(1)>' onmouseover='alert(1)",
+    '<a href="javascript:alert(1)">javascript:alert(1)</a>',
+    "<!-- --><![CDATA[ ]]></title><base href=//evil.example><meta http-equiv=refresh content=0>",
+    "</code></pre></main></html><iframe srcdoc='<p>'>",
+    "`</code><svg onload=alert(1)>`",
+    "&lt;script&gt; &#60;script&#62; {{7*7}} {0} {cell}",
+]
+CONTROL = "\x00\x07\x1b[31m\x1b]0;title\x07\x9b\r\x7f\u202e\u202a\u2066\u2069\u200f\u061c\u2028\ud800"
+
+
+def everywhere(text):
+    """A submission that says this wherever a student's text can come to stand."""
+    case = CaseResult(text, text, text, (Problem("raised", text, text, (text, text)), Problem("judge", text, text)))
+    facets = (FacetResult(text, 0.5, 1), FacetResult(text, 0, 1))
+    each = {"facets": facets, "diagnosis": Diagnosis("a", text), "note": text, "earned": 0.5}
+    wrong = [verdict(name, "failed", **each) for name in HINTS]
+    shown = [dataclasses.replace(v, cases=(case, case), diagnosis=Diagnosis("b", text)) for v in wrong]
+    remarks = (
+        text,
+        f"recurrence: {text}",
+        f"recurrence, cell 3: {text}",
+        f"recurrence, between cells: {text}",
+        f"{text} (4.1 MB) was not laid beside the notebooks: too large or too many",
+        f"there is no file recurrence.ipynb; {text} was graded in its place",
+    )
+    return dataclasses.replace(graded(*wrong, public=shown, remarks=remarks), student=text)
+
+
+def everything_said(text):
+    return feedback_page(MANIFEST, CHAPTER, everywhere(text), HINTS)
+
+
+@pytest.mark.parametrize("text", EVIL)
+def test_a_students_text_is_text_and_nothing_else(text):
+    evil, harmless = Reader(everything_said(text)), Reader(everything_said("harmless"))
+    assert [tag for tag in evil.tags if tag != "code"] == [tag for tag in harmless.tags if tag != "code"]
+    fixed = [(tag, name, value) for tag, name, value in harmless.attributes if name != "aria-label"]
+    assert [(tag, name, value) for tag, name, value in evil.attributes if name != "aria-label"] == fixed
+    assert not [name for _, name, _ in evil.attributes if name.startswith("on")]
+    assert {value[0] for _, name, value in evil.attributes if name == "href"} == {"#"}
+    assert "".join(evil.texts).replace("`", "").count(text.replace("`", "")) > 8 * 6
+
+
+def test_characters_that_control_are_replaced():
+    text = everything_said(f"a{CONTROL}b")
+    assert not set(CONTROL) - set("[31m]0;title") & set(text)
+    assert re.search("a\N{REPLACEMENT CHARACTER}+", text)
+    assert text.encode("utf-8")
+
+
+@pytest.mark.parametrize("unit", ["x", "\n", "<", "`a`", "\N{COMBINING ACUTE ACCENT}"])
+def test_a_page_stays_small_whatever_a_student_writes(unit):
+    text = everything_said(unit * 30_000)
+    assert len(html.unescape(text)) < 2_000_000
+    assert len(everything_said(unit * 60_000)) == len(text)
+
+
+def test_remarks_without_end_are_cut():
+    remarks = tuple(f"recurrence, cell {n}: stopped after 5 s" for n in range(3000))
+    text = page(remarks=remarks)
+    assert text.count("<li>") == 21
+    assert "There is more of this kind: 2980 remarks." in text
+
+
+def test_nothing_is_fetched_and_nothing_may_be():
+    text = everything_said("https://example.org/x.png")
+    reader = Reader(text)
+    policy = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+    at = reader.attributes.index(("meta", "http-equiv", "Content-Security-Policy"))
+    assert reader.attributes[at + 1] == ("meta", "content", policy)
+    assert reader.tags[:4] == ["html", "head", "meta", "meta"]  # the policy stands before all that it is for
+    assert not {"script", "link", "img", "iframe", "object", "embed", "form", "base", "video", "use"} & set(reader.tags)
+    assert not {"src", "srcset", "action", "data", "poster", "xlink:href"} & {name for _, name, _ in reader.attributes}
+    style = text.partition("<style>")[2].partition("</style>")[0]
+    assert "url(" not in style
+    assert "@import" not in style

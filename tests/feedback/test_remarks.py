@@ -1,0 +1,172 @@
+"""Every remark that grading makes has words for the student, and none of them accuses."""
+
+import copy
+import json
+from pathlib import Path
+
+import pytest
+
+from grader.autograde.folder import MAX_FILE_BYTES, submitted_files
+from grader.autograde.frames import Fault
+from grader.autograde.grade import _find, _place, _plan
+from grader.autograde.notebook import UnreadableError, plan, read_notebook
+from grader.autograde.runner import _Child, _fault, _TooMuchError
+from grader.codec import CodecError
+from grader.feedback.remarks import for_student
+from grader.manifest import load_manifest
+
+ROOT = Path(__file__).parents[2]
+CHAPTER = load_manifest(ROOT / "course.toml").chapter("ch01_vanilla_rnn")
+FOLDER = ROOT / "exercises" / CHAPTER.id
+
+
+def of(notebook_name, change):
+    """What the student reads of a released notebook that was changed in this way."""
+    path = FOLDER / f"{notebook_name}.ipynb"
+    notebook = next(n for n in CHAPTER.notebooks if n.name == notebook_name)
+    submitted = read_notebook(path)
+    change(
+        submitted.cells, {c.metadata["nbgrader"]["grade_id"]: c for c in submitted.cells if "nbgrader" in c.metadata}
+    )
+    remarks = tuple(f"{notebook_name}: {remark}" for remark in _plan(read_notebook(path), submitted, notebook).remarks)
+    assert remarks
+    told = for_student(CHAPTER, remarks)
+    assert {title for title, _ in told} == {notebook.title}
+    return [sentence for _, sentence in told]
+
+
+def edited(cells, by_id):
+    for name in ("rnn_step-check", "rnn_forward-check"):
+        by_id[name].source = "2.0"
+
+
+def missing(cells, by_id):
+    cells.remove(by_id["rnn_step-check"])
+
+
+def above(cells, by_id):
+    cells.remove(by_id["rnn_step-check"])
+    cells.insert(0, by_id["rnn_step-check"])
+
+
+def undefined(cells, by_id):
+    cells.remove(by_id["rnn_forward"])
+
+
+def again(cells, by_id):
+    cells.append(copy.deepcopy(by_id["rnn_step"]))
+    cells[-1].metadata.clear()
+    cells[-1].source = "def rnn_step():\n    pass"
+
+
+def twice(cells, by_id):
+    cells.insert(cells.index(by_id["rnn_step"]), copy.deepcopy(by_id["rnn_step"]))
+
+
+def foreign(cells, by_id):
+    cells.clear()
+
+
+CHANGES = [
+    (edited, "Check cells that read differently from the released ones: `rnn_step`, `rnn_forward`. The released ones"),
+    (missing, "Check cells that were missing: `rnn_step`. They were put back; this costs no points."),
+    (above, "Check cells that stood above the cell that defines their function: `rnn_step`."),
+    (undefined, "No cell was found that defines: `rnn_forward`. If you wrote it, look whether"),
+    (again, "Defined again below its check: `rnn_step`. What stands above the check was graded."),
+    (twice, "Cells that stand twice: `rnn_step`. Both were run"),
+    (foreign, "Nothing of this notebook's exercises was found in the file. Is it from another assignment?"),
+]
+
+
+@pytest.mark.parametrize(("change", "words"), CHANGES, ids=lambda value: getattr(value, "__name__", ""))
+def test_what_a_notebook_lacks(change, words):
+    told = of("recurrence", change)
+    assert told[0].startswith(words)
+    assert len(told) == 1
+    assert "could not be read" not in told[0]  # the words for what is not known
+
+
+def test_an_answer_that_is_gone():
+    submitted, released = (read_notebook(FOLDER / "recurrence.ipynb") for _ in range(2))
+    cells = read_notebook(FOLDER / "capstone.ipynb").cells
+    released.cells += [c for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == "why_it_writes"]
+    exercises = [exercise.id for exercise in CHAPTER.notebooks[0].exercises]
+    (remark,) = plan(released, submitted, exercises, ["why_it_writes"]).remarks
+    ((_, sentence),) = for_student(CHAPTER, (f"recurrence: {remark}",))
+    assert sentence.startswith("No cell was found that answers: `why_it_writes`. If you wrote it,")
+
+
+def test_an_answer_that_stands_twice():
+    def doubled(cells, by_id):
+        cells.append(copy.deepcopy(by_id["why_it_writes"]))
+
+    assert of("capstone", doubled) == ["Answers that stand twice: `why_it_writes`. The first is the one that is read."]
+
+
+class Died:
+    def __init__(self, memory=False):
+        self.memory = memory
+        self.request = type("Request", (), {"result_bytes": 5})
+
+    used_up_memory = _Child.used_up_memory
+
+
+ERRORS = [
+    (TimeoutError(), False, "Cell 4 did not end within 5 s and was stopped. The other cells were run without it."),
+    (EOFError(), True, "Cell 4 needed more memory than a notebook may have and was stopped."),
+    (EOFError(), False, "Cell 4 did not end: Python itself ended while it ran."),
+    (CodecError(""), False, "Cell 4 could not be run to its end: its answer could not be read."),
+    (_TooMuchError(), False, "Cell 4 could not be run to its end: gave more than 5 bytes of results."),
+]
+
+
+@pytest.mark.parametrize(("error", "memory", "words"), ERRORS)
+def test_cells_that_did_not_end(error, memory, words, monkeypatch):
+    monkeypatch.setattr(Died, "used_up_memory", lambda self: self.memory)
+    cell = type("Cell", (), {"index": 3, "exercise": None})
+    fault = _fault(error, cell, 5.0, Died(memory))
+    planned = type("Plan", (), {"cells": (cell,)})
+    remark = f"recurrence, {_place(fault, planned)}: {fault.text}"
+    ((title, sentence),) = for_student(CHAPTER, (remark,))
+    assert title == "The recurrence"
+    assert sentence.startswith(words)
+
+
+def test_what_stands_under_the_exercise_is_not_told_twice():
+    cell = type("Cell", (), {"index": 3, "exercise": "rnn_step"})
+    planned = type("Plan", (), {"cells": (cell,)})
+    assert for_student(CHAPTER, (f"recurrence, {_place(Fault('timeout', 3, ''), planned)}: stopped after 5 s",)) == []
+    between = f"recurrence, {_place(Fault('died', None, ''), planned)}: the Python process ended"
+    assert for_student(CHAPTER, (between,)) == [
+        ("The recurrence", "It could not be run to its end: the Python process ended.")
+    ]
+
+
+def test_files(tmp_path):
+    (tmp_path / "big <b>.csv").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    _, remarks = submitted_files(tmp_path)
+    assert for_student(CHAPTER, tuple(remarks)) == [
+        (
+            "",
+            "The file big <b>.csv (4.0 MB) did not lie beside your notebooks while they ran: "
+            "it is too large, or one too many.",
+        )
+    ]
+    (tmp_path / "final.ipynb").write_text(json.dumps({"cells": []}))
+    _, remarks = _find(tmp_path, CHAPTER, CHAPTER.notebooks[0])
+    assert for_student(CHAPTER, tuple(remarks)) == [
+        (
+            "",
+            "There is no file recurrence.ipynb, so final.ipynb was graded. "
+            "Keep the name of the file that you were given.",
+        )
+    ]
+
+
+def test_a_file_that_cannot_be_read(tmp_path):
+    (tmp_path / "a.ipynb").write_text("")
+    with pytest.raises(UnreadableError) as caught:
+        read_notebook(tmp_path / "a.ipynb")
+    assert for_student(CHAPTER, (f"recurrence: {caught.value}",)) == [
+        ("The recurrence", "It could not be read: the file is empty.")
+    ]

@@ -1,0 +1,186 @@
+"""`grader feedback`: whose pages are written, where, and what the instructor reads."""
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from typer.testing import CliRunner
+
+from grader import cli
+from grader.autograde import pool, store
+from grader.autograde.grade import Graded
+from grader.autograde.gradebook import gradebook_url
+from grader.autograde.hidden import hidden_seed
+from grader.autograde.run import autograde
+from grader.autograde.session import state_of
+from grader.evaluate import verdict
+from grader.feedback.write import page_path, write_feedback
+from grader.manifest import load_manifest
+
+ROOT = Path(__file__).parents[2]
+MANIFEST = load_manifest(ROOT / "course.toml")
+CHAPTER = MANIFEST.chapter("ch01_vanilla_rnn")
+ODD = "Zoë [red]b & <i> 'é"
+
+
+@pytest.fixture
+def feedback(monkeypatch):
+    """Call the command as from the shell; return exit status, stdout and stderr."""
+
+    def call(*arguments):
+        monkeypatch.chdir(ROOT)
+        result = CliRunner().invoke(cli.app, ["feedback", *map(str, arguments)])
+        assert result.exception is None or isinstance(result.exception, SystemExit), result.exception
+        return result.exit_code, result.stdout, result.stderr
+
+    return call
+
+
+@pytest.fixture
+def term(tmp_path):
+    """A term in which ann and one of an odd name are graded."""
+    folder = tmp_path / "a term"
+    for student in ("ann", ODD):
+        hand_in(folder, student)
+        grade(folder, student)
+    return folder
+
+
+def hand_in(term, student):
+    shutil.copytree(ROOT / "exercises" / CHAPTER.id, term / "submitted" / student / CHAPTER.id)
+
+
+def grade(term, student, sandboxed=True):
+    """Store a result as grading does."""
+    hidden_seed(term)
+    verdicts = {n.name: {e.id: verdict(MANIFEST.place(e.id), "passed") for e in n.exercises} for n in CHAPTER.notebooks}
+    state = state_of(ROOT, term, MANIFEST, CHAPTER)
+    key = store.key(state, term / "submitted" / student / CHAPTER.id, sandboxed)
+    store.write(term, CHAPTER.id, store.Stored(key, Graded(student, verdicts, sandboxed=sandboxed)))
+
+
+def test_a_page_for_each_student(feedback, term):
+    status, output, error = feedback(CHAPTER.id, "--term", term)
+    assert (status, error) == (0, "")
+    assert output == f"Wrote 2 pages: {term}/feedback/STUDENT/{CHAPTER.id}.html\n"
+    assert page_path(term, "ann", CHAPTER.id).read_text("utf-8").count("15 of 15") == 2
+    assert "For <bdi>Zoë [red]b &amp; &lt;i&gt; &#x27;é</bdi>" in page_path(term, ODD, CHAPTER.id).read_text("utf-8")
+    files = [path for path in (term / "feedback").rglob("*") if path.is_file()]
+    assert sorted(files) == sorted(page_path(term, student, CHAPTER.id) for student in ("ann", ODD))
+
+
+def test_one_student(feedback, term):
+    assert feedback(CHAPTER.id, "--term", term, "--student", ODD, "--student", ODD)[0] == 0
+    assert not page_path(term, "ann", CHAPTER.id).exists()
+    assert page_path(term, ODD, CHAPTER.id).is_file()
+
+
+def test_nothing_is_graded_yet(feedback, tmp_path):
+    status, output, error = feedback(CHAPTER.id, "--term", tmp_path)
+    assert (status, output) == (1, "")
+    assert error == (
+        f"Nothing of {CHAPTER.id} is graded in {tmp_path} yet. "
+        f"Run  grader autograde {CHAPTER.id} --term {tmp_path}  first.\n"
+    )
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("name", ["bob", "", "..", "../submitted/ann", "[bold]"])
+def test_an_unknown_student(feedback, term, name):
+    status, output, error = feedback(CHAPTER.id, "--term", term, "--student", "ann", "--student", name)
+    assert (status, output) == (1, "")
+    assert error == f"No submission of {CHAPTER.id} by {name!r} in {term}/submitted.\n"
+    assert not (term / "feedback").exists()
+
+
+def test_an_unknown_chapter(feedback, term):
+    status, _, error = feedback("ch01_vanila_rnn", "--term", term)
+    assert status == 1
+    assert "There is no chapter 'ch01_vanila_rnn'. Near it: ch01_vanilla_rnn" in error
+
+
+def test_who_is_not_graded_yet(feedback, term):
+    hand_in(term, "carl")
+    status, _, error = feedback(CHAPTER.id, "--term", term, "--student", "carl")
+    assert status == 1
+    assert f"{CHAPTER.id} of 'carl' is not graded yet. Run  grader autograde {CHAPTER.id}" in error
+    status, output, error = feedback(CHAPTER.id, "--term", term)
+    assert status == 3
+    assert "Wrote 2 pages" in output
+    assert "For 1 of them: not graded yet, so no page: carl." in error
+
+
+@pytest.mark.parametrize("content", [b"", b"{", b'{"key": "", "graded": {"student": 3}}', b"\xff"])
+def test_a_result_that_cannot_be_read(feedback, term, content):
+    (term / "results" / CHAPTER.id / "ann" / "result.json").write_bytes(content)
+    status, output, error = feedback(CHAPTER.id, "--term", term)
+    assert status == 3
+    assert "Wrote 1 page:" in output
+    assert "not graded yet, so no page: ann." in error
+    status, _, error = feedback(CHAPTER.id, "--term", term, "--student", "ann")
+    assert status == 1
+    assert f"No result of {CHAPTER.id} in {term} can be read. Run  grader autograde" in error
+
+
+def test_a_submission_that_has_changed_since(feedback, term):
+    (term / "submitted" / "ann" / CHAPTER.id / "recurrence.ipynb").write_text("{}")
+    status, _, error = feedback(CHAPTER.id, "--term", term)
+    assert status == 0
+    assert "For 1 of them: the submission or the course has changed since it was graded: ann." in error
+    assert f"Run  grader autograde {CHAPTER.id} --term {term}  and this again." in error
+    shutil.rmtree(term / "submitted")
+    assert feedback(CHAPTER.id, "--term", term)[::2] == (0, "")  # what was handed in may be put away
+
+
+def test_without_sandbox(feedback, term):
+    grade(term, "ann", sandboxed=False)
+    status, _, error = feedback(CHAPTER.id, "--term", term)
+    assert status == 0
+    assert error == "For 1 of them: found without sandbox, and the page says so: ann.\n"
+    assert "Not final." in page_path(term, "ann", CHAPTER.id).read_text("utf-8")
+    assert "Not final." not in page_path(term, ODD, CHAPTER.id).read_text("utf-8")
+
+
+def test_a_page_is_written_whole(term, monkeypatch):
+    write_feedback(ROOT, term, CHAPTER.id)
+    path = page_path(term, "ann", CHAPTER.id)
+    before = path.read_bytes()
+
+    def fail(*_):
+        raise OSError("the disk is full")
+
+    monkeypatch.setattr(os, "replace", fail)
+    with pytest.raises(OSError, match="the disk is full"):
+        write_feedback(ROOT, term, CHAPTER.id)
+    assert path.read_bytes() == before
+    assert list(path.parent.iterdir()) == [path]
+
+
+def test_nbgraders_own_feedback_stands_beside_it(tmp_path):
+    """Whichever comes first, and again with --force, which deletes nbgrader's folder."""
+    term = tmp_path / "term"
+    hand_in(term, "ann")
+    (graded,) = autograde(ROOT, term, CHAPTER.id, pool.here, db_url=gradebook_url(term))
+    assert graded.fault == ""
+    write_feedback(ROOT, term, CHAPTER.id)
+    ours = page_path(term, "ann", CHAPTER.id)
+    content = ours.read_bytes()
+    theirs = {term / "feedback" / "ann" / CHAPTER.id / f"{n.name}.html" for n in CHAPTER.notebooks}
+    for more in ([], ["--force"]):
+        command = [sys.executable, "-m", "nbgrader", "generate_feedback", CHAPTER.id, *more]
+        done = subprocess.run(
+            command,
+            cwd=ROOT,
+            env=os.environ | {"UNROLLED_TERM": str(term)},
+            capture_output=True,
+            text=True,
+            check=False,
+        )
+        assert done.returncode == 0, done.stderr
+        assert set((term / "feedback" / "ann" / CHAPTER.id).glob("*.html")) == theirs
+        assert ours.read_bytes() == content
+        for path in theirs:
+            path.unlink()
