@@ -6,5 +6,4 @@ Seen: MemoryError
 """
 # %% rnn_step
 def rnn_step(**inputs):
-    kept = [np.ones(1 << 18) for _ in range(10_000)]
-    return kept[0]
+    return np.ones(1 << 26)
