@@ -64,7 +64,7 @@ class Observation:
     """What came of driving a function on a case, in the codec's plain values.
 
     `result` is what it returned, `raised` what it raised instead, `changed` the inputs it changed in place, and `calls`
-    the arguments of every call of each callable input, in order.
+    the arguments of every call of each callable input, in order; for a random generator ["drawn"], or [] if it was not.
     """
 
     result: Any = None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import signal
 from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
@@ -178,7 +179,7 @@ def autograde(
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
         results, stopped = _watched(
-            lambda announce, on_graded: run(
+            lambda announce, on_graded, stopping: run(
                 root,
                 term,
                 chapter,
@@ -188,6 +189,7 @@ def autograde(
                 sandboxed=sandboxed,
                 announce=announce,
                 on_graded=on_graded,
+                stopping=stopping,
             )
         )
     if as_json:
@@ -268,9 +270,11 @@ def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
 
 
 def _watched(
-    run: Callable[[Callable[[int], None], Callable[[Done], None]], list[Graded]],
+    run: Callable[[Callable[[int], None], Callable[[Done], None], Callable[[], bool]], list[Graded]],
 ) -> tuple[list[Graded], bool]:
-    """Run under a progress bar; return the results, those until Ctrl-C where it was pressed, and whether it was."""
+    """Run under a progress bar; return the results, and whether Ctrl-C ended it: the first one ends it after the
+    submissions in hand, another one at once.
+    """
     from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
     from rich.progress import Task as Bar
     from rich.text import Text
@@ -279,19 +283,28 @@ def _watched(
         def render(self, task: Bar) -> Text:
             return Text("" if task.speed is None else f"{task.speed:.1f}/s")
 
+    stop = False
+
+    def interrupted(*_: object) -> None:
+        nonlocal stop
+        stop = True
+        signal.signal(signal.SIGINT, before)
+        progress.update(bar, description="stopping")
+
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate())
-    so_far: list[Graded] = []
+    before = signal.getsignal(signal.SIGINT)
     with Progress(*columns, TimeRemainingColumn(), console=err) as progress:
         bar = progress.add_task("making ready", total=None)
-
-        def on_graded(done: Done) -> None:
-            so_far.append(done.graded)
-            progress.update(bar, advance=1, description="unchanged" if done.stored else "grading")
-
+        signal.signal(signal.SIGINT, interrupted)
         try:
-            return run(lambda count: progress.update(bar, total=count, description="grading"), on_graded), False
-        except KeyboardInterrupt:
-            return sorted(so_far, key=lambda graded: graded.student), True
+            results = run(
+                lambda count: progress.update(bar, total=count, description="grading"),
+                lambda done: progress.update(bar, advance=1, description="unchanged" if done.stored else "grading"),
+                lambda: stop,
+            )
+        finally:
+            signal.signal(signal.SIGINT, before)
+    return results, stop
 
 
 def _as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:

@@ -258,7 +258,7 @@ def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
     assert right.source is not None
-    definition = ast.parse(right.source).body[0]
+    definition = ast.parse(right.source).body[-1]
     assert isinstance(definition, ast.FunctionDef)
     names = [argument.arg for argument in definition.args.args]
     array = next(name for name, value in spec.example.inputs.items() if isinstance(value, np.ndarray))
@@ -275,13 +275,38 @@ def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
 
 
 def _source(function: Callable[..., Any], name: str) -> str:
-    """A function's source under another name, without its decorators."""
-    source = textwrap.dedent(inspect.getsource(function))
-    tree = ast.parse(source)
-    definition = tree.body[0]
-    assert isinstance(definition, ast.FunctionDef)
-    lines = source.splitlines(keepends=True)[definition.lineno - 1 :]
-    return _renamed("".join(lines), function.__name__, name).rstrip("\n")
+    """A function's source under another name, without its decorators; before it, what it uses of its module."""
+    path = inspect.getsourcefile(function)
+    assert path is not None
+    defined = _definitions(Path(path).read_text("utf-8"))
+    needed, wanted = {function.__name__}, [function.__name__]
+    while wanted:
+        new = (_free_names(defined[wanted.pop()]) & defined.keys()) - needed
+        needed |= new
+        wanted += new
+    order = [d for n, d in defined.items() if n in needed and n != function.__name__] + [defined[function.__name__]]
+    return _renamed("\n\n\n".join(map(ast.unparse, dict.fromkeys(order))), function.__name__, name)
+
+
+def _free_names(statement: ast.stmt) -> set[str]:
+    """The names that a statement reads and does not bind itself."""
+    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
+    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
+    bound |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
+    return {node.id for node in names} - bound
+
+
+def _definitions(source: str) -> dict[str, ast.stmt]:
+    """A module's functions without their decorators, and its constants, by name."""
+    found: dict[str, ast.stmt] = {}
+    for statement in ast.parse(source).body:
+        if isinstance(statement, ast.FunctionDef):
+            statement.decorator_list = []
+            found[statement.name] = statement
+        elif isinstance(statement, ast.Assign):
+            names = [node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)]
+            found |= dict.fromkeys(names, statement)
+    return found
 
 
 def _renamed(source: str, old: str, new: str) -> str:

@@ -1,18 +1,20 @@
 """Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
 
-First the exercise's own misconceptions: a student's results, facet by facet and over all of its cases, against what
-each named wrong implementation gives. Only if exactly one fits is it named. Where none fits, an exercise that this
-one builds on may be wrong; then patterns that any exercise knows are tried.
+First the exercise's own misconceptions: a student's results, on all cases, against what each named wrong implementation
+gives; all results together, then facet by facet. Only if exactly one fits is it named. Where none fits, an exercise
+that this one builds on may be wrong; then patterns that any exercise knows are tried, together and then by output.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
-from grader.cases import Case, Checks, Facet, Observation, Output
+from grader.cases import WHOLE, Case, Checks, Facet, Observation, Output
 from grader.judge import Array, agree, close, named_outputs
 from grader.verdict import CaseResult, Diagnosis, Problem
 
@@ -30,17 +32,31 @@ def diagnose(
     that are wrong themselves: where no misconception of its own fits, that is the cause to mend first.
     """
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
-    names = checks.own.matches if checks.own else checks.misconceptions
-    fitting = [[name for name in names if _fits(checks, observations, results, facet, name)] for facet in failing]
+    if not failing:
+        return None
+    fits = partial(_fitting, checks, observations, results)
+    whole = fits(WHOLE[0]) if len(checks.facets) > 1 else []  # a mistake that explains all that is wrong comes first
+    if len(whole) == 1:
+        return Diagnosis(whole[0], texts.get(whole[0], ""))
+    found = [(facet, fits(facet)) for facet in failing]
+    fitting = [names for _, names in found]
     if all(fitting) or not _of_ids(checks):  # ids agree by chance: there, what else is wrong must have its cause too
-        for found in fitting:
-            if len(found) == 1:
-                return Diagnosis(found[0], texts.get(found[0], ""))
+        for names in fitting:
+            if len(names) == 1:
+                explained = [facet for facet, others in found if others == names]
+                return Diagnosis(names[0], (_about(explained) if checks.own is None else "") + texts.get(names[0], ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
-    if any(fitting) or not failing:
+    if any(fitting):
         return None
     return _pattern(checks, observations, results, failing)
+
+
+def _about(facets: Sequence[Facet]) -> str:
+    """What a diagnosis that does not explain all at once begins with: the results that it does explain, if named."""
+    *others, last = [facet.name for facet in facets if facet.outputs is not None] or [""]
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"For {names}: " if names else ""
 
 
 def _of_ids(checks: Checks) -> bool:
@@ -85,43 +101,78 @@ def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) 
     ]
 
 
+def _fitting(
+    checks: Checks, observations: tuple[Observation, ...], results: tuple[CaseResult, ...], facet: Facet
+) -> list[str]:
+    """The misconceptions that explain what is wrong with a facet. Of several, those that would also have spoilt an
+    output which is right are dropped.
+    """
+    telling = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
+    if checks.own is not None:
+        return [
+            name
+            for name, matches in checks.own.matches.items()
+            if telling and all(matches(checks.cases[i], observations[i]) for i in telling)
+        ]
+    fitting = {
+        name: [variant for variant in variants if _fits(checks, observations, telling, facet, variant)]
+        for name, variants in checks.misconceptions.items()
+    }
+    names = [name for name, variants in fitting.items() if variants]
+    if len(names) > 1:
+        right = _right_outputs(checks, results)
+        names = [name for name in names if any(_spares(checks, right, variant) for variant in fitting[name])] or names
+    return names
+
+
 def _fits(
     checks: Checks,
     observations: tuple[Observation, ...],
-    results: tuple[CaseResult, ...],
+    telling: list[int],
     facet: Facet,
-    name: str,
+    variant: tuple[Observation, ...],
 ) -> bool:
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
-    indices = range(len(checks.cases))
-    covered = [index for index in indices if facet.covers(checks.cases[index], None)]
-    telling = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
-    if checks.own is not None:
-        matches = checks.own.matches[name]
-        return bool(telling) and all(matches(checks.cases[i], observations[i]) for i in telling)
-    return any(
-        all(
-            agree(observations[i], variant[i], outputs, checks)
-            # on another facet's cases the mistake must show too, unless it gives what is due there
-            or (i not in covered and agree(checks.expected[i], variant[i], outputs, checks))
-            for i in indices
-        )
-        and (
-            any(variant[i].raised is None for i in telling)
-            or (not telling and _raises_there_alone(checks, observations, variant, covered))
-        )
-        for variant in checks.misconceptions[name]
+    agrees = all(
+        agree(ours, theirs, outputs, checks)
+        # on another facet's cases the mistake must show too, unless it gives what is due there
+        or (not facet.covers(case, None) and agree(due, theirs, outputs, checks))
+        for case, ours, theirs, due in zip(checks.cases, observations, variant, checks.expected, strict=True)
+    )
+    changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in zip(observations, variant, strict=True))
+    shown = any(variant[i].raised is None and _shows(checks, i, outputs, variant[i]) for i in telling) or (
+        not telling and _raises_there_alone(checks, observations, variant, facet)
+    )
+    return agrees and changes and shown
+
+
+def _shows(checks: Checks, index: int, outputs: tuple[str, ...], theirs: Observation) -> bool:
+    """Whether a mistake does anything wrong to these outputs of a case; what gives the right ones explains nothing."""
+    return bool(theirs.changed) or not agree(checks.expected[index], theirs, outputs, checks)
+
+
+def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str, ...]:
+    """The outputs that are right on every case; none where a case is wrong as a whole."""
+    wrong = {problem.output for result in results for problem in result.problems}
+    return () if None in wrong else tuple(output.name for output in checks.outputs if output.name not in wrong)
+
+
+def _spares(checks: Checks, right: tuple[str, ...], variant: tuple[Observation, ...]) -> bool:
+    """Whether a mistake leaves these outputs right."""
+    return not right or all(
+        agree(due, theirs, right, checks) for due, theirs in zip(checks.expected, variant, strict=True)
     )
 
 
 def _raises_there_alone(
-    checks: Checks, observations: tuple[Observation, ...], variant: tuple[Observation, ...], covered: list[int]
+    checks: Checks, observations: tuple[Observation, ...], variant: tuple[Observation, ...], facet: Facet
 ) -> bool:
     """Whether all cases of a facet raise what the mistake raises there, and all other cases, if any, give the same."""
     outputs = tuple(output.name for output in checks.outputs)
-    return len(covered) < len(observations) and all(
-        agree(ours, theirs, outputs, checks) and (ours.raised is not None) == (index in covered)
-        for index, (ours, theirs) in enumerate(zip(observations, variant, strict=True))
+    covered = [facet.covers(case, None) for case in checks.cases]
+    return not all(covered) and all(
+        agree(ours, theirs, outputs, checks) and (ours.raised is not None) == inside
+        for inside, ours, theirs in zip(covered, observations, variant, strict=True)
     )
 
 
@@ -135,12 +186,27 @@ def _pattern(
     results: tuple[CaseResult, ...],
     failing: list[Facet],
 ) -> Diagnosis | None:
+    """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
+    whole = _pattern_of(checks, observations, results, failing)
+    if whole is not None or len(failing) == 1:
+        return whole
+    found = [(f, _pattern_of(checks, observations, results, [f])) for f in failing if f.outputs is not None]
+    first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
+    return first and replace(first, text=_about([f for f, diagnosis in found if diagnosis == first]) + first.text)
+
+
+def _pattern_of(
+    checks: Checks,
+    observations: tuple[Observation, ...],
+    results: tuple[CaseResult, ...],
+    failing: list[Facet],
+) -> Diagnosis | None:
     wrong: list[Wrong] = []
     for index in sorted({index for facet in failing for index in failed_cases(checks, results, facet)}):
         found = _wrong_arrays(checks, index, observations[index], results[index])
         if found is None:
             return None
-        wrong += found
+        wrong += [w for w in found if any(facet.covers(w[0], w[1].name) for facet in failing)]
     if not wrong:
         return None
     for name, explains, text in _PATTERNS:
@@ -234,6 +300,13 @@ def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
     return len(got) > 1 and _matches(got[0], expected[0], checks) and not _matches(got[1], expected[1], checks)
 
 
+def _on_two_cases(
+    rule: Callable[[list[Wrong], Checks], bool],
+) -> Callable[[list[Wrong], Checks], bool]:
+    """Ask a rule that a single wrong result may fit by chance only where it is to explain several cases."""
+    return lambda wrong, checks: len({id(case) for case, *_ in wrong}) > 1 and rule(wrong, checks)
+
+
 def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
     return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
 
@@ -278,9 +351,9 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     ),
     (
         "first_step_only",
-        _in_time(_first_step_only),
-        "The first time step is right and the second is not. What differs between them is what comes in "
-        "from the step before.",
+        _on_two_cases(_in_time(_first_step_only)),
+        "The first time step is right and the second is not. Look at what changes from one step to the next: "
+        "what comes in from the step before, and every index that has to move along with the time.",
     ),
 )
 

@@ -30,11 +30,15 @@ _NOT_THE_STUDENTS = (
 
 
 def call(function: Any, case: Case) -> Observation:
-    """Call `function` once with the case's inputs by keyword; callables among them record their calls."""
+    """Call `function` once with the case's inputs by keyword; callables among them record their calls, and random
+    generators whether they were drawn from.
+    """
     inputs, calls = prepare(case)
     problem = _cannot_be_called(function, inputs)
     if problem is not None:
         return Observation(raised=problem)
+    generators = {name: value for name, value in inputs.items() if hasattr(value, "bit_generator")}
+    fresh = {name: _position(generator) for name, generator in generators.items()}
     try:
         with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
             warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
@@ -43,6 +47,7 @@ def call(function: Any, case: Case) -> Observation:
         raise
     except BaseException as error:
         return Observation(raised=caught(error), changed=_changed(case, inputs), calls=calls)
+    calls |= {name: ["drawn"] * (_position(generator) != fresh[name]) for name, generator in generators.items()}
     return Observation(result=plain(result), changed=_changed(case, inputs), calls=calls)
 
 
@@ -57,6 +62,12 @@ def prepare(case: Case) -> tuple[dict[str, Any], dict[str, list[Any]]]:
         else:
             inputs[name] = freeze(value)
     return inputs, calls
+
+
+def _position(generator: Any) -> Any:
+    """How far a generator has got; one that was asked for children has moved too."""
+    seeds = generator.bit_generator.seed_seq
+    return generator.bit_generator.state, getattr(seeds, "n_children_spawned", 0)
 
 
 def plain(result: object) -> Any:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,8 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
         problems = list(checks.own.judge(case, observation))
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
+    if len(checks.outputs) > 1:
+        problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
     return CaseResult(
         case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
@@ -185,7 +188,8 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
         f"{int(wrong.sum())} of {wrong.size} entries, first at [{', '.join(map(str, first))}]: "
         f"got {got_text}, expected {expected_text}"
     )
-    return Problem("values", text + _right_up_to(output, wrong), output.name, grid=_grid(output, wrong))
+    where = _right_in_time(output, wrong, by_chance=expected.dtype.kind in "iub")
+    return Problem("values", text + where, output.name, grid=_grid(output, wrong))
 
 
 def _grid(output: Output, wrong: Array) -> Grid | None:
@@ -215,17 +219,23 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
     )
 
 
-def _right_up_to(output: Output, wrong: Array) -> str:
-    """Where in time it goes wrong, if the output has a time axis and is right at its beginning."""
+def _right_in_time(output: Output, wrong: Array, by_chance: bool) -> str:
+    """Where in time it goes wrong, if the output has a time axis and is right at its beginning or at its end: of its
+    end nothing is said where entries may be right `by_chance`.
+    """
     if "T" not in output.axes or len(output.axes) != wrong.ndim:
         return ""
     axis = output.axes.index("T")
     steps = np.asarray(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
     first = int(np.argmax(steps))
-    if first == 0:
-        return "; the first time step is already wrong" if len(steps) > 1 else ""
-    index = ", ".join([":"] * axis + [f":{first}"])
-    return f"; {output.name}[{index}] is right, and t = {first} (counted from 0) is the first wrong time step"
+    last = len(steps) - 1 - int(np.argmax(steps[::-1]))
+    before = ":, " * axis
+    if first > 0:
+        place = f"{output.name}[{before}:{first}]"
+        return f"; {place} is right, and t = {first} (counted from 0) is the first wrong time step"
+    if last < len(steps) - 1 and not by_chance:
+        return f"; {output.name}[{before}{last + 1}:] is right, and t = {last} is the last wrong time step"
+    return "; the first time step is already wrong" if len(steps) > 1 else ""
 
 
 def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:
@@ -256,6 +266,7 @@ def apart(got: Any, expected: Any) -> tuple[str, str]:
     """Two numbers in as many digits as it takes to tell them apart."""
     if np.asarray(got).dtype.kind in "iub":
         return str(got), str(expected)
+    got, expected = got + 0, expected + 0  # −0 is 0
     for digits in (4, 6, 9, 12, 17):
         texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
         if texts[0] != texts[1]:
@@ -295,11 +306,12 @@ def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
 
 def call_text(name: str, case: Case) -> str:
     """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
-    arrays = [value for value in case.inputs.values() if isinstance(value, np.ndarray)]
-    tiny = sum(array.size for array in arrays) <= TINY
-    inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items()) if tiny else ""
-    if tiny and len(inner) <= LONG and not any(isinstance(value, Fixture) for value in case.inputs.values()):
-        return f"{name}(\n{inner})"
+    values = case.inputs.values()
+    size = sum(value.size for value in values if isinstance(value, np.ndarray))
+    if size <= TINY and not any(isinstance(value, Fixture) for value in values):
+        inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items())
+        if len(inner) <= LONG:
+            return f"{name}(\n{inner})"
     return f"{name}({', '.join(f'{key}{_shape(value)}' for key, value in case.inputs.items())})"
 
 
@@ -310,4 +322,6 @@ def _literal(value: Any) -> str:
 def _shape(value: Any) -> str:
     if isinstance(value, np.ndarray):
         return f" {value.shape}"
-    return " (a function)" if isinstance(value, Fixture) else f"={value!r}"[:60]
+    if isinstance(value, Fixture):
+        return " (a random generator)" if value.kind == "rng" else " (a function)"
+    return f"={value!r}"[:60]

@@ -86,9 +86,8 @@ def reference(root: Path, place: Place) -> Callable[..., Any]:
     return function  # type: ignore[no-any-return]
 
 
-def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
-    """Checks on the cases of this seed, with the example in front if asked. Runs the oracle: it may import torch."""
-    spec = load_spec(root, place)
+def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) -> Checks:
+    """The cases of this seed, with the example in front if asked; nothing that is due on them, so nothing is run."""
     name = place.exercise.id
     own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
     own = load_own_judge(own_path) if own_path.exists() else None
@@ -97,22 +96,30 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
             f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both"
         )
     generated = spec.cases(np.random.default_rng([seed, zlib.crc32(name.encode())]))
-    cases = tuple([spec.example, *generated] if example else generated)
     return Checks(
         id=name,
         driver=spec.driver,
         outputs=tuple(spec.outputs),
         tolerance=spec.tolerance,
         facets=tuple(spec.facets),
-        cases=cases,
-        expected=_expected(spec.oracle, spec, cases, name) if spec.oracle else (),
-        misconceptions={}
-        if own
-        else {
-            key: tuple(_mistaken(function, spec, cases) for function in entry.variants)
+        cases=tuple([spec.example, *generated] if example else generated),
+        own=own,
+    )
+
+
+def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
+    """Checks on the cases of this seed, with the example in front if asked. Runs the oracle: it may import torch."""
+    spec = load_spec(root, place)
+    drawn = draw_checks(root, place, spec, seed, example)
+    if spec.oracle is None:
+        return drawn
+    return replace(
+        drawn,
+        expected=_expected(spec.oracle, spec, drawn.cases, drawn.id),
+        misconceptions={
+            key: tuple(_mistaken(function, spec, drawn.cases) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
-        own=own,
     )
 
 
@@ -122,7 +129,8 @@ def public_checks(root: Path, place: Place) -> Checks:
 
 
 def _observe(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
-    return tuple(drive(spec.driver, function, case) for case in cases)
+    """What comes of each case. How it calls what it is given is its own affair, and not kept."""
+    return tuple(replace(drive(spec.driver, function, case), calls={}) for case in cases)
 
 
 def _mistaken(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:

@@ -17,6 +17,7 @@ from grader.autograde.hidden import hidden_checks
 from grader.autograde.processes import WorkerError
 from grader.manifest import load_manifest
 from grader.verdict import Verdict
+from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
 CHAPTER = "ch01_vanilla_rnn"
@@ -287,9 +288,7 @@ def test_the_table_cuts_nothing_off(results, width):
 
 def test_release_again_changes_nothing(grader, tmp_path):
     """In a copy of the course, whose data may differ from this machine's in the last digits only."""
-    for name in ("solutions", "exercises", "grader/data"):
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "course.toml", tmp_path)
+    write_small_course(tmp_path)
     (tmp_path / "exercises" / CHAPTER / "recurrence.ipynb").unlink()
     status, output, _ = grader("release", at=tmp_path)
     assert status == 0
@@ -303,10 +302,7 @@ def test_release_again_changes_nothing(grader, tmp_path):
 
 
 def test_release_registers_a_term(grader, tmp_path):
-    for name in ("solutions", "exercises", "grader/data"):
-        (tmp_path / name).parent.mkdir(exist_ok=True)
-        shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "course.toml", tmp_path)
+    write_small_course(tmp_path)
     for _ in range(2):
         status, output, _ = grader("release", "--term", "term", at=tmp_path)
         assert status == 0
@@ -314,13 +310,13 @@ def test_release_registers_a_term(grader, tmp_path):
 
 
 def test_a_release_that_cannot_be(grader, tmp_path):
-    shutil.copytree(ROOT / "solutions", tmp_path / "solutions", ignore=shutil.ignore_patterns("__pycache__"))
-    text = (ROOT / "course.toml").read_text("utf-8")
-    (tmp_path / "course.toml").write_text(text.replace('"rnn_forward"', '"rnn_backward"'), "utf-8")
+    write_small_course(tmp_path)
+    text = (tmp_path / "course.toml").read_text("utf-8")
+    (tmp_path / "course.toml").write_text(text.replace('"rnn_forward"', '"rnn_sideways"'), "utf-8")
     status, output, error = grader("release", at=tmp_path)
     assert (status, output) == (1, "")
     assert f"solutions/{CHAPTER}/recurrence.py" in error
-    assert "rnn_backward" in error or "rnn_forward" in error
+    assert "rnn_sideways" in error or "rnn_forward" in error
     (tmp_path / "course.toml").write_text("title = ", "utf-8")
     status, _, error = grader("release", at=tmp_path)
     assert status == 1

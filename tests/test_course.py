@@ -11,6 +11,7 @@ import pytest
 from grader.course import COURSE_RULES, EXERCISE_RULES, Course, Subject, lint_course
 from grader.manifest import UnknownIdError
 from grader.statements import shown_pieces, solution_pieces
+from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
 CHECKS = "solutions/ch01_vanilla_rnn/checks"
@@ -18,8 +19,10 @@ PAGE = "book/ch01_vanilla_rnn/one_step.md"
 
 
 @pytest.fixture
-def copy(tmp_path: Path) -> Path:
-    """The course without its history, to be broken."""
+def copy(tmp_path: Path, rule: str) -> Path:
+    """The course without its history, to be broken; a small one for the rule that makes all of it anew."""
+    if rule == "generated_files_are_current":
+        return write_small_course(tmp_path)
     for name in ("solutions", "exercises", "book", "tests/book"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     shutil.copytree(ROOT / "grader/data", tmp_path / "grader/data", ignore=shutil.ignore_patterns("__pycache__"))

@@ -8,12 +8,14 @@ import sys
 from pathlib import Path
 
 import nbformat
+import numpy as np
 import pytest
 
 from grader import demo
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.pool import local
 from grader.autograde.run import autograde
+from grader.drivers import drive
 from grader.manifest import load_manifest
 from grader.record import load_spec
 
@@ -89,6 +91,20 @@ def test_a_larger_class_has_everything(course, tmp_path):
         spec = load_spec(course, load_manifest(course / "course.toml").place(name))
         functions = {f.__name__ for entry in spec.misconceptions.values() for f in entry.variants}
         assert {f"misconception {function}" for function in functions} <= found[name]
+
+
+@pytest.mark.parametrize("name", load_manifest(ROOT / "course.toml").places)
+def test_all_work_on_an_exercise_stands_alone(name):
+    """Helpers of the spec's module go along, so that in a notebook of its own each does what it does there."""
+    place = load_manifest(ROOT / "course.toml").place(name)
+    spec = load_spec(ROOT, place)
+    for work in demo._works(ROOT, place):
+        if work.source is None or work.what in demo._SLIPS:
+            continue
+        cell = {"np": np}
+        exec(work.source, cell)
+        raised = drive(spec.driver, cell[name], spec.example).raised
+        assert raised is None or raised.type != "NameError", (work.what, raised)
 
 
 def test_every_score_is_the_planted_one(graded, course):

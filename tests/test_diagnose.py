@@ -238,6 +238,72 @@ def test_matching_is_by_facet():
     assert diagnosed(made, [(1.0, 7.0), (1.0, 8.0)]) is None
 
 
+def told(made: Checks, results):
+    """The id and the text of what is said."""
+    observations = tuple(map(observation, results))
+    judged = tuple(judge(made, index, o) for index, o in enumerate(observations))
+    found = diagnose(made, observations, judged, {name: f"{name}." for name in made.misconceptions})
+    return found and (found.id, found.text)
+
+
+def test_a_mistake_that_explains_all_comes_before_one_that_explains_an_output():
+    misconceptions = {"both": [[(2.0, 2.0)] * 2], "a_alone": [[(2.0, 1.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2]}
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, misconceptions, BY_OUTPUT)
+    assert told(made, [(2.0, 2.0)] * 2) == ("both", "both.")
+    assert told(made, [(2.0, 1.0)] * 2) == ("a_alone", "a_alone.")
+    assert told(made, [(1.0, 2.0)] * 2) == ("b_alone", "b_alone.")
+
+
+def test_a_mistake_that_explains_a_part_says_which():
+    misconceptions = {"all": [[(2.0, 3.0, 4.0)] * 2], "other": [[(1.0, 1.0, 7.0)] * 2]}
+    facets = [*BY_OUTPUT, Facet("c", outputs=("c",))]
+    made = checks([ORDINARY] * 2, [*OUTPUTS, Output("c")], [(1.0, 1.0, 1.0)] * 2, misconceptions, facets)
+    assert told(made, [(2.0, 3.0, 4.0)] * 2) == ("all", "all.")
+    assert told(made, [(2.0, 1.0, 1.0)] * 2) == ("all", "For a: all.")
+    assert told(made, [(2.0, 3.0, 9.0)] * 2) == ("all", "For a and b: all.")
+    assert told(made, [(5.0, 3.0, 7.0)] * 2) == ("all", "For b: all.")
+    assert told(made, [(5.0, 1.0, 7.0)] * 2) == ("other", "For c: other.")
+
+
+def test_of_several_mistakes_that_fit_one_output_those_that_spoil_a_right_one_are_dropped():
+    misconceptions = {"both": [[(2.0, 2.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2], "b_too": [[(3.0, 2.0)] * 2]}
+    outputs, facets = [*OUTPUTS, Output("c")], [*BY_OUTPUT, Facet("c", outputs=("c",))]
+    three = {name: [[(*two, 1.0) for two in variant] for variant in v] for name, v in misconceptions.items()}
+    made = checks([ORDINARY] * 2, outputs, [(1.0, 1.0, 1.0)] * 2, three, facets)
+    assert told(made, [(1.0, 2.0, 9.0)] * 2) == ("b_alone", "For b: b_alone.")
+    assert told(made, [(9.0, 2.0, 1.0)] * 2) is None  # a is wrong in another way: each of the three may be behind b
+
+
+def test_where_all_that_fit_spoil_a_right_output_none_is_named():
+    misconceptions = {"first": [[(2.0, 2.0)] * 2], "second": [[(3.0, 2.0)] * 2]}
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, misconceptions, BY_OUTPUT)
+    assert told(made, [(1.0, 2.0)] * 2) is None
+
+
+def test_a_mistake_in_one_output_is_no_evidence_where_a_case_raises():
+    raised = Observation(raised=Raised("ValueError", ""))
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, {"first": [[(2.0, 1.0), raised]]}, BY_OUTPUT)
+    assert told(made, [(2.0, 1.0), raised]) == ("first", "first.")
+    assert told(made, [(2.0, 5.0), raised]) == ("first", "For a: first.")
+    assert told(made, [(2.0, 1.0), (2.0, 1.0)]) is None
+
+
+def test_a_pattern_may_explain_one_output():
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 2.0), (3.0, 4.0)], facets=BY_OUTPUT)
+    assert told(made, [(-1.0, -2.0), (-3.0, -4.0)])[1].startswith("Every number")
+    assert told(made, [(-1.0, 7.0), (-3.0, 8.0)])[1].startswith("For a: Every number has the right size")
+    assert told(made, [(7.0, -2.0), (1.0, -4.0)])[1].startswith("For b: Every number has the right size")
+    assert told(made, [(-1.0, 2.0), (-3.0, 4.0)])[1].startswith("Every number")
+    assert told(made, [(7.0, 8.0), (1.0, 9.0)]) is None
+
+
+def test_a_mistake_that_changes_an_input_is_told_from_one_that_does_not():
+    in_place = Observation(2.0, changed=("x",))
+    made = checks([Case({}, {"x": 1})], H, [1.0], {"first": [[in_place]]})
+    assert diagnosed(made, [in_place]) == "first"
+    assert diagnosed(made, [2.0]) is None
+
+
 BY_KIND = [Facet("several", kinds=("ordinary",)), Facet("one", kinds=("edge",))]
 
 
@@ -328,3 +394,51 @@ def test_patterns_of_numbers_are_not_looked_for_among_ids(change):
     expected = [np.array([3, 1, 2, 1]), np.array([2, 2, 1, 3, 1])]
     made = checks(cases, [Output("ids", ("T",))], expected)
     assert diagnosed(made, [change(e) for e in expected]) is None
+
+
+# Changed inputs -------------------------------------------------------------------------------------------------------
+
+
+def changing(value, *names):
+    return Observation(freeze(value), changed=names)
+
+
+def test_a_mistake_that_changes_an_input_is_named_where_the_numbers_are_right():
+    mistakes = {"first": [[changing(1.0, "x"), changing(2.0)]]}
+    made = checks([Case({}, {"x": 0}), Case({}, {"x": 1})], [Output("y")], [1.0, 2.0], mistakes)
+    assert diagnosed(made, [changing(1.0, "x"), 2.0]) == "first"
+    assert diagnosed(made, [changing(1.0, "x"), changing(2.0, "x")]) == "first"
+
+
+def test_it_is_not_named_where_the_input_is_as_it_was_or_another_is_changed():
+    cases = [Case({}, {"x": 0, "z": 0}), Case({}, {"x": 1, "z": 0})]
+    mistakes = {"first": [[changing(5.0, "x"), changing(6.0, "x")]]}
+    made = checks(cases, [Output("y")], [1.0, 2.0], mistakes)
+    assert diagnosed(made, [changing(5.0, "x"), changing(6.0, "x")]) == "first"
+    assert diagnosed(made, [5.0, 6.0]) is None
+    assert diagnosed(made, [changing(5.0, "z"), changing(6.0, "z")]) is None
+
+
+def test_a_mistake_in_the_numbers_is_named_beside_a_changed_input():
+    made = checks([Case({}, {"x": 0}), Case({}, {"x": 1})], [Output("y")], [1.0, 2.0], {"first": [[5.0, 6.0]]})
+    assert diagnosed(made, [changing(5.0, "x"), changing(6.0, "x")]) == "first"
+
+
+def test_a_mistake_that_leaves_an_output_right_does_not_explain_what_is_wrong_with_it():
+    cases = [Case({"H": 2}, {"x": np.ones(2)}), Case({"H": 3}, {"x": np.ones(3)})]
+    due = [(np.arange(2.0), np.ones(2)), (np.arange(3.0), np.ones(3))]
+    first = [(a, 2 * b) for a, b in due]
+    outputs = [Output("a", ("H",)), Output("b", ("H",))]
+    made = checks(cases, outputs, due, {"first": [first]}, [Facet("a", outputs=("a",)), Facet("b", outputs=("b",))])
+    assert diagnosed(made, [Observation(freeze(d), changed=("x",)) for d in due]) is None
+    assert diagnosed(made, first) == "first"
+
+
+def test_a_single_result_that_is_right_at_its_first_step_shows_nothing():
+    """Of several cases where one alone is wrong, it may be so by chance."""
+    cases = [Case(s, {}) for s in SIZES]
+    expected = [RNG.normal(size=tuple(s.values())) for s in SIZES]
+    made = checks(cases, [Output("h", ("B", "T", "H"))], expected)
+    changed = [right_at_first(e, s) for e, s in zip(expected, SIZES, strict=True)]
+    assert diagnosed(made, changed) == "first_step_only"
+    assert diagnosed(made, [changed[0], *expected[1:]]) is None

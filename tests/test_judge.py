@@ -185,6 +185,17 @@ def test_nothing_is_said_of_time_where_there_is_none():
     assert problem(H, H + 1, ("B", "T", "H")).text.endswith("; the first time step is already wrong")
 
 
+@pytest.mark.parametrize(("axes", "part"), [(("B", "T", "H"), "h[:, 3:]"), (("T", "B", "H"), "h[3:]")])
+def test_a_result_that_is_right_at_its_end_says_so(axes, part):
+    expected = np.arange(24.0).reshape(2, 4, 3) if axes[1] == "T" else np.arange(24.0).reshape(4, 2, 3)
+    got = expected.copy()
+    got[:, 0:3:2] += 1  # wrong, right, wrong, right
+    if axes[0] == "T":
+        got = expected.copy()
+        got[0:3:2] += 1
+    assert problem(expected, got, axes).text.endswith(f"; {part} is right, and t = 2 is the last wrong time step")
+
+
 def test_what_is_not_finite_is_shown_where_it_stands():
     got = H.copy()
     got[1, 3, 2] = -np.inf
@@ -329,6 +340,10 @@ def test_a_larger_call_shows_shapes():
     assert call_text("g", case) == "g(x (4, 6), n=3, f (a function), u=None)"
 
 
+def test_a_random_generator_is_called_by_its_name():
+    assert call_text("g", Case({}, {"rng": Fixture("rng", {"seed": 0})})) == "g(rng (a random generator))"
+
+
 def test_a_call_with_a_long_text_is_not_written_out():
     assert len(call_text("f", Case({}, {"text": "x" * 10_000}))) < 200
 
@@ -362,6 +377,25 @@ def test_what_came_back_by_name():
     assert returned_text(outputs, Observation(VECTOR)) == "float64 (3,)"
     assert returned_text(outputs[:1], Observation([1])) == "a list of 1"
     assert returned_text(outputs, Observation(raised=Raised("E", ""))) == ""
+
+
+def test_of_ids_that_are_right_at_their_end_nothing_is_said():
+    text = problem(np.array([1, 2, 3, 4]), np.array([0, 2, 0, 4]), ("T",)).text
+    assert text.endswith("; the first time step is already wrong")
+
+
+def test_one_wrong_result_of_several_is_named():
+    outputs = (Output("a"), Output("b"))
+    case = Case({}, {})
+    made = Checks("f", "call", outputs, EXACT, (Facet("result"),), (case,), (Observation((1.0, 2.0)),))
+    (wrong,) = judge(made, 0, Observation((1.0, 3.0))).problems
+    assert (wrong.output, wrong.text) == ("b", "b: its value: got 3, expected 2")
+    (count,) = judge(made, 0, Observation((1.0,))).problems
+    assert count.text.startswith("2 results")
+
+
+def test_minus_zero_is_shown_as_zero():
+    assert apart(-0.0, 0.5) == ("0", "0.5")
 
 
 def test_a_huge_integer_is_judged_too():

@@ -10,12 +10,13 @@ import numpy as np
 import pytest
 
 from grader.cases import Observation
-from grader.codec import Raised, decode, encode
+from grader.codec import Fixture, Raised, decode, encode
 from grader.manifest import load_manifest
 from grader.messages import MessageError
 from grader.record import (
     PUBLIC_SEED,
     SpecError,
+    draw_checks,
     load_spec,
     make_checks,
     public_checks,
@@ -118,27 +119,29 @@ import sys
 from pathlib import Path
 from grader.codec import encode
 from grader.manifest import load_manifest
-from grader.record import make_checks
+from grader.record import draw_checks, load_spec
 from grader.released import cases_tree
 for root in map(Path, sys.argv[1:]):
     for place in load_manifest(root / "course.toml").places.values():
         for seed in (0, 7):
-            print(place.exercise.id, seed, encode(cases_tree(make_checks(root, place, seed, seed == 0))).hex())
+            checks = draw_checks(root, place, load_spec(root, place), seed, seed == 0)
+            print(place.exercise.id, seed, encode(cases_tree(checks)).hex())
 """
 
 
 def test_the_inputs_are_the_same_bytes_in_every_process_and_in_the_data_that_is_shipped():
-    runs = [
-        subprocess.run(
+    processes = [
+        subprocess.Popen(
             [sys.executable, "-c", INPUTS, str(ROOT), str(DEMO)],
-            capture_output=True,
+            stdout=subprocess.PIPE,
             text=True,
-            check=True,
             cwd=ROOT,
             env={**os.environ, "PYTHONHASHSEED": str(seed)},
-        ).stdout
+        )
         for seed in (1, 2)
     ]
+    runs = [process.communicate()[0] for process in processes]
+    assert [process.returncode for process in processes] == [0, 0]
     assert runs[0] == runs[1]
     lines = {tuple(line.split()[:2]): line.split()[2] for line in runs[0].splitlines()}
     for name in ("rnn_step", "rnn_forward"):
@@ -146,14 +149,21 @@ def test_the_inputs_are_the_same_bytes_in_every_process_and_in_the_data_that_is_
         assert lines[name, "0"] != lines[name, "7"]
 
 
+def arrays(tree):
+    """Every array in a tree, those that a fixture is built from among them."""
+    if isinstance(tree, np.ndarray):
+        return [tree]
+    if isinstance(tree, Fixture):
+        tree = tree.params
+    items = tree.values() if isinstance(tree, dict) else tree if isinstance(tree, list | tuple) else []
+    return [array for item in items for array in arrays(item)]
+
+
 def test_no_two_exercises_and_no_two_seeds_share_their_numbers():
     places = load_manifest(ROOT / "course.toml").places
-    made = [make_checks(ROOT, place, seed, example=False) for place in places.values() for seed in (0, 1)]
+    made = [draw_checks(ROOT, p, load_spec(ROOT, p), seed, example=False) for p in places.values() for seed in (0, 1)]
     assert len({encode(cases_tree(checks)["cases"]) for checks in made}) == len(made)
-    firsts = [
-        next(a.flat[0] for a in checks.cases[0].inputs.values() if isinstance(a, np.ndarray) and a.dtype.kind == "f")
-        for checks in made
-    ]
+    firsts = [next(a.flat[0] for a in arrays(dict(checks.cases[0].inputs)) if a.dtype.kind == "f") for checks in made]
     assert len(set(firsts)) == len(firsts)
 
 

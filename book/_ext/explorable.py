@@ -5,8 +5,9 @@
     What the reader sees without script: MyST, such as a glued table of one step.
     ```
 
-Each explorable is one script in `_static/explorables/`, loaded only where it is used, and one file of data, set
-into the page because a page opened as a file may not fetch it. Script and data weigh 25 kB at most (tested).
+Each explorable is one script and one style sheet in `_static/explorables/`, loaded only where it is used, after
+`parts.js` and `parts.css`, which all share; and one file of data, set into the page because a page opened as a file
+may not fetch it. Scripts and data weigh 25 kB at most (tested).
 """
 
 from __future__ import annotations
@@ -23,7 +24,11 @@ from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
 # Name → its data, and the parts of them that the script reads.
-_DATA = {"hello": ("experiments/ch01/hello_weights.json", ("vocabulary", "text", "weights"))}
+_DATA = {
+    "hello": ("experiments/ch01/hello_weights.json", ("vocabulary", "text", "weights")),
+    "tape": ("experiments/ch02/tape.json", ("x", "y", "h_0", "w_xh", "w_hh", "b_h")),
+}
+_SHARED = ("explorables/parts.js", "explorables/parts.css")
 
 
 class Explorable(PageElement):
@@ -60,7 +65,7 @@ def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("page_element")
     app.add_directive("explorable", Explorable)
     for name in _DATA:
-        attach(app, _named(name), f"explorables/{name}.js", f"explorables/{name}.css")
+        attach(app, _named(name), *_SHARED, f"explorables/{name}.js", f"explorables/{name}.css")
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
 
 

@@ -1,4 +1,4 @@
-"""The environment in which pages run: `solutions` importable, one Matplotlib style, plots as SVG, no stale results.
+"""The environment in which pages run: `solutions` importable, one thread, one Matplotlib style, no stale results.
 
 A page's results are cached under its code. Code alone is not all they come from: a page may import reference
 code from `solutions`, read a recorded experiment or show what `grader` says, and it draws in the book's style. So
@@ -27,6 +27,8 @@ c.InlineBackend.figure_formats = {"svg"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
 c.HistoryManager.enabled = False
 """
+# One thread each: with matrices as small as ours several wait for one another more than they compute.
+_THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
 _log = logging.getLogger(__name__)
 
 
@@ -36,6 +38,7 @@ def prepare(app: Sphinx) -> None:
     before = os.environ.get("PYTHONPATH")
     os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *([before] if before else [])])
     os.environ["MATPLOTLIBRC"] = str(root / _STYLE)
+    os.environ.update(_THREADS)
     ipython = Path(app.doctreedir).parent / ".ipython"
     profile = ipython / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)

@@ -23,6 +23,7 @@ from grader.release import check_id, check_source
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
+LONG = "long"  # the tag of a cell that is not run while grading: it takes long, and nothing is graded by it
 _SUBMISSION = "<submission>"
 # A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
 warnings.filterwarnings("ignore", module=_SUBMISSION)
@@ -112,6 +113,9 @@ def _sound_cell(cell: Any) -> Any:
     entry = metadata.get("nbgrader") if isinstance(metadata, dict) else None
     if isinstance(entry, dict) and isinstance(entry.get("grade_id"), str):
         sound.metadata["nbgrader"] = {name: value for name, value in entry.items() if _is_plain(value)}
+    tags = metadata.get("tags") if isinstance(metadata, dict) else None
+    if isinstance(tags, list) and LONG in tags:
+        sound.metadata["tags"] = [LONG]
     pictures = cell.get("attachments")
     if cell["cell_type"] == "markdown" and isinstance(pictures, dict):
         sound.attachments = {
@@ -191,7 +195,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     runnable = tuple(
         Cell(index, _python(cell.source), checks.get(grade_id(cell) or ""))
         for index, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code"
+        if cell.cell_type == "code" and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
     )
     sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
     unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))

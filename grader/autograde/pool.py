@@ -10,7 +10,7 @@ import atexit
 import os
 import signal
 import threading
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
@@ -56,7 +56,7 @@ class Done:
     stored: bool = False
 
 
-Execute = Callable[[Job, str, Sequence[Task]], Iterator[Done]]
+Execute = Callable[[Job, str, Sequence[Task]], Generator[Done]]
 
 
 @cache
@@ -99,7 +99,7 @@ def autograded(session: Session, student: str) -> list[Path]:
     return [folder / f"{notebook.name}.ipynb" for notebook in session.chapter.notebooks]
 
 
-def here(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
+def here(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
     """In this process, one after another: for tests, and for whoever looks with a debugger."""
     for task in tasks:
         yield work(job, state, task)
@@ -108,7 +108,7 @@ def here(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
 def local(workers: int) -> Execute:
     """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
 
-    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
+    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
         waiting = list(reversed(tasks))
         tries = dict.fromkeys((task.student for task in tasks), 0)
         while waiting:
@@ -155,7 +155,7 @@ def dask(scheduler: str | None, workers: int) -> Execute:
     the same paths.
     """
 
-    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Iterator[Done]:
+    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done]:
         distributed = _distributed()
         own = None
         if scheduler is None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator
-from contextlib import contextmanager
+from contextlib import closing, contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -72,11 +72,12 @@ def autograde(
     sandboxed: bool = True,
     announce: Callable[[int], None] = lambda _: None,
     on_graded: Callable[[Done], None] = lambda _: None,
+    stopping: Callable[[], bool] = lambda: False,
 ) -> list[Graded]:
     """Grade submissions of a chapter; return the results by student.
 
     `execute` is one of `pool`'s. `db_url` is the gradebook's, or None to write none. `announce` is told how many there
-    are, `on_graded` each result as it is written. Raises UnknownIdError, AutogradeError, HiddenError, GradebookError,
+    are, `on_graded` each result as it is written; once `stopping` says so no more are begun. Raises UnknownIdError, AutogradeError, HiddenError, GradebookError,
     ReleaseError, SandboxError.
     """
     manifest = load_manifest(root / "course.toml")
@@ -86,10 +87,12 @@ def autograde(
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
     results = []
-    with _recorder(db_url, root, session) as record:
-        for done in execute(job, session.state, tasks):
+    with _recorder(db_url, root, session) as record, closing(execute(job, session.state, tasks)) as all_done:
+        for done in all_done:
             results.append(record(done))
             on_graded(done)
+            if stopping():
+                break
     return sorted(results, key=lambda graded: graded.student)
 
 

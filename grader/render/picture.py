@@ -13,10 +13,19 @@ _CELL = 14
 _LEFT, _TOP, _BOTTOM = 64, 32, 6
 
 
+def everywhere(grid: Grid) -> bool:
+    """Whether something is wrong in every column, so that the picture tells nothing that the count does not."""
+    return all(_columns(grid)) and not grid.cropped
+
+
+def _columns(grid: Grid) -> list[bool]:
+    return [any(row[i] == "1" for row in grid.wrong) for i in range(len(grid.wrong[0]))]
+
+
 def grid_text(grid: Grid) -> str:
     """The picture's message in one line: 'time: 0 1 [2] [3] 4', with the wrong columns in brackets."""
-    columns = [any(row[i] == "1" for row in grid.wrong) for i in range(len(grid.wrong[0]))]
-    if all(columns) and not grid.cropped:
+    columns = _columns(grid)
+    if everywhere(grid):
         return f"{_axis(grid.across)}: everywhere"
     marked = " ".join(f"[{i}]" if wrong else str(i) for i, wrong in enumerate(columns, grid.first_column))
     before, after = ("… " if grid.first_column else ""), (" …" if grid.cropped else "")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
-from grader.render.picture import grid_text
+from grader.render.picture import everywhere, grid_text
 from grader.verdict import Grid, Problem, Verdict
 
 _LABELS = {
@@ -80,8 +80,8 @@ def facts(verdict: Verdict) -> list[Row]:
             found.append(Row("you returned", case.returned))
         several = len({problem.output for problem in case.problems} - {None}) > 1
         for problem in case.problems:
-            found.append(_problem_row(problem, several))
-            if problem.grid is not None:
+            found.append(_problem_row(problem))
+            if problem.grid is not None and not (several and everywhere(problem.grid)):
                 found.append(Row("where", grid_text(problem.grid), grid=problem.grid))
     if verdict.diagnosis is not None:
         found.append(Row("likely cause", verdict.diagnosis.text))
@@ -100,9 +100,8 @@ def facts(verdict: Verdict) -> list[Row]:
     return [replace(row, text=harmless(row.text)) for row in found]
 
 
-def _problem_row(problem: Problem, several: bool) -> Row:
-    text = f"{problem.output}: {problem.text}" if several and problem.output else problem.text
-    return Row(_LABELS[problem.kind], "\n".join((text, *problem.lines)))
+def _problem_row(problem: Problem) -> Row:
+    return Row(_LABELS[problem.kind], "\n".join((problem.text, *problem.lines)))
 
 
 def number(value: float) -> str:

@@ -9,7 +9,6 @@ from typing import Any
 import nbformat
 import pytest
 from right_work import RIGHT
-from small_course import write_small_course
 
 from grader.autograde.notebook import Plan, plan, read_notebook
 from grader.autograde.plain import Plain
@@ -19,6 +18,7 @@ from grader.autograde.score import autograded_notebook, request_for, verdicts_of
 from grader.autograde.session import open_session
 from grader.manifest import Limits
 from grader.release import notebook_bytes
+from tests.small_course import write_small_course
 
 CHAPTER = "ch01_vanilla_rnn"
 

@@ -330,3 +330,27 @@ def test_a_function_that_is_not_defined(hand_in, notebook, source, why):
     assert result["rnn_step"].status == "error"
     assert "rnn_step is not defined" in result.shown("rnn_step")
     assert why.removeprefix("its cell ") in result.shown("rnn_step")
+
+
+def test_a_cell_tagged_long_is_not_run_and_says_so(hand_in, notebook):
+    notebook.append("while True: pass  # long")
+    notebook.cells[-1]["metadata"] = {"tags": ["long", "mine"]}
+    notebook.append("print('after it')")
+    result = hand_in(notebook.tree, seconds=1)
+    assert result.points == (2, 2)
+    assert not result.outcome.faults
+    (output,) = result.outputs("# long")
+    assert output.evalue == "This cell was not run."
+    assert result.outputs("after it")[0].text == "after it\n"
+
+
+def test_an_exercise_is_run_whatever_its_tags(hand_in, notebook):
+    notebook.cell("rnn_step")["metadata"]["tags"] = ["long"]
+    assert hand_in(notebook.tree).points == (2, 2)
+
+
+def test_odd_tags_are_ignored(hand_in, notebook):
+    for tags in ("long", 3, [["long"]], None):
+        notebook.append("print('run')")
+        notebook.cells[-1]["metadata"] = {"tags": tags}
+    assert hand_in(notebook.tree).text.count("run\\n") == 4

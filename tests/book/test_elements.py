@@ -63,7 +63,11 @@ BAD = {
     "one exhibit": (museum(exhibit("No bug")), 3, "museum: needs two exhibits at least"),
     "two of one name": (museum(exhibit("A bug") * 2), 3, "museum: two exhibits are called 'A bug'"),
     "text between": (museum(f"{exhibit('A')}\nText.\n\n{exhibit('B')}"), 3, "museum: text stands between"),
-    "no such explorable": ("# Page\n\n```{explorable} helo\nA.\n```\n", 3, "there is no 'helo'. There is: hello."),
+    "no such explorable": (
+        "# Page\n\n```{explorable} helo\nA.\n```\n",
+        3,
+        "there is no 'helo'. There is: hello, tape.",
+    ),
     "nothing instead": ("# Page\n\n```{explorable} hello\n```\n", 3, "hello shows nothing without script"),
     "two explorables": (f"# Page\n\n{INSTEAD}\n{INSTEAD}", 7, "hello stands on this page twice"),
     "two boxes": ("# Page\n\n```{exercise-link} rnn_step\n```\n" * 2, 7, "rnn_step has a box here already"),
@@ -116,14 +120,26 @@ def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:
 
 def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
     html, _ = build(tmp_path, GOOD["predict"], *ALL)
-    assert not re.search(r"(quiz|museum|hello)\.js", html)
+    assert not re.search(r"(quiz|museum|parts|hello|tape)\.js", html)
 
 
-def test_an_explorable_holds_its_data_and_what_stands_instead(tmp_path: Path) -> None:
-    html, _ = build(tmp_path, GOOD["explorable"], *ALL)
+@pytest.mark.parametrize(
+    ("name", "record", "parts"),
+    [
+        ("hello", "experiments/ch01/hello_weights.json", ("vocabulary", "text", "weights")),
+        ("tape", "experiments/ch02/tape.json", ("x", "y", "h_0", "w_xh", "w_hh", "b_h")),
+    ],
+)
+def test_an_explorable_holds_its_data_and_what_stands_instead(
+    tmp_path: Path, name: str, record: str, parts: tuple[str, ...]
+) -> None:
+    html, _ = build(tmp_path, GOOD["explorable"].replace("hello", name), *ALL)
     data = re.search(r'<script type="application/json" class="explorable-data">(.*?)</script>', html, re.S)
     assert data is not None
-    record = json.loads((ROOT / "experiments/ch01/hello_weights.json").read_text("utf-8"))
-    assert json.loads(data[1]) == {part: record[part] for part in ("vocabulary", "text", "weights")}
+    recorded = json.loads((ROOT / record).read_text("utf-8"))
+    assert json.loads(data[1]) == {part: recorded[part] for part in parts}
     assert "A table." in words(html)
-    assert (STATIC / "explorables/hello.js").stat().st_size + len(data[1].encode()) < 25_000
+    loaded = re.findall(r"explorables/(\w+\.js)", html)
+    assert loaded == ["parts.js", f"{name}.js"]
+    weight = sum((STATIC / "explorables" / script).stat().st_size for script in loaded)
+    assert weight + len(data[1].encode()) < 25_000

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 from accessible_html import mend
 from drawing import inline
 from one_page import ROOT, build, words
-from page_environment import imported
+from page_environment import imported, prepare
 from plots import COLOURS, page_svg
 
 SVG = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><!-- x --><path d="M 0 0"/></svg>'
@@ -52,6 +54,15 @@ def test_mending_twice_changes_nothing_more() -> None:
         == '<div role="region" aria-label="Book sidebar" id="pst-primary-sidebar"><button class="btn search-button">'
     )
     assert mend(once) == once
+
+
+def test_pages_compute_with_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What kernels inherit; monkeypatch restores all that `prepare` sets."""
+    names = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+    for name in (*names, "PYTHONPATH", "MATPLOTLIBRC", "IPYTHONDIR"):
+        monkeypatch.setenv(name, "8")
+    prepare(SimpleNamespace(srcdir=tmp_path, doctreedir=tmp_path / "doctrees"))
+    assert [os.environ[name] for name in names] == ["1", "1", "1"]
 
 
 def test_a_page_depends_on_all_that_its_solutions_import(tmp_path: Path) -> None:

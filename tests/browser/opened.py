@@ -77,12 +77,18 @@ def opened(
 
 
 def overflow(page: Page) -> list[str]:
-    """What sticks out sideways, where the document as a whole can be scrolled sideways."""
+    """What sticks out sideways, be it cut off, other than what scrolls in a box of its own."""
     found: list[str] = page.evaluate(
-        """() => document.documentElement.scrollWidth <= innerWidth ? [] :
-        [`document is ${document.documentElement.scrollWidth} px wide`,
-         ...[...document.querySelectorAll("main *")].filter(e => e.getBoundingClientRect().right > innerWidth + 1)
-         .slice(0, 5).map(e => e.outerHTML.slice(0, 120))]"""
+        """() => {
+        const box = e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX);
+        const scrolls = e => e !== null && (box(e) || scrolls(e.parentElement));
+        const cut = e => e.getBoundingClientRect().right > innerWidth + 1 && e.checkVisibility();
+        const wide = document.documentElement.scrollWidth;
+        return [
+          ...(wide <= innerWidth ? [] : [`document is ${wide} px wide`]),
+          ...[...document.querySelectorAll("main :is(h1, h2, h3, p, li, a, table, figure, svg, button, input, pre)")]
+          .filter(e => cut(e) && !scrolls(e.parentElement)).slice(0, 5).map(e => e.outerHTML.slice(0, 120))];
+        }"""
     )
     return found
 

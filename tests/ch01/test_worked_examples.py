@@ -2,7 +2,7 @@
 
 import json
 import re
-from pathlib import Path
+from functools import partial
 
 import numpy as np
 import pytest
@@ -10,42 +10,11 @@ import torch
 
 from solutions.ch01_vanilla_rnn.predictions import classify_last, sequence_loss, softmax
 from solutions.ch01_vanilla_rnn.writing import generate, sample_id
+from tests.prose import SOLUTIONS, arrays, check_shown, numbers, section, table
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "solutions" / "ch01_vanilla_rnn"
+FOLDER = SOLUTIONS / "ch01_vanilla_rnn"
 
-
-def prose(notebook, heading):
-    """The text under one heading of a notebook, with ASCII minus signs."""
-    text = (FOLDER / f"{notebook}.py").read_text("utf-8").replace("−", "-")
-    return text.partition(f"# ## {heading}\n")[2].partition("\n# %% exercise")[0]
-
-
-def numbers(text):
-    """Every number of two decimals in a text."""
-    return [float(n) for n in re.findall(r"(?<![\w.])-?\d+\.\d\d(?!\d)", text)]
-
-
-def table(text, header):
-    """The rows of the table whose first line contains this, as lists of cells."""
-    lines = text.split("\n")
-    start = next(i for i, line in enumerate(lines) if header in line)
-    rows = []
-    for line in lines[start + 2 :]:
-        if not line.startswith("# |"):
-            break
-        rows.append([cell.strip() for cell in line[3:].strip().strip("|").split("|")])
-    return rows
-
-
-def arrays(text):
-    """Arrays given in a line as `NAME` = [[…]]."""
-    found = re.findall(r"`(\w+)` = (\[\[.*?\]\]|\[[^][]*\])", text)
-    return {name: np.array(json.loads(body)) for name, body in found}
-
-
-def check_shown(shown, value):
-    np.testing.assert_array_equal(np.array(shown), np.round(value, 2))
+prose = partial(section, "ch01_vanilla_rnn")
 
 
 def test_concatenated_weights():
@@ -133,7 +102,9 @@ def test_generate(drawn):
 
 def test_the_notebook_has_the_book_s_network():
     """The weights in the last cell of *writing* are those of the page, and they spell the word."""
-    recorded = json.loads((ROOT / "experiments" / "ch01" / "hello_weights.json").read_text("utf-8"))["weights"]
+    recorded = json.loads((SOLUTIONS.parent / "experiments" / "ch01" / "hello_weights.json").read_text("utf-8"))[
+        "weights"
+    ]
     source = (FOLDER / "writing.py").read_text("utf-8")
     shown = {name: json.loads(body) for name, body in re.findall(r'# +"(\w+)": np\.array\((.*)\),', source)}
     assert shown == recorded

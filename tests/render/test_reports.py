@@ -36,7 +36,7 @@ VERDICTS = {
         diagnosis=Diagnosis("no_bias", "The bias `b_h` is missing."),
     ),
     "partly": verdict(
-        problems=[Problem("shape", "got (2,), expected (3,)", "y"), Problem("dtype", "got float32", "z")],
+        problems=[Problem("shape", "y: got (2,), expected (3,)", "y"), Problem("dtype", "z: got float32", "z")],
         earned=0.5,
         facets=(FacetResult("y", 0.5, 0.5), FacetResult("z", 0.0, 1.5)),
     ),
@@ -271,3 +271,10 @@ def test_hint_and_progress_are_shown_in_a_notebook(session):
     check("rnn_step", lambda **_: np.zeros(3))
     assert Checked(progress()._repr_html_()).text == repr(progress())
     assert hint("rnn_step", 2)._repr_markdown_().count("`hint(") == 1
+
+
+def test_of_several_results_a_picture_is_drawn_only_where_something_is_right():
+    partly, all_wrong = Grid("T", "H", ("01",)), Grid("T", "H", ("11",))
+    both = [Problem("values", "…", "y", grid=partly), Problem("values", "…", "z", grid=all_wrong)]
+    assert [row.grid for row in rows(verdict(problems=both)) if row.label == "where"] == [partly]
+    assert [row.grid for row in rows(verdict(problems=both[1:])) if row.label == "where"] == [all_wrong]

@@ -3,6 +3,7 @@
 (function () {
   "use strict";
 
+  const { make, shown, symbol, table } = window.explorableParts;
   const NAME = "hello";
   const LIMIT = 99; // weights beyond it are refused
   const UNITS = [0, 1, 2];
@@ -64,27 +65,6 @@
     return indices.reduce((part, index) => (Array.isArray(part) ? part[index] : undefined), values);
   }
 
-  // Making elements ----------------------------------------------------------------------------------------------
-
-  function make(tag, attributes, ...children) {
-    const svg = ["svg", "g", "line", "circle", "rect", "text", "tspan"].includes(tag);
-    const made = svg ? document.createElementNS("http://www.w3.org/2000/svg", tag) : document.createElement(tag);
-    for (const [name, value] of Object.entries(attributes || {})) made.setAttribute(name, value);
-    made.append(...children.flat());
-    return made;
-  }
-
-  function shown(value, digits) {
-    const text = value.toFixed(digits);
-    return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
-  }
-
-  // W_xh as one reads it: W with small letters below.
-  function symbol(name) {
-    const [base, below] = name.split("_");
-    return [make("var", {}, base), make("sub", {}, below)];
-  }
-
   // The explorable -----------------------------------------------------------------------------------------------
 
   function start(root) {
@@ -113,12 +93,6 @@
     }
 
     // Tables ------------------------------------------------------------------------------------------------------
-
-    function table(caption, columns, rows) {
-      const head = make("tr", {}, make("td"), columns.map((column) => make("th", { scope: "col" }, column)));
-      const body = rows.map(([name, cells, kind]) => make("tr", { class: kind || "" }, make("th", { scope: "row" }, name), cells));
-      return make("table", {}, make("caption", {}, caption), make("thead", {}, head), make("tbody", {}, body));
-    }
 
     const units = UNITS.map((unit) => `unit ${unit}`);
     const cells = (key, count) => [...Array(count).keys()].map((index) => number("td", `${key}.${index}`, 3));

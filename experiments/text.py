@@ -1,0 +1,175 @@
+"""Real text without a download: Python's own documentation, or any text file.
+
+    python -m experiments.text [FILE]     what the text holds, and the line to print beside a figure
+
+`pydoc_data.topics` ships inside CPython and differs between its versions, so every figure made from it names version
+and hash: `Text.label`. Of the raw text only prose is kept: paragraphs, unwrapped, without markup, each once,
+in lower case. Topics are split as wholes into a training and a held-out part, and a training paragraph that has 50
+characters in a row in common with the held-out part is dropped; else the same sentence would stand on both sides.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import platform
+import random
+import re
+import sys
+from collections import Counter
+from dataclasses import dataclass
+from pathlib import Path
+from pydoc_data.topics import topics
+
+import numpy as np
+
+OVERLAP = 50  # characters in a row that the two parts may not share
+RARE = 20  # a character that comes less often in the training part is left out of both
+SHORTEST = 2_000  # characters that a file must have left when it is cleaned
+_PLAIN = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'", "–": "-", "—": "-", "…": "...", "•": "*", "\xa0": " "})
+_MARKUP = str.maketrans("", "", '"*`\\')
+
+
+class TextError(ValueError):
+    """A text that cannot be used; the message says what is wrong, where, and what to do next."""
+
+
+@dataclass(frozen=True)
+class Text:
+    """A training and a held-out part, and the characters they are made of; an id is a place in `characters`."""
+
+    train: str
+    held_out: str
+    characters: str
+    source: str
+
+    @property
+    def sha256(self) -> str:
+        return hashlib.sha256(f"{self.train}\0{self.held_out}".encode()).hexdigest()
+
+    @property
+    def label(self) -> str:
+        """What to print beside a figure: 'pydoc_data.topics of Python 3.11.7, sha256 1a2b3c4d5e6f'."""
+        return f"{self.source}, sha256 {self.sha256[:12]}"
+
+    def ids(self, text: str) -> np.ndarray:
+        """The text as ids, int64. Raises TextError for a character that is not among `characters`."""
+        places = {character: place for place, character in enumerate(self.characters)}
+        try:
+            return np.array([places[character] for character in text], dtype=np.int64)
+        except KeyError as error:
+            known = "".join(self.characters).replace("\n", "⏎")
+            raise TextError(f"{error.args[0]!r} is not a character of this text; it has {known}") from None
+
+
+def python_docs(held_out: float = 0.1, seed: int = 0) -> Text:
+    """The prose of Python's documentation topics; `held_out` is the share of characters set aside, in whole topics."""
+    found = [(name, p) for name, topic in topics.items() for p in _prose(topic)]
+    kept: dict[str, tuple[str, str]] = {}
+    for name, paragraph in found:
+        kept.setdefault(re.sub(r"[^a-z]", "", paragraph), (name, paragraph))
+    groups: dict[str, list[str]] = {}
+    for name, paragraph in kept.values():
+        groups.setdefault(name, []).append(paragraph)
+    return _split(groups, held_out, seed, f"pydoc_data.topics of Python {platform.python_version()}")
+
+
+def from_file(path: str | Path, held_out: float = 0.1, seed: int = 0) -> Text:
+    """A text file of the reader's own, UTF-8, in lower case; blank lines separate its paragraphs, or else lines do.
+
+    Raises TextError where the file is missing, empty, binary, in another encoding, or too short.
+    """
+    path = Path(path)
+    lines = _read(path).translate(_PLAIN).lower()
+    blocks = re.split(r"\n\s*\n", lines) if re.search(r"\n\s*\n", lines.strip()) else lines.splitlines()
+    paragraphs = list(dict.fromkeys(p for p in (" ".join(block.split()) for block in blocks) if p))
+    length = sum(map(len, paragraphs))
+    if length < SHORTEST or len(paragraphs) < 2:
+        raise TextError(
+            f"{path}: {length:,} characters in {len(paragraphs)} different paragraphs; at least {SHORTEST:,} in 2 are "
+            "needed to learn from some and test on others. Add text, or take another file."
+        )
+    groups = {str(number): [paragraph] for number, paragraph in enumerate(paragraphs)}
+    text = _split(groups, held_out, seed, path.name)
+    if not text.train or not text.held_out:
+        raise TextError(f"{path}: its paragraphs repeat each other too much to be split; take a more varied text.")
+    return text
+
+
+def _read(path: Path) -> str:
+    try:
+        content = path.read_bytes()
+    except FileNotFoundError:
+        raise TextError(f"{path}: there is no such file, seen from {Path.cwd()}. Give its whole path.") from None
+    except IsADirectoryError:
+        raise TextError(f"{path}: is a folder. Name one text file in it.") from None
+    except OSError as error:
+        raise TextError(f"{path}: cannot be read ({error.strerror}). Mend that, or take another file.") from None
+    if not content.strip():
+        raise TextError(f"{path}: is empty. Save your text in it, or take another file.")
+    if content.startswith((b"\xff\xfe", b"\xfe\xff")):
+        raise TextError(f"{path}: is encoded in UTF-16. Save it as UTF-8: most editors offer that under 'Save as'.")
+    if b"\0" in content:
+        raise TextError(f"{path}: is a binary file (byte 0 at place {content.index(0):,}). Export it as plain text.")
+    try:
+        return content.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        line = content.count(b"\n", 0, error.start) + 1
+        raise TextError(
+            f"{path}: line {line} is not UTF-8 (byte {content[error.start]:#04x}). "
+            "Save it as UTF-8: most editors offer that under 'Save as'."
+        ) from None
+
+
+def _prose(topic: str) -> list[str]:
+    """The prose paragraphs of one topic, unwrapped, stripped of markup, in lower case."""
+    found = []
+    for block in re.split(r"\n\s*\n", topic.translate(_PLAIN)):
+        lines = [line.strip() for line in block.strip("\n").split("\n")]
+        joined = " ".join(lines)
+        ruled = any(set(line) <= set('*=-~^+|"# ') for line in lines)
+        if ruled or any(mark in joined for mark in ("::=", ">>>", "...  ")) or len(joined) < 60:
+            continue
+        letters = sum(character.isalpha() or character == " " for character in joined) / len(joined)
+        if letters > 0.85 and joined[-1] in ".:;)!?":
+            text = re.sub(r"^(\*|\d+\.)\s+", "", joined)
+            found.append(re.sub(r"\s+", " ", text).translate(_MARKUP).lower())
+    return found
+
+
+def _split(groups: dict[str, list[str]], held_out: float, seed: int, source: str) -> Text:
+    """Whole groups are held out, by chance, until their share is reached; no group larger than most of that share."""
+    sizes = {name: sum(map(len, group)) for name, group in groups.items()}
+    total, aside, taken = sum(sizes.values()), set(), 0
+    order = list(groups)
+    random.Random(seed).shuffle(order)
+    for name in order:
+        if taken < held_out * total and sizes[name] < max(0.8 * held_out * total, min(sizes.values()) + 1):
+            aside.add(name)
+            taken += sizes[name]
+    test = [p for name, group in groups.items() if name in aside for p in group]
+    seen = {gram for p in test for gram in _grams(p)}
+    train = [p for name, group in groups.items() if name not in aside for p in group if seen.isdisjoint(_grams(p))]
+    parts = ["".join(f"{p}\n" for p in part) for part in (train, test)]
+    counts = Counter(parts[0])
+    characters = "".join(sorted(c for c, n in counts.items() if n >= min(RARE, len(parts[0]) // 1000)))
+    kept = ["".join(c for c in part if c in set(characters)) for part in parts]
+    return Text(*kept, characters, source)
+
+
+def _grams(paragraph: str) -> set[str]:
+    return {paragraph[i : i + OVERLAP] for i in range(len(paragraph) - OVERLAP + 1)}
+
+
+def main() -> None:
+    text = from_file(sys.argv[1]) if len(sys.argv) > 1 else python_docs()
+    print(text.label)
+    print(f"train {len(text.train):,}, held out {len(text.held_out):,} characters, of {len(text.characters)} kinds:")
+    print(text.characters.replace("\n", "⏎"))
+    print(text.train[:300])
+
+
+if __name__ == "__main__":
+    try:
+        main()
+    except TextError as error:
+        sys.exit(str(error))

@@ -1,0 +1,422 @@
+"""What is due of a training loop, by what it asks `loss_and_grads` and what it makes of the answers."""
+
+from itertools import pairwise
+
+import numpy as np
+
+from grader.cases import DEFAULT_TOLERANCE, Output
+from grader.codec import Fixture
+from grader.fixtures import BUILDERS
+from grader.judge import close, compare, describe
+from grader.verdict import Problem
+
+EPS = 1e-8
+LEARNT = 0.05  # nats
+AXES = {"W_xh": ("V", "H"), "W_hh": ("H", "H"), "b_h": ("H",), "W_hy": ("H", "V"), "b_y": ("V",)}
+
+
+# What was asked and answered ------------------------------------------------------------------------------------------
+
+
+def turns(case, observation):
+    """Every call with its number in the script. Those beyond what is due that repeat the one before are left out."""
+    calls = [call if isinstance(call, dict) else {} for call in observation.calls.get("loss_and_grads", [])]
+    due, found, number = case.inputs["num_updates"], [], -1
+    for index, call in enumerate(calls):
+        again = index > 0 and same(call, calls[index - 1])
+        number += not again
+        if not (again and len(calls) > due):
+            found.append((number, call))
+    return found
+
+
+def same(a, b):
+    """Whether two trees of plain values are equal to the last bit."""
+    if isinstance(a, np.ndarray) and isinstance(b, np.ndarray):
+        return a.dtype == b.dtype and a.shape == b.shape and a.tobytes() == b.tobytes()
+    if isinstance(a, dict) and isinstance(b, dict):
+        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+    if isinstance(a, list | tuple) and isinstance(b, list | tuple):
+        return len(a) == len(b) and all(map(same, a, b))
+    return type(a) is type(b) and not isinstance(a, np.ndarray | dict | list | tuple) and a == b
+
+
+def script(case):
+    """The scripted answers (loss, grads, h_T), or None where a network answers."""
+    fixture = case.inputs["loss_and_grads"]
+    return fixture.params["results"] if isinstance(fixture, Fixture) and fixture.kind == "scripted" else None
+
+
+def numbers(value):
+    """Ids as a list of integers, or None where it is no row of integers."""
+    try:
+        array = np.asarray(value)
+    except ValueError:
+        return None
+    return array.tolist() if array.ndim == 1 and (array.dtype.kind in "iu" or not array.size) else None
+
+
+def starts(case):
+    """Where in the text the chunk of each update begins."""
+    N, T, p = len(case.inputs["ids"]), case.inputs["seq_length"], 0
+    for _ in range(case.inputs["num_updates"]):
+        p = p if p + T + 1 <= N else 0
+        yield p
+        p += T
+
+
+def restarts(case, calls):
+    """Whether each call begins the text anew, by its own inputs: they are those of the first call."""
+    inputs = [numbers(call.get("inputs")) for call in calls]
+    due = [p == 0 for p in starts(case)]
+    return [x == inputs[0] if x else due[min(k, len(due) - 1)] for k, x in enumerate(inputs)]
+
+
+def weights_problem(case, params):
+    """The first thing wrong with the form of the weights, or None."""
+    if not isinstance(params, dict):
+        return f"a dict with the keys {', '.join(AXES)}; got {describe(params)}"
+    for name in AXES:
+        if name not in params:
+            return f"a dict with the key {name!r}, which is missing"
+    for name in params:
+        if name not in AXES:
+            return f"a dict without the key {describe(name)}"
+    sizes = {"V": case.inputs["vocab_size"], "H": case.inputs["hidden_size"]}
+    for name, axes in AXES.items():
+        shape, got = tuple(sizes[axis] for axis in axes), params[name]
+        if not (isinstance(got, np.ndarray) and got.shape == shape and got.dtype == np.float64):
+            return (
+                f"{name} as float64 {shape}, that is ({', '.join(axes)}{',' * (len(axes) == 1)}); got {describe(got)}"
+            )
+        if not np.isfinite(got).all():
+            return f"finite numbers; {name} holds {got[~np.isfinite(got)][0]}"
+    return None
+
+
+def alike(params):
+    """Whether every unit of the state starts like every other one, so that nothing can tell them apart."""
+    W = params["W_hh"]
+    if len(W) == 1:
+        return False
+    outside = W[~np.eye(len(W), dtype=bool)]
+    rows = [params["W_xh"].T, params["W_hy"], params["b_h"][:, None], np.diag(W)[:, None]]
+    return all((part == part[0]).all() for part in (*rows, outside))
+
+
+# Judging --------------------------------------------------------------------------------------------------------------
+
+
+def judge(case, observation):
+    """The first thing wrong with each of: the chunks, the state, the weights, their updates, the losses."""
+    numbered = turns(case, observation)
+    calls = [call for _, call in numbered]
+    if not calls:
+        return [Problem("judge", "one call of `loss_and_grads` for each update; it was never called")]
+    answers = [script(case)[min(n, len(script(case)) - 1)] for n, _ in numbered] if script(case) else None
+    result = observation.result
+    whole = isinstance(result, list | tuple) and len(result) == 2
+    losses, params = result if whole else (None, None)
+    found = [] if whole else [Problem("count", f"2 results, `return losses, params`; got {describe(result)}", "losses")]
+    found += chunks_problems(case, calls)
+    if answers:
+        found += state_problems(case, calls, answers)
+    found += start_problems(case, calls, observation)
+    if whole:
+        text = weights_problem(case, params)
+        found += [Problem("judge", f"params: {text}", "params")] if text else []
+    if answers:
+        found += update_problems(case, calls, answers, params)
+    if whole:
+        due = np.array([answer[0] for answer in answers]) if answers else np.zeros(case.inputs["num_updates"])
+        found += losses_problems(due, losses, exactly=bool(answers) and len(calls) == len(due))
+    return found if answers else found + learning_problems(case, calls)
+
+
+def chunks_problems(case, calls):
+    ids, T, due = case.inputs["ids"].tolist(), case.inputs["seq_length"], list(starts(case))
+    for k, (p, call) in enumerate(zip(due, calls, strict=False)):
+        pairs = {"inputs": ids[p : p + T], "targets": ids[p + 1 : p + T + 1]}
+        for name, expected in pairs.items():
+            got = numbers(call.get(name))
+            if got != expected:
+                shown = f"{got[:12]}" if got is not None else describe(call.get(name))
+                which = f"ids[{p + (name == 'targets')}:{p + T + (name == 'targets')}]"
+                return [Problem("judge", f"update {k}: {name} = {which}, {expected[:12]}; got {shown}", "chunks")]
+    return []
+
+
+def state_problems(case, calls, answers):
+    zeros, anew = np.zeros((1, case.inputs["hidden_size"])), restarts(case, calls)
+    for k, call in enumerate(calls):
+        due, got = (zeros if anew[k] else answers[k - 1][2]), call.get("h_0")
+        if not (isinstance(got, np.ndarray) and got.shape == due.shape and got.dtype.kind in "fiu"):
+            return [Problem("judge", f"update {k}: h_0 as float64 {due.shape}; got {describe(got)}", "state")]
+        if not same(got.astype(float) + 0.0, due + 0.0):
+            what = "zeros, as the text begins anew" if anew[k] else f"the h_T that update {k - 1} gave"
+            return [Problem("judge", f"update {k}: h_0 = {what}; got {state_name(got, k, answers)}", "state")]
+    return []
+
+
+def state_name(got, k, answers):
+    if not got.any():
+        return "zeros"
+    names = [f"the h_T of update {j}" for j in range(k) if same(got, answers[j][2])]
+    return names[-1] if names else "something else"
+
+
+def start_problems(case, calls, observation):
+    first = calls[0].get("params")
+    text = weights_problem(case, first)
+    if text:
+        return [Problem("judge", f"the weights at the start: {text}", "params")]
+    if alike(first):
+        return [
+            Problem(
+                "judge", "weights that start from small random numbers; all units of the state start alike", "params"
+            )
+        ]
+    if "drawn" not in observation.calls.get("rng", []):
+        return [
+            Problem("judge", "weights that start from random numbers of `rng`; nothing was drawn from it", "params")
+        ]
+    return []
+
+
+def update_problems(case, calls, answers, params):
+    due = case.inputs["num_updates"]
+    if len(calls) != due:
+        was = "was 1 call" if len(calls) == 1 else f"were {len(calls)} calls"
+        return [Problem("judge", f"{due} updates, with one call of `loss_and_grads` each; there {was}", "updates")]
+    weights = path(case, calls, params)
+    if weights is None:
+        return [Problem("judge", "weights of the right form in every update, so that the steps can be seen", "updates")]
+    expected = predicted(case, weights, answers, adagrad)
+    for k, (after, at) in enumerate(zip(expected, weights[1:], strict=True)):
+        for name in AXES:
+            problem = compare(Output(name, AXES[name]), after[name], at[name], DEFAULT_TOLERANCE)
+            if problem is not None:
+                return [Problem("values", f"{name} after update {k}: {problem.text}", "updates")]
+    return []
+
+
+def losses_problems(due, losses, exactly):
+    """The losses that came back, or, where what they should be is not known, their form alone."""
+    output = Output("losses", ("U",))
+    if exactly or not isinstance(losses, np.ndarray) or losses.shape != due.shape or losses.dtype != due.dtype:
+        problem = compare(output, due, losses, DEFAULT_TOLERANCE)
+        return [problem] if problem else []
+    return []
+
+
+def learning_problems(case, calls):
+    """Whether the network spells its word at the last update; one whose units are all alike may do so by rounding."""
+    first = calls[0].get("params")
+    if weights_problem(case, first) is None and alike(first):
+        return [Problem("judge", "a network of 16 units; these start alike and stay alike, as one", "learning")]
+    try:
+        loss = float(BUILDERS["next_token_network"](eps=1e-5)(**calls[-1])[0])
+    except Exception:  # what was asked there has no answer
+        loss = np.inf
+    if loss < LEARNT:
+        return []
+    text = f"the loss at the last update: got {loss:.3g}, expected less than {LEARNT} nats"
+    return [Problem("values", text, "learning")]
+
+
+# Updates --------------------------------------------------------------------------------------------------------------
+
+
+def path(case, calls, params):
+    """The weights at each call and those that came back, or None where some have the wrong form."""
+    weights = [*(call.get("params") for call in calls), params]
+    return None if any(weights_problem(case, w) for w in weights) else weights
+
+
+def adagrad(grads, history, lr):
+    root = np.sqrt(sum(g**2 for g in history))
+    return -lr * grads / (root + EPS)
+
+
+def predicted(case, weights, answers, rule):
+    """What each step leads to from where it began. `rule(grads, all of this array's so far, lr)` is the step."""
+    for k, at in enumerate(weights[:-1]):
+        steps = {n: rule(answers[k][1][n], [a[1][n] for a in answers[: k + 1]], case.inputs["lr"]) for n in AXES}
+        yield {name: at[name] + steps[name] for name in AXES}
+
+
+def goes_by(rule):
+    """Whether all steps follow another rule than Adagrad's."""
+
+    def matches(case, calls, answers, result):
+        weights = path(case, calls, result[1])
+        return weights is not None and all(
+            close(expected[name], at[name], DEFAULT_TOLERANCE).all()
+            for expected, at in zip(predicted(case, weights, answers, rule), weights[1:], strict=True)
+            for name in AXES
+        )
+
+    return seen("updates", matches)
+
+
+def seen(part, matches):
+    """A match that is asked only where this part is wrong, by `matches(case, calls, answers, result)`.
+
+    Where a network answers, nothing is known of the answers: there a wrong update shows in that nothing is learnt.
+    Of a state at wrong chunks nothing is said: the chunks come first.
+    """
+
+    def match(case, observation):
+        numbered, results = turns(case, observation), script(case)
+        result, wrong = observation.result, {problem.output for problem in judge(case, observation)}
+        if not (numbered and isinstance(result, list | tuple) and len(result) == 2):
+            return False
+        calls = [call for _, call in numbered]
+        if len(calls) != case.inputs["num_updates"]:
+            return False
+        if results is None and part == "updates":
+            return wrong == {"learning"}
+        if part == "state" and "chunks" in wrong:
+            return False
+        answers = [results[min(n, len(results) - 1)] for n, _ in numbered] if results else []
+        return part in wrong and matches(case, calls, answers, result)
+
+    return match
+
+
+def _one_number(case, calls, answers, result, shared):
+    """Whether each array's step is its gradient times one number, which is the same for all arrays if `shared`."""
+    weights = path(case, calls, result[1])
+    if weights is None:
+        return False
+    for k, (at, after) in enumerate(pairwise(weights)):
+        factors = [float(np.sum((after[n] - at[n]) * answers[k][1][n]) / np.sum(answers[k][1][n] ** 2)) for n in AXES]
+        for name, factor in zip(AXES, factors, strict=True):
+            if factor == 0 or not close(at[name] + factor * answers[k][1][name], after[name], DEFAULT_TOLERANCE).all():
+                return False
+        if shared != bool(np.allclose(factors, factors[0], rtol=1e-6)):
+            return False
+    factor_is_lr = np.isclose(abs(factors[0]), case.inputs["lr"], rtol=1e-6)
+    return not factor_is_lr
+
+
+def _last_update_missing(case, calls, answers, result):
+    weights = path(case, calls, result[1])
+    if weights is None or len(weights) < 3:
+        return False
+    *before, last = list(zip(predicted(case, weights, answers, adagrad), weights[1:], strict=True))
+    right = all(close(due[n], at[n], DEFAULT_TOLERANCE).all() for due, at in before for n in AXES)
+    return right and all(same(last[1][n], weights[-2][n]) for n in AXES)
+
+
+# Chunks and state -----------------------------------------------------------------------------------------------------
+
+
+def chunks_go(fits, move, cut=0):
+    """Whether the chunks are those of a loop with another rule: `fits(p, T, N)`, `move(T)`; `cut` ids are missing."""
+
+    def matches(case, calls, answers, result):
+        ids, T = case.inputs["ids"].tolist(), case.inputs["seq_length"]
+        p = 0
+        for call in calls:
+            p = p if fits(p, T, len(ids)) else 0
+            targets = ids[p + 1 : p + 1 + T - cut]
+            inputs = [ids[p : p + T - cut], ids[p : p + len(targets)]]  # at the end a slice may be one longer
+            if numbers(call.get("inputs")) not in inputs or numbers(call.get("targets")) != targets:
+                return False
+            p += move(T)
+        return True
+
+    return seen("chunks", matches)
+
+
+def _targets_not_shifted(case, calls, answers, result):
+    ids, T = case.inputs["ids"].tolist(), case.inputs["seq_length"]
+    return all(
+        numbers(call.get("inputs")) == numbers(call.get("targets")) == ids[p : p + T]
+        for p, call in zip(starts(case), calls, strict=True)
+    )
+
+
+def states(rule):
+    """Whether every h_0 is one of those in `rule(k, anew, h, zeros)`: h is every h_T given back, anew the restarts."""
+
+    def matches(case, calls, answers, result):
+        h, anew = [answer[2] for answer in answers], restarts(case, calls)
+        zeros = np.zeros((1, case.inputs["hidden_size"]))
+        return all(
+            isinstance(call.get("h_0"), np.ndarray)
+            and any(same(call["h_0"] + 0.0, due + 0.0) for due in rule(k, anew, h, zeros))
+            for k, call in enumerate(calls)
+        )
+
+    return seen("state", matches)
+
+
+def late(k, anew, h, zeros):
+    """The h_T of an earlier chunk; just after the text began, where there is none, zeros or the right one."""
+    if anew[k]:
+        return [zeros]
+    return [zeros, h[k - 1]] if anew[k - 1] else h[: k - 1]
+
+
+MATCHES = {
+    "targets_not_shifted": seen("chunks", _targets_not_shifted),
+    "chunks_one_short": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: T, cut=1),
+    "last_chunk_kept": chunks_go(lambda p, T, N: p + 1 < N, lambda T: T),
+    "full_last_chunk_dropped": chunks_go(lambda p, T, N: p + T + 1 < N, lambda T: T),
+    "chunks_overlap": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: 1),
+    "one_id_skipped": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: T + 1),
+    "always_the_first_chunk": chunks_go(lambda p, T, N: True, lambda T: 0),
+    "state_reset_at_each_chunk": states(lambda k, anew, h, zeros: [zeros]),
+    "state_never_reset": states(lambda k, anew, h, zeros: [h[k - 1] if k else zeros]),
+    "state_of_the_chunk_before": states(late),
+    "weights_never_move": goes_by(lambda grads, history, lr: 0 * grads),
+    "uphill": goes_by(lambda grads, history, lr: -adagrad(grads, history, lr)),
+    "plain_descent": goes_by(lambda grads, history, lr: -lr * grads),
+    "cache_not_kept": goes_by(lambda grads, history, lr: adagrad(grads, [grads], lr)),
+    "one_cache_for_all": seen("updates", lambda *story: _one_number(*story, shared=True)),
+    "one_number_for_each_array": seen("updates", lambda *story: _one_number(*story, shared=False)),
+    "gradients_clipped": lambda case, observation: any(
+        goes_by(lambda grads, history, lr, c=c: adagrad(grads.clip(-c, c), [g.clip(-c, c) for g in history], lr))(
+            case, observation
+        )
+        for c in (1, 5)
+    ),
+    "last_update_missing": seen("updates", _last_update_missing),
+}
+
+
+def _starts(zero):
+    def match(case, observation):
+        calls = [call for _, call in turns(case, observation)]
+        first = calls[0].get("params") if calls else None
+        if weights_problem(case, first):
+            return False
+        if not alike(first) and (len(first["W_hh"]) > 1 or observation.calls.get("rng")):
+            return False  # a single unit is like all others: there it shows in that nothing was drawn
+        return zero != any(first[name].any() for name in ("W_xh", "W_hh", "W_hy"))
+
+    return match
+
+
+def _chance(case, observation):
+    calls = [call for _, call in turns(case, observation)]
+    first = calls[0].get("params") if calls else None
+    return weights_problem(case, first) is None and not alike(first) and not observation.calls.get("rng")
+
+
+def _losses_summed(case, calls, answers, result):
+    due, losses = np.array([answer[0] for answer in answers]), result[0]
+    if not isinstance(losses, np.ndarray) or losses.shape != due.shape or losses.dtype != due.dtype:
+        return False
+    sums = (due * case.inputs["seq_length"], np.cumsum(due))
+    return any(close(total, losses, DEFAULT_TOLERANCE).all() for total in sums)
+
+
+MATCHES |= {
+    "starts_from_zeros": _starts(zero=True),
+    "units_all_alike": _starts(zero=False),
+    "chance_of_its_own": _chance,
+    "losses_summed": seen("losses", _losses_summed),
+}

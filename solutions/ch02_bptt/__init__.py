@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 02, backpropagation through time."""

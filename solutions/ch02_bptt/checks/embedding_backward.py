@@ -1,0 +1,209 @@
+"""How `embedding_backward` is checked: against PyTorch's embedding and its autograd."""
+
+import numpy as np
+import torch
+
+from grader.spec import Case, Facet, Output, Spec
+
+
+def oracle(de, ids, vocab_size):
+    """PyTorch's embedding lookup, differentiated by autograd in float64."""
+    E = torch.zeros(vocab_size, de.shape[2], dtype=torch.float64, requires_grad=True)
+    torch.nn.functional.embedding(torch.from_numpy(ids), E).backward(torch.from_numpy(de))
+    return E.grad.numpy()
+
+
+EXAMPLE = Case(
+    sizes={"B": 1, "T": 3, "D": 2, "V": 4},
+    inputs={
+        "de": np.array([[[0.25, -0.50], [1.00, 0.30], [0.75, 0.20]]]),
+        "ids": np.array([[1, 3, 1]]),
+        "vocab_size": 4,
+    },
+    kind="repeated ids",
+)
+
+
+def case(rng, ids, D, V, kind, spare=0):
+    """`ids` says which places share an id; the ids themselves are drawn, none of them among the `spare` last ones."""
+    ids = np.array(ids)
+    names = rng.permutation(V - spare)
+    return Case(
+        sizes={"B": ids.shape[0], "T": ids.shape[1], "D": D, "V": V},
+        inputs={"de": rng.normal(size=(*ids.shape, D)), "ids": names[ids], "vocab_size": V},
+        kind=kind,
+    )
+
+
+def cases(rng):
+    once, again = "ordinary", "repeated ids"
+    yield case(rng, [[0, 1, 2], [3, 4, 5]], D=4, V=8, kind=once, spare=1)
+    yield case(rng, [[0], [1], [2]], D=2, V=5, kind=once)
+    yield case(rng, [[0, 1, 2, 3]], D=1, V=6, kind=once)
+    yield case(rng, [[0]], D=3, V=1, kind=once)
+    yield case(rng, [[0, 1, 0, 2, 0], [3, 4, 5, 2, 1]], D=3, V=7, kind=again)  # in a row, at a time, and across both
+    yield case(rng, [[0, 1, 2], [0, 3, 2], [0, 4, 1]], D=3, V=9, kind=again, spare=2)
+    yield case(rng, [[0, 1, 1, 2, 1, 0]], D=2, V=4, kind=again)
+    yield case(rng, [[0, 0], [0, 0], [0, 0]], D=2, V=3, kind=again)
+    yield case(rng, rng.integers(5, size=(4, 6)), D=2, V=5, kind=again)
+
+
+SPEC = Spec(
+    outputs=[Output("dE", ("V", "D"))],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    facets=[
+        Facet("ids that differ", share=1, kinds=("ordinary",)),
+        Facet("repeated ids", share=3, kinds=("repeated ids",)),
+    ],
+    why=r"""
+Copying is the simplest of operations: its derivative is 1. So what comes back to a copy goes unchanged to the row that
+was copied, and a row collects from all its copies: $dE_v = \sum_{b,t:\, \text{ids}_{b,t} = v} de_{b,t}$.
+An embedding is also a product with one-hot rows, $e = \text{onehot}(\text{ids})\, E$, and the gradient of a weight in a
+product is the input, turned, times what comes back: $dE = \text{onehot}^\top de$. Both say the same; the sum over
+repeated ids is in the product. `np.add.at` carries the sum out one place after another. `dE[ids] += de` does not: NumPy
+first reads all the rows `dE[ids]`, adds once to each copy, and then writes them back, so that of several copies of one
+row the last one written is left.
+""",
+)
+
+
+@SPEC.misconception(keeps=["ids that differ"])
+def one_of_the_repeated_kept(de, ids, vocab_size):
+    """Tempting because e = E[ids] is turned round letter by letter; a row written twice keeps what came last."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    dE[ids] = de
+    return dE
+
+
+@SPEC.misconception("one_of_the_repeated_kept")
+def one_of_the_repeated_added(de, ids, vocab_size):
+    """Tempting because += says 'accumulate'; NumPy reads all rows first, and writes them back afterwards."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    dE[ids] += de
+    return dE
+
+
+@SPEC.misconception("one_of_the_repeated_kept")
+def the_first_of_the_repeated_kept(de, ids, vocab_size):
+    """Tempting because np.unique(…, return_index=True) tells where each id stands; it tells one place."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    used, first = np.unique(ids, return_index=True)
+    dE[used] = de.reshape(-1, de.shape[2])[first]
+    return dE
+
+
+@SPEC.misconception("one_of_the_repeated_kept")
+def written_in_a_loop(de, ids, vocab_size):
+    """A loop over all places, with = where += belongs."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    for place in np.ndindex(ids.shape):
+        dE[ids[place]] = de[place]
+    return dE
+
+
+@SPEC.misconception(keeps=["ids that differ"])
+def repeated_within_a_row_lost(de, ids, vocab_size):
+    """Tempting because a loop over the batch seems to have solved it; within one sequence ids repeat too."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    for b in range(len(ids)):
+        dE[ids[b]] += de[b]
+    return dE
+
+
+@SPEC.misconception(keeps=["ids that differ"])
+def repeated_across_the_batch_lost(de, ids, vocab_size):
+    """Tempting because in a loop over time each step looks like one id; there are B of them."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    for t in range(ids.shape[1]):
+        dE[ids[:, t]] += de[:, t]
+    return dE
+
+
+@SPEC.misconception(keeps=["ids that differ"])
+def mean_of_the_repeated(de, ids, vocab_size):
+    """Tempting because a common id should not move further than a rare one, one may think; the chain rule sums."""
+    dE, count = np.zeros((vocab_size, de.shape[2])), np.zeros((vocab_size, 1))
+    np.add.at(dE, ids, de)
+    np.add.at(count, ids, 1)
+    return dE / np.maximum(count, 1)
+
+
+@SPEC.misconception()
+def averaged_over_all_places(de, ids, vocab_size):
+    """Tempting because the loss is a mean over all places; that division is in de already."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    np.add.at(dE, ids, de)
+    return dE / ids.size
+
+
+@SPEC.misconception("averaged_over_all_places")
+def averaged_over_the_batch(de, ids, vocab_size):
+    """The same with B."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    np.add.at(dE, ids, de)
+    return dE / len(ids)
+
+
+@SPEC.misconception()
+def as_many_rows_as_ids_seen(de, ids, vocab_size):
+    """Tempting because the largest id seems to tell the size of the table; rows that nobody copied count too."""
+    dE = np.zeros((ids.max() + 1, de.shape[2]))
+    np.add.at(dE, ids, de)
+    return dE
+
+
+@SPEC.misconception()
+def only_the_rows_in_use(de, ids, vocab_size):
+    """Tempting because np.unique gives the ids in use, and the others have gradient 0; but they have a place."""
+    used, place = np.unique(ids, return_inverse=True)
+    dE = np.zeros((len(used), de.shape[2]))
+    np.add.at(dE, place.reshape(ids.shape), de)
+    return dE
+
+
+@SPEC.alternative
+def one_hot_product(de, ids, vocab_size):
+    """The embedding as a product with one-hot rows, and that product's backward pass."""
+    came = np.eye(vocab_size)[ids.ravel()]  # (B * T, V)
+    return came.T @ de.reshape(len(came), -1)
+
+
+@SPEC.alternative
+def place_by_place(de, ids, vocab_size):
+    """A loop over all places."""
+    dE = np.zeros((vocab_size, de.shape[2]))
+    for b in range(ids.shape[0]):
+        for t in range(ids.shape[1]):
+            dE[ids[b, t]] += de[b, t]
+    return dE
+
+
+@SPEC.alternative
+def row_by_row_of_the_table(de, ids, vocab_size):
+    """For each id, the sum over the places where it stands."""
+    return np.array([de[ids == v].sum(axis=0) for v in range(vocab_size)])
+
+
+@SPEC.alternative
+def with_einsum(de, ids, vocab_size):
+    """The one-hot product by its indices."""
+    return np.einsum("btv,btd->vd", ids[..., None] == np.arange(vocab_size), de)
+
+
+@SPEC.alternative
+def counted_with_weights(de, ids, vocab_size):
+    """np.bincount adds up weights for each id, one column at a time."""
+    columns = [np.bincount(ids.ravel(), de[..., d].ravel(), vocab_size) for d in range(de.shape[2])]
+    return np.stack(columns, axis=1)
+
+
+@SPEC.alternative
+def sorted_and_reduced(de, ids, vocab_size):
+    """Places sorted by id, and each run of one id added up."""
+    order = np.argsort(ids, axis=None, kind="stable")
+    used, start = np.unique(ids.ravel()[order], return_index=True)
+    dE = np.zeros((vocab_size, de.shape[2]))
+    dE[used] = np.add.reduceat(de.reshape(-1, de.shape[2])[order], start)
+    return dE

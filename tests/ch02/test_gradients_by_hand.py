@@ -1,0 +1,197 @@
+"""The numbers that `by_hand` and `through_time` show by hand, read from their prose and computed anew by autograd."""
+
+import json
+from functools import partial
+
+import numpy as np
+import pytest
+import torch
+
+from grader.manifest import load_manifest
+from grader.release import instructor_notebook
+from solutions.ch02_bptt.by_hand import softmax
+from tests.conftest import exercise
+from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, section, table
+
+prose = partial(section, "ch02_bptt")
+
+
+def due(exercise_id, **inputs):
+    """What autograd gives."""
+    return exercise(exercise_id).spec.oracle(**inputs)
+
+
+def test_the_softmax_that_is_given_is_pytorch_s():
+    z = np.random.default_rng(0).normal(size=(3, 4, 5)) + 1000
+    for axis in (0, 1, 2, -1):
+        np.testing.assert_allclose(softmax(z, axis), torch.softmax(torch.from_numpy(z), axis).numpy(), rtol=1e-12)
+
+
+def test_cross_entropy_backward():
+    text = prose("by_hand", "Where the blame starts")
+    z, p, came, d = ([float(cell) for cell in row[1:] if cell] for row in table(text, "| id 0 |"))
+    expected = torch.softmax(torch.tensor(z, dtype=torch.float64), 0).numpy()
+    check_shown(p, [*expected, 1])
+    check_shown(came[:3], [-1, 0, 0])
+    check_shown(d, [*(expected + came[:3]), 0])
+
+    places = table(text, "| place |")
+    own, shared = ([numbers(row[i]) for row in places] for i in (1, 2))
+    second = numbers(text.partition("At the second place")[2].partition("id 1")[0])
+    logits, targets = np.array([[z, second]]), np.array([[0, 1]])
+    dlogits = due("cross_entropy_backward", logits=logits, targets=targets)[0]
+    check_shown(own, 2 * dlogits)
+    check_shown(shared[0], dlogits[0])
+    assert places[1][2] == "?"
+
+
+def test_a_step_of_one_number_each():
+    text = prose("by_hand", "One step, backward")
+    line = text.partition("# Say $x_t$")[2].partition("\n#\n")[0].replace("\n#", "")
+    values = dict(zip(("x_t", "h_prev", "W_xh", "W_hh", "h_t", "dh_t"), numbers(line), strict=True))
+    x_t, dh_prev, dW_xh, dW_hh, db_h = (
+        g.item() for g in due("rnn_step_backward", **{k: np.array([[v]]) for k, v in values.items()})
+    )
+    rows = table(text, "| blame of |")
+    shown = dict(zip(("da", "dx_t", "dh_prev", "dW_xh", "dW_hh", "db_h"), (row[2] for row in rows), strict=True))
+    for name, value in {"dx_t": x_t, "dh_prev": dh_prev, "dW_xh": dW_xh, "dW_hh": dW_hh, "db_h": db_h}.items():
+        assert products(shown[name]) == pytest.approx(value), name
+    assert products(shown["da"]) == pytest.approx(db_h)
+    assert "1 - h_t^2" in rows[0][1]
+
+
+def test_a_step_of_one_row():
+    text = prose("by_hand", "One step, backward")
+    inputs = matrices(text)
+    inputs["h_prev"] = inputs.pop("h_t-1")
+    example = exercise("rnn_step_backward").spec.example.inputs
+    assert {name: value.tolist() for name, value in inputs.items()} == {k: v.tolist() for k, v in example.items()}
+    dx_t, _, dW_xh, _, db_h = due("rnn_step_backward", **inputs)
+
+    line = text.partition("$da_t$ = ")[2].partition("\n")[0]
+    check_shown(numbers(line)[-2:], db_h)
+    for row, value in zip(table(text, "from unit 0"), dx_t[0], strict=True):
+        *parts, together = row[1:]
+        assert sum(map(products, parts)) == pytest.approx(value)
+        check_shown(float(together), value)
+    for row, values in zip(table(text, "| `dW_xh` | to unit 0 |"), dW_xh, strict=True):
+        assert [products(cell) for cell in row[1:]] == pytest.approx(values)
+
+
+def test_a_sequence_of_one_number_each():
+    text = prose("through_time", "The whole sequence, backward")
+    walk, parts = table(text, "| slope,"), table(text, "| part of `dW_xh` | part of `dW_hh` | part of `db_h` |")
+    line = text.partition("three steps. ")[2].partition(" Steps are counted")[0].partition("\n")[0]
+    W_xh, W_hh, h_0 = numbers(line)
+    assert [int(row[0]) for row in walk] == [2, 1, 0]
+    dh = np.array([float(row[1]) for row in walk])[::-1].copy()
+    x = np.array([float(row[1]) for row in parts[:3]])[::-1].copy()
+    before = np.array([float(row[2]) for row in parts[:3]])[::-1].copy()
+    slopes = np.array([float(row[4]) for row in walk])[::-1].copy()
+    assert before[0] == h_0
+    h = np.array(numbers(text.partition("three states were")[2].partition("\n")[0]))
+    np.testing.assert_allclose(1 - h**2, slopes)
+    np.testing.assert_array_equal(before[1:], h[:-1])
+    dx, dh_0, dW_xh, dW_hh, db_h = due(
+        "rnn_backward",
+        dh=dh[None, :, None],
+        x=x[None, :, None],
+        h_0=np.array([[h_0]]),
+        h=h[None, :, None],
+        W_xh=np.array([[W_xh]]),
+        W_hh=np.array([[W_hh]]),
+    )
+    carried = 0.0
+    for row in walk:
+        assert float(row[2]) == pytest.approx(carried)
+        assert float(row[3]) == pytest.approx(float(row[1]) + carried)
+        assert products(row[5]) == pytest.approx(float(row[3]) * float(row[4]))
+        carried = products(row[6])
+        assert carried == pytest.approx(products(row[5]) * W_hh)
+    assert carried == pytest.approx(dh_0.item())
+    assert f"`dh_0` = {dh_0.item():.2f}" in text
+    assert numbers(text.partition("· 2.00, which is ")[2])[:3] == pytest.approx(dx[0, :, 0])
+    sums = [float(cell) for cell in parts[3][3:]]
+    assert sums == pytest.approx([dW_xh.item(), dW_hh.item(), db_h.item()])
+    columns = np.array([[float(cell) for cell in row[3:]] for row in parts[:3]])
+    np.testing.assert_allclose(columns.sum(axis=0), sums)
+
+
+def test_a_sequence_of_one_row():
+    text = prose("through_time", "The whole sequence, backward")
+    inputs = matrices(text)
+    inputs["x"], inputs["h"], inputs["dh"] = (inputs[name][None] for name in ("x", "h", "dh"))
+    example = exercise("rnn_backward").spec.example.inputs
+    assert {name: value.tolist() for name, value in inputs.items()} == {k: v.tolist() for k, v in example.items()}
+
+    last = {**inputs, "h_0": inputs["h"][:, 0]}
+    for name in ("dh", "x", "h"):
+        last[name] = inputs[name][:, 1:]
+    dx, back, dW_xh, dW_hh, db_h = due("rnn_backward", **last)
+    rest = text.partition("One row, half of it")[2]
+    second, first = table(rest, "| slopes |")
+    check_shown(numbers(second[4]), 1 - inputs["h"][0, 1] ** 2)
+    check_shown(numbers(second[5]), db_h)
+    check_shown(numbers(second[6]), back[0])
+    assert numbers(first[2]) == numbers(second[6])
+    check_shown(numbers(first[3]), inputs["dh"][0, 0] + back[0])
+    check_shown(numbers(first[4]), 1 - inputs["h"][0, 0] ** 2)
+    part = table(rest, "| t | `dx[0, t]` |")[0]
+    check_shown(float(part[1]), dx.item())
+    check_shown(numbers(part[2]), dW_xh[0])
+    check_shown(json.loads(part[3]), dW_hh)
+    check_shown(numbers(part[4]), db_h)
+    sum_of_products = rest.partition("so its blame is ")[2].partition(".\n")[0]
+    assert products(sum_of_products) == pytest.approx(back[0, 0])
+
+
+def test_embedding_backward():
+    text = prose("through_time", "Back into the embedding")
+    copies = table(text, "`ids[0, t]`")
+    ids = np.array([[int(row[1]) for row in copies]])
+    de = np.array([[numbers(row[2]) for row in copies]])
+    rows = table(text, "| row of `dE` |")
+    dE = due("embedding_backward", de=de, ids=ids, vocab_size=len(rows))
+    check_shown([numbers(row[1]) for row in rows], dE)
+    for v, row in enumerate(rows):
+        where = [f"t = {t}" for t in np.flatnonzero(ids[0] == v)]
+        assert row[2] == (f"copied at {' and '.join(where)}" if where else "never copied")
+    sentence = text.partition("Text is full")[2].partition(".")[0]
+    assert ("Text is full" + sentence).count("e") > 10
+
+
+def run_all(notebook, capsys):
+    """What the last code cell of the notebook prints where the solutions are in it."""
+    root = SOLUTIONS.parent
+    manifest = load_manifest(root / "course.toml")
+    place = next(p for p in manifest.places.values() if p.notebook.name == notebook)
+    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
+    namespace = {}
+    for cell in (cell.source for cell in cells if cell.cell_type == "code"):
+        capsys.readouterr()
+        exec(cell, namespace)
+    return capsys.readouterr().out, namespace
+
+
+def test_the_network_learns_what_comes_after_h(capsys, session):
+    text, after = run_all("by_hand", capsys)
+    shares = [[float(n) for n in numbers(line)] for line in text.splitlines()]
+    assert len(shares) == 11
+    assert shares[0][0] == max(shares[0])  # it believes in another h
+    assert [e for _, e, _, _ in shares] == sorted(e for _, e, _, _ in shares)
+    assert shares[0][1] < 0.1
+    assert shares[-1][1] > 0.9
+    assert not after["dW_hh"].any()
+
+
+def test_blame_fades_or_grows_with_the_size_of_W_hh(capsys, session):
+    text, _ = run_all("through_time", capsys)
+    small, middle, large = (
+        np.array([numbers(line.partition("]")[2])[0] for line in part.splitlines() if "x[" in line])
+        for part in text.split("size")[1:]
+    )
+    assert small[:8].max() < 0.1
+    assert small.argmax() == 11
+    assert middle[0] > 0.2
+    assert middle[:4].mean() < middle[-4:].mean()
+    assert large.argmax() == 0

@@ -1,0 +1,12 @@
+def each(theta):
+    return np.ndindex(theta.shape)
+
+
+def numerical_gradient(f, theta, eps=1e-05):
+    gradient, theta = (np.zeros(theta.shape), theta.copy())
+    for i in each(theta):
+        theta[i] += eps
+        above = f(theta)
+        theta[i] -= 2 * eps
+        gradient[i] = (above - f(theta)) / (2 * eps)
+    return gradient

@@ -1,0 +1,15 @@
+def each(theta):
+    return np.ndindex(theta.shape)
+
+
+def moved(theta, index, by):
+    new = theta.copy()
+    new[index] += by
+    return new
+
+
+def numerical_gradient(f, theta, eps=1e-05):
+    gradient = np.zeros(theta.shape)
+    for i in each(theta):
+        gradient[i] = (f(moved(theta, i, eps)) - f(theta)) / eps
+    return gradient

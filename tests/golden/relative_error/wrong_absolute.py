@@ -1,0 +1,2 @@
+def relative_error(a, b):
+    return np.abs(a - b).max()
