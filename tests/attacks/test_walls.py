@@ -57,3 +57,22 @@ def children_of(parents):
         if parent in parents:
             found.append(int(path.parent.name))
     return found
+
+
+@pytest.mark.parametrize("line", ["%a", "!a", "a?", "x = %a b", "x = !a", ";a b", "/a b", ",a b", "%%a", "??a"])
+def test_a_notebook_full_of_magics_is_read_in_bounded_time(line, monkeypatch):
+    """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the walls."""
+    from IPython.core import inputtransformer2
+
+    from grader.autograde import notebook
+
+    read = []
+    tokens = inputtransformer2.make_tokens_by_line
+    monkeypatch.setattr(
+        inputtransformer2, "make_tokens_by_line", lambda lines: read.append(sum(map(len, lines))) or tokens(lines)
+    )
+    python = notebook._Python()
+    assert python("x = 1\n" + line) != "x = 1\n" + line or line == "%%a"
+    for size in (100, 1000, 10_000, 2_000_000):
+        python(f"{line}\n" * (size // len(line)))
+    assert sum(read) < 10 * notebook.MAX_TRANSFORMED  # what it puts in place of a magic is longer
