@@ -34,6 +34,8 @@ if __name__ == "__main__":  # the judge and the recorded data have no place here
     sys.modules["grader"] = _package
 
 from grader.autograde.frames import (
+    MAX_VALUE,
+    NOT_KEPT,
     Begin,
     Cell,
     Done,
@@ -49,8 +51,6 @@ from grader.autograde.frames import (
 from grader.cases import Case, Observation
 from grader.codec import CodecError, Opaque
 from grader.drivers import caught, drive
-
-MAX_VALUE = 4_000  # characters kept of a last expression's text
 
 
 class _Bounded(io.StringIO):
@@ -149,7 +149,7 @@ def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
             raised = caught(error)
     printed = output.getvalue()
     if output.room < 0:
-        printed += "\n[what was printed beyond this was not kept]"
+        printed += NOT_KEPT
     return End(cell.index, printed, value, raised)
 
 

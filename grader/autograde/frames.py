@@ -17,6 +17,9 @@ import numpy as np
 from grader.cases import Case, Observation, observation_from_tree, observation_tree
 from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
 
+MAX_VALUE = 4_000  # characters kept of a last expression's text
+MAX_LINES = 3  # and lines of a traceback
+NOT_KEPT = "\n[what was printed beyond this was not kept]"
 _LENGTH = struct.Struct("<I")
 
 

@@ -14,6 +14,7 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -24,6 +25,7 @@ MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
 LONG = "long"  # the tag of a cell that is not run while grading: it takes long, and nothing is graded by it
+MAX_TRANSFORMED = 300_000  # characters that IPython's transformer may have to read for one notebook: seconds
 _SUBMISSION = "<submission>"
 # A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
 warnings.filterwarnings("ignore", module=_SUBMISSION)
@@ -146,14 +148,21 @@ def defines(source: str, name: str) -> bool:
     """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
     eye.
     """
+    names = _defined(source)
+    if names is None:
+        return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
+    return name in names
+
+
+@lru_cache(2 * MAX_CELLS)  # asked for each exercise, and a long cell takes seconds to parse
+def _defined(source: str) -> frozenset[str] | None:
+    """The names that a cell defines at its top level, or None where it does not parse."""
     tree = _parsed(source)
     if tree is None:
-        return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
-    return any(
-        (isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name)
-        or (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets))
-        for node in tree.body
-    )
+        return None
+    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
+    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
+    return frozenset(names | {target.id for target in targets if isinstance(target, ast.Name)})
 
 
 def _parsed(source: str) -> ast.Module | None:
@@ -192,8 +201,9 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     defining = {
         name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
     }
+    python = _Python()
     runnable = tuple(
-        Cell(index, _python(cell.source), checks.get(grade_id(cell) or ""))
+        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "code" and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
     )
@@ -303,19 +313,32 @@ def fresh_ids(notebook: Any) -> None:
         cell["id"] = grade_id(cell) or f"cell-{index}"
 
 
+_MAGIC = re.compile(r"[%!?]+|^\s*[,;/]", re.MULTILINE)
 _RUNS_ITS_CELL = re.compile(r"\s*%%(time|capture)\b.*")
 
 
-def _python(source: str) -> str:
-    """IPython's syntax (magics, `!`, `?`) as Python; a cell that it cannot transform is run as it stands."""
-    if _parsed(source) is not None:
-        return source
-    from IPython.core.inputtransformer2 import TransformerManager
+class _Python:
+    """IPython's syntax (magics, `!`, `?`) as Python, for one notebook; what it cannot transform is run as it stands.
 
-    first, *others = source.splitlines(keepends=True) or [""]
-    if _RUNS_ITS_CELL.match(first):
-        source = "\n" + "".join(others)  # the lines keep their numbers
-    try:
-        return str(TransformerManager().transform_cell(source))
-    except Exception:  # it tokenizes by its own rules, and students write anything
-        return source
+    IPython reads a cell once for each magic in it. A cell of thousands would take hours, so what may be read in all
+    is bounded.
+    """
+
+    def __init__(self) -> None:
+        self._room = MAX_TRANSFORMED
+
+    def __call__(self, source: str) -> str:
+        if _parsed(source) is not None:
+            return source
+        self._room -= len(source) * (1 + len(_MAGIC.findall(source)))
+        if self._room < 0:
+            return source
+        from IPython.core.inputtransformer2 import TransformerManager
+
+        first, *others = source.splitlines(keepends=True) or [""]
+        if _RUNS_ITS_CELL.match(first):
+            source = "\n" + "".join(others)  # the lines keep their numbers
+        try:
+            return str(TransformerManager().transform_cell(source))
+        except Exception:  # it tokenizes by its own rules, and students write anything
+            return source

@@ -16,6 +16,9 @@ from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from grader.autograde.frames import (
+    MAX_LINES,
+    MAX_VALUE,
+    NOT_KEPT,
     Begin,
     Cell,
     Done,
@@ -30,7 +33,7 @@ from grader.autograde.frames import (
 )
 from grader.autograde.processes import START_SECONDS, Descriptors, Starter, WorkerError
 from grader.cases import Observation
-from grader.codec import CodecError
+from grader.codec import MAX_TEXT, CodecError, Raised
 
 MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up
 
@@ -47,7 +50,13 @@ class Outcome:
     faults: list[Fault] = field(default_factory=list)
     children: int = 0
     ready: bool = False
+    sealed: bool = False  # hidden cases were sent: what a later child shows by its cells or public cases is not kept
     seconds: float = 0.0
+
+    @property
+    def printed(self) -> int:
+        """How many characters all cells have printed."""
+        return sum(len(end.printed) for end in self.ends.values())
 
     def fault_in(self, cell: int) -> Fault | None:
         return next((fault for fault in self.faults if fault.cell == cell), None)
@@ -83,7 +92,8 @@ def _run(request: Request, starter: Starter) -> Outcome:
 
     Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again. No exam is sent
     before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
-    exercise takes the memory of all, a fresh child goes on with those that are left.
+    exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
+    it may know how long the hidden cases took.
     """
     started = time.monotonic()
     last = started + START_SECONDS + 3 * sum(request.seconds(cell) for cell in request.to_run)
@@ -95,7 +105,8 @@ def _run(request: Request, starter: Starter) -> Outcome:
         with _Child(replace(request, skip=frozenset(skip)), starter) as child:
             waiting, fault = _run_cells(child, last, outcome)
             if fault is not None:
-                outcome.faults.append(fault)
+                if not outcome.sealed:
+                    outcome.faults.append(fault)
                 if fault.cell is not None and may_go_on:
                     skip.add(fault.cell)
                     continue
@@ -147,7 +158,8 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
                     limit = request.seconds(current)
                     frames.next_within(limit)
                 case End(index) if current is not None and current.index == index:
-                    outcome.ends.setdefault(index, frame)
+                    if not outcome.sealed and index not in outcome.ends:
+                        outcome.ends[index] = _bounded(frame, request.output_bytes - outcome.printed)
                     waiting += [current] if current.exercise else []
                     current = None
                     limit = START_SECONDS
@@ -157,6 +169,16 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
     except (TimeoutError, CodecError, _TooMuchError) as error:
         return waiting, _fault(error, current, limit, child)
     return waiting, _fault(EOFError(), current, limit, child)
+
+
+def _bounded(end: End, room: int) -> End:
+    """What a cell showed, as much of it as an honest child would have sent."""
+    raised = end.raised
+    if raised is not None:
+        lines = tuple(line[:MAX_TEXT] for line in raised.lines[-MAX_LINES:])
+        raised = Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines)
+    value = None if end.value is None else end.value[:MAX_VALUE]
+    return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised)
 
 
 def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome) -> bool:
@@ -178,8 +200,9 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
     request = child.request
     exam = request.exams[cell.exercise]
     cases = exam.hidden if hidden else exam.public
-    if not cases:
+    if not cases or (outcome.sealed and not hidden):
         return None
+    outcome.sealed |= hidden
     seconds = request.seconds(cell)
     found: dict[int, Observation] = {}
     (outcome.observations if hidden else outcome.public)[cell.exercise] = found

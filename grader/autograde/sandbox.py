@@ -173,7 +173,10 @@ def _compiled() -> Any:
 
 
 def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
-    """The command that starts the warm process behind the outer wall. Raises SandboxError where bwrap is missing."""
+    """The command that starts the warm process behind the outer wall.
+
+    Raises SandboxError where bwrap is missing, or where what is to be hidden is what is needed.
+    """
     program = shutil.which("bwrap")
     if program is None:
         raise SandboxError(NO_BUBBLEWRAP)
@@ -203,12 +206,15 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         command += _bound(interpreter)
     else:
         command += _bound(base)
-    for path in hide:
-        if path.is_relative_to(base) or any(path.is_relative_to(each) for each in _SYSTEM):
-            command += ["--tmpfs", str(path), "--remount-ro", str(path)]
+    covered = [path for path in hide if any(path.is_relative_to(each) for each in (str(base), *_SYSTEM))]
     if prefix != base:
         command += [*_folders(Path("/venv/x")), "--ro-bind", str(prefix), "/venv"]
         interpreter = Path("/venv/bin/python")
+        covered += [Path("/venv") / path.relative_to(prefix) for path in hide if path.is_relative_to(prefix)]
+    if {base, prefix} & set(hide):
+        raise SandboxError(WITHIN_PYTHON.format(prefix))
+    for path in covered:
+        command += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in (*_SHOWN, "autograde/zygote"):
         target = Path("/sandbox/grader") / f"{name}.py"
         command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
@@ -237,6 +243,10 @@ def _folders(path: Path) -> list[str]:
     return [word for each in above for word in ("--perms", "0755", "--dir", str(each))]
 
 
+WITHIN_PYTHON = (
+    "The course or the term is itself the folder of the Python environment {}: students' code needs the one and must "
+    "not see the other. Make the environment in a folder of its own, such as .venv."
+)
 NO_BUBBLEWRAP = (
     "bubblewrap, the sandbox's outer wall, is not installed (no program bwrap). "
     "On Debian and Ubuntu: apt install bubblewrap; on Fedora: dnf install bubblewrap. "

@@ -17,11 +17,14 @@ _CLONE_THREAD = 0x10000
 _CLONE_NEW = 0x7E020080  # every flag of clone(2) that makes a namespace
 _PR_SET_NAME, _PR_GET_NAME, _PR_SET_SECCOMP = 15, 16, 22
 _TCGETS, _FIONREAD, _FIOCLEX = 0x5401, 0x541B, 0x5451
+# Duplicates, flags and a pipe's size. No locks, leases or owners: the libraries' files are everybody's, and two
+# notebooks could tell each other something by what is locked.
+_FCNTL = (0, 1, 2, 3, 4, 1030, 1031, 1032)
 
 _ALLOWED = """
 access arch_prctl brk chdir chmod clock_getres clock_gettime clock_nanosleep close close_range copy_file_range dup
 dup2 dup3 epoll_create epoll_create1 epoll_ctl epoll_pwait epoll_pwait2 epoll_wait eventfd eventfd2 exit exit_group
-faccessat faccessat2 fadvise64 fallocate fchdir fchmod fchmodat fcntl fdatasync flock fstat fstatfs fsync ftruncate
+faccessat faccessat2 fadvise64 fallocate fchdir fchmod fchmodat fdatasync fstat fstatfs fsync ftruncate
 futex futex_waitv get_robust_list getcpu getcwd getdents getdents64 getegid geteuid getgid getgroups getitimer
 getpgid getpgrp getpid getppid getpriority getrandom getresgid getresuid getrlimit getrusage getsid gettid
 gettimeofday getuid link linkat lseek lstat madvise membarrier mincore mkdir mkdirat mlock mmap mprotect mremap
@@ -65,6 +68,8 @@ def filters() -> Filters:
     cells.add_rule(libseccomp.ERRNO(errno.ENOSYS), "clone3")
     for option in (_PR_SET_NAME, _PR_GET_NAME, _PR_SET_SECCOMP):
         _allow(libseccomp, cells, "prctl", libseccomp.Arg(0, equal, option))
+    for command in _FCNTL:
+        _allow(libseccomp, cells, "fcntl", libseccomp.Arg(1, masked, 0xFFFFFFFF, command))
     for request in (_TCGETS, _FIONREAD, _FIOCLEX):
         _allow(libseccomp, cells, "ioctl", libseccomp.Arg(1, masked, 0xFFFFFFFF, request))
 

@@ -1,0 +1,48 @@
+"""What the attacks are let loose on: a term full of secrets."""
+
+import os
+import secrets
+import sys
+from pathlib import Path
+
+import pytest
+
+sys.path.append(str(Path(__file__).parents[1] / "autograde"))  # small_course, right_work
+
+
+@pytest.fixture(scope="session")
+def token():
+    """A word that nobody but the grader may see. It is planted wherever there is something to read."""
+    return f"canary-{secrets.token_hex(16)}"
+
+
+@pytest.fixture(scope="session", autouse=True)
+def in_the_environment(token):
+    os.environ["UNROLLED_SECRET"] = token
+    yield
+    del os.environ["UNROLLED_SECRET"]
+
+
+@pytest.fixture(scope="session")
+def term(token, tmp_path_factory):
+    """A term in which every kind of secret holds the token, and its course: (root, term)."""
+    from small_course import CHAPTER, write_small_course
+
+    root, term = write_small_course(tmp_path_factory.mktemp("course")), tmp_path_factory.mktemp("term")
+    other = term / "submitted" / "other" / CHAPTER
+    other.mkdir(parents=True)
+    (term / "hidden").mkdir(mode=0o700)
+    for path in (term / "hidden/notes", term / "gradebook.db", other / "recurrence.ipynb"):
+        path.write_text(token)
+    for path in (root / "solutions").rglob("*.py"):
+        path.write_text(f"{path.read_text()}\n# {token}\n")
+    return root, term
+
+
+@pytest.fixture(scope="session")
+def session(term):
+    from small_course import CHAPTER
+
+    from grader.autograde.session import open_session
+
+    return open_session(*term, CHAPTER)

@@ -1,0 +1,15 @@
+"""Claims that its cell printed, returned and raised far more than the child would have let it.
+
+Must: the grader keeps of it what an honest child would have sent.
+Points: 0, 2
+Seen: TOLD printed
+"""
+# %% start
+from grader.codec import Raised
+
+long = "x" * 600_000
+say(RESULT, End(3, "TOLD printed" + long, long, Raised(long, long, (long,) * 2)))
+# %% end
+from grader.codec import Raised
+
+say(RESULT, End(15, "x" * 600_000, None, Raised("E", "", ("x" * 30,) * 40_000)))

@@ -1,0 +1,78 @@
+"""What the corpus takes for granted: what is hidden stays hidden wherever it lies, and copies share no memory."""
+
+import sys
+from pathlib import Path
+
+import pytest
+
+from grader.autograde.frames import Cell, Request
+from grader.autograde.runner import run_submission
+from grader.autograde.sandbox import Sandbox, SandboxError, bubblewrap
+from grader.manifest import Limits
+
+
+def shown_by(source, hide):
+    """What a cell prints in a sandbox of its own."""
+    cells = (Cell(0, source),)
+    request = Request(cells, {}, seconds_per_cell=20, seconds_per_exercise=20, output_bytes=9999, result_bytes=99_999)
+    with Sandbox(Limits(memory_mb=256), hide) as sandbox:
+        return run_submission(request, sandbox).ends[0].printed
+
+
+@pytest.mark.skipif(sys.prefix == sys.base_prefix, reason="needs a virtual environment")
+def test_a_course_below_the_environment_is_hidden():
+    """An environment is shown as /venv; a course in a folder of it must not be there."""
+    source = "import os\nprint(os.listdir('/venv/include'), len(os.listdir('/venv/bin')) > 3)"
+    assert shown_by(source, [Path(sys.prefix) / "include"]) == "[] True\n"
+
+
+@pytest.mark.parametrize("where", [sys.prefix, sys.base_prefix])
+def test_a_course_that_is_the_environment_is_refused(where):
+    with pytest.raises(SandboxError, match=r"Make the environment in a folder of its own"):
+        bubblewrap(3, [Path(where).resolve()])
+
+
+def test_the_warm_process_has_no_memory_that_its_copies_could_share():
+    """A page that is mapped as shared and writable would be one page for all students."""
+    source = "print('warm')"
+    cells = (Cell(0, source),)
+    request = Request(cells, {}, seconds_per_cell=20, seconds_per_exercise=20, output_bytes=9999, result_bytes=99_999)
+    with Sandbox(Limits(memory_mb=256)) as sandbox:
+        assert run_submission(request, sandbox).ends[0].printed == "warm\n"
+        inside = children_of(children_of([sandbox._process.pid])) or children_of([sandbox._process.pid])
+        assert inside
+        for pid in inside:
+            maps = Path(f"/proc/{pid}/maps").read_text().splitlines()
+            assert len(maps) > 50
+            assert [line for line in maps if line.split()[1][1:4:2] == "ws"] == []
+
+
+def children_of(parents):
+    found = []
+    for path in Path("/proc").glob("[0-9]*/stat"):
+        try:
+            parent = int(path.read_text().rpartition(")")[2].split()[1])
+        except OSError:
+            continue
+        if parent in parents:
+            found.append(int(path.parent.name))
+    return found
+
+
+@pytest.mark.parametrize("line", ["%a", "!a", "a?", "x = %a b", "x = !a", ";a b", "/a b", ",a b", "%%a", "??a"])
+def test_a_notebook_full_of_magics_is_read_in_bounded_time(line, monkeypatch):
+    """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the walls."""
+    from IPython.core import inputtransformer2
+
+    from grader.autograde import notebook
+
+    read = []
+    tokens = inputtransformer2.make_tokens_by_line
+    monkeypatch.setattr(
+        inputtransformer2, "make_tokens_by_line", lambda lines: read.append(sum(map(len, lines))) or tokens(lines)
+    )
+    python = notebook._Python()
+    assert python("x = 1\n" + line) != "x = 1\n" + line or line == "%%a"
+    for size in (100, 1000, 10_000, 2_000_000):
+        python(f"{line}\n" * (size // len(line)))
+    assert sum(read) < 10 * notebook.MAX_TRANSFORMED  # what it puts in place of a magic is longer
