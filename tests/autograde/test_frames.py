@@ -183,9 +183,7 @@ def test_request_and_exam_there_and_back(session, notebook):
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
-    request = request_for(
-        plan(released, released, ["rnn_step", "rnn_forward"]), session.public, session.hidden, Limits()
-    )
+    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.exams, Limits())
     work = read_request(request_bytes(request))
     assert (work.cells, work.exercises) == (request.cells, ["rnn_step", "rnn_forward"])
     exam = request.exams["rnn_step"]
@@ -344,9 +342,7 @@ def test_a_child_that_cannot_start_is_the_graders_fault(session, monkeypatch, tm
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
-    request = request_for(
-        plan(released, released, ["rnn_step", "rnn_forward"]), session.public, session.hidden, Limits()
-    )
+    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.exams, Limits())
     broken = tmp_path / "child.py"
     broken.write_text("raise ImportError")
     monkeypatch.setattr(plain, "_CHILD", broken)
