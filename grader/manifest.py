@@ -40,6 +40,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
     seconds_per_exercise: PositiveFloat = 10.0
     seconds_per_cell: PositiveFloat = 20.0
+    seconds_per_notebook: PositiveFloat = 300.0
     output_bytes: PositiveInt = 100_000
     result_bytes: PositiveInt = 64_000_000
     memory_mb: PositiveInt = 1024

@@ -61,6 +61,7 @@ class Request:
     exams: dict[str, Exam]
     seconds_per_cell: float
     seconds_per_exercise: float
+    seconds_per_notebook: float
     output_bytes: int
     result_bytes: int
     files: Mapping[str, bytes] = field(default_factory=dict)

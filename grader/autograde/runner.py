@@ -69,49 +69,34 @@ class _TooMuchError(Exception):
 def run_submission(request: Request, starter: Starter) -> Outcome:
     """Run a notebook in a child process, then examine the forks that it left at its check cells.
 
-    That a process ended is believed when it happens again at the same cells: an exit of the notebook's own does, a kill
-    from outside does not. Raises WorkerError where no child could be started at all.
-    """
-    outcome = _run(request, starter)
-    for _ in range(2):
-        ended = _ended_at(outcome)
-        if not ended:
-            break
-        outcome = _run(request, starter)
-        if _ended_at(outcome) == ended:
-            break
-    return outcome
-
-
-def _ended_at(outcome: Outcome) -> set[int | None]:
-    return {fault.cell for fault in outcome.faults if fault.kind == "died"}
-
-
-def _run(request: Request, starter: Starter) -> Outcome:
-    """Run it once.
-
     Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again. No exam is sent
     before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
     exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
     it may know how long the hidden cases took.
+
+    That a process ended is believed when it happens twice at the same cell: an exit of the notebook's own does, a kill
+    from outside does not. Raises WorkerError where no child could be started at all.
     """
     started = time.monotonic()
-    last = started + START_SECONDS + 3 * sum(request.seconds(cell) for cell in request.to_run)
+    last = started + request.seconds_per_notebook
     outcome = Outcome()
     skip = set(request.skip)
+    doubted: set[int | None] = set()
     while True:
         outcome.children += 1
         may_go_on = outcome.children < MAX_CHILDREN and time.monotonic() < last
         with _Child(replace(request, skip=frozenset(skip)), starter) as child:
             waiting, fault = _run_cells(child, last, outcome)
             if fault is not None:
+                if _is_doubted(fault, doubted, outcome):
+                    continue
                 if not outcome.sealed:
                     outcome.faults.append(fault)
                 if fault.cell is not None and may_go_on:
                     skip.add(fault.cell)
                     continue
                 child.stop()
-            finished = _examine_all(child, waiting, outcome)
+            finished = _examine_all(child, waiting, outcome, doubted)
         if finished or not may_go_on:
             break
         skip |= {cell.index for cell in waiting if cell.index in _examined(request, outcome)}
@@ -119,6 +104,15 @@ def _run(request: Request, starter: Starter) -> Outcome:
         raise WorkerError(f"no process for student code could be started: {outcome.faults[-1].text}")
     outcome.seconds = time.monotonic() - started
     return outcome
+
+
+def _is_doubted(fault: Fault, doubted: set[int | None], outcome: Outcome) -> bool:
+    """Whether this is the first time that a process ended at this cell; the child that makes sure is not counted."""
+    if fault.kind != "died" or fault.cell in doubted:
+        return False
+    doubted.add(fault.cell)
+    outcome.children -= 1
+    return True
 
 
 def _examined(request: Request, outcome: Outcome) -> set[int]:
@@ -181,12 +175,14 @@ def _bounded(end: End, room: int) -> End:
     return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised)
 
 
-def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome) -> bool:
+def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, doubted: set[int | None]) -> bool:
     """Examine the forks that wait, on public and then on hidden cases; say whether none needs a fresh child."""
     for hidden in (False, True):
         for cell in waiting:
             if outcome.fault_in(cell.index) is None:
                 fault = _examine(child, cell, outcome, hidden)
+                if fault is not None and _is_doubted(fault, doubted, outcome):
+                    return False
                 if fault is not None:
                     outcome.faults.append(fault)
                     if fault.kind == "memory":

@@ -32,6 +32,7 @@ def request_for(
         exams={cell.exercise: exams[cell.exercise] for cell in plan.cells if cell.exercise},
         seconds_per_cell=limits.seconds_per_cell,
         seconds_per_exercise=limits.seconds_per_exercise,
+        seconds_per_notebook=limits.seconds_per_notebook,
         output_bytes=limits.output_bytes,
         result_bytes=limits.result_bytes,
         files=files or {},

@@ -315,7 +315,7 @@ def test_meddling_with_the_exams_sockets(lie, source):
 @pytest.mark.parametrize(
     ("source", "status"),
     [
-        (f"for i in range(10): say({ZEROS}, to=sockets()[0])\nos._exit(0)", "error"),  # and never gets a hidden case
+        (f"for i in range(10): say({ZEROS}, to=sockets()[0])\nos._exit(0)", "error failed"),  # whatever it says
         ("os.write(sockets()[0], b'\\xff' * 100)\nos._exit(0)", "error"),
         ("while True: os.write(sockets()[0], frame_bytes(Begin(0)) * 1000)", "error timeout"),
         (

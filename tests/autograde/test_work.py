@@ -2,6 +2,7 @@
 
 import json
 import textwrap
+import time
 
 import pytest
 from right_work import RIGHT
@@ -255,6 +256,17 @@ def test_a_loop_in_a_late_cell_of_ones_own(hand_in, notebook):
     assert result.points == (2, 2)
     assert result.outcome.children == 2
     assert result.outputs("the last")[0].text == "the last\n"
+
+
+def test_a_notebook_may_not_take_for_ever(hand_in, notebook):
+    """Many cells, each just within its own limit."""
+    for number in range(20):
+        notebook.insert(notebook.at("rnn_step"), f"import time\ntime.sleep(0.9)  # {number}")
+    started = time.monotonic()
+    result = hand_in(notebook.tree, seconds=1, seconds_per_notebook=3)
+    assert time.monotonic() - started < 30
+    assert result.points == (0, 0)
+    assert any(fault.kind == "timeout" for fault in result.outcome.faults)
 
 
 def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
