@@ -42,7 +42,7 @@ test: .venv/.stamp walls ## lint, types, tests, and what must be true of the cou
 	ruff check .
 	ruff format --check .
 	mypy
-	pytest -m 'not browser and not slow'
+	pytest -n auto --maxprocesses 8 -m 'not browser and not slow'
 	grader lint
 
 walls: ## what the sandbox around students' code is made of
@@ -57,7 +57,7 @@ book-self-study: .venv/.stamp ## the book with folded solutions, for those who s
 
 browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
-	pytest -m browser
+	pytest -n auto --maxprocesses 8 -m browser
 
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow

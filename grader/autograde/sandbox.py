@@ -202,8 +202,10 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     interpreter = Path(sys.executable).resolve()
     for path in map(Path, _SYSTEM):
         command += _shown(path)
-    if base == Path("/usr"):
+    if base == Path("/usr"):  # the interpreter alone, under each name by which the environment knows it
         command += _bound(interpreter)
+        for name in _names(Path(sys.executable)):
+            command += ["--symlink", str(interpreter), str(name)]
     else:
         command += _bound(base)
     covered = [path for path in hide if any(path.is_relative_to(each) for each in (str(base), *_SYSTEM))]
@@ -225,6 +227,16 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         command += ["--symlink", SCRATCH, "/tmp"]
     command += ["--remount-ro", "/", "--chdir", "/", "--"]
     return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/zygote.py", str(control)]
+
+
+def _names(path: Path) -> list[Path]:
+    """The links below /usr that lead from a path to the file it stands for."""
+    found = []
+    while path.is_symlink():
+        path = path.parent / os.readlink(path)
+        if path.is_symlink() and path.is_relative_to("/usr"):
+            found.append(path)
+    return found
 
 
 def _shown(path: Path) -> list[str]:
