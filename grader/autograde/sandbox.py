@@ -204,8 +204,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         command += _shown(path)
     if base == Path("/usr"):  # the interpreter alone, under each name by which the environment knows it
         command += _bound(interpreter)
-        for name in _names(Path(sys.executable)):
-            command += ["--symlink", str(interpreter), str(name)]
+        for link in _names(Path(sys.executable)):
+            command += ["--symlink", str(interpreter), str(link)]
     else:
         command += _bound(base)
     covered = [path for path in hide if any(path.is_relative_to(each) for each in (str(base), *_SYSTEM))]
