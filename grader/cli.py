@@ -11,14 +11,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
 
 import typer
-from rich import box
 from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
     from grader.autograde.grade import Graded
     from grader.autograde.pool import Done
-    from grader.manifest import Chapter
 
 app = typer.Typer(
     help="Checks, releases and grades the course Unrolled.",
@@ -160,7 +158,7 @@ def autograde(
     Ends with 0 where every submission has its result, with 1 where the command could not run, with 3 where some
     submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
     """
-    from grader.autograde import pool
+    from grader.autograde import pool, report
     from grader.autograde.gradebook import gradebook_url, shown
     from grader.autograde.run import Choice, chosen
     from grader.autograde.run import autograde as run
@@ -193,12 +191,13 @@ def autograde(
             )
         )
     if as_json:
-        typer.echo(_as_json(found, results, sandboxed))
+        typer.echo(report.as_json(found, results, sandboxed))
     else:
         out.print(f"{found.title} ({found.id}), {len(results)} submissions")
-        out.print(_legend(found))
-        _print_table(_class_table(found, results))
-        _print_remarks(results)
+        out.print(report.legend(found))
+        _print_table(report.class_table(found, results))
+        for line in report.for_a_human(results):
+            out.print(line, soft_wrap=True)
         where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
         out.print(f"Gradebook: {where}   notebooks: {term / 'autograded'}", soft_wrap=True)
     if stopped:
@@ -307,67 +306,6 @@ def _watched(
     return results, stop
 
 
-def _as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human."""
-    import msgspec
-
-    students = [
-        {
-            "student": graded.student,
-            "earned": None if graded.fault else graded.earned,
-            "exercises": {
-                name: {
-                    "earned": verdict.earned,
-                    "points": verdict.points,
-                    "status": verdict.status,
-                    "cause": verdict.diagnosis.id if verdict.diagnosis else None,
-                }
-                for verdicts in graded.verdicts.values()
-                for name, verdict in verdicts.items()
-            },
-            "remarks": graded.remarks,
-            "fault": graded.fault or None,
-            "seconds": graded.seconds,
-        }
-        for graded in results
-    ]
-    tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
-    return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
-
-
-def _class_table(chapter: Chapter, results: list[Graded]) -> Table:
-    """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended.
-
-    The exercises are numbered, so that a chapter of many fits a narrow terminal; `_legend` tells the numbers.
-    """
-    from grader.render.rows import number
-
-    table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
-    table.add_column("student", overflow="fold", min_width=8)
-    for index, exercise in enumerate(chapter.exercises, 1):
-        table.add_column(f"{index}\n/ {number(exercise.points)}", justify="right")
-    table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
-    table.add_column("time", justify="right")
-    table.add_column("what is not right", overflow="fold")
-    for graded in results:
-        if graded.fault:
-            table.add_row(graded.student, *["–"] * len(chapter.exercises), "–", "", "not graded")
-            continue
-        verdicts = {name: v for notebook in graded.verdicts.values() for name, v in notebook.items()}
-        wrong = [verdict for verdict in verdicts.values() if not verdict]
-        numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
-        causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
-        points = [number(verdicts[exercise.id].earned) for exercise in chapter.exercises]
-        table.add_row(
-            graded.student, *points, number(graded.earned), f"{sum(graded.seconds.values()):.1f} s", ", ".join(causes)
-        )
-    return table
-
-
-def _legend(chapter: Chapter) -> str:
-    return "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
-
-
 def _print_table(table: Table) -> None:
     """As wide as the terminal; where another program reads it, a line a student, however wide."""
     if out.is_terminal:
@@ -376,15 +314,6 @@ def _print_table(table: Table) -> None:
     with io.StringIO() as text:
         Console(file=text, width=10_000, markup=False, emoji=False, highlight=False).print(table)
         out.print("\n".join(line.rstrip() for line in text.getvalue().splitlines()), soft_wrap=True)
-
-
-def _print_remarks(results: list[Graded]) -> None:
-    noted = [graded for graded in results if graded.remarks or graded.fault]
-    if noted:
-        out.print("For a human to look at:")
-    for graded in noted:
-        for remark in (*graded.remarks, *([graded.fault] if graded.fault else [])):
-            out.print(f"  {graded.student}: {remark}", soft_wrap=True)
 
 
 class _told:  # noqa: N801 - reads as a word: `with _told():`

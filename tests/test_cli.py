@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 import grader.autograde.grade as grading
 from grader import cli, demo
-from grader.autograde import pool
+from grader.autograde import pool, report
 from grader.autograde.grade import Graded
 from grader.autograde.hidden import hidden_checks
 from grader.autograde.processes import WorkerError
@@ -272,7 +272,7 @@ def test_the_table_cuts_nothing_off(results, width):
     chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
     console = Console(width=width)
     with console.capture() as capture:
-        console.print(cli._class_table(chapter, results))
+        console.print(report.class_table(chapter, results))
     text = capture.get()
     assert "…" not in text
     assert all(len(line) <= width for line in text.splitlines())

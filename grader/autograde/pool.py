@@ -60,8 +60,8 @@ Execute = Callable[[Job, str, Sequence[Task]], Generator[Done, None, None]]
 
 
 @cache
-def _opened(job: Job, state: str) -> tuple[Session, Starter]:
-    """This process's session and starter."""
+def _opened(job: Job, state: str, thread: int) -> tuple[Session, Starter]:
+    """This thread's session and starter: a warm sandbox runs one notebook at a time, and Dask may use many threads."""
     session = open_session(job.root, job.term, job.chapter)
     if session.state != state:
         raise AutogradeError("the course changed while it was graded; run the command again")
@@ -74,7 +74,7 @@ def _opened(job: Job, state: str) -> tuple[Session, Starter]:
 
 def work(job: Job, state: str, task: Task) -> Done:
     """Grade one submission, or find that it is graded already."""
-    session, starter = _opened(job, state)
+    session, starter = _opened(job, state, threading.get_ident())
     try:
         key = store.key(state, task.folder, job.sandboxed)
     except OSError as error:
