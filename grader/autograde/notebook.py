@@ -14,15 +14,18 @@ import re
 import warnings
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader.autograde.frames import Cell
+from grader.autograde.imports import skip_iri_grammar
 from grader.release import check_id, check_source
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
+MAX_REMEMBERED = 10_000  # characters of a cell whose parse is kept
 LONG = "long"  # the tag of a cell that is not run while grading: it takes long, and nothing is graded by it
 _SUBMISSION = "<submission>"
 # A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
@@ -52,6 +55,7 @@ class Plan:
 
 def read_notebook(path: Path) -> Any:
     """A submitted file as a notebook of format 4. Raises UnreadableError."""
+    skip_iri_grammar()
     import nbformat
 
     try:
@@ -146,22 +150,32 @@ def defines(source: str, name: str) -> bool:
     """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
     eye.
     """
-    tree = _parsed(source)
-    if tree is None:
+    names = _top_level(source)
+    if names is None:
         return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
-    return any(
-        (isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == name)
-        or (isinstance(node, ast.Assign) and any(isinstance(t, ast.Name) and t.id == name for t in node.targets))
-        for node in tree.body
-    )
+    return name in names
 
 
-def _parsed(source: str) -> ast.Module | None:
-    """The cell as Python, or None where it is none."""
+def _top_level(source: str) -> frozenset[str] | None:
+    """The names that a cell defines, or None where it is no Python."""
+    return _remembered(source) if len(source) <= MAX_REMEMBERED else _parsed(source)
+
+
+def _parsed(source: str) -> frozenset[str] | None:
     try:
-        return ast.parse(source, _SUBMISSION)
+        tree = ast.parse(source, _SUBMISSION)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+    return frozenset(names)
+
+
+_remembered = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
 
 
 @dataclass
@@ -184,10 +198,9 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         _complete(draft, name, templates, foreign)
     for name in questions:
         if name not in map(grade_id, draft.cells):
-            draft.cells.append(copy.deepcopy(templates[name]))
+            draft.cells.append(_own(templates[name]))
             draft.remarks.append(f"no cell answers the question `{name}`; the empty one of the release was put back")
-    notebook = copy.deepcopy(released)
-    notebook.cells = draft.cells
+    notebook = copied(released, metadata=copy.deepcopy(released.metadata), cells=draft.cells)
     fresh_ids(notebook)
     defining = {
         name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
@@ -237,7 +250,7 @@ def _take_submitted(
         name = grade_id(cell)
         if index in answers:
             seen.add(answers[index])
-            draft.cells.append(copy.deepcopy(templates[answers[index]]))
+            draft.cells.append(_own(templates[answers[index]]))
             draft.cells[-1].source = cell.source
             continue
         if name not in templates and cell.cell_type == "code":
@@ -255,7 +268,7 @@ def _take_submitted(
             template = templates[name]
             if name in checks and cell.source.strip() != template.source.strip():
                 draft.remarks.append(f"the check cell of `{checks[name]}` was edited; the released one was used")
-            taken = copy.deepcopy(template)
+            taken = _own(template)
             if name not in checks:
                 taken.source = cell.source
             draft.cells.append(taken)
@@ -270,7 +283,7 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     check = check_id(name)
     if name not in ids:
         at = ids.index(check) if check in ids else len(ids)
-        draft.cells.insert(at, copy.deepcopy(templates[name]))
+        draft.cells.insert(at, _own(templates[name]))
         draft.remarks.append(f"no cell defines `{name}`; the empty one of the release was put in its place")
     ids = [grade_id(cell) for cell in draft.cells]
     definitions = [
@@ -283,7 +296,7 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
         draft.remarks.append(f"`{name}` is defined again below its check cell; what stands above it was graded")
     if definitions[0] < at:
         return
-    cell = draft.cells.pop(at) if at >= 0 else copy.deepcopy(templates[check])
+    cell = draft.cells.pop(at) if at >= 0 else _own(templates[check])
     draft.cells.insert(definitions[-1] + (0 if at >= 0 else 1), cell)
     if not foreign:
         was = "stood above the cell that defines it; it was moved below" if at >= 0 else "was missing; it was put back"
@@ -292,9 +305,22 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
 
 def _plain(cell: Any) -> Any:
     """A cell of the student's own: nothing in its metadata may look like the release's."""
-    own = copy.deepcopy(cell)
+    own = _own(cell)
     own.metadata.pop("nbgrader", None)
     return own
+
+
+def _own(cell: Any) -> Any:
+    """A copy of a cell that may be changed; what lies deeper than its metadata's entries is shared."""
+    return copied(cell, metadata=copied(cell.metadata))
+
+
+def copied(node: Any, **changes: Any) -> Any:
+    """A notebook or part of one, with some of its entries changed. A deep copy would take most of a reading's time."""
+    new = type(node)()
+    dict.update(new, node)  # the class's own `update` walks through everything
+    dict.update(new, changes)
+    return new
 
 
 def fresh_ids(notebook: Any) -> None:
@@ -308,7 +334,7 @@ _RUNS_ITS_CELL = re.compile(r"\s*%%(time|capture)\b.*")
 
 def _python(source: str) -> str:
     """IPython's syntax (magics, `!`, `?`) as Python; a cell that it cannot transform is run as it stands."""
-    if _parsed(source) is not None:
+    if _top_level(source) is not None:
         return source
     from IPython.core.inputtransformer2 import TransformerManager
 
