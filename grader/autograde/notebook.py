@@ -19,11 +19,13 @@ from pathlib import Path
 from typing import Any
 
 from grader.autograde.frames import Cell
+from grader.autograde.imports import skip_iri_grammar
 from grader.release import check_id, check_source
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
+SHORT = 10_000  # characters of a cell: the parse of many such is kept, of longer ones that of a few
 LONG = "long"  # the tag of a cell that is not run while grading: it takes long, and nothing is graded by it
 MAX_TRANSFORMED = 300_000  # characters that IPython's transformer may have to read for one notebook: seconds
 _SUBMISSION = "<submission>"
@@ -54,6 +56,7 @@ class Plan:
 
 def read_notebook(path: Path) -> Any:
     """A submitted file as a notebook of format 4. Raises UnreadableError."""
+    skip_iri_grammar()
     import nbformat
 
     try:
@@ -148,29 +151,33 @@ def defines(source: str, name: str) -> bool:
     """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
     eye.
     """
-    names = _defined(source)
+    names = _top_level(source)
     if names is None:
         return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
     return name in names
 
 
-@lru_cache(2 * MAX_CELLS)  # asked for each exercise, and a long cell takes seconds to parse
-def _defined(source: str) -> frozenset[str] | None:
-    """The names that a cell defines at its top level, or None where it does not parse."""
-    tree = _parsed(source)
-    if tree is None:
-        return None
-    names = {node.name for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)}
-    targets = [target for node in tree.body if isinstance(node, ast.Assign) for target in node.targets]
-    return frozenset(names | {target.id for target in targets if isinstance(target, ast.Name)})
+def _top_level(source: str) -> frozenset[str] | None:
+    """The names that a cell defines, or None where it is no Python."""
+    return _of_short(source) if len(source) <= SHORT else _of_long(source)
 
 
-def _parsed(source: str) -> ast.Module | None:
-    """The cell as Python, or None where it is none."""
+def _parsed(source: str) -> frozenset[str] | None:
     try:
-        return ast.parse(source, _SUBMISSION)
+        tree = ast.parse(source, _SUBMISSION)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return None
+    names: set[str] = set()
+    for node in tree.body:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            names.add(node.name)
+        elif isinstance(node, ast.Assign):
+            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
+    return frozenset(names)
+
+
+_of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
+_of_long = lru_cache(maxsize=8)(_parsed)  # one may take seconds, and is asked about for each exercise
 
 
 @dataclass
@@ -193,10 +200,9 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         _complete(draft, name, templates, foreign)
     for name in questions:
         if name not in map(grade_id, draft.cells):
-            draft.cells.append(copy.deepcopy(templates[name]))
+            draft.cells.append(_own(templates[name]))
             draft.remarks.append(f"no cell answers the question `{name}`; the empty one of the release was put back")
-    notebook = copy.deepcopy(released)
-    notebook.cells = draft.cells
+    notebook = copied(released, metadata=copy.deepcopy(released.metadata), cells=draft.cells)
     fresh_ids(notebook)
     defining = {
         name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
@@ -247,7 +253,7 @@ def _take_submitted(
         name = grade_id(cell)
         if index in answers:
             seen.add(answers[index])
-            draft.cells.append(copy.deepcopy(templates[answers[index]]))
+            draft.cells.append(_own(templates[answers[index]]))
             draft.cells[-1].source = cell.source
             continue
         if name not in templates and cell.cell_type == "code":
@@ -265,7 +271,7 @@ def _take_submitted(
             template = templates[name]
             if name in checks and cell.source.strip() != template.source.strip():
                 draft.remarks.append(f"the check cell of `{checks[name]}` was edited; the released one was used")
-            taken = copy.deepcopy(template)
+            taken = _own(template)
             if name not in checks:
                 taken.source = cell.source
             draft.cells.append(taken)
@@ -280,7 +286,7 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     check = check_id(name)
     if name not in ids:
         at = ids.index(check) if check in ids else len(ids)
-        draft.cells.insert(at, copy.deepcopy(templates[name]))
+        draft.cells.insert(at, _own(templates[name]))
         draft.remarks.append(f"no cell defines `{name}`; the empty one of the release was put in its place")
     ids = [grade_id(cell) for cell in draft.cells]
     definitions = [
@@ -293,7 +299,7 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
         draft.remarks.append(f"`{name}` is defined again below its check cell; what stands above it was graded")
     if definitions[0] < at:
         return
-    cell = draft.cells.pop(at) if at >= 0 else copy.deepcopy(templates[check])
+    cell = draft.cells.pop(at) if at >= 0 else _own(templates[check])
     draft.cells.insert(definitions[-1] + (0 if at >= 0 else 1), cell)
     if not foreign:
         was = "stood above the cell that defines it; it was moved below" if at >= 0 else "was missing; it was put back"
@@ -302,9 +308,22 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
 
 def _plain(cell: Any) -> Any:
     """A cell of the student's own: nothing in its metadata may look like the release's."""
-    own = copy.deepcopy(cell)
+    own = _own(cell)
     own.metadata.pop("nbgrader", None)
     return own
+
+
+def _own(cell: Any) -> Any:
+    """A copy of a cell that may be changed; what lies deeper than its metadata's entries is shared."""
+    return copied(cell, metadata=copied(cell.metadata))
+
+
+def copied(node: Any, **changes: Any) -> Any:
+    """A notebook or part of one, with some of its entries changed. A deep copy would take most of a reading's time."""
+    new = type(node)()
+    dict.update(new, node)  # the class's own `update` walks through everything
+    dict.update(new, changes)
+    return new
 
 
 def fresh_ids(notebook: Any) -> None:
@@ -328,7 +347,7 @@ class _Python:
         self._room = MAX_TRANSFORMED
 
     def __call__(self, source: str) -> str:
-        if _parsed(source) is not None:
+        if _top_level(source) is not None:
             return source
         self._room -= len(source) * (1 + len(_MAGIC.findall(source)))
         if self._room < 0:

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import copy
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
 from grader.autograde.frames import End, Exam, Fault, Request, not_defined
-from grader.autograde.notebook import Plan, grade_id
+from grader.autograde.notebook import Plan, copied, grade_id
 from grader.autograde.runner import Outcome
 from grader.cases import Checks
 from grader.evaluate import evaluate, verdict
@@ -127,7 +126,7 @@ def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Ver
     """The submission with what its visible cells printed, and under each check cell its verdict, which shows no hidden
     case.
     """
-    notebook = copy.deepcopy(plan.notebook)
+    notebook = copied(plan.notebook, cells=[copied(cell) for cell in plan.notebook.cells])
     exercises = {cell.index: cell.exercise for cell in plan.cells}
     for index, cell in enumerate(notebook.cells):
         if cell.cell_type != "code":
@@ -173,24 +172,29 @@ _KINDS = {
 
 def verdict_output(shown: Verdict) -> Any:
     """A verdict as the output of a check cell."""
-    from nbformat.v4 import new_output
-
-    return new_output("display_data", {"text/plain": verdict_text(shown), "text/html": verdict_html(shown)})
+    return _output("display_data", data={"text/plain": verdict_text(shown), "text/html": verdict_html(shown)})
 
 
 def _outputs(end: End | None, fault: Fault | None) -> list[Any]:
-    from nbformat.v4 import new_output
-
     if end is None:
         text = f"This cell was ended: {fault.text}." if fault else "This cell was not run."
-        return [new_output("error", ename="NotRun", evalue=text, traceback=[text])]
+        return [_output("error", ename="NotRun", evalue=text, traceback=[text])]
     outputs = []
     if end.printed:
-        outputs.append(new_output("stream", name="stdout", text=end.printed))
+        outputs.append(_output("stream", name="stdout", text=end.printed))
     if end.value is not None:
-        outputs.append(new_output("execute_result", {"text/plain": end.value}))
+        outputs.append(_output("execute_result", data={"text/plain": end.value}, execution_count=None))
     if end.raised is not None:
         raised = end.raised
         lines = [*raised.lines, f"{raised.type}: {raised.text}"]
-        outputs.append(new_output("error", ename=raised.type, evalue=raised.text, traceback=lines))
+        outputs.append(_output("error", ename=raised.type, evalue=raised.text, traceback=lines))
     return outputs
+
+
+def _output(kind: str, **entries: Any) -> Any:
+    """An output of a cell. Not by nbformat's `new_output`, which validates each: the notebook is, as it is written."""
+    import nbformat
+
+    if "data" in entries:
+        entries["metadata"] = {}
+    return nbformat.from_dict({"output_type": kind, **entries})

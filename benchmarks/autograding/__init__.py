@@ -1,0 +1,1 @@
+"""What `benchmarks/autograde.py` is made of: classes to grade, three graders, and the measuring."""

@@ -1,0 +1,42 @@
+"""Classes of chapter 01 to grade: what a demo class hands in, without what only one of the graders can stand."""
+
+from __future__ import annotations
+
+import json
+import shutil
+import tempfile
+from itertools import cycle, islice
+from pathlib import Path
+from typing import Any
+
+from grader.demo import PLANTED, demo_class
+
+ROOT = Path(__file__).resolve().parents[2]
+CHAPTER = "ch01_vanilla_rnn"
+LOOP = "runs for ever"
+DISTINCT = 60  # in larger classes the submissions stand again under other names: no grader remembers one student's
+_DEMO = 160  # enough for DISTINCT of them to be fit
+
+
+def make_class(term: Path, size: int) -> None:
+    """A class without endless loops and without broken files: right, wrong, crashing and unwritten solutions."""
+    _make(term, lambda whats: LOOP not in whats, size)
+
+
+def make_endless(term: Path) -> None:
+    """One submission with one endless loop."""
+    _make(term, lambda whats: whats.count(LOOP) == 1, 1)
+
+
+def _make(term: Path, fit: Any, size: int) -> None:
+    shutil.rmtree(term, ignore_errors=True)
+    with tempfile.TemporaryDirectory() as folder:
+        planted = demo_class(ROOT, Path(folder, "demo"), CHAPTER, _DEMO, seed=1)
+        whole = [name for number, name in enumerate(planted) if number % 4 != 3]  # each fourth has a broken file
+        chosen = [name for name in whole if fit([each["what"] for each in planted[name].values()])][:DISTINCT]
+        due = {}
+        for number, name in enumerate(islice(cycle(chosen), size)):
+            student = f"student{number + 1:04d}"
+            shutil.copytree(Path(folder, "demo", "submitted", name), term / "submitted" / student)
+            due[student] = planted[name]
+    (term / PLANTED).write_text(json.dumps(due))

@@ -1,0 +1,58 @@
+"""`nbgrader autograde` on the plain course: its own folder, its own gradebook, one kernel a notebook."""
+
+from __future__ import annotations
+
+import re
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+from autograding.classes import CHAPTER, ROOT
+from autograding.measure import run
+from autograding.plain_course import plain, write_helpers
+
+_NBGRADER = (sys.executable, "-m", "nbgrader")
+_STUDENT = re.compile(rf"submitted/([^/]+)/{CHAPTER}")
+
+
+def make_course(course: Path, term: Path, size: int) -> None:
+    """A course folder of nbgrader's with the first submissions of a class."""
+    shutil.rmtree(course, ignore_errors=True)
+    source = course / "source" / CHAPTER
+    _copy(ROOT / "exercises" / CHAPTER, source)
+    for folder in sorted((term / "submitted").iterdir())[:size]:
+        _copy(folder / CHAPTER, course / "submitted" / folder.name / CHAPTER)
+    (course / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'plain'\n")
+    subprocess.run([*_NBGRADER, "generate_assignment", CHAPTER], cwd=course, check=True, capture_output=True)
+
+
+def _copy(folder: Path, to: Path) -> None:
+    write_helpers(to)
+    for path in folder.glob("*.ipynb"):
+        (to / path.name).write_bytes(plain(path))
+
+
+def grade(course: Path) -> dict[str, Any]:
+    """Autograde all of it; a submission that nbgrader gives up on is counted, and took its time all the same."""
+    found = run([*_NBGRADER, "autograde", CHAPTER], course)
+    begun: dict[str, float] = {}
+    for seconds, line in found.lines:
+        if match := _STUDENT.search(line):
+            begun.setdefault(match[1], seconds)
+    size = len(list((course / "submitted").iterdir()))
+    if len(begun) != size:
+        raise SystemExit("nbgrader did not come to all submissions:\n" + "\n".join(line for _, line in found.lines))
+    done = len(list((course / "autograded").glob(f"*/{CHAPTER}")))
+    warm_up = min(begun.values())
+    return {
+        "submissions": size,
+        "given_up": size - done,
+        "wall_s": round(found.wall, 2),
+        "cpu_s": round(found.cpu, 2),
+        "load": found.load,
+        "per_second": round(size / found.wall, 4),
+        "warm_up_s": round(warm_up, 2),
+        "warm_per_second": round(size / (found.wall - warm_up), 4),
+    }
