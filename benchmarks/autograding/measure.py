@@ -20,7 +20,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
 QUIET_LOAD = 1.5
-PATIENCE_SECONDS = 600.0
+patience = 600.0  # seconds to wait for a quiet machine
 SAMPLE_SECONDS = 0.1
 _TICK = os.sysconf("SC_CLK_TCK")
 
@@ -73,8 +73,8 @@ def run(command: Sequence[str | Path], cwd: Path, *, memory: bool = False, env: 
 
 
 def quiet() -> float:
-    """Wait until little else runs, ten minutes at most; return the load of the last minute."""
-    end = time.monotonic() + PATIENCE_SECONDS
+    """Wait until little else runs, `patience` at most; return the load of the last minute."""
+    end = time.monotonic() + patience
     while (load := os.getloadavg()[0]) >= QUIET_LOAD and time.monotonic() < end:
         time.sleep(5)
     return round(load, 2)

@@ -11,7 +11,6 @@ from typing import Any
 
 from autograding.classes import CHAPTER, ROOT
 from autograding.measure import run
-
 from grader.autograde.hidden import hidden_checks
 from grader.demo import differences
 from grader.manifest import load_manifest

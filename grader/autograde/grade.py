@@ -108,6 +108,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         with clock("run"):
             request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
+        clock.part("fork", "run", outcome.fork_seconds)
         remarks += [f"{name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)
@@ -131,6 +132,11 @@ class _Clock:
             yield
         finally:
             self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
+
+    def part(self, part: str, whole: str, seconds: float) -> None:
+        """Tell a part of its own from a whole that was timed."""
+        self.seconds[part] = self.seconds.get(part, 0.0) + seconds
+        self.seconds[whole] -= seconds
 
 
 def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:
@@ -188,9 +194,10 @@ def _write(session: Session, student: str, notebook: Notebook, content: Any) -> 
 
 def handed_in_at(folder: Path) -> datetime | None:
     """When it was handed in, by the `timestamp.txt` that nbgrader's collect writes."""
-    from nbgrader.utils import parse_utc
-
     try:
-        return parse_utc((folder / "timestamp.txt").read_text("utf-8").strip())  # type: ignore[no-any-return]
+        text = (folder / "timestamp.txt").read_text("utf-8").strip()
+        from nbgrader.utils import parse_utc
+
+        return parse_utc(text)  # type: ignore[no-any-return]
     except (OSError, ValueError, UnicodeDecodeError):
         return None

@@ -7,6 +7,7 @@ they are done.
 from __future__ import annotations
 
 import atexit
+import gc
 import os
 import signal
 import threading
@@ -65,6 +66,8 @@ def _opened(job: Job, state: str, thread: int) -> tuple[Session, Starter]:
     session = open_session(job.root, job.term, job.chapter)
     if session.state != state:
         raise AutogradeError("the course changed while it was graded; run the command again")
+    gc.collect()
+    gc.freeze()  # all this stays: no collection need walk through it again
     if not job.sandboxed:
         return session, Plain()
     sandbox = Sandbox(session.limits, hide=(job.root, job.term))

@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Callable, Collection, Iterator
-from contextlib import closing, contextmanager
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, closing, contextmanager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 
 from grader.autograde import store
 from grader.autograde.grade import Graded, handed_in_at
 from grader.autograde.gradebook import GradebookError, open_writer, register
+from grader.autograde.gradebook.writer import Writer
 from grader.autograde.pool import Done, Execute, Job, Task
 from grader.autograde.session import AutogradeError, Session, open_session
 from grader.manifest import Chapter, load_manifest
@@ -102,19 +106,28 @@ def _recorder(db_url: str | None, root: Path, session: Session) -> Iterator[Call
     if db_url is None:
         yield lambda done: done.graded
         return
-    register(db_url, root, session.manifest, session.chapter, released=session.released)
-    with open_writer(db_url, session.chapter.id) as writer:
+    with ThreadPoolExecutor(1) as aside, ExitStack() as open_until_the_end:
+        # it imports for a second, while the workers start
+        registered = aside.submit(register, db_url, root, session.manifest, session.chapter, session.released)
+
+        @cache
+        def opened() -> Writer:
+            registered.result()
+            return open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
 
         def record(done: Done) -> Graded:
             graded = done.graded
             if graded.fault:
                 return graded
+            writer = opened()
+            started = time.perf_counter()
             scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
             when = handed_in_at(session.term / "submitted" / graded.student / session.chapter.id)
             try:
                 writer.record(graded.student, scores, timestamp=when, unanswered=graded.unanswered)
             except GradebookError as error:
                 return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
-            return graded
+            return replace(graded, seconds=graded.seconds | {"gradebook": time.perf_counter() - started})
 
         yield record
+        registered.result()  # may complain even where there was nothing to record

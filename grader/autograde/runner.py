@@ -41,7 +41,7 @@ MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it
 @dataclass
 class Outcome:
     """What came of a notebook: how each cell ended, what was observed of each exercise on hidden (`observations`) and
-    on public cases, and what went wrong outside Python.
+    on public cases, and what went wrong outside Python. `fork_seconds` of its `seconds` passed before a first cell ran.
     """
 
     ends: dict[int, End] = field(default_factory=dict)
@@ -52,6 +52,7 @@ class Outcome:
     ready: bool = False
     sealed: bool = False  # hidden cases were sent: what a later child shows by its cells or public cases is not kept
     seconds: float = 0.0
+    fork_seconds: float = 0.0
 
     @property
     def printed(self) -> int:
@@ -138,6 +139,7 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
     current: Cell | None = None
     waiting: list[Cell] = []
     limit = START_SECONDS
+    started = time.monotonic()
     frames = _Frames(child.results, request.result_bytes, last)
     try:
         frames.next_within(limit)
@@ -145,6 +147,7 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
             match frame:
                 case Ready():
                     outcome.ready = True
+                    outcome.fork_seconds += time.monotonic() - started
                 case Begin(index) if current is None:
                     current = next(due, None)
                     if current is None or current.index != index:
@@ -270,7 +273,7 @@ class _Frames:
 class _Child:
     """One child with its request, a pipe for its frames, and a socket for each exercise's exam.
 
-    It and all its forks are dead when the `with` ends.
+    It and all its forks are killed when the `with` ends.
     """
 
     def __init__(self, request: Request, starter: Starter) -> None:

@@ -1,0 +1,127 @@
+"""How fast a class is graded: ours, nbgrader and Otter on the same submissions of chapter 01, measured in one run.
+
+    python benchmarks/autograde.py [--record] [--full] [--only nbgrader ours …]
+
+A class of 60: right, wrong, crashing and unwritten solutions, four notebooks and eight exercises each. Endless loops
+are measured apart, since each costs its time limit. nbgrader and Otter get the same notebooks with plain asserts in
+place of our check cells. nbgrader, whose time a submission hardly varies, grades the first 6; with --full all 60, and
+ours grades 6,000 too. With --record the figures, the plot and a summary go to benchmarks/results/autograde.*; parts
+that were left out by --only keep what stands there. Exits with 1 where a target is missed.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+import tempfile
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+from autograding import measure, nbgrader_course, otter_course, ours
+from autograding.classes import make_class, make_endless
+from autograding.report import plot, summary
+
+RESULTS = Path(__file__).parent / "results"
+SIZE = 60
+TARGET_RATIO = 60.0
+TARGET_MB = 400
+TARGET_600_S = 60.0
+
+
+def measure_nbgrader(folder: Path, full: bool) -> Any:
+    nbgrader_course.make_course(folder / "nbgrader", folder / "class", SIZE if full else 6)
+    return nbgrader_course.grade(folder / "nbgrader")
+
+
+def measure_ours(folder: Path, full: bool) -> Any:
+    return [ours.grade(folder / "class", workers) for workers in (1, 2)]
+
+
+def measure_dask(folder: Path, full: bool) -> Any:
+    found = [ours.grade(folder / "class", workers, executor="dask") for workers in (1, 2)]
+    due = ours.scores(folder / "class")
+    ours.grade(folder / "class", 2)
+    if ours.scores(folder / "class") != due:
+        raise SystemExit("Dask's workers found other scores than local ones")
+    return found
+
+
+def measure_memory(folder: Path, full: bool) -> Any:
+    """Apart from the speed: who reads a process's memory holds it up."""
+    return ours.grade(folder / "class", 2, memory=True)
+
+
+def measure_endless(folder: Path, full: bool) -> Any:
+    make_endless(folder / "endless")
+    return ours.grade(folder / "endless", 1)
+
+
+def measure_growth(folder: Path, full: bool) -> Any:
+    found = []
+    for size in (SIZE, 10 * SIZE, 100 * SIZE)[: 3 if full else 2]:
+        make_class(folder / str(size), size)
+        found.append(ours.grade(folder / str(size), 2, verify=size <= 10 * SIZE))
+    return found
+
+
+def measure_otter(folder: Path, full: bool) -> Any:
+    return otter_course.grade(folder / "class", 2)
+
+
+PARTS: dict[str, Callable[[Path, bool], Any]] = {
+    "ours": measure_ours,
+    "nbgrader": measure_nbgrader,
+    "dask": measure_dask,
+    "memory": measure_memory,
+    "endless": measure_endless,
+    "growth": measure_growth,
+    "otter": measure_otter,
+}
+
+
+def missed(found: dict[str, Any]) -> list[str]:
+    """The targets that these figures do not meet."""
+    what = []
+    if "nbgrader" in found and "ours" in found:
+        ratio = found["ours"][-1]["warm_per_second"] / found["nbgrader"]["warm_per_second"]
+        if ratio < TARGET_RATIO:
+            what.append(f"{ratio:.0f} times nbgrader's throughput; the target is {TARGET_RATIO:.0f}")
+    if "memory" in found and found["memory"]["pss_mb"] >= TARGET_MB:
+        what.append(f"{found['memory']['pss_mb']} MB; the target is {TARGET_MB}")
+    for each in found.get("growth", ()):
+        if each["submissions"] == 600 and each["wall_s"] >= TARGET_600_S:
+            what.append(f"{each['wall_s']} s for 600; the target is {TARGET_600_S:.0f} s")
+    return what
+
+
+def main() -> int:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--record", action="store_true", help="write the figures down")
+    parser.add_argument("--full", action="store_true", help="60 submissions for nbgrader, 6,000 for ours: half an hour")
+    parser.add_argument("--only", nargs="+", choices=PARTS, default=list(PARTS))
+    parser.add_argument("--patience", type=float, default=600, help="seconds to wait for a quiet machine, each time")
+    arguments = parser.parse_args()
+    measure.patience = arguments.patience
+    path = RESULTS / "autograde.json"
+    found = json.loads(path.read_text()) if len(arguments.only) < len(PARTS) and path.exists() else {}
+    found |= {"machine": measure.machine(), "full": arguments.full}
+    with tempfile.TemporaryDirectory() as name:
+        make_class(Path(name, "class"), SIZE)
+        for part in arguments.only:
+            found[part] = PARTS[part](Path(name), arguments.full)
+            print(part, json.dumps(found[part]), flush=True)
+            if arguments.record:
+                path.write_text(json.dumps(found, indent=1) + "\n")
+                path.with_suffix(".md").write_text(summary(found), "utf-8")
+                if "growth" in found:
+                    plot(found["growth"], path.with_suffix(".svg"))
+    print(summary(found))
+    for what in missed(found):
+        print(f"missed: {what}")
+    return 1 if missed(found) else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
