@@ -80,6 +80,7 @@ class _Fixture(msgspec.Struct, frozen=True, tag_field="is", tag="fixture"):
 
 _Node = None | bool | int | float | str | _List | _Tuple | _Dict | _Array | _Int | Raised | Opaque | _Fixture
 
+_PLAIN = (float, int, bool, type(None))
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Node)
 
@@ -106,6 +107,11 @@ def decode(data: bytes) -> Any:
 
 def freeze(value: object) -> Any:
     """A deep copy in the codec's plain form, exactly what `decode(encode(value))` gives."""
+    kind = type(value)
+    if kind in (float, bool):
+        return value
+    if isinstance(value, np.ndarray) and kind is np.ndarray and _is_carried(value):
+        return value.copy("C")
     return _from_node(_to_node(value, _Budget(), 0), _Budget(), 0)
 
 
@@ -169,12 +175,19 @@ def _int_node(value: int) -> int | _Int:
 
 def _key_node(key: object, budget: _Budget, depth: int) -> Any:
     """A NumPy scalar is as good a key as the number it stands for, an array is none."""
+    if type(key) is str:
+        return _to_node(key, budget, depth)
     node = _to_node(key.item() if isinstance(key, np.generic) else key, budget, depth)
     try:
         hash(_from_node(node, _Budget(), depth))
     except TypeError as error:
         raise CodecError("a dict key that cannot be one") from error
     return node
+
+
+def _is_carried(array: np.ndarray[Any, Any]) -> bool:
+    """Whether the codec carries this array as it stands."""
+    return array.dtype.str in DTYPES and array.ndim <= MAX_DIMENSIONS and array.nbytes <= MAX_BYTES
 
 
 def _array_node(array: np.ndarray[Any, Any], budget: _Budget) -> _Array | Opaque:
@@ -191,6 +204,8 @@ def _from_node(node: Any, budget: _Budget, depth: int) -> Any:
     budget.spend()
     if depth > MAX_DEPTH:
         raise CodecError(f"nested more than {MAX_DEPTH} deep")
+    if type(node) in _PLAIN or type(node) is str:
+        return node
     match node:
         case _List(items):
             return [_from_node(item, budget, depth + 1) for item in items]

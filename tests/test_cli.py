@@ -225,7 +225,7 @@ def test_results_for_another_program(grader, term):
     exercises = load_manifest(ROOT / "course.toml").chapter(CHAPTER).exercises
     assert {name: e["points"] for name, e in entry["exercises"].items()} == {e.id: e.points for e in exercises}
     assert entry["earned"] == sum(e["earned"] for e in entry["exercises"].values())
-    assert set(entry["seconds"]) == {"read", "run", "judge", "write"}
+    assert set(entry["seconds"]) == {"read", "run", "fork", "judge", "write", "gradebook"}
 
 
 def test_a_database_url_is_shown_without_its_password(grader, term):

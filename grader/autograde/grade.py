@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.autograde.folder import submitted_files
 from grader.autograde.frames import Fault
-from grader.autograde.notebook import Plan, UnreadableError, fresh_ids, grade_id, plan, read_notebook
+from grader.autograde.notebook import Plan, UnreadableError, as_file, fresh_ids, grade_id, plan, read_notebook
 from grader.autograde.processes import Starter, WorkerError
 from grader.autograde.runner import run_submission
 from grader.autograde.score import (
@@ -29,7 +29,7 @@ from grader.autograde.session import Session
 from grader.evaluate import verdict
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
-from grader.release import check_id, notebook_bytes
+from grader.release import check_id
 from grader.verdict import Verdict
 
 ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
@@ -189,7 +189,7 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
     path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
-    write_whole(path, notebook_bytes(content))
+    write_whole(path, as_file(content))
 
 
 def handed_in_at(folder: Path) -> datetime | None:

@@ -68,6 +68,7 @@ def _opened(job: Job, state: str, thread: int) -> tuple[Session, Starter]:
         raise AutogradeError("the course changed while it was graded; run the command again")
     gc.collect()
     gc.freeze()  # all this stays: no collection need walk through it again
+    gc.set_threshold(50_000)
     if not job.sandboxed:
         return session, Plain()
     sandbox = Sandbox(session.limits, hide=(job.root, job.term))
