@@ -12,10 +12,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, partial
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
@@ -24,9 +24,11 @@ from grader.autograde import store
 from grader.autograde.grade import Graded, grade_or_fault
 from grader.autograde.plain import Plain
 from grader.autograde.processes import Starter
-from grader.autograde.sandbox import Sandbox
+from grader.autograde.sandbox import LIBRARY_THREADS, Sandbox
 from grader.autograde.session import AutogradeError, Session, open_session
 
+LANES = 2  # submissions that a worker has in hand at a time
+BATCH = 4  # submissions that it is handed at once
 ATTEMPTS = 3  # workers that may die over one submission before it is left to a human
 
 
@@ -61,24 +63,30 @@ Execute = Callable[[Job, str, Sequence[Task]], Generator[Done, None, None]]
 
 
 @cache
-def _opened(job: Job, state: str, thread: int) -> tuple[Session, Starter]:
-    """This thread's session and starter: a warm sandbox runs one notebook at a time, and Dask may use many threads."""
+def _session(job: Job, state: str) -> Session:
+    """This process's session."""
     session = open_session(job.root, job.term, job.chapter)
     if session.state != state:
         raise AutogradeError("the course changed while it was graded; run the command again")
     gc.collect()
     gc.freeze()  # all this stays: no collection need walk through it again
-    gc.set_threshold(50_000)
+    gc.set_threshold(50_000)  # what a submission leaves is little, and goes with its last reference
+    return session
+
+
+@cache
+def _starter(job: Job, state: str, thread: int) -> Starter:
+    """This thread's own: a warm sandbox runs one notebook at a time."""
     if not job.sandboxed:
-        return session, Plain()
-    sandbox = Sandbox(session.limits, hide=(job.root, job.term))
+        return Plain()
+    sandbox = Sandbox(_session(job, state).limits, hide=(job.root, job.term))
     atexit.register(sandbox.close)
-    return session, sandbox
+    return sandbox
 
 
 def work(job: Job, state: str, task: Task) -> Done:
     """Grade one submission, or find that it is graded already."""
-    session, starter = _opened(job, state, threading.get_ident())
+    session, starter = _session(job, state), _starter(job, state, threading.get_ident())
     try:
         key = store.key(state, task.folder, job.sandboxed)
     except OSError as error:
@@ -113,32 +121,47 @@ def local(workers: int) -> Execute:
     """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
 
     def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        waiting = list(reversed(tasks))
+        size = max(1, min(BATCH, len(tasks) // (2 * workers)))
+        waiting = [tasks[i : i + size] for i in range(0, len(tasks), size)]
         tries = dict.fromkeys((task.student for task in tasks), 0)
         while waiting:
+            # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
+            os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
             # `spawn`: a worker holds nothing of what this process has opened
             pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
-            running: dict[Future[Done], Task] = {}
+            running: dict[Future[list[Done]], Sequence[Task]] = {}
             try:
                 while waiting or running:
                     while waiting and len(running) < 2 * workers:
-                        task = waiting.pop()
-                        running[pool.submit(work, job, state, task)] = task
+                        batch = waiting.pop(0)
+                        running[pool.submit(work_all, job, state, batch)] = batch
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        done = future.result()
+                        finished = future.result()
                         del running[future]
-                        yield done
+                        yield from finished
             except BrokenProcessPool:
-                for task in running.values():
+                for task in (task for batch in running.values() for task in batch):
                     tries[task.student] += 1
                     if tries[task.student] < ATTEMPTS:
-                        waiting.append(task)
+                        waiting.append([task])
                     else:
                         yield Done(Graded(task.student, fault=f"the worker process died {ATTEMPTS} times over it"))
             finally:
                 pool.shutdown(cancel_futures=True)
 
     return execute
+
+
+def work_all(job: Job, state: str, tasks: Sequence[Task]) -> list[Done]:
+    """Grade some submissions, a few at a time: while one waits for the kernel, another is read or judged."""
+    _session(job, state)
+    return list(_lanes().map(partial(work, job, state), tasks))
+
+
+@cache
+def _lanes() -> ThreadPoolExecutor:
+    """Threads that stay: a sandbox dies with the thread that started it."""
+    return ThreadPoolExecutor(LANES)
 
 
 def _follow() -> None:

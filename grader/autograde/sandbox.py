@@ -31,7 +31,7 @@ NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[1]
 _SHOWN = ("cases", "codec", "drivers", "fixtures", "autograde/child", "autograde/frames", "autograde/walls")
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
-_LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
+LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class SandboxError(Exception):
@@ -194,7 +194,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         "LANG": "C.UTF-8",
         "MPLBACKEND": "Agg",
         "PYTHONHASHSEED": "0",
-        **dict.fromkeys(_LIBRARY_THREADS, "1"),
+        **dict.fromkeys(LIBRARY_THREADS, "1"),
     }
     for name, value in variables.items():
         command += ["--setenv", name, value]
