@@ -62,8 +62,9 @@ browser: book ## the built book, opened in Chromium
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow
 
-bench: .venv/.stamp ## how fast a check answers
+bench: .venv/.stamp walls ## how fast a check answers, and how fast a class is graded, beside nbgrader and Otter
 	python benchmarks/check_latency.py
+	python benchmarks/autograde.py
 
 constraints: ## constraints.txt anew, of the newest versions that go together; PyTorch keeps its pin
 	$(python) -m venv --clear build/constraints
