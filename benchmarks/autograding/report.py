@@ -51,7 +51,10 @@ def summary(found: dict[str, Any]) -> str:
         lines.append(f"- Memory of all processes with 2 workers, at most: {found['memory']['pss_mb']} MB (PSS).")
     if "endless" in found:
         seconds = found["endless"]["ms"]["run"] / 1e3
-        lines.append(f"- A submission with one endless loop (limit 5 s an exercise): {seconds:.1f} s.")
+        lines.append(
+            f"- A submission with one endless loop (5 s for a cell or an exam): {seconds:.1f} s, "
+            "since cells call the function too."
+        )
     if "dask" in found and "ours" in found:
         for dask, local in zip(found["dask"], found["ours"], strict=True):
             lines.append(
