@@ -59,7 +59,7 @@ def summary(found: dict[str, Any]) -> str:
         for dask, local in zip(found["dask"], found["ours"], strict=True):
             lines.append(
                 f"- Dask, {dask['workers']} worker(s): the same scores; {dask['wall_s'] - local['wall_s']:+.1f} s for "
-                f"the class, {1e3 * (dask['cpu_s'] - local['cpu_s']) / dask['submissions']:+.0f} ms of processor "
+                f"the class (at a load of {dask['load']:g}, local {local['load']:g}), {1e3 * (dask['cpu_s'] - local['cpu_s']) / dask['submissions']:+.0f} ms of processor "
                 "a submission."
             )
     if "growth" in found:
@@ -77,7 +77,8 @@ def _row(what: str, each: dict[str, Any]) -> str:
         f"{each['cpu_s'] / each['submissions']:.3g}",
         f"{each['load']:.1f}",
     )
-    return f"| {what} | {' | '.join(figures)} |"
+    note = f"; {each['note']}" if "note" in each else ""
+    return f"| {what}{note} | {' | '.join(figures)} |"
 
 
 def plot(growth: list[dict[str, Any]], path: Path) -> None:
