@@ -57,10 +57,11 @@ def summary(found: dict[str, Any]) -> str:
         )
     if "dask" in found and "ours" in found:
         for dask, local in zip(found["dask"], found["ours"], strict=True):
+            cpu_ms = 1e3 * (dask["cpu_s"] - local["cpu_s"]) / dask["submissions"]
             lines.append(
                 f"- Dask, {dask['workers']} worker(s): the same scores; {dask['wall_s'] - local['wall_s']:+.1f} s for "
-                f"the class (at a load of {dask['load']:g}, local {local['load']:g}), {1e3 * (dask['cpu_s'] - local['cpu_s']) / dask['submissions']:+.0f} ms of processor "
-                "a submission."
+                f"the class (at a load of {dask['load']:g}, local {local['load']:g}), {cpu_ms:+.0f} ms of processor a "
+                "submission."
             )
     if "growth" in found:
         lines += ["", "![Seconds by number of submissions](autograde.svg)"]
