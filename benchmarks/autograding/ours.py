@@ -57,7 +57,7 @@ def scores(term: Path) -> dict[str, Any]:
     found = {}
     for path in sorted((term / "results" / CHAPTER).glob("*/result.json")):
         verdicts = json.loads(path.read_bytes())["graded"]["verdicts"]
-        found[path.parent.name] = {v["exercise"]: v["earned"] for n in verdicts.values() for v in n.values()}
+        found[path.parent.name] = {v["id"]: v["earned"] for n in verdicts.values() for v in n.values()}
     return found
 
 

@@ -16,6 +16,7 @@ from grader.release import notebook_bytes
 from grader.released import Released
 
 HELPER = '''"""One assert a result."""
+import copy
 import pickle
 
 import numpy as np
@@ -26,7 +27,7 @@ with open("tests.pickle", "rb") as file:
 
 def test(name, function):
     for inputs, due in CASES[name]:
-        got = function(**inputs)
+        got = function(**copy.deepcopy(inputs))
         assert np.shape(got) == np.shape(due), f"shape {np.shape(got)}, not {np.shape(due)}"
         np.testing.assert_allclose(got, due, rtol=1e-9, atol=1e-11)
 '''
