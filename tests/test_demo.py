@@ -37,7 +37,7 @@ def course(tmp_path_factory):
     text = (ROOT / "course.toml").read_text("utf-8")
     limits = "seconds_per_exercise = {0}, seconds_per_cell = {0}"
     assert limits.format(5) in text
-    (root / "course.toml").write_text(text.replace(limits.format(5), limits.format(1.5)), "utf-8")
+    (root / "course.toml").write_text(text.replace(limits.format(5), limits.format(3)), "utf-8")
     return root
 
 
