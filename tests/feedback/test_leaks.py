@@ -183,7 +183,7 @@ def test_no_hidden_number_is_on_any_page(terms):
 def test_the_numbers_searched_for_are_those_that_a_page_would_show(terms):
     """The search above finds what it looks for: here is a page that leaks."""
     inputs = open_session(ROOT, terms[0], CHAPTER).hidden["rnn_step"].cases[0].inputs
-    leak = f"{abs(inputs['x_t'][0, 0]):.6g}"
+    leak = max((f"{abs(number):.6g}" for number in inputs["x_t"].flat), key=len)  # one that ends in no zero
     assert leak in hidden_numbers(terms[0])
 
 
