@@ -246,11 +246,9 @@ def test_ctrl_c_stops_cleanly_and_the_next_run_goes_on(small_course, tmp_path, r
     assert written_by(pool.local(2), small_course, undisturbed) == written(term)
 
 
-@pytest.mark.parametrize(
-    ("students", "kills"), [(12, 4), pytest.param(60, 30, marks=pytest.mark.slow)], ids=["a few", "thirty"]
-)
-def test_kill_at_any_moment(small_course, tmp_path, right, students, kills):
+def test_kill_at_any_moment(small_course, tmp_path, right):
     """The leader, a worker, a warm process or a student's own is killed again and again: nothing is lost."""
+    students, kills = 60, 30
     term = write_class(tmp_path / "term", right, students)
     shutil.copytree(term / "submitted", tmp_path / "undisturbed" / "submitted")
     dice = random.Random(4)
