@@ -15,7 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.autograde.processes import Descriptors, State
+from grader.autograde.processes import Descriptors, State, environment
 
 LEAVE_SECONDS = 1.0
 _CHILD = Path(__file__).with_name("child.py")
@@ -33,7 +33,7 @@ class Plain:
             stdout=subprocess.DEVNULL,
             stderr=subprocess.DEVNULL,
             cwd=scratch.name,
-            env=_environment(scratch.name),
+            env=environment(scratch.name),
             start_new_session=True,
         )
         return _Notebook(process, scratch)
@@ -58,16 +58,3 @@ class _Notebook:
             os.killpg(self.process.pid, signal.SIGKILL)
         self.process.wait()
         self.scratch.cleanup()
-
-
-def _environment(scratch: str) -> dict[str, str]:
-    """What the child sees of the environment: nothing of the instructor's."""
-    threads = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
-    return {
-        "HOME": scratch,
-        "PATH": "/usr/bin:/bin",
-        "LANG": "C.UTF-8",
-        "MPLBACKEND": "Agg",
-        "PYTHONHASHSEED": "0",
-        **threads,
-    }

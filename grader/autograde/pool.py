@@ -23,8 +23,8 @@ from typing import Any
 from grader.autograde import store
 from grader.autograde.grade import Graded, grade_or_fault
 from grader.autograde.plain import Plain
-from grader.autograde.processes import Starter
-from grader.autograde.sandbox import LIBRARY_THREADS, Sandbox
+from grader.autograde.processes import LIBRARY_THREADS, Starter
+from grader.autograde.sandbox import Sandbox
 from grader.autograde.session import AutogradeError, Session, open_session
 
 LANES = 2  # submissions that a worker has in hand at a time

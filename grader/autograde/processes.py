@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 START_SECONDS = 60.0
+LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class WorkerError(Exception):
@@ -54,3 +55,15 @@ class Starter(Protocol):
 
     def start(self, descriptors: Descriptors) -> Running:
         """Run the request. Raises WorkerError where no process can be started."""
+
+
+def environment(scratch: str) -> dict[str, str]:
+    """What a student's process sees of the environment: nothing of the instructor's."""
+    return {
+        "HOME": scratch,
+        "PATH": "/usr/bin:/bin",
+        "LANG": "C.UTF-8",
+        "MPLBACKEND": "Agg",
+        "PYTHONHASHSEED": "0",
+        **dict.fromkeys(LIBRARY_THREADS, "1"),
+    }

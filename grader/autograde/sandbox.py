@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.autograde.processes import START_SECONDS, Descriptors, State, WorkerError
+from grader.autograde.processes import START_SECONDS, Descriptors, State, WorkerError, environment
 from grader.autograde.seccomp import filters
 from grader.autograde.walls import SCRATCH
 from grader.codec import CodecError, decode, encode
@@ -31,7 +31,6 @@ NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[1]
 _SHOWN = ("cases", "codec", "drivers", "fixtures", "autograde/child", "autograde/frames", "autograde/walls")
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
-LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
 class SandboxError(Exception):
@@ -186,16 +185,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     command += (
         ["--cap-drop", "ALL", "--cap-add", "CAP_SETUID", "--cap-add", "CAP_SETGID"] if root else ["--unshare-user"]
     )
-    variables = {
-        "HOME": SCRATCH,
-        "TMPDIR": SCRATCH,
-        "MPLCONFIGDIR": SCRATCH,
-        "PATH": "/usr/bin",
-        "LANG": "C.UTF-8",
-        "MPLBACKEND": "Agg",
-        "PYTHONHASHSEED": "0",
-        **dict.fromkeys(LIBRARY_THREADS, "1"),
-    }
+    variables = environment(SCRATCH) | {"PATH": "/usr/bin", "TMPDIR": SCRATCH, "MPLCONFIGDIR": SCRATCH}
     for name, value in variables.items():
         command += ["--setenv", name, value]
     base, prefix = Path(sys.base_prefix).resolve(), Path(sys.prefix).resolve()
