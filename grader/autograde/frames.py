@@ -10,12 +10,15 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from grader.cases import Case, Observation, observation_from_tree, observation_tree
 from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
+
+if TYPE_CHECKING:  # the student's process has no manifest
+    from grader.manifest import Limits
 
 MAX_VALUE = 4_000  # characters kept of a last expression's text
 MAX_LINES = 3  # and lines of a traceback
@@ -59,16 +62,12 @@ class Request:
 
     cells: tuple[Cell, ...]
     exams: dict[str, Exam]
-    seconds_per_cell: float
-    seconds_per_exercise: float
-    seconds_per_notebook: float
-    output_bytes: int
-    result_bytes: int
+    limits: Limits
     files: Mapping[str, bytes] = field(default_factory=dict)
     skip: frozenset[int] = frozenset()
 
     def seconds(self, cell: Cell) -> float:
-        return self.seconds_per_exercise if cell.exercise else self.seconds_per_cell
+        return self.limits.seconds_per_exercise if cell.exercise else self.limits.seconds_per_cell
 
     @property
     def to_run(self) -> tuple[Cell, ...]:
@@ -129,7 +128,7 @@ def request_bytes(request: Request) -> bytes:
             "cells": [(cell.index, cell.source, cell.exercise) for cell in request.to_run],
             "exercises": list(request.exams),
             "files": {name: np.frombuffer(content, np.uint8) for name, content in request.files.items()},
-            "output_bytes": request.output_bytes,
+            "output_bytes": request.limits.output_bytes,
         }
     )
 

@@ -79,7 +79,7 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
     from outside does not. Raises WorkerError where no child could be started at all.
     """
     started = time.monotonic()
-    last = started + request.seconds_per_notebook
+    last = started + request.limits.seconds_per_notebook
     outcome = Outcome()
     skip = set(request.skip)
     doubted: set[int | None] = set()
@@ -140,7 +140,7 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
     waiting: list[Cell] = []
     limit = START_SECONDS
     started = time.monotonic()
-    frames = _Frames(child.results, request.result_bytes, last)
+    frames = _Frames(child.results, request.limits.result_bytes, last)
     try:
         frames.next_within(limit)
         for frame in frames:
@@ -156,7 +156,7 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
                     frames.next_within(limit)
                 case End(index) if current is not None and current.index == index:
                     if not outcome.sealed and index not in outcome.ends:
-                        outcome.ends[index] = _bounded(frame, request.output_bytes - outcome.printed)
+                        outcome.ends[index] = _bounded(frame, request.limits.output_bytes - outcome.printed)
                     waiting += [current] if current.exercise else []
                     current = None
                     limit = START_SECONDS
@@ -206,7 +206,7 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
     found: dict[int, Observation] = {}
     (outcome.observations if hidden else outcome.public)[cell.exercise] = found
     line = child.sockets[cell.exercise]
-    frames = _Frames(line.fileno(), request.result_bytes, time.monotonic() + seconds)
+    frames = _Frames(line.fileno(), request.limits.result_bytes, time.monotonic() + seconds)
     try:
         line.settimeout(seconds)
         line.sendall(exam.part_bytes(hidden, seconds))
@@ -229,7 +229,7 @@ def _fault(error: Exception, cell: Cell | None, seconds: float, child: _Child) -
         case CodecError():
             return Fault("malformed", index, "its answer could not be read")
         case _TooMuchError():
-            return Fault("too much", index, f"gave more than {child.request.result_bytes:,} bytes of results")
+            return Fault("too much", index, f"gave more than {child.request.limits.result_bytes:,} bytes of results")
     if child.used_up_memory():
         return Fault("memory", index, "stopped, since it needed more memory than it may have")
     return Fault("died", index, "the Python process ended")

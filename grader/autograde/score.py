@@ -29,11 +29,7 @@ def request_for(
     return Request(
         cells=plan.cells,
         exams={cell.exercise: exams[cell.exercise] for cell in plan.cells if cell.exercise},
-        seconds_per_cell=limits.seconds_per_cell,
-        seconds_per_exercise=limits.seconds_per_exercise,
-        seconds_per_notebook=limits.seconds_per_notebook,
-        output_bytes=limits.output_bytes,
-        result_bytes=limits.result_bytes,
+        limits=limits,
         files=files or {},
     )
 

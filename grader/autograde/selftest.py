@@ -77,11 +77,7 @@ def _request(canary: Path, limits: Limits) -> Request:
     return Request(
         cells=tuple(cells),
         exams={"honest": exam, "forks": exam},
-        seconds_per_cell=limits.seconds_per_cell,
-        seconds_per_exercise=limits.seconds_per_exercise,
-        seconds_per_notebook=limits.seconds_per_notebook,
-        output_bytes=limits.output_bytes,
-        result_bytes=limits.result_bytes,
+        limits=limits,
     )
 
 

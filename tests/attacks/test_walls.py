@@ -14,7 +14,7 @@ from grader.manifest import Limits
 def shown_by(source, hide):
     """What a cell prints in a sandbox of its own."""
     cells = (Cell(0, source),)
-    request = Request(cells, {}, 20, 20, 60, output_bytes=9999, result_bytes=99_999)
+    request = Request(cells, {}, Limits(20, 20, 60, output_bytes=9999, result_bytes=99_999))
     with Sandbox(Limits(memory_mb=256), hide) as sandbox:
         return run_submission(request, sandbox).ends[0].printed
 
@@ -36,7 +36,7 @@ def test_the_warm_process_has_no_memory_that_its_copies_could_share():
     """A page that is mapped as shared and writable would be one page for all students."""
     source = "print('warm')"
     cells = (Cell(0, source),)
-    request = Request(cells, {}, 20, 20, 60, output_bytes=9999, result_bytes=99_999)
+    request = Request(cells, {}, Limits(20, 20, 60, output_bytes=9999, result_bytes=99_999))
     with Sandbox(Limits(memory_mb=256)) as sandbox:
         assert run_submission(request, sandbox).ends[0].printed == "warm\n"
         inside = children_of(children_of([sandbox._process.pid])) or children_of([sandbox._process.pid])
