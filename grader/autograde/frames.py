@@ -216,6 +216,11 @@ class FrameReader:
 
     _buffer: bytearray = field(default_factory=bytearray)
 
+    @property
+    def pending(self) -> bool:
+        """Whether there are bytes after the last frame that was given."""
+        return bool(self._buffer)
+
     def feed(self, data: bytes) -> Iterator[Frame]:
         self._buffer += data
         while len(self._buffer) >= _LENGTH.size:

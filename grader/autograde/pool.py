@@ -133,8 +133,8 @@ def local(workers: int) -> Execute:
             try:
                 while waiting or running:
                     while waiting and len(running) < 2 * workers:
-                        batch = waiting.pop(0)
-                        running[pool.submit(work_all, job, state, batch)] = batch
+                        future = pool.submit(work_all, job, state, waiting[0])  # fails where a worker has died
+                        running[future] = waiting.pop(0)
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         finished = future.result()
                         del running[future]

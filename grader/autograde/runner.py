@@ -194,7 +194,10 @@ def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, doubt
 
 
 def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault | None:
-    """Send the fork of this check cell one part of its exam, and note what it observes within the exercise's time."""
+    """Send the fork of this check cell one part of its exam, and note what it observes within the exercise's time.
+
+    It must answer each case once, in order, and nothing but what it was asked.
+    """
     assert cell.exercise is not None
     request = child.request
     exam = request.exams[cell.exercise]
@@ -204,21 +207,35 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
     outcome.sealed |= hidden
     seconds = request.seconds(cell)
     found: dict[int, Observation] = {}
-    (outcome.observations if hidden else outcome.public)[cell.exercise] = found
     line = child.sockets[cell.exercise]
     frames = _Frames(line.fileno(), request.limits.result_bytes, time.monotonic() + seconds)
     try:
+        if _is_readable(line):
+            raise CodecError("an answer to nothing")
         line.settimeout(seconds)
         line.sendall(exam.part_bytes(hidden, seconds))
         frames.next_within(seconds)
         for frame in frames:
-            if isinstance(frame, Observed) and 0 <= frame.case < len(cases):
-                found.setdefault(frame.case, frame.observation)
+            if not isinstance(frame, Observed) or frame.case != len(found):
+                raise CodecError("an answer that is not due")
+            found[frame.case] = frame.observation
             if len(found) == len(cases):
+                if frames.reader.pending:
+                    raise CodecError("an answer to nothing")
+                (outcome.observations if hidden else outcome.public)[cell.exercise] = found
                 return None
     except (OSError, CodecError, _TooMuchError) as error:
         return _fault(error, cell, seconds, child)
     return _fault(EOFError(), cell, seconds, child)
+
+
+def _is_readable(line: socket.socket) -> bool:
+    """Whether something lies there unread; an end that is closed is found out by sending."""
+    line.setblocking(False)
+    try:
+        return bool(line.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False
 
 
 def _fault(error: Exception, cell: Cell | None, seconds: float, child: _Child) -> Fault:
@@ -246,6 +263,7 @@ class _Frames:
         self._descriptor = descriptor
         self._most = most
         self._last = last
+        self.reader = FrameReader()
         self.next_within(START_SECONDS)
 
     def next_within(self, seconds: float) -> None:
@@ -253,7 +271,6 @@ class _Frames:
         self._deadline = min(time.monotonic() + seconds, self._last)
 
     def __iter__(self) -> Iterator[Frame]:
-        reader = FrameReader()
         total = 0
         with selectors.DefaultSelector() as selector:
             selector.register(self._descriptor, selectors.EVENT_READ)
@@ -267,7 +284,7 @@ class _Frames:
                 total += len(data)
                 if total > self._most:
                     raise _TooMuchError
-                yield from reader.feed(data)
+                yield from self.reader.feed(data)
 
 
 class _Child:

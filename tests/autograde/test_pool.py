@@ -9,6 +9,8 @@ import sqlite3
 import subprocess
 import sys
 import time
+from concurrent.futures import ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
 from dataclasses import replace
 from pathlib import Path
 
@@ -203,6 +205,23 @@ def test_a_gradebook_that_another_program_holds(small_course, term, monkeypatch)
     again, stored = run(small_course, term)
     assert len(stored) == 8
     assert not again["student04"].fault
+
+
+def test_a_worker_that_dies_before_it_is_handed_more(small_course, term, monkeypatch):
+    """`submit` refuses then; what it was to hand over is not lost."""
+    calls = []
+
+    class Executor(ProcessPoolExecutor):
+        def submit(self, *given):
+            calls.append(given)
+            if len(calls) == 3:
+                raise BrokenProcessPool
+            return super().submit(*given)
+
+    monkeypatch.setattr(pool, "ProcessPoolExecutor", Executor)
+    results, _ = run(small_course, term, pool.local(2))
+    assert len(results) == 8
+    assert [graded.fault for graded in results.values()] == [""] * 8
 
 
 # --- whole commands, and what befalls them -------------------------------------------------------------------

@@ -7,13 +7,13 @@ from pathlib import Path
 import pytest
 
 from grader.autograde.folder import MAX_FILE_BYTES, submitted_files
-from grader.autograde.frames import Fault
+from grader.autograde.frames import Fault, Request
 from grader.autograde.grade import _find, _place, _plan
 from grader.autograde.notebook import UnreadableError, plan, read_notebook
 from grader.autograde.runner import _Child, _fault, _TooMuchError
 from grader.codec import CodecError
 from grader.feedback.remarks import for_student
-from grader.manifest import load_manifest
+from grader.manifest import Limits, load_manifest
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = load_manifest(ROOT / "course.toml").chapter("ch01_vanilla_rnn")
@@ -106,7 +106,7 @@ def test_an_answer_that_stands_twice():
 class Died:
     def __init__(self, memory=False):
         self.memory = memory
-        self.request = type("Request", (), {"result_bytes": 5})
+        self.request = Request((), {}, Limits(result_bytes=5))
 
     used_up_memory = _Child.used_up_memory
 

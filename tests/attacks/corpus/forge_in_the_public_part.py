@@ -1,8 +1,8 @@
 """Answers the hidden cases in advance, while it is asked about the public ones.
 
-Must: it answers before it knows the questions, with zeros; zeros earn nothing.
+Must: an answer that is not due ends its exam.
 Points: 0, 2
-Seen: TOLD in advance
+Seen: malformed, its answer could not be read
 """
 # %% rnn_step
 def rnn_step(**inputs):
