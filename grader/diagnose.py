@@ -134,10 +134,10 @@ def _fits(
 ) -> bool:
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
     agrees = all(
-        agree(ours, theirs, outputs, checks)
+        agree(observations[i], variant[i], outputs, checks)
         # on another facet's cases the mistake must show too, unless it gives what is due there
-        or (not facet.covers(case, None) and agree(due, theirs, outputs, checks))
-        for case, ours, theirs, due in zip(checks.cases, observations, variant, checks.expected, strict=True)
+        or (not facet.covers(case, None) and agree(checks.expected[i], variant[i], outputs, checks))
+        for i, case in reversed(list(enumerate(checks.cases)))  # the first cases are small, and much agrees there
     )
     if not agrees:  # as nearly all do not
         return False

@@ -6,6 +6,7 @@ A driver never raises for what a student's code does: every outcome is an Observ
 from __future__ import annotations
 
 import inspect
+import linecache
 import os
 import sysconfig
 import traceback
@@ -34,9 +35,6 @@ def call(function: Any, case: Case) -> Observation:
     generators whether they were drawn from.
     """
     inputs, calls = prepare(case)
-    problem = _cannot_be_called(function, inputs)
-    if problem is not None:
-        return Observation(raised=problem)
     generators = {name: value for name, value in inputs.items() if hasattr(value, "bit_generator")}
     fresh = {name: _position(generator) for name, generator in generators.items()}
     try:
@@ -46,6 +44,9 @@ def call(function: Any, case: Case) -> Observation:
     except KeyboardInterrupt:  # the student stops a call that runs too long
         raise
     except BaseException as error:
+        within = error.__traceback__ is not None and error.__traceback__.tb_next is not None
+        if isinstance(error, TypeError) and not within and (problem := _cannot_be_called(function, inputs)):
+            return Observation(raised=problem)
         return Observation(raised=caught(error), changed=_changed(case, inputs), calls=calls)
     calls |= {name: ["drawn"] * (_position(generator) != fresh[name]) for name, generator in generators.items()}
     return Observation(result=plain(result), changed=_changed(case, inputs), calls=calls)
@@ -86,12 +87,16 @@ def caught(error: BaseException) -> Raised:
         text = str(error)
     except Exception:
         text = "(its text could not be read)"
+    frames = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(_NOT_THE_STUDENTS)
+    ]
     lines = tuple(
-        readable(f"line {frame.lineno}, in {frame.name}: {frame.line}")
-        for frame in traceback.extract_tb(error.__traceback__)
-        if not frame.filename.startswith(_NOT_THE_STUDENTS)
+        readable(f"line {line}, in {code.co_name}: {linecache.getline(code.co_filename, line).strip()}")
+        for code, line in frames[-3:]
     )
-    return Raised(readable(type(error).__name__), readable(text[:500]), lines[-3:])
+    return Raised(readable(type(error).__name__), readable(text[:500]), lines)
 
 
 def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:

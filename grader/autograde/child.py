@@ -5,7 +5,9 @@ In the sandbox `run` is called in a copy of the warm process; without one, `plai
 cell does ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of
 this moment and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has
 ended, drives the function on them, writes what it observed, and ends. So no visible cell can show them, and what a
-function does to its process it does to its fork alone. No expected value is ever here.
+function does to its process it does to its fork alone. Where cells keep no state beside their names, one fork, or
+the process itself at its end, serves several check cells, and puts back the names that each has seen. No expected value
+is ever here.
 """
 
 from __future__ import annotations
@@ -15,10 +17,12 @@ import builtins
 import io
 import linecache
 import os
+import select
 import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -113,6 +117,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     builtins.input = _no_input
     sockets = dict(zip(work.exercises, socket_fds, strict=True))
     forks = []
+    seen: dict[str, dict[str, Any]] = {}  # of each exercise without a fork as yet: the names at its check cell
     before = frame_bytes(Ready())  # sent with what follows at once: whoever reads wakes up half as often
     room = work.output_bytes
     for cell in work.cells:
@@ -122,13 +127,19 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
             end = _run_cell(cell, namespace, room)
             room -= len(end.printed)
         else:
-            fork = os.fork()
-            if fork == 0:
-                _examinee(cell.exercise, namespace, sockets, result_fd, confine)
-            forks.append(fork)
-            os.close(sockets.pop(cell.exercise))
+            seen[cell.exercise] = dict(namespace)
+            if not cell.shares:
+                fork = os.fork()
+                if fork == 0:
+                    _examinee(seen, namespace, sockets, result_fd, confine)
+                forks.append(fork)
+                for name in seen:
+                    os.close(sockets.pop(name))
+                seen.clear()
         before = frame_bytes(end)
     _send(result_fd, before + frame_bytes(Done()))
+    if seen:
+        _examinee(seen, namespace, sockets, result_fd, confine)
     for fork in forks:
         with suppress(ChildProcessError):
             os.waitpid(fork, 0)
@@ -156,21 +167,34 @@ def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
 
 
 def _examinee(
-    name: str, namespace: dict[str, Any], sockets: dict[str, int], result_fd: int, confine: Callable[[], None]
+    seen: dict[str, dict[str, Any]],
+    namespace: dict[str, Any],
+    sockets: dict[str, int],
+    result_fd: int,
+    confine: Callable[[], None],
 ) -> NoReturn:
-    """The fork of one exercise: wait for its exam, drive the function on every case, and end with this process.
+    """Wait for the exams of these exercises, drive the functions on every case, and end with this process.
 
     What it prints meanwhile is not kept. An alarm ends a function that never returns.
     """
     try:
         os.close(result_fd)
-        for other in sockets.keys() - {name}:
+        for other in sockets.keys() - seen.keys():
             os.close(sockets[other])
-        line = sockets[name]
-        while part := read_part(lambda most: os.read(line, most)):
-            if part.hidden:
-                confine()
-            _sit(line, part, name, namespace)
+        lines = {sockets[name]: name for name in seen}
+        confined = False
+        while lines:
+            for line in select.select(list(lines), [], [])[0]:
+                part = read_part(partial(os.read, line))
+                if part is None:
+                    del lines[line]
+                    continue
+                if part.hidden and not confined:
+                    confine()
+                    confined = True
+                namespace.clear()
+                namespace.update(seen[lines[line]])
+                _sit(line, part, lines[line], namespace)
     finally:
         os._exit(0)
 

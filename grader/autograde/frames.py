@@ -28,11 +28,16 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell to run. At a check cell a fork is left that drives its function; its source is not run."""
+    """One cell to run. At a check cell a fork is left that drives its function; its source is not run.
+
+    Where it `shares`, the fork of the next check cell drives it, or behind the last the process itself: nothing that
+    runs until then keeps a state.
+    """
 
     index: int
     source: str
     exercise: str | None = None
+    shares: bool = False
 
 
 @dataclass(frozen=True)
@@ -58,13 +63,16 @@ class Exam:
 
 @dataclass(frozen=True)
 class Request:
-    """One notebook to run. `files` lie in its folder, by name; `skip` names cells that are not run (again)."""
+    """One notebook to run. `files` lie in its folder, by name; `skip` names cells that are not run (again). Where it is
+    run `apart`, every check cell has a fork of its own.
+    """
 
     cells: tuple[Cell, ...]
     exams: dict[str, Exam]
     limits: Limits
     files: Mapping[str, bytes] = field(default_factory=dict)
     skip: frozenset[int] = frozenset()
+    apart: bool = False
 
     def seconds(self, cell: Cell) -> float:
         return self.limits.seconds_per_exercise if cell.exercise else self.limits.seconds_per_cell
@@ -125,7 +133,9 @@ def request_bytes(request: Request) -> bytes:
     """A request as bytes for the child: its cells, and the exercises in the order of their sockets."""
     return encode(
         {
-            "cells": [(cell.index, cell.source, cell.exercise) for cell in request.to_run],
+            "cells": [
+                (cell.index, cell.source, cell.exercise, cell.shares and not request.apart) for cell in request.to_run
+            ],
             "exercises": list(request.exams),
             "files": {name: np.frombuffer(content, np.uint8) for name, content in request.files.items()},
             "output_bytes": request.limits.output_bytes,
@@ -238,6 +248,8 @@ def _frame(tree: Any) -> Frame:
     if not isinstance(tree, dict) or type(tree.get("is")) is not str:
         raise CodecError("not a frame")
     match tree:
+        case {"is": "observed", "case": int(case), **rest}:  # most are
+            return Observed(case, observation_from_tree(rest))
         case {"is": "ready", **rest} if not rest:
             return Ready()
         case {"is": "done", **rest} if not rest:
@@ -253,6 +265,4 @@ def _frame(tree: Any) -> Frame:
             **rest,
         } if not rest:
             return End(cell, printed, value, raised)
-        case {"is": "observed", "case": int(case), **rest}:
-            return Observed(case, observation_from_tree(rest))
     raise CodecError("not a frame")

@@ -12,8 +12,8 @@ import copy
 import json
 import re
 import warnings
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Sequence
+from dataclasses import dataclass, field, replace
 from functools import lru_cache
 from pathlib import Path
 from typing import Any
@@ -22,6 +22,7 @@ import msgspec
 
 from grader.autograde.frames import Cell
 from grader.autograde.imports import skip_iri_grammar
+from grader.autograde.stateless import leaves_names_alone
 from grader.release import check_id, check_source
 
 MAX_BYTES = 50_000_000
@@ -153,18 +154,26 @@ def defines(source: str, name: str) -> bool:
     """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
     eye.
     """
-    names = _top_level(source)
-    if names is None:
+    known = _known(source)
+    if known is None:
         return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
-    return name in names
+    return name in known.names
 
 
-def _top_level(source: str) -> frozenset[str] | None:
-    """The names that a cell defines, or None where it is no Python."""
+@dataclass(frozen=True)
+class _Known:
+    """What a cell's syntax tells: the names it defines, and whether it leaves names alone."""
+
+    names: frozenset[str]
+    stateless: bool
+
+
+def _known(source: str) -> _Known | None:
+    """What is known of a cell, or None where it is no Python."""
     return _of_short(source) if len(source) <= SHORT else _of_long(source)
 
 
-def _parsed(source: str) -> frozenset[str] | None:
+def _parsed(source: str) -> _Known | None:
     try:
         tree = ast.parse(source, _SUBMISSION)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
@@ -175,7 +184,7 @@ def _parsed(source: str) -> frozenset[str] | None:
             names.add(node.name)
         elif isinstance(node, ast.Assign):
             names.update(target.id for target in node.targets if isinstance(target, ast.Name))
-    return frozenset(names)
+    return _Known(frozenset(names), leaves_names_alone(tree))
 
 
 _of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
@@ -210,16 +219,43 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
     }
     python = _Python()
-    runnable = tuple(
+    runnable = [
         Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "code" and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
-    )
+    ]
     sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
     unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
     if foreign:
         draft.remarks = ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
-    return Plan(notebook, runnable, defining, tuple(draft.remarks), foreign, unanswered)
+    marked = _without_needless_forks(runnable, {cell.source for cell in released.cells})
+    return Plan(notebook, marked, defining, tuple(draft.remarks), foreign, unanswered)
+
+
+def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) -> tuple[Cell, ...]:
+    """Up to the first cell that may leave a state, each check cell leaves its exam to the next one's fork. Behind the
+    last of them the release's own cells are no reason for a fork either: they show what stateless functions do.
+    """
+    marked = list(cells)
+    last = None
+    for place, cell in enumerate(cells):
+        if cell.exercise is not None:
+            if last is not None:
+                marked[last] = replace(cells[last], shares=True)
+            last = place
+        elif not _is_stateless(cell.source):
+            rest = cells[place:]
+            break
+    else:
+        rest = ()
+    if last is not None and all(c.exercise is None and (c.source in released or _is_stateless(c.source)) for c in rest):
+        marked[last] = replace(cells[last], shares=True)
+    return tuple(marked)
+
+
+def _is_stateless(source: str) -> bool:
+    known = _known(source)
+    return known is not None and known.stateless
 
 
 def _answers(released: Any, submitted: Any, questions: Sequence[str]) -> dict[int, str]:
@@ -369,7 +405,7 @@ class _Python:
         self._room = MAX_TRANSFORMED
 
     def __call__(self, source: str) -> str:
-        if _top_level(source) is not None:
+        if _known(source) is not None:
             return source
         self._room -= len(source) * (1 + len(_MAGIC.findall(source)))
         if self._room < 0:

@@ -12,10 +12,10 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Generator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, ThreadPoolExecutor, wait
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
-from functools import cache, partial
+from functools import cache
 from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
@@ -27,8 +27,7 @@ from grader.autograde.processes import LIBRARY_THREADS, Starter
 from grader.autograde.sandbox import Sandbox
 from grader.autograde.session import AutogradeError, Session, open_session
 
-LANES = 2  # submissions that a worker has in hand at a time
-BATCH = 4  # submissions that it is handed at once
+BATCH = 4  # submissions that a worker is handed at once; towards the end fewer, so that all end together
 ATTEMPTS = 3  # workers that may die over one submission before it is left to a human
 
 
@@ -76,7 +75,7 @@ def _session(job: Job, state: str) -> Session:
 
 @cache
 def _starter(job: Job, state: str, thread: int) -> Starter:
-    """This thread's own: a warm sandbox runs one notebook at a time."""
+    """This thread's own, since a warm sandbox runs one notebook at a time and dies with the thread that started it."""
     if not job.sandboxed:
         return Plain()
     sandbox = Sandbox(_session(job, state).limits, hide=(job.root, job.term))
@@ -121,20 +120,22 @@ def local(workers: int) -> Execute:
     """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
 
     def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        size = max(1, min(BATCH, len(tasks) // (2 * workers)))
-        waiting = [tasks[i : i + size] for i in range(0, len(tasks), size)]
+        waiting = list(tasks)
+        suspects: list[Task] = []  # a worker died while they were in hand: they are graded one at a time
         tries = dict.fromkeys((task.student for task in tasks), 0)
-        while waiting:
+        while waiting or suspects:
             # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
             os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
             # `spawn`: a worker holds nothing of what this process has opened
             pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
             running: dict[Future[list[Done]], Sequence[Task]] = {}
             try:
-                while waiting or running:
-                    while waiting and len(running) < 2 * workers:
-                        future = pool.submit(work_all, job, state, waiting[0])  # fails where a worker has died
-                        running[future] = waiting.pop(0)
+                while waiting or suspects or running:
+                    while (source := suspects or waiting) and len(running) < (1 if suspects else 2 * workers):
+                        size = 1 if suspects else max(1, min(BATCH, len(waiting) // (4 * workers)))
+                        future = pool.submit(work_all, job, state, source[:size])  # fails where a worker has died
+                        running[future] = source[:size]
+                        del source[:size]
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
                         finished = future.result()
                         del running[future]
@@ -143,7 +144,7 @@ def local(workers: int) -> Execute:
                 for task in (task for batch in running.values() for task in batch):
                     tries[task.student] += 1
                     if tries[task.student] < ATTEMPTS:
-                        waiting.append([task])
+                        suspects.append(task)
                     else:
                         yield Done(Graded(task.student, fault=f"the worker process died {ATTEMPTS} times over it"))
             finally:
@@ -153,15 +154,8 @@ def local(workers: int) -> Execute:
 
 
 def work_all(job: Job, state: str, tasks: Sequence[Task]) -> list[Done]:
-    """Grade some submissions, a few at a time: while one waits for the kernel, another is read or judged."""
-    _session(job, state)
-    return list(_lanes().map(partial(work, job, state), tasks))
-
-
-@cache
-def _lanes() -> ThreadPoolExecutor:
-    """Threads that stay: a sandbox dies with the thread that started it."""
-    return ThreadPoolExecutor(LANES)
+    """Grade some submissions, one after another."""
+    return [work(job, state, task) for task in tasks]
 
 
 def _follow() -> None:

@@ -70,7 +70,8 @@ class _TooMuchError(Exception):
 def run_submission(request: Request, starter: Starter) -> Outcome:
     """Run a notebook in a child process, then examine the forks that it left at its check cells.
 
-    Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again. No exam is sent
+    Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again; where an exercise
+    does so to a fork that it shares, a fresh one has a fork for each that is left. No exam is sent
     before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
     exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
     it may know how long the hidden cases took.
@@ -83,10 +84,12 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
     outcome = Outcome()
     skip = set(request.skip)
     doubted: set[int | None] = set()
+    apart = request.apart
     while True:
         outcome.children += 1
         may_go_on = outcome.children < MAX_CHILDREN and time.monotonic() < last
-        with _Child(replace(request, skip=frozenset(skip)), starter) as child:
+        with _Child(replace(request, skip=frozenset(skip), apart=apart), starter) as child:
+            apart = True
             waiting, fault = _run_cells(child, last, outcome)
             if fault is not None:
                 if _is_doubted(fault, doubted, outcome):
@@ -188,7 +191,7 @@ def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, doubt
                     return False
                 if fault is not None:
                     outcome.faults.append(fault)
-                    if fault.kind == "memory":
+                    if fault.kind == "memory" or child.forks_are_shared:
                         return False
     return True
 
@@ -318,6 +321,10 @@ class _Child:
     def __exit__(self, *_: object) -> None:
         self._resources.close()
         self._running.end()
+
+    @property
+    def forks_are_shared(self) -> bool:
+        return not self.request.apart and any(cell.shares for cell in self.request.to_run)
 
     def stop(self) -> None:
         """Kill the process that runs the cells; its forks wait on."""
