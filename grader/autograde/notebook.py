@@ -22,7 +22,7 @@ import msgspec
 
 from grader.autograde.frames import Cell
 from grader.autograde.imports import skip_iri_grammar
-from grader.autograde.stateless import leaves_names_alone
+from grader.autograde.stateless import leaves_only_names
 from grader.release import check_id, check_source
 
 MAX_BYTES = 50_000_000
@@ -184,7 +184,7 @@ def _parsed(source: str) -> _Known | None:
             names.add(node.name)
         elif isinstance(node, ast.Assign):
             names.update(target.id for target in node.targets if isinstance(target, ast.Name))
-    return _Known(frozenset(names), leaves_names_alone(tree))
+    return _Known(frozenset(names), leaves_only_names(tree))
 
 
 _of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
@@ -236,21 +236,16 @@ def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) ->
     """Up to the first cell that may leave a state, each check cell leaves its exam to the next one's fork. Behind the
     last of them the release's own cells are no reason for a fork either: they show what stateless functions do.
     """
-    marked = list(cells)
-    last = None
-    for place, cell in enumerate(cells):
-        if cell.exercise is not None:
-            if last is not None:
-                marked[last] = replace(cells[last], shares=True)
-            last = place
-        elif not _is_stateless(cell.source):
-            rest = cells[place:]
-            break
-    else:
-        rest = ()
-    if last is not None and all(c.exercise is None and (c.source in released or _is_stateless(c.source)) for c in rest):
-        marked[last] = replace(cells[last], shares=True)
-    return tuple(marked)
+    stateful = (i for i, cell in enumerate(cells) if cell.exercise is None and not _is_stateless(cell.source))
+    end = next(stateful, len(cells))
+    together = [i for i, cell in enumerate(cells[:end]) if cell.exercise is not None]
+
+    def shows_only(cell: Cell) -> bool:
+        return cell.exercise is None and (cell.source in released or _is_stateless(cell.source))
+
+    if not all(map(shows_only, cells[end:])):
+        del together[-1:]
+    return tuple(replace(cell, shares=i in together) for i, cell in enumerate(cells))
 
 
 def _is_stateless(source: str) -> bool:

@@ -71,7 +71,7 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
     """Run a notebook in a child process, then examine the forks that it left at its check cells.
 
     Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again; where an exercise
-    does so to a fork that it shares, a fresh one has a fork for each that is left. No exam is sent
+    does so to a process that it shares, a fresh one has a fork for each that is left. No exam is sent
     before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
     exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
     it may know how long the hidden cases took.
@@ -191,7 +191,7 @@ def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, doubt
                     return False
                 if fault is not None:
                     outcome.faults.append(fault)
-                    if fault.kind == "memory" or child.forks_are_shared:
+                    if fault.kind == "memory" or child.exams_are_shared:
                         return False
     return True
 
@@ -323,7 +323,7 @@ class _Child:
         self._running.end()
 
     @property
-    def forks_are_shared(self) -> bool:
+    def exams_are_shared(self) -> bool:
         return not self.request.apart and any(cell.shares for cell in self.request.to_run)
 
     def stop(self) -> None:

@@ -16,6 +16,8 @@ DataSource core ctypeslib f2py fromfile genfromtxt lib load loadtxt memmap rando
 set_printoptions seterr seterrcall setbufsize testing tofile
 """
 _KEEPS = frozenset(_STATEFUL.split())
+_NAMES = (ast.Name, ast.Tuple, ast.Store)
+_CONSTANTS = (ast.Constant, ast.Tuple, ast.Load, ast.UnaryOp, ast.unaryop)
 _REFUSED = (
     ast.AsyncFor,
     ast.AsyncFunctionDef,
@@ -29,7 +31,7 @@ _REFUSED = (
 )
 
 
-def leaves_names_alone(tree: ast.Module) -> bool:
+def leaves_only_names(tree: ast.Module) -> bool:
     """Whether a cell only imports from a few modules, names constants, and defines functions that keep nothing."""
     return all(map(_is_plain, tree.body))
 
@@ -43,23 +45,16 @@ def _is_plain(statement: ast.stmt) -> bool:
         case ast.ImportFrom(module, names, 0):
             return module in _MODULES and not any(name.name in _KEEPS or name.name == "*" for name in names)
         case ast.Assign(targets, value):
-            parts = [part for target in targets for part in ast.walk(target)]
-            return all(isinstance(part, ast.Name | ast.Tuple | ast.Store) for part in parts) and _is_constant(value)
+            return all(_is_made_of(_NAMES, target) for target in targets) and _is_made_of(_CONSTANTS, value)
         case ast.FunctionDef(decorator_list=[], args=arguments):
             given = [*arguments.defaults, *arguments.kw_defaults]
-            return all(each is None or _is_constant(each) for each in given) and _keeps_nothing(statement)
+            constant = all(each is None or _is_made_of(_CONSTANTS, each) for each in given)
+            return constant and _keeps_nothing(statement)
     return False
 
 
-def _is_constant(value: ast.expr) -> bool:
-    match value:
-        case ast.Constant():
-            return True
-        case ast.UnaryOp(operand=operand):
-            return _is_constant(operand)
-        case ast.Tuple(elements):
-            return all(map(_is_constant, elements))
-    return False
+def _is_made_of(kinds: tuple[type[ast.AST], ...], expression: ast.expr) -> bool:
+    return all(isinstance(node, kinds) for node in ast.walk(expression))
 
 
 def _keeps_nothing(function: ast.FunctionDef) -> bool:

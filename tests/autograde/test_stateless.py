@@ -9,7 +9,7 @@ from right_work import RIGHT
 from grader.autograde import grade, notebook
 from grader.autograde.sandbox import Sandbox
 from grader.autograde.session import open_session
-from grader.autograde.stateless import leaves_names_alone
+from grader.autograde.stateless import leaves_only_names
 from grader.demo import demo_class
 from tests.small_course import ROOT
 
@@ -64,12 +64,12 @@ STATEFUL = [
 
 @pytest.mark.parametrize("source", STATELESS)
 def test_stateless(source):
-    assert leaves_names_alone(ast.parse(source))
+    assert leaves_only_names(ast.parse(source))
 
 
 @pytest.mark.parametrize("source", STATEFUL)
 def test_stateful(source):
-    assert not leaves_names_alone(ast.parse(source))
+    assert not leaves_only_names(ast.parse(source))
 
 
 def shares(result):
