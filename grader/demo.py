@@ -25,7 +25,8 @@ from grader.release import check_id, notebook_bytes, student_notebook
 from grader.spec import Spec
 
 PLANTED = "planted.json"
-OURS = ("submitted", "autograded", "feedback", "hidden", "gradebook.db", PLANTED)  # what a demo class's folder holds
+# what a demo class's folder holds
+OURS = ("submitted", "autograded", "results", "feedback", "hidden", "gradebook.db", PLANTED)
 
 
 class DemoError(Exception):

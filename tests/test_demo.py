@@ -3,6 +3,7 @@
 import csv
 import json
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -16,6 +17,7 @@ from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.pool import local
 from grader.autograde.run import autograde
 from grader.drivers import drive
+from grader.feedback.write import write_feedback
 from grader.manifest import load_manifest
 from grader.record import load_spec
 
@@ -272,6 +274,15 @@ def test_a_demo_class_takes_the_place_of_another(course, tmp_path):
     (out / "gradebook.db").write_text("old")
     planted = demo.demo_class(course, out, CHAPTER, 3, 1)
     assert set(planted) == {"student1", "student2", "student3"} == {p.name for p in (out / "submitted").iterdir()}
+    assert {path.name for path in out.iterdir()} == {"submitted", demo.PLANTED}
+
+
+def test_a_graded_demo_class_makes_room_for_the_next(graded, course, tmp_path):
+    """`make course` does so each time."""
+    out = tmp_path / "class"
+    shutil.copytree(graded[0], out)
+    write_feedback(course, out, CHAPTER)
+    demo.demo_class(course, out, CHAPTER, 2, 2)
     assert {path.name for path in out.iterdir()} == {"submitted", demo.PLANTED}
 
 
