@@ -112,10 +112,10 @@ def test_a_seed_is_made_once_and_differs_between_terms(tmp_path):
 
 def test_a_seed_that_is_none(tmp_path):
     (tmp_path / "hidden").mkdir()
-    (tmp_path / "hidden" / "seed").write_text("17 and a half")
+    (tmp_path / "hidden" / "seed").write_text("8675309 and a half")
     with pytest.raises(hidden.HiddenError, match="holds no number; restore it from a backup") as caught:
         hidden.hidden_seed(tmp_path)
-    assert "17" not in str(caught.value)
+    assert "8675309" not in str(caught.value)
 
 
 COURSE = """
