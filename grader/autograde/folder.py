@@ -1,4 +1,6 @@
-"""What lies beside a notebook while it is graded: the student's other files, and those that the release adds."""
+"""What students hand in: their folders, and what lies beside a notebook while it is graded: their other files, and
+those that the release adds.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +10,12 @@ from pathlib import Path
 MAX_FILES = 40
 MAX_FILE_BYTES = 4_000_000
 MAX_BYTES = 8_000_000
+
+
+def handed_in(term: Path, chapter_id: str) -> dict[str, Path]:
+    """The folders that were handed in for a chapter, by student."""
+    folders = sorted((term / "submitted").glob(f"*/{chapter_id}"))
+    return {folder.parent.name: folder for folder in folders if folder.is_dir()}
 
 
 def submitted_files(folder: Path) -> tuple[dict[str, bytes], list[str]]:

@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.autograde import store
+from grader.autograde.folder import handed_in
 from grader.autograde.grade import Graded, handed_in_at
 from grader.autograde.gradebook import GradebookError, open_writer, register
 from grader.autograde.gradebook.writer import Writer
@@ -33,9 +34,9 @@ EVERYTHING = Choice()
 
 def submissions(term: Path, chapter: Chapter) -> dict[str, Path]:
     """The students' folders of this chapter, by student. Raises AutogradeError where there is none."""
-    folder = term / "submitted"
-    found = {path.name: path / chapter.id for path in sorted(folder.glob("*")) if (path / chapter.id).is_dir()}
+    found = handed_in(term, chapter.id)
     if not found:
+        folder = term / "submitted"
         others = sorted({path.name for path in folder.glob("*/*") if path.is_dir()})
         also = f" There are submissions of {', '.join(others)}." if others else ""
         raise AutogradeError(

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.autograde import store
+from grader.autograde.folder import handed_in
 from grader.autograde.session import state_of
 from grader.feedback.page import feedback_page
 from grader.files import write_whole
@@ -68,15 +69,15 @@ def write_feedback(root: Path, term: Path, chapter_id: str, students: Collection
 def _chosen(term: Path, chapter: Chapter, students: Collection[str] | None) -> tuple[list[str], Written]:
     """Whose pages to write, and who has none to come. Raises FeedbackError."""
     graded = store.students(term, chapter.id)
-    handed_in = sorted(path.parent.name for path in (term / "submitted").glob(f"*/{chapter.id}") if path.is_dir())
+    submitted = handed_in(term, chapter.id)
     if students is None:
         if not graded:
             raise FeedbackError(f"Nothing of {chapter.id} is graded in {term} yet. {_first(term, chapter)}")
-        return graded, Written(ungraded=[name for name in handed_in if name not in set(graded)])
+        return graded, Written(ungraded=[name for name in submitted if name not in set(graded)])
     for name in students:
         if name in graded:
             continue
-        if name in handed_in:
+        if name in submitted:
             raise FeedbackError(f"{chapter.id} of {name!r} is not graded yet. {_first(term, chapter)}")
         raise FeedbackError(f"No submission of {chapter.id} by {name!r} in {term / 'submitted'}.")
     return list(dict.fromkeys(students)), Written()
