@@ -80,7 +80,7 @@ class _Fixture(msgspec.Struct, frozen=True, tag_field="is", tag="fixture"):
 
 _Node = None | bool | int | float | str | _List | _Tuple | _Dict | _Array | _Int | Raised | Opaque | _Fixture
 
-_PLAIN = (float, int, bool, type(None))
+_PLAIN = (float, int, bool, str, type(None))
 _encoder = msgspec.msgpack.Encoder()
 _decoder = msgspec.msgpack.Decoder(_Node)
 
@@ -107,10 +107,9 @@ def decode(data: bytes) -> Any:
 
 def freeze(value: object) -> Any:
     """A deep copy in the codec's plain form, exactly what `decode(encode(value))` gives."""
-    kind = type(value)
-    if kind in (float, bool):
+    if type(value) in (float, bool):
         return value
-    if isinstance(value, np.ndarray) and kind is np.ndarray and _is_carried(value):
+    if type(value) is np.ndarray and _is_carried(value):
         return value.copy("C")
     return _from_node(_to_node(value, _Budget(), 0), _Budget(), 0)
 
@@ -204,7 +203,7 @@ def _from_node(node: Any, budget: _Budget, depth: int) -> Any:
     budget.spend()
     if depth > MAX_DEPTH:
         raise CodecError(f"nested more than {MAX_DEPTH} deep")
-    if type(node) in _PLAIN or type(node) is str:
+    if type(node) in _PLAIN:
         return node
     match node:
         case _List(items):

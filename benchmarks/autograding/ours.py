@@ -11,6 +11,7 @@ from typing import Any
 
 from autograding.classes import CHAPTER, ROOT
 from autograding.measure import run
+from grader.autograde import store
 from grader.autograde.hidden import hidden_checks
 from grader.demo import differences
 from grader.manifest import load_manifest
@@ -54,11 +55,12 @@ def grade(term: Path, workers: int, *, executor: str = "local", memory: bool = F
 
 def scores(term: Path) -> dict[str, Any]:
     """What each student earned, exercise by exercise, as the results keep it."""
-    found = {}
-    for path in sorted((term / "results" / CHAPTER).glob("*/result.json")):
-        verdicts = json.loads(path.read_bytes())["graded"]["verdicts"]
-        found[path.parent.name] = {v["id"]: v["earned"] for n in verdicts.values() for v in n.values()}
-    return found
+    stored = {student: store.read(term, CHAPTER, student) for student in store.students(term, CHAPTER)}
+    return {
+        student: {name: verdict.earned for name, verdict in each.graded.by_exercise.items()}
+        for student, each in stored.items()
+        if each is not None
+    }
 
 
 def forget(term: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import struct
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
@@ -79,7 +79,8 @@ class Request:
 
     @property
     def to_run(self) -> tuple[Cell, ...]:
-        return tuple(cell for cell in self.cells if cell.index not in self.skip)
+        cells = (cell for cell in self.cells if cell.index not in self.skip)
+        return tuple(replace(cell, shares=False) if self.apart else cell for cell in cells)
 
 
 @dataclass(frozen=True)
@@ -133,9 +134,7 @@ def request_bytes(request: Request) -> bytes:
     """A request as bytes for the child: its cells, and the exercises in the order of their sockets."""
     return encode(
         {
-            "cells": [
-                (cell.index, cell.source, cell.exercise, cell.shares and not request.apart) for cell in request.to_run
-            ],
+            "cells": [(cell.index, cell.source, cell.exercise, cell.shares) for cell in request.to_run],
             "exercises": list(request.exams),
             "files": {name: np.frombuffer(content, np.uint8) for name, content in request.files.items()},
             "output_bytes": request.limits.output_bytes,

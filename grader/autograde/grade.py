@@ -55,7 +55,12 @@ class Graded:
 
     @property
     def earned(self) -> float:
-        return sum(v.earned for notebook in self.verdicts.values() for v in notebook.values())
+        return sum(verdict.earned for verdict in self.by_exercise.values())
+
+    @property
+    def by_exercise(self) -> dict[str, Verdict]:
+        """The verdicts of all notebooks together."""
+        return {name: found for notebook in self.verdicts.values() for name, found in notebook.items()}
 
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
@@ -108,7 +113,8 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         with clock("run"):
             request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
-        clock.part("fork", "run", outcome.fork_seconds)
+        clock.add("fork", outcome.fork_seconds)
+        clock.add("run", -outcome.fork_seconds)
         remarks += [f"{name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)
@@ -131,12 +137,10 @@ class _Clock:
         try:
             yield
         finally:
-            self.seconds[part] = self.seconds.get(part, 0.0) + time.perf_counter() - start
+            self.add(part, time.perf_counter() - start)
 
-    def part(self, part: str, whole: str, seconds: float) -> None:
-        """Tell a part of its own from a whole that was timed."""
+    def add(self, part: str, seconds: float) -> None:
         self.seconds[part] = self.seconds.get(part, 0.0) + seconds
-        self.seconds[whole] -= seconds
 
 
 def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:

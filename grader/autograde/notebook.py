@@ -162,7 +162,7 @@ def defines(source: str, name: str) -> bool:
 
 @dataclass(frozen=True)
 class _Known:
-    """What a cell's syntax tells: the names it defines, and whether it leaves names alone."""
+    """What a cell's syntax tells: the names it defines, and whether names are all that it leaves."""
 
     names: frozenset[str]
     stateless: bool

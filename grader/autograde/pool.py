@@ -123,9 +123,9 @@ def local(workers: int) -> Execute:
         waiting = list(tasks)
         suspects: list[Task] = []  # a worker died while they were in hand: they are graded one at a time
         tries = dict.fromkeys((task.student for task in tasks), 0)
+        # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
+        os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
         while waiting or suspects:
-            # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
-            os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
             # `spawn`: a worker holds nothing of what this process has opened
             pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
             running: dict[Future[list[Done]], Sequence[Task]] = {}

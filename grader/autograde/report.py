@@ -27,7 +27,7 @@ def class_table(chapter: Chapter, results: list[Graded]) -> Table:
         if graded.fault:
             table.add_row(graded.student, *["–"] * len(chapter.exercises), "–", "", "not graded")
             continue
-        verdicts = {name: v for notebook in graded.verdicts.values() for name, v in notebook.items()}
+        verdicts = graded.by_exercise
         wrong = [verdict for verdict in verdicts.values() if not verdict]
         numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
         causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
@@ -66,8 +66,7 @@ def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
                     "status": verdict.status,
                     "cause": verdict.diagnosis.id if verdict.diagnosis else None,
                 }
-                for verdicts in graded.verdicts.values()
-                for name, verdict in verdicts.items()
+                for name, verdict in graded.by_exercise.items()
             },
             "remarks": graded.remarks,
             "fault": graded.fault or None,

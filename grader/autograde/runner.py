@@ -41,12 +41,13 @@ MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it
 @dataclass
 class Outcome:
     """What came of a notebook: how each cell ended, what was observed of each exercise on hidden (`observations`) and
-    on public cases, and what went wrong outside Python. `fork_seconds` of its `seconds` passed before a first cell ran.
+    on public cases, of all of them or not at all, and what went wrong outside Python. `fork_seconds` of its `seconds`
+    passed before a first cell ran.
     """
 
     ends: dict[int, End] = field(default_factory=dict)
-    observations: dict[str, dict[int, Observation]] = field(default_factory=dict)
-    public: dict[str, dict[int, Observation]] = field(default_factory=dict)
+    observations: dict[str, tuple[Observation, ...]] = field(default_factory=dict)
+    public: dict[str, tuple[Observation, ...]] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     children: int = 0
     ready: bool = False
@@ -125,11 +126,7 @@ def _examined(request: Request, outcome: Outcome) -> set[int]:
     return {
         cell.index
         for cell in request.to_run
-        if cell.exercise is not None
-        and (
-            cell.index in faulty
-            or len(outcome.observations.get(cell.exercise, ())) == len(request.exams[cell.exercise].hidden)
-        )
+        if cell.exercise is not None and (cell.index in faulty or cell.exercise in outcome.observations)
     }
 
 
@@ -209,7 +206,7 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
         return None
     outcome.sealed |= hidden
     seconds = request.seconds(cell)
-    found: dict[int, Observation] = {}
+    found: list[Observation] = []
     line = child.sockets[cell.exercise]
     frames = _Frames(line.fileno(), request.limits.result_bytes, time.monotonic() + seconds)
     try:
@@ -221,11 +218,11 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
         for frame in frames:
             if not isinstance(frame, Observed) or frame.case != len(found):
                 raise CodecError("an answer that is not due")
-            found[frame.case] = frame.observation
+            found.append(frame.observation)
             if len(found) == len(cases):
                 if frames.reader.pending:
                     raise CodecError("an answer to nothing")
-                (outcome.observations if hidden else outcome.public)[cell.exercise] = found
+                (outcome.observations if hidden else outcome.public)[cell.exercise] = tuple(found)
                 return None
     except (OSError, CodecError, _TooMuchError) as error:
         return _fault(error, cell, seconds, child)
@@ -324,7 +321,7 @@ class _Child:
 
     @property
     def exams_are_shared(self) -> bool:
-        return not self.request.apart and any(cell.shares for cell in self.request.to_run)
+        return any(cell.shares for cell in self.request.to_run)
 
     def stop(self) -> None:
         """Kill the process that runs the cells; its forks wait on."""

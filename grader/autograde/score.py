@@ -47,18 +47,17 @@ def verdicts_of(
     for exercise in notebook.exercises:
         name = exercise.id
         place = manifest.place(name)
-        observed = outcome.observations.get(name, {})
+        observed = outcome.observations.get(name)
         if plan.foreign:
             verdicts[name] = verdict(place, "error", note=_FOREIGN)
-        elif len(observed) < len(checks[name].cases):
+        elif observed is None:
             status, note = _not_observed(name, plan, outcome)
             verdicts[name] = verdict(place, status, note=note)
-        elif all(observation.raised == not_defined(name) for observation in observed.values()):
+        elif all(observation.raised == not_defined(name) for observation in observed):
             verdicts[name] = verdict(place, "error", note=_not_defined(name, plan, outcome))
         else:
             wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
-            observations = tuple(observed[i] for i in range(len(observed)))
-            verdicts[name] = evaluate(place, checks[name], texts[name], observations, wrong_needs)
+            verdicts[name] = evaluate(place, checks[name], texts[name], observed, wrong_needs)
     return verdicts
 
 
@@ -110,11 +109,10 @@ def public_verdicts(
     """What the notebook's own check says of each exercise that is not right and was driven on all public cases."""
     found: dict[str, Verdict] = {}
     for name, hidden in verdicts.items():
-        observed = outcome.public.get(name, {})
-        if not hidden and len(observed) == len(public[name].cases):
-            observations = tuple(observed[i] for i in range(len(observed)))
+        observed = outcome.public.get(name)
+        if not hidden and observed is not None:
             needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
-            found[name] = evaluate(manifest.place(name), public[name], texts[name], observations, needs)
+            found[name] = evaluate(manifest.place(name), public[name], texts[name], observed, needs)
     return found
 
 

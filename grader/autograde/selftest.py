@@ -93,7 +93,7 @@ def _broken(outcome: Outcome, word: str) -> list[str]:
         ("honest", "a right function gets no right result", np.array([3.0, -4.0])),
         ("forks", "a process is started while hidden cases run", np.array([0.0, 0.0])),
     ):
-        seen = outcome.observations.get(name, {}).get(0)
+        seen = next(iter(outcome.observations.get(name, ())), None)
         if seen is None or not isinstance(seen.result, np.ndarray) or not np.array_equal(seen.result, due):
             broken.append(f"{what} ({[fault.text for fault in outcome.faults] or seen})")
     return broken

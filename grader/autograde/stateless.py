@@ -9,13 +9,13 @@ from __future__ import annotations
 import ast
 
 _MODULES = {"__future__", "grader", "math", "numpy", "typing"}
-_STATEFUL = """
+_WORDS = """
 breakpoint compile delattr dir display eval exec exit get_ipython getattr globals help input locals open quit setattr
 vars
 DataSource core ctypeslib f2py fromfile genfromtxt lib load loadtxt memmap random save savetxt savez savez_compressed
 set_printoptions seterr seterrcall setbufsize testing tofile
 """
-_KEEPS = frozenset(_STATEFUL.split())
+_STATEFUL = frozenset(_WORDS.split())
 _NAMES = (ast.Name, ast.Tuple, ast.Store)
 _CONSTANTS = (ast.Constant, ast.Tuple, ast.Load, ast.UnaryOp, ast.unaryop)
 _REFUSED = (
@@ -43,7 +43,7 @@ def _is_plain(statement: ast.stmt) -> bool:
         case ast.Import(names):
             return all(name.name in _MODULES for name in names)
         case ast.ImportFrom(module, names, 0):
-            return module in _MODULES and not any(name.name in _KEEPS or name.name == "*" for name in names)
+            return module in _MODULES and not any(name.name in _STATEFUL or name.name == "*" for name in names)
         case ast.Assign(targets, value):
             return all(_is_made_of(_NAMES, target) for target in targets) and _is_made_of(_CONSTANTS, value)
         case ast.FunctionDef(decorator_list=[], args=arguments):
@@ -61,10 +61,10 @@ def _keeps_nothing(function: ast.FunctionDef) -> bool:
     for node in ast.walk(function):
         match node:
             case ast.Attribute(attr=name, ctx=context):
-                if not isinstance(context, ast.Load) or name in _KEEPS or name.startswith("_"):
+                if not isinstance(context, ast.Load) or name in _STATEFUL or name.startswith("_"):
                     return False
             case ast.Name(name):
-                if name in _KEEPS or name.startswith("__"):
+                if name in _STATEFUL or name.startswith("__"):
                     return False
             case _ if isinstance(node, _REFUSED):
                 return False

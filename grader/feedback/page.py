@@ -26,7 +26,7 @@ _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-
 
 def feedback_page(manifest: Manifest, chapter: Chapter, graded: Graded, hints: Mapping[str, str]) -> str:
     """The page of one submission. `hints` holds the first hint of each exercise."""
-    found = {name: verdict for notebook in graded.verdicts.values() for name, verdict in notebook.items()}
+    found = graded.by_exercise
     public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
     student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
     wrong = "".join(

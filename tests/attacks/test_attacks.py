@@ -88,7 +88,7 @@ def hand_in(session, sandbox, monkeypatch):
         cells = json.loads(autograded.read_bytes())["cells"]
         outputs = json.dumps([cell["outputs"] for cell in cells if cell["cell_type"] == "code"], ensure_ascii=False)
         observed = [
-            o for part in (outcome.observations, outcome.public) for found in part.values() for o in found.items()
+            o for part in (outcome.observations, outcome.public) for found in part.values() for o in enumerate(found)
         ]
         shown = outputs + msgspec.json.encode(store.Stored("", graded)).decode()
         return Found(
