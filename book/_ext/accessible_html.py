@@ -15,6 +15,12 @@ _CURES: list[tuple[str, re.Pattern[str], str]] = [
     ("label-content-name-mismatch", re.compile(r'(<i class="theme-switch [^>]*?) title="[^"]*"'), r"\1"),
     # Without script the theme would be neither light nor dark, and half of its colours missing.
     ("no script", re.compile(r'(<html [^>]*?data-theme)="auto"'), r'\1="light"'),
+    # Its own script chooses after the page is drawn: a reader of the dark theme would see the light one fade away.
+    (
+        "theme flash",
+        re.compile(r'(dataset\.theme = localStorage\.getItem\("theme"\) \|\|) "auto"'),
+        r'\1 (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light")',
+    ),
     # All content must lie in a landmark.
     (
         "region",

@@ -126,6 +126,7 @@ def images_without_words(page: Page) -> list[str]:
 
 
 def axe_violations(page: Page) -> list[str]:
+    page.wait_for_function("document.getAnimations().every(one => one.playState !== 'running')")  # colours stand still
     response = Axe().run(page).response
     return [
         f"{violation['id']} ({violation['impact']}): {node['html'][:160]} {node.get('failureSummary', '')[:300]}"

@@ -143,7 +143,8 @@ def test_what_a_human_gives_stays(page: Page, server: str, term: Term) -> None:
     page.goto(f"{server}formgrader/manage_students/ada/{term.chapter.id}")
     row(page, notebook).locator(".name a").click()
     score, comment = page.locator(f"input.score#{question.id}"), page.locator(f"textarea#{question.id}-comment")
-    page.wait_for_function("() => formgrader.grades?.loaded && formgrader.comments?.loaded")  # it saves from now on
+    saves = "() => { const own = globalThis.formgrader; return own?.grades?.loaded && own.comments?.loaded; }"
+    page.wait_for_function(saves)
     expect(score).to_be_visible()
     with page.expect_response(lambda answer: "/api/grade/" in answer.url and answer.request.method == "PUT"):
         score.fill(f"{given:g}")

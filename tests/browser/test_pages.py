@@ -32,6 +32,17 @@ def test_page_over_http(browser: Browser, address: Address, size: tuple[int, int
         assert axe_violations(page) == []
 
 
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_theme_is_chosen_before_anything_is_drawn(browser: Browser, base_url: str, scheme: str) -> None:
+    watch = """new MutationObserver(() => {
+        if (document.body) (window.themes ??= new Set()).add(document.documentElement.dataset.theme);
+    }).observe(document, {attributes: true, childList: true, subtree: true})"""
+    with opened(browser, base_url, "book/index.html", scheme=scheme) as (page, _):
+        page.add_init_script(f"localStorage.clear(); {watch}")  # as on a first visit
+        page.reload()
+        assert page.evaluate("[...window.themes]") == [scheme]
+
+
 def test_page_from_a_file(browser: Browser, address: Address) -> None:
     with opened(browser, f"{address.folder.as_uri()}/", address.path) as (page, troubles):
         assert troubles == Troubles()
