@@ -14,10 +14,13 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Output:
-    """A named result. `axes` names its dimensions by the course's symbols, e.g. ('B', 'T', 'H')."""
+    """A named result. `axes` names its dimensions by the course's symbols, e.g. ('B', 'T', 'H'); `backward` says that
+    its time steps are computed from the last to the first.
+    """
 
     name: str
     axes: tuple[str, ...] = ()
+    backward: bool = False
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,9 @@
 """Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
 
 First the exercise's own misconceptions: a student's results, on all cases, against what each named wrong implementation
-gives; all results together, then facet by facet. Only if exactly one fits is it named. Where none fits, an exercise
-that this one builds on may be wrong; then patterns that any exercise knows are tried, together and then by output.
+gives; all results together, then, unless they are right in another order, facet by facet. Only if exactly one fits is
+it named. Where none fits, an exercise that this one builds on may be wrong; then patterns that any exercise knows are
+tried, together and then by output.
 """
 
 from __future__ import annotations
@@ -10,6 +11,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
+from itertools import permutations
 from typing import Any
 
 import numpy as np
@@ -38,6 +40,9 @@ def diagnose(
     whole = fits(WHOLE[0]) if len(checks.facets) > 1 else []  # a mistake that explains all that is wrong comes first
     if len(whole) == 1:
         return Diagnosis(whole[0], texts.get(whole[0], ""))
+    if _in_another_order(checks, observations):
+        due = ", ".join(output.name for output in checks.outputs)
+        return Diagnosis("order", f"Every result is right, but they come in another order. Due is `return {due}`.")
     found = [(facet, fits(facet)) for facet in failing]
     fitting = [names for _, names in found]
     if all(fitting) or not _of_ids(checks):  # ids agree by chance: there, what else is wrong must have its cause too
@@ -50,6 +55,28 @@ def diagnose(
     if any(fitting):
         return None
     return _pattern(checks, observations, results, failing)
+
+
+def _in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> bool:
+    """Whether on all cases the results are those that are due, after one and the same exchange of places."""
+    names = tuple(output.name for output in checks.outputs)
+    if (
+        checks.own is not None
+        or len(names) == 1
+        or any(
+            o.raised is not None or isinstance(named_outputs(checks.outputs, o.result), Problem) for o in observations
+        )
+    ):
+        return False
+
+    def right(order: tuple[int, ...]) -> bool:
+        return all(
+            agree(due, replace(ours, result=tuple(ours.result[place] for place in order)), names, checks)
+            for due, ours in zip(checks.expected, observations, strict=True)
+        )
+
+    as_returned, *others = permutations(range(len(names)))
+    return not right(as_returned) and any(map(right, others))
 
 
 def _about(facets: Sequence[Facet]) -> str:
@@ -190,6 +217,8 @@ def _pattern(
 ) -> Diagnosis | None:
     """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
     whole = _pattern_of(checks, observations, results, failing)
+    if whole is not None and len(failing) < len(checks.facets):
+        return replace(whole, text=_about(failing) + whole.text)
     if whole is not None or len(failing) == 1:
         return whole
     found = [(f, _pattern_of(checks, observations, results, [f])) for f in failing if f.outputs is not None]
@@ -302,6 +331,13 @@ def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
     return len(got) > 1 and _matches(got[0], expected[0], checks) and not _matches(got[1], expected[1], checks)
 
 
+def _walking_forward(
+    rule: Callable[[list[Wrong], Checks], bool],
+) -> Callable[[list[Wrong], Checks], bool]:
+    """Ask a rule only of results whose steps are computed from the first to the last."""
+    return lambda wrong, checks: not any(output.backward for _, output, *_ in wrong) and rule(wrong, checks)
+
+
 def _on_two_cases(
     rule: Callable[[list[Wrong], Checks], bool],
 ) -> Callable[[list[Wrong], Checks], bool]:
@@ -353,7 +389,7 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     ),
     (
         "first_step_only",
-        _on_two_cases(_in_time(_first_step_only)),
+        _on_two_cases(_walking_forward(_in_time(_first_step_only))),
         "The first time step is right and the second is not. Look at what changes from one step to the next: "
         "what comes in from the step before, and every index that has to move along with the time.",
     ),

@@ -70,8 +70,8 @@ def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
     return [
         Problem(
             "changed",
-            f"{names} {verb} changed by the call; leave inputs as they are: "
-            "`h = h + a` makes a new array, `h += a` changes the old one",
+            f"{names} {verb} changed by the call; leave inputs as they were: "
+            f"`{changed[0]} = {changed[0]} + …` makes a new array, `{changed[0]} += …` changes the old one",
         )
     ]
 
@@ -103,7 +103,8 @@ def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Pr
 
 def _compare_arrays(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
     if not isinstance(got, np.ndarray):
-        return Problem("type", f"a NumPy array of shape {expected.shape}; got {describe(got)}", output.name)
+        remedy = "; `np.array(…)` makes an array of it" if isinstance(got, list | tuple) else ""
+        return Problem("type", f"a NumPy array of shape {expected.shape}; got {describe(got)}{remedy}", output.name)
     if got.shape != expected.shape:
         axes = f", that is ({', '.join(output.axes)})" if len(output.axes) == expected.ndim else ""
         return Problem("shape", f"got {got.shape}, expected {expected.shape}{axes}", output.name)
@@ -172,8 +173,9 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
     wrong = ~right
     first = tuple(int(i) for i in np.argwhere(wrong)[0]) if expected.ndim else ()
     if "T" in output.axes[: expected.ndim] and expected.ndim == len(output.axes):
-        axis = output.axes.index("T")  # the first wrong step in time, then the first place within it
-        step = int(np.argwhere(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))[0, 0])
+        axis = output.axes.index("T")  # the wrong step that is computed first, then the first place within it
+        steps = np.flatnonzero(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
+        step = int(steps[-1 if output.backward else 0])
         within = np.argwhere(np.take(wrong, step, axis))[0]
         first = (*(int(i) for i in within[:axis]), step, *(int(i) for i in within[axis:]))
     if not np.isfinite(got).all() and np.isfinite(expected).all():
@@ -193,10 +195,10 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
 
 
 def _grid(output: Output, wrong: Array) -> Grid | None:
-    """Where it is wrong, folded to two axes: time across if there is one, else the last; the next one down."""
+    """Where it is wrong, folded to two axes: time across if there is one, or ids, else the last; the next one down."""
     if wrong.size < 2 or len(output.axes) != wrong.ndim:
         return None
-    across = output.axes.index("T") if "T" in output.axes else wrong.ndim - 1
+    across = next((output.axes.index(axis) for axis in ("T", "V") if axis in output.axes), wrong.ndim - 1)
     others = [axis for axis in range(wrong.ndim) if axis != across]
     down = others[-1] if others else None
     folded = np.asarray(wrong.any(axis=tuple(axis for axis in others if axis != down)))
@@ -230,6 +232,11 @@ def _right_in_time(output: Output, wrong: Array, by_chance: bool) -> str:
     first = int(np.argmax(steps))
     last = len(steps) - 1 - int(np.argmax(steps[::-1]))
     before = ":, " * axis
+    if output.backward:
+        if last < len(steps) - 1:
+            place = f"{output.name}[{before}{last + 1}:]"
+            return f"; {place} is right, and t = {last} (counted from 0) is the first wrong step of the walk back"
+        return "; the last time step, where the walk back begins, is already wrong" if len(steps) > 1 else ""
     if first > 0:
         place = f"{output.name}[{before}:{first}]"
         return f"; {place} is right, and t = {first} (counted from 0) is the first wrong time step"

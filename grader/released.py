@@ -61,7 +61,7 @@ def cases_tree(checks: Checks) -> dict[str, Any]:
     """All of the checks that the oracle has no part in, as a tree: byte-identical on every machine."""
     return {
         "driver": checks.driver,
-        "outputs": [[output.name, list(output.axes)] for output in checks.outputs],
+        "outputs": [[output.name, list(output.axes), output.backward] for output in checks.outputs],
         "tolerance": [checks.tolerance.relative, checks.tolerance.absolute],
         "facets": [[f.name, f.share, f.outputs and list(f.outputs), f.kinds and list(f.kinds)] for f in checks.facets],
         "cases": [[dict(case.sizes), dict(case.inputs), case.kind] for case in checks.cases],
@@ -84,7 +84,7 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
     return Checks(
         id=exercise_id,
         driver=cases["driver"],
-        outputs=tuple(Output(name, tuple(axes)) for name, axes in cases["outputs"]),
+        outputs=tuple(Output(name, tuple(axes), backward) for name, axes, backward in cases["outputs"]),
         tolerance=Tolerance(*cases["tolerance"]),
         facets=tuple(
             Facet(name, share, outs and tuple(outs), kinds and tuple(kinds))

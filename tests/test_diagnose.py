@@ -293,8 +293,28 @@ def test_a_pattern_may_explain_one_output():
     assert told(made, [(-1.0, -2.0), (-3.0, -4.0)])[1].startswith("Every number")
     assert told(made, [(-1.0, 7.0), (-3.0, 8.0)])[1].startswith("For a: Every number has the right size")
     assert told(made, [(7.0, -2.0), (1.0, -4.0)])[1].startswith("For b: Every number has the right size")
-    assert told(made, [(-1.0, 2.0), (-3.0, 4.0)])[1].startswith("Every number")
+    assert told(made, [(-1.0, 2.0), (-3.0, 4.0)])[1].startswith("For a: Every number")
     assert told(made, [(7.0, 8.0), (1.0, 9.0)]) is None
+
+
+def test_right_results_in_another_order_are_told():
+    outputs = [*OUTPUTS, Output("c", ("H",))]
+    facets = [*BY_OUTPUT, Facet("c", outputs=("c",))]
+    due = [(1.0, 2.0, np.arange(2.0)), (3.0, 4.0, np.arange(3.0))]
+    made = checks([ORDINARY] * 2, outputs, due, {"first": [[(2.0, 7.0, np.ones(2)), (4.0, 7.0, np.ones(3))]]}, facets)
+    swapped, turned = ([tuple(one[place] for place in order) for one in due] for order in ((1, 0, 2), (2, 0, 1)))
+    text = "Every result is right, but they come in another order. Due is `return a, b, c`."
+    assert told(made, swapped) == told(made, turned) == ("order", text)
+    assert told(made, [swapped[0], due[1]]) is None
+    assert told(made, [(2.0, 1.0, np.ones(2)), (4.0, 3.0, np.ones(3))]) == ("first", "For a and c: first.")
+    swaps = [(2.0, 1.0), (4.0, 3.0)]
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 2.0), (3.0, 4.0)], {"swaps": [swaps]}, BY_OUTPUT)
+    assert told(made, swaps) == ("swaps", "swaps.")  # an exercise's own words come first
+
+
+def test_right_results_with_a_changed_input_are_not_in_another_order():
+    made = checks([Case({}, {"x": 1.0})], OUTPUTS, [(1.0, 1.0)], facets=BY_OUTPUT)
+    assert diagnosed(made, [Observation((1.0, 1.0), changed=("x",))]) is None
 
 
 def test_a_mistake_that_changes_an_input_is_told_from_one_that_does_not():

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.cases import Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.cases import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.codec import Fixture, Opaque, Raised, freeze
 from grader.judge import apart, call_text, close, compare, describe, judge, returned_text
 from grader.verdict import Problem
@@ -196,6 +196,17 @@ def test_a_result_that_is_right_at_its_end_says_so(axes, part):
     assert problem(expected, got, axes).text.endswith(f"; {part} is right, and t = 2 is the last wrong time step")
 
 
+def test_a_walk_back_goes_wrong_first_at_a_late_step():
+    dx, expected, got = Output("dx", ("B", "T", "D"), backward=True), np.zeros((2, 4, 3)), np.zeros((2, 4, 3))
+    got[1, 2, 1] = got[0, 0, 0] = 1
+    text = compare(dx, expected, got, DEFAULT_TOLERANCE).text
+    assert text.startswith("2 of 24 entries, first at [1, 2, 1]: ")
+    assert text.endswith("; dx[:, 3:] is right, and t = 2 (counted from 0) is the first wrong step of the walk back")
+    text = compare(dx, expected, expected + 1, DEFAULT_TOLERANCE).text
+    assert text.endswith("; the last time step, where the walk back begins, is already wrong")
+    assert "step" not in compare(dx, expected[:, :1], expected[:, :1] + 1, DEFAULT_TOLERANCE).text
+
+
 def test_what_is_not_finite_is_shown_where_it_stands():
     got = H.copy()
     got[1, 3, 2] = -np.inf
@@ -303,7 +314,7 @@ def test_every_output_has_its_own_problem():
 def test_a_changed_input_fails_a_right_result():
     (one,) = judged(Observation(VECTOR, changed=("w",)))
     assert one.kind == "changed"
-    assert one.text.startswith("`w` is changed by the call; leave inputs as they are")
+    assert one.text.startswith("`w` is changed by the call; leave inputs as they were: `w = w + …` makes a new array")
     (both,) = judged(Observation(VECTOR, changed=("w", "x")))
     assert both.text.startswith("`x` and `w` are changed by the call")
 

@@ -136,7 +136,7 @@ def test_progress_before_and_after():
     assert len(lines) == 1 + len(exercise("rnn_step").place.chapter.exercises)
     assert [line.split(maxsplit=4) for line in lines[1:3]] == [
         ["rnn_step", "0", "/", "2", "not implemented yet"],
-        ["rnn_forward", "0", "/", "2", "not checked yet"],
+        ["rnn_forward", "0", "/", "2", "not checked in this session"],
     ]
     check("rnn_step", rnn_step)
     before = progress()
@@ -145,7 +145,7 @@ def test_progress_before_and_after():
         ["rnn_step", "2", "/", "2", "right on all 7 cases"],
         ["rnn_forward", "2", "/", "2", "right on all 7 cases"],
     ]
-    assert "not checked yet" in repr(before)  # what was shown stays as it was
+    assert "not checked in this session" in repr(before)  # what was shown stays as it was
     assert progress()._repr_html_() == f"<pre>{progress()!r}</pre>"
 
 

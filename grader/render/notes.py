@@ -54,7 +54,9 @@ class Progress:
             lines.append((chapter.title, "", ""))
             for exercise in chapter.exercises:
                 verdict = self.verdicts.get(exercise.id)
-                earned, how = (0.0, "not checked yet") if verdict is None else (verdict.earned, headline(verdict))
+                earned, how = (
+                    (0.0, "not checked in this session") if verdict is None else (verdict.earned, headline(verdict))
+                )
                 lines.append(("", exercise.id, f"{number(earned)} / {number(exercise.points)}   {how}"))
         return lines
 

@@ -87,9 +87,10 @@ def facts(verdict: Verdict) -> list[Row]:
         found.append(Row("likely cause", verdict.diagnosis.text))
     if verdict.note:
         found.append(Row("note", verdict.note))
-    if len(verdict.facets) > 1 and verdict.earned and not verdict:
+    if len(verdict.facets) > 1 and not verdict:
         parts = [f"{facet.name} {number(facet.earned)} / {number(facet.points)}" for facet in verdict.facets]
-        found.append(Row("earned", " · ".join(parts)))
+        earned = " · ".join(parts) if verdict.earned else _why_nothing(verdict)
+        found += [Row("earned", earned)] if earned else []
     if verdict.status == "unimplemented" and not verdict.note:
         found.append(
             Row(
@@ -98,6 +99,25 @@ def facts(verdict: Verdict) -> list[Row]:
             )
         )
     return [replace(row, text=harmless(row.text)) for row in found]
+
+
+def _why_nothing(verdict: Verdict) -> str:
+    """What went wrong with whole calls, and so with every part at once, where the case that is shown does not tell."""
+    kinds = [{p.kind for p in case.problems if p.output is None} for case in verdict.cases]
+    first = verdict.first_problem
+    if first is None or any(problem.output is None for problem in first[0].problems):
+        return ""
+    counts = {words: sum(kind in case for case in kinds) for kind, words in _WHOLE_CALLS.items()}
+    found = [f"{words} on {count} of {len(kinds)} cases" for words, count in counts.items() if count]
+    return f"nothing: {', '.join(found)}" if found else ""
+
+
+_WHOLE_CALLS = {
+    "raised": "the call ended in an exception",
+    "none": "None came back",
+    "count": "the number of results is wrong",
+    "changed": "an input was changed",
+}
 
 
 def _problem_row(problem: Problem) -> Row:

@@ -204,7 +204,7 @@ WRONG_BPTT = {
     "mean over time": (right_bptt(lambda g, h: tuple(v / h.shape[1] for v in g)), {"averaged"}),
     "db_h as a column": (right_bptt(lambda g, h: (*g[:2], g[2][:, None])), set()),
     "two results": (right_bptt(lambda g, h: g[:2]), set()),
-    "in another order": (right_bptt(lambda g, h: (g[1], g[0], g[2])), set()),
+    "in another order": (right_bptt(lambda g, h: (g[1], g[0], g[2])), {"order"}),
     "dW_hh transposed": (right_bptt(lambda g, h: (g[0], g[1].T, g[2])), {"transposed"}),
     "sign": (right_bptt(lambda g, h: tuple(-v for v in g)), {"sign"}),
     "a dict": (right_bptt(lambda g, h: dict(zip(("dW_xh", "dW_hh", "db_h"), g, strict=True))), set()),
@@ -244,7 +244,7 @@ WRONG_STEP = {
     ),
     "in place": (in_place, set()),
     "theta alone": (step(lambda t, g, c, lr, eps: t - lr * g / (np.sqrt(c + g**2) + eps)), set()),
-    "the other order": (step(lambda t, g, c, lr, eps: (c + g**2, t - lr * g / (np.sqrt(c + g**2) + eps))), set()),
+    "the other order": (step(lambda t, g, c, lr, eps: (c + g**2, t - lr * g / (np.sqrt(c + g**2) + eps))), {"order"}),
     "root of the cache comes back": (
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g**2) + eps), np.sqrt(c + g**2))),
         set(),

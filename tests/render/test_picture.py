@@ -42,6 +42,12 @@ def test_rows_go_down_and_units_across_where_there_is_no_time() -> None:
     assert (grid.across, grid.down, grid.wrong) == ("H", "B", ("000", "001"))
 
 
+def test_ids_go_across_where_there_is_no_time() -> None:
+    grid = grid_of(("V", "D"), (4, 2), (1, 0), (1, 1))
+    assert (grid.across, grid.down, grid.wrong) == ("V", "D", ("0100", "0100"))
+    assert grid_text(grid).startswith("id: 0 [1] 2 3 ")
+
+
 def test_a_vector_is_one_row() -> None:
     grid = grid_of(("V",), (4,), (1,))
     assert (grid.across, grid.down, grid.wrong) == ("V", "", ("0100",))

@@ -3,6 +3,7 @@
 import colorsys
 import html
 import re
+from dataclasses import replace
 from html.parser import HTMLParser
 
 import numpy as np
@@ -228,6 +229,17 @@ def test_points_of_parts_are_told_only_where_some_are_earned():
     facets = (FacetResult("y", 0.0, 0.5), FacetResult("z", 0.0, 1.5))
     assert "earned" not in [row.label for row in rows(verdict(facets=facets))]
     assert "earned" not in [row.label for row in rows(verdict("passed", earned=2.0, facets=facets))]
+
+
+def test_where_later_calls_went_wrong_as_a_whole_the_report_says_why_nothing_is_earned():
+    facets = (FacetResult("y", 0.0, 0.5), FacetResult("z", 0.0, 1.5))
+    values, raised = Problem("values", "y: 1 of 2 entries", "y"), Problem("raised", "ValueError")
+    found = verdict(problems=[values], facets=facets)
+    found = replace(found, cases=(*found.cases, replace(found.cases[0], problems=(raised,)), found.cases[0]))
+    texts = {row.label: row.text for row in rows(found)}
+    assert texts["earned"] == "nothing: the call ended in an exception on 1 of 4 cases"
+    shown = replace(found, cases=(found.cases[2], *found.cases))  # the case that is shown tells it
+    assert "earned" not in [row.label for row in rows(shown)]
 
 
 def test_the_next_step_is_there_until_all_is_right():

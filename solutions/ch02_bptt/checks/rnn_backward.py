@@ -59,7 +59,7 @@ def cases(rng):
 
 SPEC = Spec(
     outputs=[
-        Output("dx", ("B", "T", "D")),
+        Output("dx", ("B", "T", "D"), backward=True),
         Output("dh_0", ("B", "H")),
         Output("dW_xh", ("D", "H")),
         Output("dW_hh", ("H", "H")),
