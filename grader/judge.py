@@ -323,7 +323,7 @@ def call_text(name: str, case: Case) -> str:
     """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
     values = case.inputs.values()
     size = sum(value.size for value in values if isinstance(value, np.ndarray))
-    if size <= TINY and not any(isinstance(value, Fixture) for value in values):
+    if size <= TINY:
         inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items())
         if len(inner) <= LONG:
             return f"{name}(\n{inner})"
@@ -331,12 +331,26 @@ def call_text(name: str, case: Case) -> str:
 
 
 def _literal(value: Any) -> str:
-    return f"np.array({value.tolist()})" if isinstance(value, np.ndarray) else repr(value)
+    """Python for a value, but for a function that has no short one."""
+    match value:
+        case np.ndarray():
+            return f"np.array({value.tolist()})"
+        case Fixture("rng", {"seed": seed}):
+            return f"np.random.default_rng({seed})"
+        case Fixture("quadratic", {"matrix": matrix, "linear": linear}):
+            v = "theta.ravel()"
+            return f"lambda theta: {v} @ {_literal(matrix)} @ {v} + {_literal(linear)} @ {v}"
+        case Fixture():
+            return "(a function)"
+    return repr(value)
 
 
 def _shape(value: Any) -> str:
-    if isinstance(value, np.ndarray):
-        return f" {value.shape}"
-    if isinstance(value, Fixture):
-        return " (a random generator)" if value.kind == "rng" else " (a function)"
+    match value:
+        case np.ndarray():
+            return f" {value.shape}"
+        case Fixture("rng"):
+            return " (a random generator)"
+        case Fixture():
+            return " (a function)"
     return f"={value!r}"[:60]

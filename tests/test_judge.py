@@ -5,6 +5,7 @@ import pytest
 
 from grader.cases import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.codec import Fixture, Opaque, Raised, freeze
+from grader.fixtures import BUILDERS
 from grader.judge import apart, call_text, close, compare, describe, judge, returned_text
 from grader.verdict import Problem
 
@@ -351,8 +352,19 @@ def test_a_larger_call_shows_shapes():
     assert call_text("g", case) == "g(x (4, 6), n=3, f (a function), u=None)"
 
 
-def test_a_random_generator_is_called_by_its_name():
-    assert call_text("g", Case({}, {"rng": Fixture("rng", {"seed": 0})})) == "g(rng (a random generator))"
+def test_a_tiny_call_shows_how_its_generator_and_its_quadratic_are_made():
+    matrix, linear, theta = np.array([[1.5, 0.5], [0.0, -1.0]]), np.array([0.3, 2.0]), np.array([[0.7, -0.2]])
+    f = Fixture("quadratic", {"shape": [1, 2], "matrix": matrix, "linear": linear})
+    text = call_text("dict", Case({}, {"f": f, "theta": theta, "rng": Fixture("rng", {"seed": 5})}))
+    pasted = eval(text)
+    assert pasted["f"](theta) == BUILDERS["quadratic"](**f.params)(theta)
+    assert pasted["rng"].random() == np.random.default_rng(5).random()
+    assert call_text("g", Case({}, {"f": Fixture("scripted", {})})) == "g(\n  f=(a function))"
+
+
+def test_in_a_larger_call_functions_and_generators_go_by_their_names():
+    inputs = {"x": np.ones(99), "rng": Fixture("rng", {"seed": 0}), "f": Fixture("scripted", {})}
+    assert call_text("g", Case({}, inputs)) == "g(x (99,), rng (a random generator), f (a function))"
 
 
 def test_a_call_with_a_long_text_is_not_written_out():
