@@ -10,7 +10,8 @@
 # `hint("rnn_step_backward")` asks you a question, `hint("rnn_step_backward", 2)` names the idea,
 # `hint("rnn_step_backward", 3)` shows the shape of the code.
 #
-# Read first: *Backpropagation through time › The backward pass by hand*, in the book.
+# Read first, in the book: *Backpropagation through time › The unrolled graph*, then *The backward pass by hand*.
+# The notebooks come after both pages: this one, and behind it *Back through time*.
 #
 # **One word for all of it.** The gradient of the loss with respect to `x` is called `dx`,
 # and it has the shape of `x`: one number for each number.
@@ -49,20 +50,24 @@ def softmax(z, axis=-1):
 #
 # | | id 0 | id 1 | id 2 | sum |
 # |---|---|---|---|---|
-# | `z` | 1.00 | 3.00 | 0.50 | |
-# | from the second part: `p` | 0.11 | 0.82 | 0.07 | 1.00 |
+# | `z` | 1.40 | 3.30 | 1.00 | |
+# | from the second part: `p` | 0.12 | 0.80 | 0.08 | 1.00 |
 # | from the first part | −1.00 | 0.00 | 0.00 | −1.00 |
-# | $d\ell / dz$ | −0.89 | 0.82 | 0.07 | 0.00 |
+# | $d\ell / dz$ | −0.88 | 0.80 | 0.08 | 0.00 |
 #
-# Read it as advice: raise the logit of what came, lower the others, each by as much as it was believed in.
+# Training takes a step *against* the gradient, so each sign is turned round:
+# the logit of what came rises, the more the less it was believed in ($1 - p$),
+# and every other one falls, by as much as it was believed in ($p$).
 #
 # **Two places, half of it.** The loss is now the mean of two losses, of which the one above is the first.
-# At the second place `z` is [0.00, 2.00, 0.00], and id 1 was right.
+# At the second place `z` is [0.00, 2.08, 0.00], and id 1 was right.
 #
 # | place | $d\ell / dz$ of its own loss | its part in the mean |
 # |---|---|---|
-# | 0 | [−0.89, 0.82, 0.07] | [−0.44, 0.41, 0.03] |
-# | 1 | [0.11, −0.21, 0.11] | ? |
+# | 0 | [−0.88, 0.80, 0.08] | [−0.44, 0.40, 0.04] |
+# | 1 | [0.10, −0.20, 0.10] | ? |
+#
+# Write it down. Under *What you wrote down*, at the end of this notebook, you can compare.
 #
 # **The batch is yours.**
 #
@@ -93,7 +98,8 @@ def cross_entropy_backward(logits, targets):
 # ## One step, backward
 #
 # Write `rnn_step_backward`.
-# Somebody tells you `dh_t`: how the loss would change with each entry of the state $h_t$.
+# Somebody tells you `dh_t`: how the loss would change with each entry of the state $h_t$, in every way that it can.
+# Here that is the *whole* blame of $h_t$. In the next notebook it is made of two parts, and called $g_t$.
 # You know how $h_t$ was made, and hand the blame on to everything that it was made of:
 #
 # $$a_t = x_t W_{xh} + h_{t-1} W_{hh} + b_h, \qquad h_t = \tanh(a_t)$$
@@ -101,7 +107,9 @@ def cross_entropy_backward(logits, targets):
 # **One number each, in full.** With D = 1 and H = 1 all of it is school arithmetic.
 # The derivative of the tanh at $a$ is $1 - \tanh^2(a)$.
 # The forward pass has already computed that tanh: it is $h_t$, so nothing has to be computed again.
-# Say $x_t$ = 0.50, $h_{t-1}$ = −0.40, $W_{xh}$ = 1.20, $W_{hh}$ = 0.70, and $h_t$ = 0.50 came out.
+# The slope is one minus the square of $h_t$; neither the sum $a_t$ nor $b_h$ is needed, and your function gets neither.
+# Say $x_t$ = 0.50, $h_{t-1}$ = −0.40, $W_{xh}$ = 1.20, $W_{hh}$ = 0.70 and $b_h$ = 0.23.
+# Then $a_t$ = 0.55, and $h_t$ = 0.50 came out, rounded to two digits as all states here.
 # And say $dh_t$ = 0.80.
 #
 # | blame of | is | here |
@@ -123,6 +131,8 @@ def cross_entropy_backward(logits, targets):
 # $$W_{xh} = \begin{bmatrix} 0.50 & -0.25 \\ 1.00 & 0.75 \end{bmatrix} \qquad
 # W_{hh} = \begin{bmatrix} 0.20 & 0.50 \\ -0.60 & 0.10 \end{bmatrix}$$
 #
+# (The state $h_t$ came out with `b_h` = [1.80, 0.83].)
+#
 # Each unit has its own slope, so $da_t$ = [0.80 · 0.75, −0.50 · 0.64] = [0.60, −0.32].
 # An input reaches *both* units: input 0 through the first row of $W_{xh}$, input 1 through the second.
 # What it is to blame for adds up.
@@ -139,7 +149,8 @@ def cross_entropy_backward(logits, targets):
 # | of input 1 | −2.00 · 0.60 = −1.20 | −2.00 · (−0.32) = 0.64 |
 #
 # `dh_prev` and `dW_hh` go the same way: write them down before you program.
-# The check's first case is this very row, so it will tell you whether they are right.
+# The check's first case is this very row. It sees your function, and not your paper:
+# to compare the two, go to *What you wrote down* when the check passes.
 #
 # **The batch is yours.** B rows go through the step at once.
 # An input belongs to one row; a weight and a bias serve all rows, and are blamed by all of them.
@@ -173,6 +184,25 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
     return dx_t, dh_prev, dW_xh, dW_hh, db_h
     ### END SOLUTION
 
+
+# %% [markdown]
+# ## What you wrote down
+#
+# Your functions, on the examples above: the part of place 1 in the mean, and the five gradients of the row.
+# Where your paper says something else, follow one of its numbers back to the table.
+
+# %% active="ipynb"
+# logits, targets = np.array([[[1.40, 3.30, 1.00], [0.00, 2.08, 0.00]]]), np.array([[0, 1]])
+# dh_t, x_t, h_prev, h_t = np.array([[[0.80, -0.50]], [[1.00, -2.00]], [[0.50, -0.25]], [[0.50, -0.60]]])
+# W_xh, W_hh = np.array([[[0.50, -0.25], [1.00, 0.75]], [[0.20, 0.50], [-0.60, 0.10]]])
+#
+# try:
+#     print("place 1 ", np.round(cross_entropy_backward(logits, targets)[0, 1], 2).tolist())
+#     gradients = rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh)
+#     for name, gradient in zip(("dx_t", "dh_prev", "dW_xh", "dW_hh", "db_h"), gradients, strict=True):
+#         print(f"{name:8s}", np.round(gradient, 2).tolist())
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
 # ## Where you are
@@ -210,7 +240,7 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 #         dx_t, dh_prev, dW_xh, dW_hh, db_h = rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh)
 #         W_xh, W_hh, b_h = W_xh - 0.3 * dW_xh, W_hh - 0.3 * dW_hh, b_h - 0.3 * db_h
 #         W_hy, b_y = W_hy - 0.3 * dW_hy, b_y - 0.3 * db_y
-# except NotImplementedError as not_yet:
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]

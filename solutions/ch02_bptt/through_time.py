@@ -10,9 +10,10 @@
 # `hint("rnn_backward")` asks you a question, `hint("rnn_backward", 2)` names the idea,
 # `hint("rnn_backward", 3)` shows the shape of the code.
 #
-# Read first: *Backpropagation through time › The unrolled graph*, in the book.
-# The calculus of one step is in the notebook *Gradients by hand*.
-# Where you need it here, write it out again, or copy your `rnn_step_backward` into a cell of its own.
+# Read first, in the book: *Backpropagation through time › The unrolled graph*, then *The backward pass by hand*.
+# The notebook *Gradients by hand* comes before this one, and has the calculus of one step.
+# Where you need it here, write it out again, or copy your `rnn_step_backward` into a cell of its own,
+# above the cell of `rnn_backward`.
 
 # %%
 import numpy as np
@@ -31,42 +32,55 @@ from grader import check, hint, progress
 # It hands you `dh`: for each state, what it is to blame for *through what looked at it*.
 # That is not yet all. A state also went into the next state.
 # So the whole blame of $h_t$ comes from two sources: from what looked at it, and from the step after.
+# `dh` is here a *part*; the whole is called $g_t$, as in the book.
+# (In *Gradients by hand* somebody had put both together for you: its `dh_t` is this $g_t$.)
 #
-# **One number each, in full.** D = 1, H = 1, three steps. `W_xh` = 2.00, `W_hh` = 0.50, `h_0` = 0.40.
-# The three states were 0.50, −0.60 and 0.80.
-# Steps are counted as in Python, from 0. Read the table from the top: the last step comes first.
+# **One number each, in full.** D = 1, H = 1, three steps.
+# `W_xh` = −0.50, `W_hh` = 0.50, `b_h` = −0.15, `h_0` = 0.40.
+# The three inputs were −1.00, −2.00 and 1.90, and the three states, rounded, 0.50, 0.80 and −0.60.
+# Steps are counted as in Python, from 0: `h[0]` is the state *after* the first step, $h_1$ in the equations above.
+# So `dh_0` belongs to `h_0`, one step before `h[0]`: it is not `dh[0]`.
+# Read the table from the top: the last step comes first.
 #
-# | t | `dh[t]` | from the step after | together | slope, $1 - h_t^2$ | `da[t]` | to the step before |
+# | t | `dh[t]` | from the step after | together, `g[t]` | slope, `1 − h[t]²` | `da[t]` | to the step before |
 # |---|---|---|---|---|---|---|
-# | 2 | 2.50 | 0.00 | 2.50 | 0.36 | 2.50 · 0.36 = 0.90 | 0.90 · 0.50 = 0.45 |
-# | 1 | 0.05 | 0.45 | 0.50 | 0.64 | 0.50 · 0.64 = 0.32 | 0.32 · 0.50 = 0.16 |
-# | 0 | 0.24 | 0.16 | 0.40 | 0.75 | 0.40 · 0.75 = 0.30 | 0.30 · 0.50 = 0.15 |
+# | 2 | −1.25 | 0.00 | −1.25 | 0.64 | −1.25 · 0.64 = −0.80 | −0.80 · 0.50 = −0.40 |
+# | 1 | 1.40 | −0.40 | 1.00 | 0.36 | 1.00 · 0.36 = 0.36 | 0.36 · 0.50 = 0.18 |
+# | 0 | 0.62 | 0.18 | 0.80 | 0.75 | 0.80 · 0.75 = 0.60 | 0.60 · 0.50 = 0.30 |
 #
-# What the last line hands on goes to the state before the first step: `dh_0` = 0.15.
+# What is handed to the step before is made of `da[t]` alone: each line *replaces* what the line above handed on.
+# What the last line hands on goes to the state before the first step: `dh_0` = 0.30.
 #
-# Each `x[t]` was used once, so `dx[t]` is `da[t]` · 2.00, which is 0.60, 0.64 and 1.80 for t = 0, 1, 2.
-# The weights and the bias were used at every step. Each step adds its part:
+# Each `x[t]` was used once, so `dx[t]` is `da[t]` · (−0.50), which is −0.30, −0.18 and 0.40 for t = 0, 1, 2.
+# The weights and the bias were used at every step. Each step *adds* its part to theirs:
 #
 # | t | `x[t]` | state before | part of `dW_xh` | part of `dW_hh` | part of `db_h` |
 # |---|---|---|---|---|---|
-# | 2 | −1.00 | −0.60 | −0.90 | −0.54 | 0.90 |
-# | 1 | 2.00 | 0.50 | 0.64 | 0.16 | 0.32 |
-# | 0 | 1.00 | 0.40 | 0.30 | 0.12 | 0.30 |
-# | sum | | | 0.04 | −0.26 | 1.52 |
+# | 2 | 1.90 | 0.80 | −1.52 | −0.64 | −0.80 |
+# | 1 | −2.00 | 0.50 | −0.72 | 0.18 | 0.36 |
+# | 0 | −1.00 | 0.40 | −0.60 | 0.24 | 0.60 |
+# | sum | | | −2.84 | −0.22 | 0.16 |
 #
 # At t = 0 the state before is `h_0`, and it counts like any other.
 #
+# **What adds up, and what does not.** Every value adds up the blame from all the places where it was used.
+# A weight was used at each step: its gradient grows through the whole walk.
+# A state was used twice, by what looked at it and by the next step: two terms, and that is all.
+# So what you carry from step to step is no sum over the steps. It belongs to one state, and then to the one before.
+#
 # **One row, half of it.** One input, two units, two steps, one sequence:
 #
-# $$x = \begin{bmatrix} 1.00 \\ -2.00 \end{bmatrix} \quad
+# $$x = \begin{bmatrix} -1.00 \\ 2.00 \end{bmatrix} \quad
 # h_0 = \begin{bmatrix} 0.50 & -0.25 \end{bmatrix} \quad
 # h = \begin{bmatrix} 0.50 & -0.60 \\ 0.80 & 0.60 \end{bmatrix} \quad
 # dh = \begin{bmatrix} 0.30 & -0.10 \\ 1.00 & 0.50 \end{bmatrix}$$
 #
-# $$W_{xh} = \begin{bmatrix} 0.50 & 0.25 \end{bmatrix} \qquad
+# $$W_{xh} = \begin{bmatrix} 0.30 & 0.55 \end{bmatrix} \qquad
 # W_{hh} = \begin{bmatrix} 0.50 & -0.25 \\ 1.00 & 0.75 \end{bmatrix}$$
 #
-# | t | `dh[0, t]` | from the step after | together | slopes | `da` | to the step before |
+# (The states came out with `b_h` = [0.85, 0.17], and are rounded. No gradient needs `b_h`: the slopes need the states.)
+#
+# | t | `dh[0, t]` | from the step after | together, `g` | slopes | `da` | to the step before |
 # |---|---|---|---|---|---|---|
 # | 1 | [1.00, 0.50] | [0.00, 0.00] | [1.00, 0.50] | [0.36, 0.64] | [0.36, 0.32] | [0.10, 0.60] |
 # | 0 | [0.30, −0.10] | [0.10, 0.60] | [0.40, 0.50] | [0.75, 0.64] | ? | ? |
@@ -76,22 +90,23 @@ from grader import check, hint, progress
 #
 # | t | `dx[0, t]` | part of `dW_xh` | part of `dW_hh` | part of `db_h` |
 # |---|---|---|---|---|
-# | 1 | 0.26 | [−0.72, −0.64] | [[0.18, 0.16], [−0.22, −0.19]] | [0.36, 0.32] |
+# | 1 | 0.28 | [0.72, 0.64] | [[0.18, 0.16], [−0.22, −0.19]] | [0.36, 0.32] |
 # | 0 | ? | ? | ? | ? |
 #
-# Fill in the question marks before you program.
-# The check's first case is this very sequence, so it will tell you whether they are right.
+# Fill in the question marks before you program, and add up each column of parts.
+# The check's first case is this very sequence. It sees your function, and not your paper:
+# to compare the two, go to *What you wrote down*, at the end of this notebook, when the check passes.
 #
 # **The batch is yours.**
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `dh` | (B, T, H) | the gradient with respect to each state, through what looked at it |
+# | `dh` | (B, T, H) | for each state a part of its gradient: what comes through what looked at it |
 # | `x` | (B, T, D) | the inputs |
 # | `h_0` | (B, H) | the state before the first step; it need not be zero |
 # | `h` | (B, T, H) | all states, from the forward pass; `h[:, t]` is the one after reading `x[:, t]` |
 # | `W_xh`, `W_hh` | (D, H), (H, H) | the weights |
-# | result `dx`, `dh_0` | (B, T, D), (B, H) | gradients with respect to the inputs and to the first state |
+# | result `dx`, `dh_0` | (B, T, D), (B, H) | gradients with respect to the inputs and to `h_0` |
 # | result `dW_xh`, `dW_hh`, `db_h` | (D, H), (H, H), (H,) | those of weights and bias, summed over batch and time |
 #
 # Return all five, in this order. Each of them has points of its own.
@@ -174,6 +189,24 @@ def embedding_backward(de, ids, vocab_size):
 
 
 # %% [markdown]
+# ## What you wrote down
+#
+# Your `rnn_backward`, on the row of two steps above.
+# Of `dx` you had one number to find. The gradients of weights and bias are the sums of your columns.
+
+# %% active="ipynb"
+# dh, h = np.array([[[[0.30, -0.10], [1.00, 0.50]]], [[[0.50, -0.60], [0.80, 0.60]]]])
+# x, h_0 = np.array([[[-1.00], [2.00]]]), np.array([[0.50, -0.25]])
+# W_xh, W_hh = np.array([[0.30, 0.55]]), np.array([[0.50, -0.25], [1.00, 0.75]])
+#
+# try:
+#     gradients = rnn_backward(dh, x, h_0, h, W_xh, W_hh)
+#     for name, gradient in zip(("dx", "dh_0", "dW_xh", "dW_hh", "db_h"), gradients, strict=True):
+#         print(f"{name:6s}", np.round(gradient, 2).tolist())
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
+
+# %% [markdown]
 # ## Where you are
 
 # %% active="ipynb"
@@ -206,7 +239,7 @@ def embedding_backward(de, ids, vocab_size):
 #         print(f"size {size}")
 #         for t, share in enumerate(blame / blame.max()):
 #             print(f"  x[{t:2d}]  {share:4.2f} ", "●" * round(40 * share))
-# except NotImplementedError as not_yet:
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]

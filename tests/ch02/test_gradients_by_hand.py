@@ -11,7 +11,7 @@ from grader.manifest import load_manifest
 from grader.release import instructor_notebook
 from solutions.ch02_bptt.by_hand import softmax
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, section, table
+from tests.prose import SOLUTIONS, arrays, check_shown, matrices, numbers, products, section, table
 
 prose = partial(section, "ch02_bptt")
 
@@ -48,7 +48,10 @@ def test_cross_entropy_backward():
 def test_a_step_of_one_number_each():
     text = prose("by_hand", "One step, backward")
     line = text.partition("# Say $x_t$")[2].partition("\n#\n")[0].replace("\n#", "")
-    values = dict(zip(("x_t", "h_prev", "W_xh", "W_hh", "h_t", "dh_t"), numbers(line), strict=True))
+    values = dict(zip(("x_t", "h_prev", "W_xh", "W_hh", "b_h", "a_t", "h_t", "dh_t"), numbers(line), strict=True))
+    b_h, a_t = values.pop("b_h"), values.pop("a_t")
+    assert a_t == pytest.approx(values["x_t"] * values["W_xh"] + values["h_prev"] * values["W_hh"] + b_h)
+    check_shown(values["h_t"], np.tanh(a_t))
     x_t, dh_prev, dW_xh, dW_hh, db_h = (
         g.item() for g in due("rnn_step_backward", **{k: np.array([[v]]) for k, v in values.items()})
     )
@@ -67,6 +70,8 @@ def test_a_step_of_one_row():
     example = exercise("rnn_step_backward").spec.example.inputs
     assert {name: value.tolist() for name, value in inputs.items()} == {k: v.tolist() for k, v in example.items()}
     dx_t, _, dW_xh, _, db_h = due("rnn_step_backward", **inputs)
+    a_t = inputs["x_t"] @ inputs["W_xh"] + inputs["h_prev"] @ inputs["W_hh"] + arrays(text)["b_h"]
+    check_shown(inputs["h_t"], np.tanh(a_t))
 
     line = text.partition("$da_t$ = ")[2].partition("\n")[0]
     check_shown(numbers(line)[-2:], db_h)
@@ -81,17 +86,19 @@ def test_a_step_of_one_row():
 def test_a_sequence_of_one_number_each():
     text = prose("through_time", "The whole sequence, backward")
     walk, parts = table(text, "| slope,"), table(text, "| part of `dW_xh` | part of `dW_hh` | part of `db_h` |")
-    line = text.partition("three steps. ")[2].partition(" Steps are counted")[0].partition("\n")[0]
-    W_xh, W_hh, h_0 = numbers(line)
+    W_xh, W_hh, b_h, h_0 = numbers(text.partition("three steps.\n")[2].partition("\n")[0])
     assert [int(row[0]) for row in walk] == [2, 1, 0]
     dh = np.array([float(row[1]) for row in walk])[::-1].copy()
     x = np.array([float(row[1]) for row in parts[:3]])[::-1].copy()
     before = np.array([float(row[2]) for row in parts[:3]])[::-1].copy()
     slopes = np.array([float(row[4]) for row in walk])[::-1].copy()
     assert before[0] == h_0
-    h = np.array(numbers(text.partition("three states were")[2].partition("\n")[0]))
+    inputs_and_states = numbers(text.partition("three inputs were")[2].partition("\n")[0])
+    np.testing.assert_array_equal(x, inputs_and_states[:3])
+    h = np.array(inputs_and_states[3:])
     np.testing.assert_allclose(1 - h**2, slopes)
     np.testing.assert_array_equal(before[1:], h[:-1])
+    check_shown(h, np.tanh(x * W_xh + before * W_hh + b_h))
     dx, dh_0, dW_xh, dW_hh, db_h = due(
         "rnn_backward",
         dh=dh[None, :, None],
@@ -110,7 +117,9 @@ def test_a_sequence_of_one_number_each():
         assert carried == pytest.approx(products(row[5]) * W_hh)
     assert carried == pytest.approx(dh_0.item())
     assert f"`dh_0` = {dh_0.item():.2f}" in text
-    assert numbers(text.partition("· 2.00, which is ")[2])[:3] == pytest.approx(dx[0, :, 0])
+    factor, *shown = numbers(text.partition("is `da[t]` · (")[2])[:4]
+    assert factor == W_xh
+    assert shown == pytest.approx(dx[0, :, 0])
     sums = [float(cell) for cell in parts[3][3:]]
     assert sums == pytest.approx([dW_xh.item(), dW_hh.item(), db_h.item()])
     columns = np.array([[float(cell) for cell in row[3:]] for row in parts[:3]])
@@ -123,6 +132,11 @@ def test_a_sequence_of_one_row():
     inputs["x"], inputs["h"], inputs["dh"] = (inputs[name][None] for name in ("x", "h", "dh"))
     example = exercise("rnn_backward").spec.example.inputs
     assert {name: value.tolist() for name, value in inputs.items()} == {k: v.tolist() for k, v in example.items()}
+
+    h = inputs["h_0"]
+    for t, shown in enumerate(inputs["h"][0]):
+        h = np.tanh(inputs["x"][:, t] @ inputs["W_xh"] + h @ inputs["W_hh"] + arrays(text)["b_h"]).round(2)
+        check_shown(shown, h[0])
 
     last = {**inputs, "h_0": inputs["h"][:, 0]}
     for name in ("dh", "x", "h"):
@@ -160,21 +174,53 @@ def test_embedding_backward():
     assert ("Text is full" + sentence).count("e") > 10
 
 
-def run_all(notebook, capsys):
-    """What the last code cell of the notebook prints where the solutions are in it."""
+def run_all(notebook, capsys, changed=lambda source: source):
+    """What each code cell of the notebook prints where the solutions are in it, and the names that are left."""
     root = SOLUTIONS.parent
     manifest = load_manifest(root / "course.toml")
     place = next(p for p in manifest.places.values() if p.notebook.name == notebook)
     cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace = {}
+    namespace, printed = {}, []
     for cell in (cell.source for cell in cells if cell.cell_type == "code"):
         capsys.readouterr()
-        exec(cell, namespace)
-    return capsys.readouterr().out, namespace
+        exec(changed(cell), namespace)
+        printed.append(capsys.readouterr().out)
+    return printed, namespace
+
+
+def compared(printed):
+    """The numbers that stand behind each name in the cell that is to be compared with one's paper."""
+    lines = [line.partition("[") for line in next(text for text in printed if "db_h " in text).splitlines()]
+    return {name.strip(): json.loads(bracket + values) for name, bracket, values in lines}
+
+
+def test_what_was_written_down_can_be_compared(capsys, session):
+    shown = compared(run_all("by_hand", capsys)[0])
+    places = table(prose("by_hand", "Where the blame starts"), "| place |")
+    check_shown(shown.pop("place 1"), np.array(numbers(places[1][1])) / 2)
+    for found, exercise_id in (
+        (shown, "rnn_step_backward"),
+        (compared(run_all("through_time", capsys)[0]), "rnn_backward"),
+    ):
+        checks = exercise(exercise_id).spec
+        for output, value in zip(checks.outputs, checks.oracle(**checks.example.inputs), strict=True):
+            check_shown(found.pop(output.name), value)
+        assert not found
+
+
+@pytest.mark.parametrize("body", ["raise NotImplementedError('not yet')", "return None", "return 0", "return []"])
+@pytest.mark.parametrize("notebook", ["by_hand", "through_time"])
+def test_the_cells_below_wait_for_functions_that_give_nothing(notebook, body, capsys, session):
+    def unfinished(source):
+        defines = source.startswith("def ") and "_backward(" in source.partition("\n")[0]
+        return source.partition("\n")[0] + f"\n    {body}" if defines else source
+
+    printed, _ = run_all(notebook, capsys, unfinished)
+    assert sum("This cell waits for your code.  " in text for text in printed) == 2
 
 
 def test_the_network_learns_what_comes_after_h(capsys, session):
-    text, after = run_all("by_hand", capsys)
+    (*_, text), after = run_all("by_hand", capsys)
     shares = [[float(n) for n in numbers(line)] for line in text.splitlines()]
     assert len(shares) == 11
     assert shares[0][0] == max(shares[0])  # it believes in another h
@@ -185,7 +231,7 @@ def test_the_network_learns_what_comes_after_h(capsys, session):
 
 
 def test_blame_fades_or_grows_with_the_size_of_W_hh(capsys, session):
-    text, _ = run_all("through_time", capsys)
+    (*_, text), _ = run_all("through_time", capsys)
     small, middle, large = (
         np.array([numbers(line.partition("]")[2])[0] for line in part.splitlines() if "x[" in line])
         for part in text.split("size")[1:]

@@ -74,7 +74,72 @@ def softmax_of_the_largest_of_all(logits, targets):
     return (powers / powers.sum(axis=2, keepdims=True) - came(logits, targets)) / targets.size
 
 
+def softmax_given(z, axis=-1):
+    powers = np.exp(z - np.max(z, axis, keepdims=True))
+    return powers / np.sum(powers, axis, keepdims=True)
+
+
+def targets_of_all_rows(logits, targets):
+    d = softmax_given(logits)
+    d[:, np.arange(logits.shape[1]), targets] -= 1
+    return d / targets.size
+
+
+def targets_of_all_times(logits, targets):
+    d = softmax_given(logits)
+    for b in range(len(d)):
+        for t in range(d.shape[1]):
+            d[b, :, targets[b, t]] = softmax_given(logits)[b, :, targets[b, t]] - 1
+    return d / targets.size
+
+
+def divided_before_the_one_is_taken_away(logits, targets):
+    B, T, _ = logits.shape
+    d = softmax_given(logits) / (B * T)
+    for b in range(B):
+        for t in range(T):
+            d[b, t, targets[b, t]] -= 1
+    return d
+
+
+def only_the_one_divided(logits, targets):
+    """Only the part of the target is divided, in a loop over places."""
+    B, T, _ = logits.shape
+    d = softmax_given(logits)
+    for b in range(B):
+        d[b, np.arange(T), targets[b]] -= 1 / B / T
+    return d
+
+
+def without_brackets_around_the_product(logits, targets):
+    B, T, V = logits.shape
+    d = softmax_given(logits) - np.eye(V)[targets]
+    return d / B * T
+
+
+def largest_taken_away_in_place(logits, targets):
+    logits -= logits.max(axis=-1, keepdims=True)
+    e = np.exp(logits)
+    return (e / e.sum(axis=-1, keepdims=True) - came(logits, targets)) / targets.size
+
+
 WRONG_LOGITS = {
+    "targets of all rows": (targets_of_all_rows, "every_target_at_every_place"),
+    "targets of all times": (targets_of_all_times, "every_target_at_every_place"),
+    "divided before the 1 is taken away": (divided_before_the_one_is_taken_away, "one_part_divided"),
+    "the 1 divided alone": (only_the_one_divided, "one_part_divided"),
+    "the one-hot divided, no brackets": (lambda z, y: p(z) - came(z, y) / y.size, "one_part_divided"),
+    "/ B * T": (without_brackets_around_the_product, "divided_and_multiplied"),
+    "/ T * B": (lambda z, y: (p(z) - came(z, y)) / z.shape[1] * z.shape[0], None),
+    "one part divided by the batch": (lambda z, y: p(z) / len(z) - came(z, y), None),
+    "1 taken away everywhere": (
+        lambda z, y: (softmax_given(z) - 1) / y.shape[0] / y.shape[1],
+        "one_taken_away_everywhere",
+    ),
+    "1 taken away everywhere, not divided": (lambda z, y: p(z) - 1, None),
+    "1 taken away at other ids": (lambda z, y: (p(z) - 1 + came(z, y)) / y.size, None),
+    "the largest taken away in place": (largest_taken_away_in_place, "in_place"),
+    "the largest in place, not divided": (lambda z, y: largest_taken_away_in_place(z, y) * y.size, "not_divided"),
     "one-hot squared error": (lambda z, y: (p(z) - came(z, y)) * p(z) * (1 - p(z)) / y.size, None),
     "one-hot added": (lambda z, y: (p(z) + came(z, y)) / y.size, None),
     "one-hot alone": (lambda z, y: -came(z, y) / y.size, None),
@@ -98,7 +163,7 @@ WRONG_LOGITS = {
     "summed over time": (lambda z, y: right_logits(z, y).sum(axis=1), None),
     "the loss with it": (lambda z, y: (0.5, right_logits(z, y)), None),
     "subtracts the mean, not the largest": (softmax_by_hand_that_subtracts_the_mean, None),
-    "every target of the row": (one_for_each_row, None),
+    "every target of the row": (one_for_each_row, "every_target_at_every_place"),
     "the largest of all, not of each place": (softmax_of_the_largest_of_all, None),
     "softmax over the batch": (lambda z, y: (p(z, axis=0) - came(z, y)) / y.size, "softmax_over_time"),
     "sign, not divided": (lambda z, y: -right_logits(z, y) * y.size, None),
@@ -144,6 +209,16 @@ def slope(of):
 
     def student(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
         return step(dh_t, x_t, h_prev, h_t, W_xh, W_hh, of(dh_t, h_prev, h_t))
+
+    return student
+
+
+def sum_anew(square):
+    """The step with a slope from the sum as the arguments allow it; `square` says of what sum the square is taken."""
+
+    def student(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+        a_t = x_t @ W_xh + h_prev @ W_hh
+        return step(dh_t, x_t, h_prev, h_t, W_xh, W_hh, dh_t * (1 - square(a_t)))
 
     return student
 
@@ -204,6 +279,30 @@ WRONG_STEPS = {
         "constant_factor For dW_xh and dW_hh:",
         {"dx_t", "db_h"},
     ),
+    # the slope of something else
+    "one minus the square of the sum": (
+        slope(lambda dh, h_, h: dh - dh * np.arctanh(h) ** 2),
+        "slope_from_the_sum",
+        (),
+    ),
+    "one minus the square of a sum anew": (sum_anew(np.square), "slope_from_the_sum", ()),
+    "one minus the square of a tanh anew": (sum_anew(lambda a: np.tanh(a) ** 2), "slope_from_the_sum", ()),
+    "cosh of a sum anew": (sum_anew(lambda a: 1 - np.cosh(a) ** -2), "slope_from_the_sum", ()),
+    "the sum anew, not squared": (sum_anew(lambda a: a), None, ()),
+    "the sum of the input alone": (
+        lambda dh_t, x_t, h_prev, h_t, W_xh, W_hh: step(
+            dh_t, x_t, h_prev, h_t, W_xh, W_hh, dh_t * (1 - np.tanh(x_t @ W_xh) ** 2)
+        ),
+        None,
+        (),
+    ),
+    "no brackets": (slope(lambda dh, h_, h: dh * 1 - h * h), "slope_without_brackets", ()),
+    "no brackets, in dx_t alone": (
+        but(dx_t=lambda da, dh, x, h_, h, W, U: (dh * 1 - h**2) @ W.T),
+        "slope_without_brackets For dx_t:",
+        ALL_BUT["dx_t"],
+    ),
+    "no brackets, the other way": (slope(lambda dh, h_, h: 1 - h**2 * dh), None, ()),
     # what nothing here knows
     "slope 1 + h²": (slope(lambda dh, h_, h: dh * (1 + h**2)), None, ()),
     "slope of relu": (slope(lambda dh, h_, h: dh * (h > 0)), None, ()),
@@ -335,6 +434,37 @@ def dh_zeroed(dh, x, h_0, h, W_xh, W_hh):
 REST = {n: {"dx", "dh_0", "dW_xh", "dW_hh", "db_h"} - {n} for n in ("dx", "dh_0", "dW_xh", "dW_hh", "db_h")}
 
 
+def one_accumulator(dh, x, h_0, h, W_xh, W_hh):
+    """'Add, never set', for the blame of the state too."""
+    blame, dx = np.zeros(h_0.shape), np.zeros(x.shape)
+    dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
+    for t in range(x.shape[1])[::-1]:
+        blame = blame + dh[:, t]
+        da = blame * (1 - h[:, t] ** 2)
+        dx[:, t] += da @ W_xh.T
+        dW_xh += x[:, t].T @ da
+        dW_hh += (h[:, t - 1] if t else h_0).T @ da
+        db_h += da.sum(axis=0)
+        blame = blame + da @ W_hh.T
+    return dx, blame, dW_xh, dW_hh, db_h
+
+
+def skipping_the_last(dh, x, h_0, h, W_xh, W_hh):
+    """The sequence without its last step, as a loop sees it that begins at T - 2."""
+    dx, *others = walk(dh[:, :-1], x[:, :-1], h_0, h[:, :-1], W_xh, W_hh)
+    return np.concatenate([dx, 0 * x[:, -1:]], axis=1), *others
+
+
+def bias_from_nothing(dh, x, h_0, h, W_xh, W_hh):
+    """The bias starts as the number 0, so that an array of any shape can be added."""
+    *others, _ = walk(dh, x, h_0, h, W_xh, W_hh)
+    db_h, back = 0, 0
+    for t in reversed(range(x.shape[1])):
+        da = (dh[:, t] + back) * (1 - h[:, t] ** 2)
+        db_h, back = db_h + da, da @ W_hh.T
+    return *others, db_h
+
+
 def hooked_sum(**inputs):
     """What comes back is added to what came back before, as the gradients of the weights are."""
     so_far = np.zeros(inputs["h_0"].shape)
@@ -392,8 +522,44 @@ WRONG_WALKS = {
     ),
     "something in dx, dW_xh and dW_hh transposed": (
         replaced(dx=lambda g, i: g + 1, dW_xh=lambda g, i: g.T, dW_hh=lambda g, i: g.T),
-        "transposed For dW_xh and dW_hh:",
+        "weight_gradients_transposed For dW_xh and dW_hh:",
         {"dh_0", "db_h"},
+    ),
+    # slips in the walk
+    "the future adds up": (hooked_sum, "what_is_carried_adds_up", ()),
+    "one accumulator": (one_accumulator, "what_is_carried_adds_up", ()),
+    "the future adds up, in dx alone": (mixed(hooked_sum, "dx"), "what_is_carried_adds_up For dx:", REST["dx"]),
+    "the last step skipped": (skipping_the_last, "last_step_left_out", ()),
+    "the bias from nothing": (bias_from_nothing, "bias_not_summed", REST["db_h"]),
+    "dW_hh from da turned": (
+        replaced(dW_hh=lambda g, i: g.T.copy()),
+        "weight_gradients_transposed For dW_hh:",
+        REST["dW_hh"],
+    ),
+    "dh[:, 0] for dh_0": (
+        replaced(dh_0=lambda g, i: i["dh"][:, 0].copy()),
+        "dh_0_is_that_of_the_first_state",
+        REST["dh_0"],
+    ),
+    "the blame of h[:, 0] for dh_0": (
+        replaced(
+            dh_0=lambda g, i: (
+                walk(**{**i, "dh": i["dh"][:, 1:], "x": i["x"][:, 1:], "h": i["h"][:, 1:]})[1] + i["dh"][:, 0]
+            )
+        ),
+        "dh_0_is_that_of_the_first_state",
+        REST["dh_0"],
+    ),
+    "the last dh for dh_0": (replaced(dh_0=lambda g, i: i["dh"][:, -1].copy()), None, REST["dh_0"]),
+    "dW_xh from the input before": (
+        replaced(dW_xh=lambda g, i: walk(**{**i, "x": np.roll(i["x"], 1, axis=1)})[2]),
+        "dW_xh_from_x_one_step_early",
+        REST["dW_xh"],
+    ),
+    "dW_xh from the input after": (
+        replaced(dW_xh=lambda g, i: walk(**{**i, "x": np.roll(i["x"], -1, axis=1)})[2]),
+        None,
+        REST["dW_xh"],
     ),
     # what nothing here knows
     "truncated at two": (truncated(2), None, ()),
@@ -403,12 +569,16 @@ WRONG_WALKS = {
     "the future halved": (hooked(back=lambda t, da, total, U, T: da @ U.T / 2), None, ()),
     "the future subtracted": (hooked(back=lambda t, da, total, U, T: -da @ U.T), None, ()),
     "the future clipped": (hooked(back=lambda t, da, total, U, T: (da @ U.T).clip(-0.05, 0.05)), None, ()),
-    "a residual on the way back": (hooked(back=lambda t, da, total, U, T: total + da @ U.T), None, ()),
+    "a residual on the way back": (
+        hooked(back=lambda t, da, total, U, T: total + da @ U.T),
+        "what_is_carried_adds_up",
+        (),
+    ),
     "slope squared": (hooked(da=lambda t, dh, n, h, h_0: (dh[:, t] + n) * (1 - h[:, t] ** 2) ** 2), None, ()),
     "slope of the first state": (hooked(da=lambda t, dh, n, h, h_0: (dh[:, t] + n) * (1 - h[:, 0] ** 2)), None, ()),
     "slope of the state before": (
         hooked(da=lambda t, dh, n, h, h_0: (dh[:, t] + n) * (1 - (h[:, t - 1] if t else h_0) ** 2)),
-        None,
+        "slope_of_the_state_before",
         (),
     ),
     "slope for the other source": (
@@ -427,7 +597,6 @@ WRONG_WALKS = {
     ),
     "weights of all but the last step": (hooked(gather=lambda t, T: t < T - 1), None, {"dx", "dh_0"}),
     "weights with a discount": (hooked(gather=lambda t, T: 0.9 ** (T - 1 - t)), None, {"dx", "dh_0"}),
-    "the future adds up": (hooked_sum, None, ()),
     "dh_0 zero": (replaced(dh_0=lambda g, i: 0 * g), None, REST["dh_0"]),
     "dh_0 summed over the batch": (replaced(dh_0=lambda g, i: g.sum(axis=0)), None, REST["dh_0"]),
     "dx one step late": (replaced(dx=lambda g, i: np.roll(g, 1, axis=1)), "one_step_late For dx:", REST["dx"]),
@@ -484,6 +653,19 @@ def batch_mixed_up(de, ids, V):
     return scattered(de.swapaxes(0, 1).reshape(de.shape), ids, V)
 
 
+def first_sequence(de, ids, V):
+    dE = np.zeros((V, de.shape[2]))
+    for t, i in enumerate(ids[0]):
+        dE[i] += de[0, t]
+    return dE
+
+
+def written_once(de, ids, V):
+    dE = np.zeros((V, de.shape[-1]))
+    dE[ids] = de
+    return dE
+
+
 ONCE = {"ids that differ"}
 
 WRONG_TABLES = {
@@ -503,7 +685,9 @@ WRONG_TABLES = {
     "batch and time mixed up": (batch_mixed_up, None, ()),
     "rows reversed": (lambda de, ids, V: scattered(de, ids, V)[::-1], None, ()),
     "some rows zero": (in_every_other_row, None, ()),
-    "the first sequence only": (lambda de, ids, V: scattered(de[:1], ids[:1], V), None, ()),
+    "the first sequence only": (first_sequence, "first_sequence_only", ()),
+    "the last sequence only": (lambda de, ids, V: scattered(de[-1:], ids[-1:], V), None, ()),
+    "the first sequence only, repeated ids lost": (lambda de, ids, V: written_once(de[0], ids[0], V), None, ()),
     "the last step only": (lambda de, ids, V: scattered(de[:, -1:], ids[:, -1:], V), None, ()),
     "sum over all places": (lambda de, ids, V: np.broadcast_to(de.sum(axis=(0, 1)), (V, de.shape[2])), None, ()),
     "one row more": (lambda de, ids, V: scattered(de, ids, V + 1), None, ()),
@@ -592,6 +776,17 @@ def row_by_row(dh, x, h_0, h, W_xh, W_hh):
     return dx, dh_0, dW_xh, dW_hh, db_h
 
 
+def blame_of_every_state(dh, x, h_0, h, W_xh, W_hh):
+    """'Add, never set', with an accumulator for each state: there it is right."""
+    g, states = np.concatenate([0 * h_0[:, None], dh], axis=1), np.concatenate([h_0[:, None], h], axis=1)
+    da = np.zeros(h.shape)
+    for t in reversed(range(x.shape[1])):
+        da[:, t] += g[:, t + 1] * (1 - states[:, t + 1] ** 2)
+        g[:, t] += da[:, t] @ W_hh.T
+    dW_xh, dW_hh = (np.einsum("bti,btj->ij", a, da) for a in (x, states[:, :-1]))
+    return da @ W_xh.T, g[:, 0], dW_xh, dW_hh, da.sum(axis=(0, 1))
+
+
 def by_recursion(dh, x, h_0, h, W_xh, W_hh):
     def walk(t, back):
         if t < 0:
@@ -606,6 +801,9 @@ def by_recursion(dh, x, h_0, h, W_xh, W_hh):
 
 
 RIGHT_LOGITS = {
+    "both parts divided": lambda z, y: softmax_given(z) / (y.shape[0] * y.shape[1]) - came(z, y) / y.size,
+    "/ B / T": lambda z, y: (softmax_given(z) - came(z, y)) / y.shape[0] / y.shape[1],
+    "a copy in place": lambda z, y: largest_taken_away_in_place(z.copy(), y),
     "along the last axis": along_the_last_axis,
     "autograd": autograd_logits,
     "the softmax's Jacobian, where it can be": through_the_softmax_jacobian,
@@ -645,6 +843,7 @@ RIGHT_WALKS = {
     ),
     "h_0 in front": hooked(prev=lambda t, h, h_0: np.concatenate([h_0[:, None], h], axis=1)[:, t]),
     "a copy of dh changed": lambda dh, **k: walk(dh=np.array(dh), **k),
+    "one blame for each state, added to": blame_of_every_state,
     "time turned twice": replaced(dx=lambda g, i: np.ascontiguousarray(g[:, ::-1])[:, ::-1]),
 }
 RIGHT_TABLES = {

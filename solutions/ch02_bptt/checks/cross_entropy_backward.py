@@ -88,6 +88,30 @@ def divided_by_every_entry(logits, targets):
 
 
 @SPEC.misconception()
+def divided_and_multiplied(logits, targets):
+    """Tempting because `/ B * T` reads like 'over B times T'; Python goes from left to right, and multiplies by T."""
+    B, T, V = logits.shape
+    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
+    return (p - np.eye(V)[targets]) / B * T
+
+
+@SPEC.misconception()
+def one_part_divided(logits, targets):
+    """Tempting because the probabilities are divided in the line that makes them; the 1 is taken away afterwards."""
+    B, T, V = logits.shape
+    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
+    return p / (B * T) - np.eye(V)[targets]
+
+
+@SPEC.misconception("one_part_divided")
+def only_the_one_divided(logits, targets):
+    """The other way round; also what `p - came / (B * T)` gives, with no brackets around the difference."""
+    B, T, V = logits.shape
+    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
+    return p - np.eye(V)[targets] / (B * T)
+
+
+@SPEC.misconception()
 def sign(logits, targets):
     """Tempting because 'right minus guessed' is how one thinks of an error; it is the way to go, not the gradient."""
     B, T, V = logits.shape
@@ -108,6 +132,14 @@ def only_at_the_target(logits, targets):
     B, T, V = logits.shape
     p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
     return (p - 1) * np.eye(V)[targets] / (B * T)
+
+
+@SPEC.misconception()
+def one_taken_away_everywhere(logits, targets):
+    """Tempting because at the target the gradient is p - 1, and the whole array takes a number as readily as one."""
+    B, T, _ = logits.shape
+    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
+    return (p - 1) / (B * T)
 
 
 @SPEC.misconception()
@@ -155,6 +187,24 @@ def every_target_at_every_place(logits, targets):
     B, T, _ = logits.shape
     p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
     p[:, :, targets] -= 1
+    return p / (B * T)
+
+
+@SPEC.misconception("every_target_at_every_place")
+def every_row_s_target_at_every_place(logits, targets):
+    """The same with an index for time, and a colon for the batch alone."""
+    B, T, _ = logits.shape
+    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
+    p[:, np.arange(T), targets] -= 1
+    return p / (B * T)
+
+
+@SPEC.misconception("every_target_at_every_place")
+def every_step_s_target_at_every_place(logits, targets):
+    """The same with an index for the batch, and a colon for time alone."""
+    B, T, _ = logits.shape
+    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
+    p[np.arange(B)[:, None], :, targets] -= 1
     return p / (B * T)
 
 

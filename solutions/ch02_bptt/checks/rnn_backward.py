@@ -22,10 +22,10 @@ EXAMPLE = Case(
     sizes={"B": 1, "T": 2, "D": 1, "H": 2},
     inputs={
         "dh": np.array([[[0.30, -0.10], [1.00, 0.50]]]),
-        "x": np.array([[[1.00], [-2.00]]]),
+        "x": np.array([[[-1.00], [2.00]]]),
         "h_0": np.array([[0.50, -0.25]]),
         "h": np.array([[[0.50, -0.60], [0.80, 0.60]]]),
-        "W_xh": np.array([[0.50, 0.25]]),
+        "W_xh": np.array([[0.30, 0.55]]),
         "W_hh": np.array([[0.50, -0.25], [1.00, 0.75]]),
     },
 )
@@ -120,6 +120,39 @@ def only_the_next_state(dh, x, h_0, h, W_xh, W_hh):
 
 
 @SPEC.misconception()
+def what_is_carried_adds_up(dh, x, h_0, h, W_xh, W_hh):
+    """Tempting because gradients add up, 'add, never set'; what is carried belongs to another state at each step."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next += da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
+@SPEC.misconception("what_is_carried_adds_up")
+def the_whole_blame_carried_on(dh, x, h_0, h, W_xh, W_hh):
+    """The same with one name for what is carried and for the whole blame: it is added to, and never begun anew."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        dh_next += dh[:, t]
+        da_t = dh_next * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next += da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
+@SPEC.misconception()
 def walks_forward(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because every other loop of the course runs from the first step to the last."""
     dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
@@ -159,6 +192,22 @@ def tanh_taken_again(dh, x, h_0, h, W_xh, W_hh):
     for t in reversed(range(x.shape[1])):
         h_prev = h[:, t - 1] if t > 0 else h_0
         da_t = (dh[:, t] + dh_next) * (1 - np.tanh(h[:, t]) ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next = da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
+@SPEC.misconception()
+def slope_of_the_state_before(dh, x, h_0, h, W_xh, W_hh):
+    """Tempting because one walks towards the state before, and its shape fits; the tanh of step t gave h[:, t]."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h_prev**2)
         dx[:, t] = da_t @ W_xh.T
         dW_xh += x[:, t].T @ da_t
         dW_hh += h_prev.T @ da_t
@@ -264,6 +313,22 @@ def first_step_left_out(dh, x, h_0, h, W_xh, W_hh):
     return dx, dh_next, dW_xh, dW_hh, db_h
 
 
+@SPEC.misconception()
+def last_step_left_out(dh, x, h_0, h, W_xh, W_hh):
+    """Tempting because range(T - 2, -1, -1) begins where nothing is behind, one may think; T - 1 is the last index."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in range(x.shape[1] - 2, -1, -1):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next = da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
 @SPEC.misconception(keeps=("dx", "dh_0"))
 def overwritten(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because each line is right for its step; the next step writes over it."""
@@ -294,6 +359,38 @@ def last_step_only(dh, x, h_0, h, W_xh, W_hh):
         db_h += (t == x.shape[1] - 1) * da_t.sum(axis=0)
         dh_next = da_t @ W_hh.T
     return dx, dh_next, dW_xh, dW_hh, db_h
+
+
+@SPEC.misconception(keeps=("dx", "dh_0", "dW_hh", "db_h"))
+def dW_xh_from_x_one_step_early(dh, x, h_0, h, W_xh, W_hh):
+    """Tempting because dW_hh goes with h[:, t - 1], so dW_xh seems to go with x[:, t - 1]; step t read x[:, t]."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t - 1].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next = da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
+@SPEC.misconception(keeps=("dx", "dh_0", "db_h"))
+def weight_gradients_transposed(dh, x, h_0, h, W_xh, W_hh):
+    """Tempting because in the column convention of many texts the outer product is written da xᵀ."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next = da_t @ W_hh.T
+    return dx, dh_next, dW_xh.T, dW_hh.T, db_h
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
@@ -443,6 +540,22 @@ def bias_averaged_over_both(dh, x, h_0, h, W_xh, W_hh):
     return dx, dh_next, dW_xh, dW_hh, db_h
 
 
+@SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
+def bias_not_summed(dh, x, h_0, h, W_xh, W_hh):
+    """Tempting because the bias is multiplied by nothing, so da_t is its gradient: true of each row by itself."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, h_0.shape))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t
+        dh_next = da_t @ W_hh.T
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
 @SPEC.misconception(keeps=("dx", "dW_xh", "dW_hh", "db_h"))
 def dh_0_is_that_of_the_first_state(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because after the loop the gradient of h[:, 0] is at hand; h_0 is one step further back."""
@@ -474,6 +587,22 @@ def dh_0_is_that_of_the_first_sum(dh, x, h_0, h, W_xh, W_hh):
         db_h += da_t.sum(axis=0)
         dh_next = da_t @ W_hh.T
     return dx, da_t, dW_xh, dW_hh, db_h
+
+
+@SPEC.misconception("dh_0_is_that_of_the_first_state", keeps=("dx", "dW_xh", "dW_hh", "db_h"))
+def dh_0_is_what_looked_at_the_first_state(dh, x, h_0, h, W_xh, W_hh):
+    """The same, with the part that was handed in: dh_0 and dh[:, 0] look alike."""
+    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
+    dh_next = np.zeros_like(h_0)
+    for t in reversed(range(x.shape[1])):
+        h_prev = h[:, t - 1] if t > 0 else h_0
+        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        dx[:, t] = da_t @ W_xh.T
+        dW_xh += x[:, t].T @ da_t
+        dW_hh += h_prev.T @ da_t
+        db_h += da_t.sum(axis=0)
+        dh_next = da_t @ W_hh.T
+    return dx, dh[:, 0], dW_xh, dW_hh, db_h
 
 
 @SPEC.misconception(keeps=("dh_0", "dW_xh", "dW_hh", "db_h"))

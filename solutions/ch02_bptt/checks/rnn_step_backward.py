@@ -112,6 +112,34 @@ def slope_of_the_state_before(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 
 
 @SPEC.misconception()
+def slope_from_the_sum(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """Tempting because the tanh is taken at the sum, so its square seems to be meant; the slope needs the tanh's."""
+    da_t = dh_t * (1 - np.arctanh(h_t) ** 2)
+    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
+
+
+@SPEC.misconception("slope_from_the_sum")
+def slope_from_a_sum_without_the_bias(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """The sum as the arguments allow it: the bias is not among them."""
+    da_t = dh_t * (1 - (x_t @ W_xh + h_prev @ W_hh) ** 2)
+    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
+
+
+@SPEC.misconception("slope_from_the_sum")
+def tanh_computed_anew_without_the_bias(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """The right formula, at a sum that lacks the bias."""
+    da_t = dh_t * (1 - np.tanh(x_t @ W_xh + h_prev @ W_hh) ** 2)
+    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
+
+
+@SPEC.misconception()
+def slope_without_brackets(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """Tempting because 'dh_t times 1 - h_t²' is how one says it; in Python the product comes first."""
+    da_t = dh_t * 1 - h_t**2
+    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
+
+
+@SPEC.misconception()
 def slope_of_the_logistic(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
     """Tempting because h (1 - h) is the best known derivative of a squashing function; it is the logistic's."""
     da_t = dh_t * h_t * (1 - h_t)
