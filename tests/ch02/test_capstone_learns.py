@@ -8,34 +8,56 @@ import pytest
 
 from grader.manifest import load_manifest
 from grader.release import instructor_notebook, notebook_bytes, student_notebook
+from solutions.ch02_bptt import capstone
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = load_manifest(ROOT / "course.toml")
 CHAPTER = MANIFEST.chapter("ch02_bptt")
 
 
-def run(folder, make, capsys, monkeypatch):
-    """All cells of the capstone with a training of half a second; its namespace and what it printed."""
+SECONDS = {"30 / seconds": "0.5 / seconds"}
+
+
+def run(folder, make, capsys, monkeypatch, replace=SECONDS, files=()):
+    """All cells of the capstone, with a training of half a second; its namespace and what each cell printed."""
     for notebook in CHAPTER.notebooks:
         content = notebook_bytes(make(ROOT, MANIFEST, CHAPTER, notebook))
         (folder / f"{notebook.name}.ipynb").write_bytes(content)
+    for name, text in files:
+        (folder / name).write_text(text, "utf-8")
     monkeypatch.chdir(folder)
-    namespace = {}
+    namespace, printed = {}, []
     for cell in json.loads((folder / "capstone.ipynb").read_text("utf-8"))["cells"]:
         if cell["cell_type"] == "code":
-            exec("".join(cell["source"]).replace("30 / seconds", "0.5 / seconds"), namespace)
-    return namespace, capsys.readouterr().out
+            source = "".join(cell["source"])
+            for old, new in replace.items():
+                source = source.replace(old, new)
+            exec(source, namespace)
+            printed.append(capsys.readouterr().out)
+    return namespace, printed
+
+
+def bars(printed):
+    """The numbers before the bars of a cell."""
+    return [float(line.rpartition("  ")[0].split()[-1]) for line in printed.splitlines()]
 
 
 def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monkeypatch):
     namespace, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch)
-    errors = {name: float(error) for name, error in (line.split() for line in printed.splitlines()[:5])}
+    checked, hello, reading, losses, blame, pairs = (printed[i] for i in (4, 5, 9, 10, 11, 12))
+    errors = {name: float(error) for name, error in (line.split() for line in checked.splitlines())}
     assert set(errors) == {"W_xh", "W_hh", "b_h", "W_hy", "b_y"}
-    assert max(errors.values()) < 1e-6
-    assert "\nhello\n" in printed
-    assert printed.count(" letters read:") >= 3
+    assert max(errors.values()) < 1e-7
+    assert hello.endswith("\nhello\n")
+    assert reading.count(" letters read:") >= 3
+    assert "times the text" in reading
     assert namespace["losses"][-20:].mean() < namespace["losses"][:5].mean()
-    assert "waits" not in printed
+    assert len(bars(losses)) == 11
+    assert [line[0] for line in blame.splitlines()] == list("the value of the expression is converted to a strin")
+    forgets, remembers = bars(pairs)
+    assert forgets > 1.9, "two bits, as the text says"
+    assert remembers < 1.3
+    assert "waits" not in "".join(printed)
     text, ids = namespace["text"], namespace["ids"]
     assert len(ids) > 200_000
     assert "".join(namespace["characters"][i] for i in ids[:200]) in text
@@ -47,14 +69,62 @@ def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monk
     )
 
 
+QUICK = SECONDS | {"40_000 // length": "200"}
+
+
+def test_an_interrupted_reading_is_kept(tmp_path, capsys, monkeypatch):
+    """After the 21st update somebody presses the button."""
+    button = "        if len(ask.losses) == 21:\n            raise KeyboardInterrupt\n        done = len(ask.losses)\n"
+    stop = {"        done = len(ask.losses)\n": button}
+    namespace, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | stop)
+    assert "Interrupted. The network keeps what it has learnt so far.\n21 updates in " in printed[9]
+    assert len(namespace["losses"]) == 21
+    assert namespace["params"]["W_xh"].shape == (namespace["V"], 100)
+    assert len(bars(printed[10])) == 11
+    assert len(printed[11].splitlines()) == 51
+
+
+def test_who_skips_the_reading_is_told_so(tmp_path, capsys, monkeypatch):
+    """The weights of hello are not taken for those of the long text."""
+    skipped = {"    before = time.perf_counter()\n": '    raise NotImplementedError("skipped")\n'}
+    _, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | skipped)
+    assert printed[5].endswith("\nhello\n")
+    assert all(text.startswith("No network has read this text yet") for text in printed[10:12])
+
+
+def test_a_text_in_other_letters(tmp_path, capsys, monkeypatch):
+    words = "мороз и солнце день чудесный ещё ты дремлешь друг прелестный пора красавица проснись\n"
+    own = '# text, source = Path("my_text.txt")'
+    _, printed = run(
+        tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | {own: own[2:]}, [("my_text.txt", words * 100)]
+    )
+    read = "".join(line[0] for line in printed[11].splitlines())
+    assert len(read) == 51
+    assert read.replace("⏎", "\n") in words * 3
+
+
 def test_a_memory_is_needed_for_hello():
     """0.35 nats: h is followed by e, e by l, o by nothing, and l by l and by o."""
     assert round(2 * np.log(2) / 4, 2) == 0.35
 
 
-def test_with_nothing_written_yet_every_cell_says_that_it_waits(tmp_path, capsys, monkeypatch):
+def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path, capsys, monkeypatch):
     _, printed = run(tmp_path, student_notebook, capsys, monkeypatch)
-    assert printed.count("waits for") == 5
+    first, *rest = (text for text in printed if "This cell waits for your code." in text)
+    assert first.endswith("cross_entropy_backward: replace this line with your code, in by_hand.ipynb.\n")
+    assert len(rest) == 3
+    assert all(text.endswith("train_char_rnn: replace this line with your code, in training.ipynb.\n") for text in rest)
+    assert sum(text.startswith("No network has read this text yet") for text in printed) == 2
+
+
+def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
+    stands_in = {
+        exercise.id: notebook.name
+        for notebook in CHAPTER.notebooks
+        for exercise in notebook.exercises
+        if exercise.id not in ("embedding_backward", "truncated_bptt")
+    }
+    assert stands_in == capstone.STANDS_IN
 
 
 def test_the_way_functions_are_taken_is_that_of_the_first_chapter():
