@@ -220,37 +220,67 @@ def larger_constant_below(a, b):
     return np.max(np.abs(a - b) / np.maximum(1e-6, np.abs(a) + np.abs(b)))
 
 
-def nothing_below(floor):
-    def mistaken(a, b):
-        """The same by leaving out all entries whose sizes add up to less than a floor."""
-        size = np.abs(a) + np.abs(b)
-        return np.max(np.divide(np.abs(a - b), size, out=np.zeros(a.shape), where=size > floor))
-
-    return mistaken
+@SPEC.misconception("constant_below")
+def floor_of_1e_10(a, b):
+    """The same with 1e-10."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(1e-10, size))
 
 
-def at_least(floor):
-    def mistaken(a, b):
-        """The same with a lower floor."""
-        return np.max(np.abs(a - b) / np.maximum(floor, np.abs(a) + np.abs(b)))
-
-    return mistaken
-
-
-def added(floor):
-    def mistaken(a, b):
-        """The same, added."""
-        return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + floor))
-
-    return mistaken
+@SPEC.misconception("constant_below")
+def floor_of_1e_12(a, b):
+    """The same with 1e-12."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(1e-12, size))
 
 
-for floor in (1e-12, 1e-15, np.finfo(float).eps, 1e-16, 1e-30):
-    SPEC.misconception("constant_below")(at_least(floor))
-    SPEC.misconception("constant_below")(added(floor))
-for floor in (1e-10, 1e-12, 1e-15, 1e-30):
-    SPEC.misconception("constant_below")(nothing_below(floor))
-SPEC.misconception("constant_below")(at_least(1e-10))
+@SPEC.misconception("constant_below")
+def added_1e_12(a, b):
+    """The same with 1e-12, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + 1e-12))
+
+
+@SPEC.misconception("constant_below")
+def added_1e_15(a, b):
+    """The same with 1e-15, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + 1e-15))
+
+
+@SPEC.misconception("constant_below")
+def added_1e_16(a, b):
+    """The same with 1e-16, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + 1e-16))
+
+
+@SPEC.misconception("constant_below")
+def floor_of_the_machine(a, b):
+    """The same with the smallest number that can be told when it is added to 1."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(np.finfo(float).eps, size))
+
+
+@SPEC.misconception("constant_below")
+def added_machine_eps(a, b):
+    """The same with that number, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + np.finfo(float).eps))
+
+
+@SPEC.misconception("constant_below")
+def floor_of_1e_30(a, b):
+    """The same with 1e-30: a floor, however low, is a floor."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(1e-30, size))
+
+
+@SPEC.misconception("constant_below")
+def small_ones_left_out(a, b):
+    """The same by leaving out the entries whose sizes add up to less than 1e-10."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.divide(np.abs(a - b), size, out=np.zeros(a.shape), where=size > 1e-10))
 
 
 @SPEC.misconception()
