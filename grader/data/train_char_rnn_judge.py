@@ -117,6 +117,9 @@ def judge(case, observation):
     result = observation.result
     whole = isinstance(result, list | tuple) and len(result) == 2
     losses, params = result if whole else (None, None)
+    due = case.inputs["num_updates"]
+    if answers and len(calls) >= 2 * due:  # which call belongs to which update cannot be told
+        return [Problem("judge", updates_text(due, calls))]
     found = [] if whole else [Problem("count", f"2 results, `return losses, params`; got {describe(result)}", "losses")]
     found += chunks_problems(case, calls)
     if answers:
@@ -128,22 +131,33 @@ def judge(case, observation):
     if answers:
         found += update_problems(case, calls, answers, params)
     if whole:
-        due = np.array([answer[0] for answer in answers]) if answers else np.zeros(case.inputs["num_updates"])
-        found += losses_problems(due, losses, exactly=bool(answers) and len(calls) == len(due))
+        exactly = bool(answers) and len(calls) == due
+        mean = np.array([answer[0] for answer in answers]) if exactly else np.zeros(due)
+        found += losses_problems(mean, losses, exactly)
     return found if answers else found + learning_problems(case, calls)
 
 
 def chunks_problems(case, calls):
-    ids, T, due = case.inputs["ids"].tolist(), case.inputs["seq_length"], list(starts(case))
-    for k, (p, call) in enumerate(zip(due, calls, strict=False)):
-        pairs = {"inputs": ids[p : p + T], "targets": ids[p + 1 : p + T + 1]}
-        for name, expected in pairs.items():
-            got = numbers(call.get(name))
-            if got != expected:
-                shown = f"{got[:12]}" if got is not None else describe(call.get(name))
-                which = f"ids[{p + (name == 'targets')}:{p + T + (name == 'targets')}]"
-                return [Problem("judge", f"update {k}: {name} = {which}, {expected[:12]}; got {shown}", "chunks")]
+    ids, T = case.inputs["ids"].tolist(), case.inputs["seq_length"]
+    for k, (p, call) in enumerate(zip(starts(case), calls, strict=False)):
+        due = {"inputs": ids[p : p + T], "targets": ids[p + 1 : p + T + 1]}
+        if any(numbers(call.get(name)) != expected for name, expected in due.items()):
+            shown = [f"{name} = {place}, {short(due[name])}" for name, place in slices(p, T).items()]
+            got = [f"{name} {short(call.get(name))}" for name in due]
+            anew = ", where the text begins anew" if k and p == 0 else ""
+            text = f"update {k}{anew}: {', '.join(shown)}; got {', '.join(got)}"
+            return [Problem("judge", text, "chunks")]
     return []
+
+
+def slices(p, T):
+    return {"inputs": f"ids[{p}:{p + T}]", "targets": f"ids[{p + 1}:{p + T + 1}]"}
+
+
+def short(value):
+    """Ids as a report shows them."""
+    got = numbers(value)
+    return describe(value) if got is None else f"{got}" if len(got) <= 12 else f"[{str(got[:12])[1:-1]}, …]"
 
 
 def state_problems(case, calls, answers):
@@ -186,8 +200,7 @@ def start_problems(case, calls, observation):
 def update_problems(case, calls, answers, params):
     due = case.inputs["num_updates"]
     if len(calls) != due:
-        was = "was 1 call" if len(calls) == 1 else f"were {len(calls)} calls"
-        return [Problem("judge", f"{due} updates, with one call of `loss_and_grads` each; there {was}", "updates")]
+        return [Problem("judge", updates_text(due, calls), "updates")]
     weights = path(case, calls, params)
     if weights is None:
         return [Problem("judge", "weights of the right form in every update, so that the steps can be seen", "updates")]
@@ -198,6 +211,11 @@ def update_problems(case, calls, answers, params):
             if problem is not None:
                 return [Problem("values", f"{name} after update {k}: {problem.text}", "updates")]
     return []
+
+
+def updates_text(due, calls):
+    was = "was 1 call" if len(calls) == 1 else f"were {len(calls)} calls"
+    return f"{due} updates, with one call of `loss_and_grads` each; there {was}"
 
 
 def losses_problems(due, losses, exactly):
@@ -330,6 +348,42 @@ def chunks_go(fits, move, cut=0):
     return seen("chunks", matches)
 
 
+def _last_chunk_kept(case, calls, answers, result):
+    """Whether the chunks of the text's end are used as they are: without what is missing, or with one id in its place.
+
+    A loop may go on as long as an id is left, or an id and its target, or all inputs of a chunk.
+    """
+    ids, T = case.inputs["ids"].tolist(), case.inputs["seq_length"]
+    N = len(ids)
+    for fits in (lambda p: p < N, lambda p: p + 1 < N, lambda p: p + T <= N):
+        p, fitting = 0, True
+        for call in calls:
+            p = p if fits(p) else 0
+            got, targets = (numbers(call.get(name)) for name in ("inputs", "targets"))
+            due = ids[p + 1 : p + 1 + T]
+            fitting &= got in (ids[p : p + T], ids[p : p + len(due)]) and targets is not None
+            fitting = fitting and (targets == due or (targets[:-1] == due and len(targets) == len(got)))
+            p += T
+        if fitting:
+            return True
+    return False
+
+
+def _cache_reset(case, calls, answers, result):
+    """Whether the caches start from zeros where the text begins anew."""
+    weights, begins = path(case, calls, result[1]), 0
+    if weights is None:
+        return False
+    for k, (anew, (at, after)) in enumerate(zip(restarts(case, calls), pairwise(weights), strict=True)):
+        begins = k if anew else begins
+        for name in AXES:
+            grads = [answer[1][name] for answer in answers[begins : k + 1]]
+            due = at[name] + adagrad(grads[-1], grads, case.inputs["lr"])
+            if not close(due, after[name], DEFAULT_TOLERANCE).all():
+                return False
+    return True
+
+
 def _targets_not_shifted(case, calls, answers, result):
     ids, T = case.inputs["ids"].tolist(), case.inputs["seq_length"]
     return all(
@@ -363,7 +417,7 @@ def late(k, anew, h, zeros):
 MATCHES = {
     "targets_not_shifted": seen("chunks", _targets_not_shifted),
     "chunks_one_short": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: T, cut=1),
-    "last_chunk_kept": chunks_go(lambda p, T, N: p + 1 < N, lambda T: T),
+    "last_chunk_kept": seen("chunks", _last_chunk_kept),
     "full_last_chunk_dropped": chunks_go(lambda p, T, N: p + T + 1 < N, lambda T: T),
     "chunks_overlap": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: 1),
     "one_id_skipped": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: T + 1),
@@ -375,6 +429,8 @@ MATCHES = {
     "uphill": goes_by(lambda grads, history, lr: -adagrad(grads, history, lr)),
     "plain_descent": goes_by(lambda grads, history, lr: -lr * grads),
     "cache_not_kept": goes_by(lambda grads, history, lr: adagrad(grads, [grads], lr)),
+    "cache_reset_with_the_text": seen("updates", _cache_reset),
+    "eps_inside_the_root": goes_by(lambda grads, history, lr: -lr * grads / np.sqrt(sum(g**2 for g in history) + EPS)),
     "one_cache_for_all": seen("updates", lambda *story: _one_number(*story, shared=True)),
     "one_number_for_each_array": seen("updates", lambda *story: _one_number(*story, shared=False)),
     "gradients_clipped": lambda case, observation: any(

@@ -35,6 +35,7 @@ from grader import check, hint, progress
 # | result | a number | the largest error of an entry: 0 if all entries are equal, 1 at most |
 #
 # Where both entries are 0 they agree, and their error is 0.
+# That is the only exception: two tiny entries are compared like any others.
 #
 # **By hand, once.** Four entries:
 #
@@ -48,8 +49,10 @@ from grader import check, hint, progress
 #
 # The result is 0.50. Entry 1 is three times too large in `b`, and no agreement elsewhere makes up for that.
 #
-# When the check passes, you can say of two gradients whether they are the same:
-# in float64 they are if the error is about 1e-7 or less, and they are not if it is above 1e-3.
+# When the check passes, you can say of two gradients whether they are the same.
+# In float64 the rule is that of the page: below 1e-7 they are, above 1e-3 something is wrong, in between look closer.
+# One exception: 0 against 1e-13 gives 1.0, and both may be the same number but for rounding.
+# So before you hunt for a mistake, look at the two entries themselves.
 
 
 # %% exercise="relative_error"
@@ -84,14 +87,18 @@ def relative_error(a, b):
 # | `eps` | a number | how far to move; 1e-5 if it is left out |
 # | result | that of `theta` | one partial derivative for each entry |
 #
-# **By hand, once.** $f(\theta) = \theta_0^2 \, \theta_1$ at `theta` = [3.00, 2.00], with `eps` = 0.10:
+# **By hand, once.** `theta` is a matrix of one row, [[3.00, 2.00]], and `eps` = 0.10;
+# the function is $f(\theta) = \theta_{00}^2 + 3\, \theta_{00}\, \theta_{01}$.
 #
 # | entry | `f` above | `f` below | difference | divided by 0.20 |
 # |---|---|---|---|---|
-# | 0 | 3.10² · 2.00 = 19.22 | 2.90² · 2.00 = 16.82 | 2.40 | 12.00 |
-# | 1 | 3.00² · 2.10 = 18.90 | 3.00² · 1.90 = 17.10 | 1.80 | 9.00 |
+# | [0, 0] | 3.10² + 3 · 3.10 · 2.00 = 28.21 | 2.90² + 3 · 2.90 · 2.00 = 25.81 | 2.40 | 12.00 |
+# | [0, 1] | 3.00² + 3 · 3.00 · 2.10 = 27.90 | 3.00² + 3 · 3.00 · 1.90 = 26.10 | 1.80 | 9.00 |
 #
-# The derivatives on paper are $2 \theta_0 \theta_1 = 12$ and $\theta_0^2 = 9$.
+# The derivatives on paper are $2\, \theta_{00} + 3\, \theta_{01} = 12$ and $3\, \theta_{00} = 9$.
+# This is the check's first case. To try it: `f = lambda theta: theta[0, 0] ** 2 + 3 * theta[0, 0] * theta[0, 1]`.
+# For this function any `eps` gives the derivatives, but for rounding; for most functions a long step gives
+# another number than a short one. So use the `eps` that is passed.
 #
 # You may change `theta` while you work, and that saves copies of large arrays.
 # When your function returns, `theta` has to be what it was, *bit for bit*: it is somebody's network.
@@ -104,8 +111,9 @@ def relative_error(a, b):
 # When the check passes, you can find the gradient of anything that you can compute.
 # It takes two calls of `f` for each entry, so nobody trains with it: it is there to check what is fast.
 #
-# One thing to know: an array of integers holds no small steps. `np.array([1, 2])` plus 1e-5, put back into the array,
-# is `[1, 2]`. Write `np.array([1.0, 2.0])`.
+# One thing to know: an array of integers holds no small steps, as what is put into it is cut to an integer.
+# In `np.array([1, 2])` the entries plus 1e-5 are 1 and 2 again, and minus 1e-5 they are 0 and 1.
+# That is a whole step, divided by a tiny one: the gradient comes out enormous. Write `np.array([1.0, 2.0])`.
 
 
 # %% exercise="numerical_gradient"
@@ -133,14 +141,17 @@ def numerical_gradient(f, theta, eps=1e-5):
 #
 # Write `truncated_bptt`.
 # The backward pass of a long text would need all of its states at once.
-# So the steps are taken in chunks of `tau`: [0, tau), [tau, 2·tau), and so on, the last one perhaps shorter.
+# So the steps are taken in chunks of `tau`, the last one perhaps shorter.
 # **The state crosses a cut, the gradient does not.**
 # The forward pass has run through all steps without a break; going back, nothing passes from a chunk
 # into the chunk before.
 #
+# Here steps are counted from 0, as in Python: the chunks are the steps 0 to tau − 1, tau to 2·tau − 1, and so on.
+# The page counts from 1. Its step tau, which ends the first chunk, is step tau − 1 here.
+#
 # | name | shape | what it is |
 # |---|---|---|
-# | `dh` | (B, T, H) | how the loss changes with each state by itself: what comes in from the output layer |
+# | `dh` | (B, T, H) | the gradient with respect to each state, through what looked at it |
 # | `x` | (B, T, D) | the inputs |
 # | `h_0` | (B, H) | the state before the first step |
 # | `h` | (B, T, H) | all states, from the forward pass |
@@ -148,32 +159,41 @@ def numerical_gradient(f, theta, eps=1e-5):
 # | `tau` | an integer | the steps of a chunk, 1 or more; it may be larger than T |
 # | result `dW_xh`, `dW_hh`, `db_h` | (D, H), (H, H), (H,) | the gradients, summed over all steps and the batch |
 #
-# In the backward pass of one step, what reaches the state is the sum of what comes from the output layer
-# and what comes back from the next step.
-# Through the tanh it becomes $da_t$, and from there it goes to the weights and to the step before:
+# The backward pass of one step you know. What reaches the state is the sum of what comes through what looked at it
+# and of what comes back from the step after, which is called $dh_{\text{prev}}^{(t+1)}$, as on the page.
+# Through the tanh the sum becomes $da_t$, and from there it goes to the weights and to the step before:
 #
-# $$da_t = (dh_t + \text{back}_t) \odot (1 - h_t^2), \qquad \text{back}_{t-1} = da_t W_{hh}^\top$$
+# $$da_t = \bigl(dh_t + dh_{\text{prev}}^{(t+1)}\bigr) \odot (1 - h_t^2), \qquad
+# dh_{\text{prev}}^{(t)} = da_t W_{hh}^\top$$
 #
 # $$dW_{xh} = \sum_t x_t^\top da_t, \qquad dW_{hh} = \sum_t h_{t-1}^\top da_t, \qquad db_h = \sum_t da_t$$
 #
-# **By hand, once.** One sequence of four steps, one input, one unit, `tau` = 2;
+# **By hand, once.** One sequence of five steps, one input, one unit, `tau` = 3;
 # `W_hh` = [[0.50]], `h_0` = [[0.40]], and `x`, `h` and `dh` as in the table.
-# Read it from the bottom row up, as the backward pass goes:
+# (The states are chosen for round slopes, and so that all sums come out: no forward pass gives just these.)
+# Read it from the top: the last step comes first.
 #
-# | t | `x` | `h` | `dh` | comes back | $da$ | to `dW_xh` | to `dW_hh` |
+# | t | `x` | `h` | `dh` | from the step after | `da` | part of `dW_xh` | part of `dW_hh` |
 # |---|---|---|---|---|---|---|---|
-# | 0 | 1.00 | 0.60 | 0.50 | 0.24 | 0.48 | 0.48 | 0.19 |
-# | 1 | −2.00 | −0.70 | 0.95 | **0.00** | 0.48 | −0.97 | 0.29 |
-# | 2 | 0.50 | 0.20 | −0.30 | 0.42 | 0.12 | 0.06 | −0.08 |
-# | 3 | 1.50 | 0.40 | 1.00 | 0.00 | 0.84 | 1.26 | 0.17 |
-# | sum | | | | | 1.91 | 0.82 | 0.57 |
+# | 4 | −1.00 | 0.80 | 2.50 | 0.00 | 0.90 | −0.90 | −0.54 |
+# | 3 | 0.50 | −0.60 | 0.05 | 0.45 | 0.32 | 0.16 | 0.16 |
+# | 2 | 2.00 | 0.50 | 0.80 | **0.00** | 0.60 | 1.20 | 0.36 |
+# | 1 | −1.50 | 0.60 | −0.05 | 0.30 | 0.16 | −0.24 | −0.08 |
+# | 0 | 1.00 | −0.50 | −0.48 | 0.08 | −0.30 | −0.30 | −0.12 |
+# | sum | | | | | 1.68 | −0.08 | −0.22 |
 #
-# In row 1 the 0.06 that row 2 would have sent back (0.12 · 0.50) is cut off.
-# And yet row 2's part of `dW_hh` is its $da$ times −0.70, the state of row 1: that one crosses the cut.
+# Step 3 would have sent 0.32 · 0.50 = 0.16 back to step 2: that is cut off.
+# And yet its part of `dW_hh` is its `da` times 0.50, the state of step 2: that one crosses the cut.
+# The check's first case is this very sequence.
 #
 # You may write one loop over all steps, or copy your `rnn_backward` into a cell above and use it chunk by chunk.
 # Your `numerical_gradient` cannot check this one: a truncated gradient is no function's true gradient.
-# When the check passes, you can train on a text of any length with the memory of one chunk.
+#
+# When the check passes, you know what happens inside every training loop that reads a long text:
+# it reads a chunk, calls a whole backward pass such as `rnn_backward` on that chunk alone, and carries the state on
+# to the next chunk. Nobody has to cut anything: what is not carried back is cut.
+# `train_char_rnn`, in the next notebook, is such a loop. It moves the weights after each chunk,
+# and needs the memory of one chunk however long the text is.
 
 
 # %% exercise="truncated_bptt"
@@ -185,15 +205,15 @@ def truncated_bptt(dh, x, h_0, h, W_xh, W_hh, tau):
     """
     ### BEGIN SOLUTION
     dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(W_hh.shape[0])
-    back = np.zeros(h_0.shape)  # (B, H)
+    dh_next = np.zeros(h_0.shape)  # (B, H): what comes back from the step after
     for t in reversed(range(x.shape[1])):
         if (t + 1) % tau == 0:  # the last step of a chunk
-            back = np.zeros(h_0.shape)
-        da = (dh[:, t] + back) * (1 - h[:, t] ** 2)  # (B, H)
+            dh_next = np.zeros(h_0.shape)
+        da = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)  # (B, H)
         dW_xh += x[:, t].T @ da
         dW_hh += (h[:, t - 1] if t > 0 else h_0).T @ da
         db_h += da.sum(axis=0)
-        back = da @ W_hh.T
+        dh_next = da @ W_hh.T
     return dW_xh, dW_hh, db_h
     ### END SOLUTION
 

@@ -10,7 +10,8 @@
 # `hint("adagrad_step", 3)` shows the shape of the code.
 #
 # Read first: *Backpropagation through time › Learning from real text*, in the book.
-# Nothing from the notebooks before is needed here: the gradients come from a function that you are given.
+# Nothing from the notebooks before is needed here: who calls your loop also hands it the function that it asks
+# for gradients. In this notebook that function makes them up; in the capstone it is made of your own functions.
 
 # %%
 import numpy as np
@@ -130,10 +131,34 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 #
 # The check mostly looks at what you ask:
 # it gives you a `loss_and_grads` with made-up answers, and writes down every call.
+# Its first case has the eight ids above.
 # At the end it gives you a real network of 16 units and the word *hello*, which has to know it after 300 updates.
+#
+# `rehearse(train_char_rnn)`, in a cell of its own below, lets you look on before you check:
+# it goes through both tables with your loop, and prints what was asked. `h_T` is all 0.1 after update 0, 0.2 after 1.
 #
 # Your `adagrad_step` is at hand.
 # When the check passes, you have trained a network; all that is left to do is to give it a long text, and to wait.
+
+
+# %%
+def rehearse(train):
+    """Let a training loop make the four updates of the tables above, and print what it asks for."""
+    answers, before = [2.0, -1.5, 0.0, 6.0], []
+
+    def loss_and_grads(params, inputs, targets, h_0):
+        """No network: it prints what it is asked, and every weight gets the gradient of the second table."""
+        k, weight = len(before), params["W_hh"][0, 0]
+        moved = f"   W_hh[0, 0] moved by {weight - before[-1]:+.2f}" if before else ""
+        before.append(weight)
+        print(f"update {k}   inputs {inputs}   targets {targets}   h_0 {h_0}{moved}")
+        grads = {name: np.full(np.shape(theta), answers[k % 4]) for name, theta in params.items()}
+        return 2.0, grads, np.full((1, 2), (k + 1) / 10)
+
+    ids = np.array([7, 1, 4, 4, 9, 0, 2, 5])
+    losses, params = train(ids, 10, 2, 3, 4, 0.1, np.random.default_rng(0), loss_and_grads)
+    moved = params["W_hh"][0, 0] - (before or [np.nan])[-1]
+    print(f"at the end   losses {losses}   W_hh[0, 0] moved by {moved:+.2f}")
 
 
 # %% exercise="train_char_rnn"
@@ -165,6 +190,15 @@ def train_char_rnn(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rn
     return losses, params
     ### END SOLUTION
 
+
+# %% [markdown]
+# The rehearsal, as often as you like, also while the check does not pass yet:
+
+# %% active="ipynb"
+# try:
+#     rehearse(train_char_rnn)
+# except NotImplementedError as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
 # ## Where you are

@@ -7,7 +7,7 @@ import numpy as np
 
 from grader.drivers import call
 from solutions.ch02_bptt.checking import numerical_gradient, relative_error, truncated_bptt
-from solutions.ch02_bptt.training import adagrad_step, train_char_rnn
+from solutions.ch02_bptt.training import adagrad_step, rehearse, train_char_rnn
 from tests.conftest import exercise
 
 FOLDER = Path(__file__).parents[2] / "solutions" / "ch02_bptt"
@@ -46,47 +46,79 @@ def test_relative_error():
     check_shown(size, np.abs(a) + np.abs(b))
     check_shown(error, [relative_error(a[i : i + 1], b[i : i + 1]) for i in range(4)])
     assert f"The result is {relative_error(a, b):.2f}." in text
+    assert "0 against 1e-13 gives 1.0" in text
+    assert relative_error(np.array([0.0]), np.array([1e-13])) == 1.0
 
 
 def test_numerical_gradient():
     text = prose("checking", "A gradient from nothing but values")
-    theta, eps = np.array([3.0, 2.0]), 0.1
-    assert "`theta` = [3.00, 2.00], with `eps` = 0.10" in text
-
-    def f(theta):
-        return theta[0] ** 2 * theta[1]
-
-    for i, above, below, difference, slope in table(text, "`f` above"):
-        step = eps * np.eye(2)[int(i)]
+    theta, eps = np.array([[3.0, 2.0]]), 0.1
+    assert "[[3.00, 2.00]], and `eps` = 0.10" in text
+    f = eval(re.search(r"`f = (lambda .*?)`", (FOLDER / "checking.py").read_text("utf-8"))[1])
+    for row, (i, above, below, difference, slope) in enumerate(table(text, "`f` above")):
+        index = (0, row)
+        assert i == str(list(index))
+        step = np.zeros(theta.shape)
+        step[index] = eps
         for shown, value in ((above, f(theta + step)), (below, f(theta - step))):
             left, right = shown.replace("·", "*").replace("²", "**2").split("=")
-            check_shown([round(eval(left), 9), float(right)], [value, value])
-        check_shown(float(difference), f(theta + step) - f(theta - step))
-        check_shown(float(slope), numerical_gradient(f, theta, eps)[int(i)])
+            np.testing.assert_allclose([eval(left), float(right)], value, rtol=1e-12)
+        exact = numerical_gradient(f, theta.copy(), eps)[index]
+        np.testing.assert_allclose([float(difference), float(slope)], [2 * eps * exact, exact], rtol=1e-12)
+    derivatives = re.findall(r"= (\d+)\$", text)
+    np.testing.assert_allclose(np.array(derivatives, float), numerical_gradient(f, theta, 1e-5)[0], rtol=1e-8)
+    (observed,) = (call(numerical_gradient, case) for case in exercise("numerical_gradient").checks(0).cases[:1])
+    np.testing.assert_allclose(observed.result, numerical_gradient(f, theta, eps), rtol=1e-12)
     assert (0.7 + 1e-5 - 2e-5 + 1e-5 == 0.7) is False
-    ints = np.array([1, 2])
-    ints[0] += np.array(1e-5).astype(int)
-    assert ints.tolist() == [1, 2]
+
+
+def test_a_long_step_is_checked_against_the_closed_form_of_the_central_difference():
+    """Of weight @ tanh(matrix @ theta + bias): tanh(z + m) - tanh(z - m) = sinh(2m) / cosh(z + m) / cosh(z - m)."""
+    for seed in (0, 1, 2):
+        checks = exercise("numerical_gradient").checks(seed)
+        long = [(c.inputs, o.result) for c, o in zip(checks.cases, checks.expected, strict=True) if "long" in c.kind]
+        assert len(long) == 2
+        for inputs, gradient in long:
+            f, eps = inputs["f"].params, inputs["eps"]
+            z = (f["matrix"] @ inputs["theta"].ravel() + f["bias"])[:, None]
+            m = eps * f["matrix"]
+            closed = f["weight"] @ (np.sinh(2 * m) / np.cosh(z + m) / np.cosh(z - m)) / (2 * eps)
+            np.testing.assert_allclose(gradient.ravel(), closed, rtol=1e-11, atol=1e-12)
+
+
+def test_an_array_of_integers_gives_enormous_gradients():
+    text = prose("checking", "A gradient from nothing but values")
+    assert "plus 1e-5 are 1 and 2 again, and minus 1e-5 they are 0 and 1." in text
+    for step, due in ((1e-5, [1, 2]), (-1e-5, [0, 1])):
+        ints = np.array([1, 2])
+        for i in range(2):
+            ints[i] = ints[i] + step
+        assert ints.tolist() == due
+    assert (numerical_gradient(lambda theta: float(theta.sum()), np.array([1, 2])) > 10_000).all()
 
 
 def test_truncated_bptt():
     text = prose("checking", "The gradient stops, the state goes on")
-    *rows, total = table(text, "| comes back |")
+    *rows, total = table(text, "| from the step after |")
     t, x, h, dh, back, da, to_xh, to_hh = columns(rows, *range(8))
-    W_hh, h_0, tau = np.array([[0.5]]), np.array([[0.4]]), 2
-    assert "`tau` = 2;\n# `W_hh` = [[0.50]], `h_0` = [[0.40]]" in text
-    before, came = np.array([0.4, *h[:-1]]), 0.0
-    for k in reversed(t.astype(int)):
-        came = 0.0 if (k + 1) % tau == 0 else came
+    assert t.tolist() == [4, 3, 2, 1, 0]
+    W_hh, h_0, tau = 0.5, 0.4, 3
+    assert "`tau` = 3;\n# `W_hh` = [[0.50]], `h_0` = [[0.40]]" in text
+    before, came = np.array([*h[1:], h_0]), 0.0
+    for k, step in enumerate(t.astype(int)):
+        came = 0.0 if (step + 1) % tau == 0 else came
         value = (dh[k] + came) * (1 - h[k] ** 2)
-        check_shown([back[k], da[k], to_xh[k], to_hh[k]], [came, value, x[k] * value, before[k] * value])
-        came = 0.5 * value
-    shaped = (v.reshape(1, 4, 1) for v in (dh, x, h))
-    dh_, x_, h_ = shaped
-    dW_xh, dW_hh, db_h = truncated_bptt(dh_, x_, h_0, h_, np.array([[1.0]]), W_hh, tau)
-    check_shown([float(n) for n in total[5:]], [db_h[0], dW_xh[0, 0], dW_hh[0, 0]])
-    assert "0.06 that row 2 would have sent back (0.12 · 0.50)" in text
-    assert round(0.5 * 0.1152, 2) == 0.06
+        shown = [back[k], da[k], to_xh[k], to_hh[k]]  # nothing is rounded, so that sums come out
+        np.testing.assert_allclose(shown, [came, value, x[k] * value, before[k] * value], atol=1e-12)
+        came = W_hh * value
+    assert "0.32 · 0.50 = 0.16" in text
+    case = exercise("truncated_bptt").checks(0).cases[0]
+    for name, column in (("x", x), ("h", h), ("dh", dh)):
+        assert case.inputs[name].ravel().tolist() == column[::-1].tolist()
+    assert (case.inputs["W_hh"], case.inputs["h_0"], case.inputs["tau"]) == (W_hh, h_0, tau)
+    dW_xh, dW_hh, db_h = truncated_bptt(**case.inputs)
+    sums = [float(n) for n in total[5:]]
+    np.testing.assert_allclose(sums, [db_h[0], dW_xh[0, 0], dW_hh[0, 0]], atol=1e-12)
 
 
 def test_adagrad_step():
@@ -127,6 +159,37 @@ def test_train_char_rnn():
             [float(total), float(root), float(step), float(after)], [cache[0], cache[0] ** 0.5, *(new - weight), *new]
         )
         weight = new
+
+
+def test_the_rehearsal_shows_both_tables(capsys):
+    text = prose("training", "Reading until it knows")
+    rehearse(train_char_rnn)
+    *updates, end = capsys.readouterr().out.splitlines()
+    steps = [float(row[4]) for row in table(text, "weight after")]
+    moved = [float(re.search(r"moved by (\S+)", line)[1]) for line in [*updates[1:], end]]
+    assert moved == steps
+    for k, (line, (_, _, inputs, targets, state)) in enumerate(zip(updates, table(text, "begins at"), strict=True)):
+        assert line.startswith(f"update {k} ")
+        assert f"inputs [{inputs.replace(',', '')}]   targets [{targets.replace(',', '')}]" in line
+        named = re.search(r"`h_T` of update (\d)", state)
+        h = (int(named[1]) + 1) / 10 if named else 0.0
+        assert f"h_0 {np.full((1, 2), h)}" in line
+    assert "`h_T` is all 0.1 after update 0, 0.2 after 1." in text
+    ids = np.array([int(n) for n in re.search(r"`ids` = \[(.*?)\]", text)[1].split(",")])
+    case = exercise("train_char_rnn").checks(0).cases[0]
+    assert case.inputs["ids"].tolist() == ids.tolist()
+    assert (case.inputs["seq_length"], case.inputs["num_updates"]) == (3, 4)
+
+
+def test_the_rehearsal_waits_where_nothing_is_written_yet(capsys):
+    def stub(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads):
+        raise NotImplementedError("Write train_char_rnn here.")
+
+    source = (FOLDER / "training.py").read_text("utf-8")
+    (cell,) = [c for c in source.split("\n# %% ") if "rehearse(train_char_rnn)\n" in c]
+    code = "\n".join(line.removeprefix("# ") for line in cell.split("\n")[1:])
+    exec(code, {"rehearse": rehearse, "train_char_rnn": stub})
+    assert capsys.readouterr().out == "This cell waits for your code.  Write train_char_rnn here.\n"
 
 
 def test_the_reference_learns_hello_in_less_than_two_seconds():

@@ -4,6 +4,7 @@ What is nearly right must fail and get no wrong name: beside each stands the dia
 What is right in another way must pass.
 """
 
+import re
 from dataclasses import replace
 
 import numpy as np
@@ -133,6 +134,19 @@ def through_a_flat_view(f, theta, eps=1e-5):
     return gradient
 
 
+def with_one_copy_for_each_side(f, theta, eps=1e-5):
+    plus, minus, gradient = theta.copy(), theta.copy(), np.zeros(theta.shape)
+    for i in np.ndindex(theta.shape):
+        plus[i], minus[i] = theta[i] + eps, theta[i] - eps
+        gradient[i] = (f(plus) - f(minus)) / (2 * eps)
+        plus[i] = minus[i] = theta[i]
+    return gradient
+
+
+def units(theta, eps):
+    return eps * np.eye(theta.size).reshape(-1, *theta.shape)
+
+
 def relative_steps(f, theta, eps=1e-5):
     def gradient(i):
         up, down = theta.copy(), theta.copy()
@@ -164,7 +178,13 @@ RIGHT_GRADIENT = {
     "nditer": with_nditer,
     "a backup": with_a_backup,
     "a flat view": through_a_flat_view,
-    "a smaller step": lambda f, theta, eps=1e-5: central(f, theta, min(eps, 1e-4), 0.5),
+    "two divisions": lambda f, theta, eps=1e-5: central(lambda t: f(t) / eps, theta, eps) * eps,
+    "one copy for each side": with_one_copy_for_each_side,
+    "f asked by name": lambda f, theta, eps=1e-5: central(lambda t: f(theta=t), theta, eps),
+    "from the value itself": lambda f, theta, eps=1e-5: central(lambda t: f(t) - f(theta), theta, eps),
+    "a mean of both sides": lambda f, theta, eps=1e-5: np.array(
+        [((f(theta + e) - f(theta)) / eps + (f(theta) - f(theta - e)) / eps) / 2 for e in units(theta, eps)]
+    ).reshape(theta.shape),
     "Fortran order": lambda f, theta, eps=1e-5: np.asfortranarray(central(f, theta, eps)),
     "into a list": lambda f, theta, eps=1e-5: np.array(
         [(f(theta + e) - f(theta - e)) / (2 * eps) for e in eps * np.eye(theta.size).reshape(-1, *theta.shape)]
@@ -254,7 +274,17 @@ WRONG_STEP = {
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + 2 * g**2) + eps), c + 2 * g**2)),
         set(),
     ),
-    "eps ignored": (step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g**2) + 1e-8), c + g**2)), set()),
+    "another eps": (step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g**2) + 1e-3), c + g**2)), set()),
+    "eps twice": (step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g**2) + 2 * eps), c + g**2)), set()),
+    "clipped at ten": (
+        step(
+            lambda t, g, c, lr, eps: (
+                t - lr * g.clip(-10, 10) / (np.sqrt(c + g.clip(-10, 10) ** 2) + eps),
+                c + g.clip(-10, 10) ** 2,
+            )
+        ),
+        set(),
+    ),
     "the step alone": (step(lambda t, g, c, lr, eps: (-lr * g / (np.sqrt(c + g**2) + eps), c + g**2)), set()),
     "lr inside": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) / lr + eps), c + g**2)), set()),
 }
@@ -262,6 +292,171 @@ RIGHT_STEP = {
     "hypot": step(lambda t, g, c, lr, eps: (t - lr * g / (np.hypot(np.sqrt(c), g) + eps), c + g * g)),
     "float_power": step(lambda t, g, c, lr, eps: (t - lr * g / ((c + g**2) ** 0.5 + eps), c + np.float_power(g, 2))),
     "lr below": step(lambda t, g, c, lr, eps: (t - g / ((np.sqrt(c + g**2) + eps) / lr), c + g**2)),
+}
+
+# Slips that have a name, as students write them -----------------------------------------------------------------------
+
+
+def masked(a, b):
+    both = (a != 0) * (b != 0)
+    a, b = a[both], b[both]
+    return (np.abs(a - b) / (np.abs(a) + np.abs(b))).max(initial=0)
+
+
+def masked_and_empty(a, b):
+    both = a * b != 0
+    return max(np.abs(a - b)[both] / (np.abs(a) + np.abs(b))[both])
+
+
+def in_a_loop_unless_one_is_zero(a, b):
+    worst = 0.0
+    for x, y in zip(a.flat, b.flat, strict=True):
+        if x == 0 or y == 0:
+            continue
+        worst = max(worst, abs(x - y) / (abs(x) + abs(y)))
+    return worst
+
+
+def in_a_loop_above(floor):
+    def error(a, b):
+        worst = 0.0
+        for x, y in zip(a.flat, b.flat, strict=True):
+            if abs(x) + abs(y) > floor:
+                worst = max(worst, abs(x - y) / (abs(x) + abs(y)))
+        return worst
+
+    return error
+
+
+def a_row_at_a_time(f, theta, eps=1e-5):
+    grad = np.zeros_like(theta)
+    for i in range(len(theta)):
+        old = theta[i]
+        theta[i] = old + eps
+        f_plus = f(theta)
+        theta[i] = old - eps
+        f_minus = f(theta)
+        grad[i] = (f_plus - f_minus) / (2 * eps)
+        theta[i] = old
+    return grad
+
+
+def a_row_of_a_copy(f, theta, eps=1e-5):
+    grad = np.zeros_like(theta)
+    for i in range(theta.shape[0]):
+        up, down = theta.copy(), theta.copy()
+        up[i] += eps
+        down[i] -= eps
+        grad[i] = (f(up) - f(down)) / (2 * eps)
+    return grad
+
+
+def a_fixed_step(h):
+    def gradient(f, theta, eps=1e-5):
+        grad, theta = np.zeros_like(theta), theta.copy()
+        for index in np.ndindex(theta.shape):
+            old = theta[index]
+            theta[index] = old + h
+            above = f(theta)
+            theta[index] = old - h
+            grad[index] = (above - f(theta)) / (2 * h)
+            theta[index] = old
+        return grad
+
+    return gradient
+
+
+def by_chunks(dh, x, h_0, h, W_xh, W_hh, tau, *, before=1, add=True, own=False, counted_from=0):
+    dW_xh, dW_hh, db_h = np.zeros_like(W_xh), np.zeros_like(W_hh), np.zeros(W_hh.shape[0])
+    dh_next = np.zeros_like(h_0)
+    for t in range(x.shape[1] - 1, -1, -1):
+        if (t + 1 - counted_from) % tau == 0:
+            dh_next = np.zeros_like(h_0)
+        at_start = t % tau == 0
+        h_prev = (h[:, t - before] if at_start else h[:, t - 1]) if t > 0 else h_0
+        h_prev = h[:, t] if own else h_prev
+        da = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        if add:
+            dW_xh += x[:, t].T @ da
+            dW_hh += h_prev.T @ da
+            db_h += da.sum(axis=0)
+        else:
+            dW_xh, dW_hh, db_h = x[:, t].T @ da, h_prev.T @ da, da.sum(axis=0)
+        dh_next = da @ W_hh.T
+    return dW_xh, dW_hh, db_h
+
+
+def chunked(**slip):
+    return lambda dh, x, h_0, h, W_xh, W_hh, tau: by_chunks(dh, x, h_0, h, W_xh, W_hh, tau, **slip)
+
+
+def all_zero_at_a_cut(dh, x, h_0, h, W_xh, W_hh, tau):
+    da, back = np.zeros_like(h), np.zeros_like(h_0)
+    for t in reversed(range(h.shape[1])):
+        upstream = np.zeros_like(h_0) if (t + 1) % tau == 0 else dh[:, t] + back
+        da[:, t] = upstream * (1 - h[:, t] ** 2)
+        back = da[:, t] @ W_hh.T
+    before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
+    return np.einsum("btd,bth->dh", x, da), np.einsum("btg,bth->gh", before, da), da.sum((0, 1))
+
+
+def clipped_step(c):
+    def update(theta, grad, cache, lr, eps=1e-8):
+        grad = np.maximum(np.minimum(grad, c), -c)
+        new = cache + grad * grad
+        return theta - lr * grad / (np.sqrt(new) + eps), new
+
+    return update
+
+
+NAMED = {
+    "relative_error": {
+        "a mask": (masked, "left_out_where_one_is_zero"),
+        "a mask that may be empty": (masked_and_empty, "left_out_where_one_is_zero"),
+        "a loop with continue": (in_a_loop_unless_one_is_zero, "left_out_where_one_is_zero"),
+        "nothing below 1e-10": (in_a_loop_above(1e-10), "constant_below"),
+        "nothing below 1e-12": (in_a_loop_above(1e-12), "constant_below"),
+        "nothing below 1e-30": (in_a_loop_above(1e-30), "constant_below"),
+        "a floor of 1e-12": (
+            lambda a, b: (np.abs(a - b) / (np.abs(a) + np.abs(b)).clip(1e-12)).max(),
+            "constant_below",
+        ),
+        "a floor of 1e-20": (
+            lambda a, b: (np.abs(a - b) / (np.abs(a) + np.abs(b)).clip(1e-20)).max(),
+            "constant_below",
+        ),
+        "the machine's eps": (
+            lambda a, b: (np.abs(a - b) / (np.finfo(a.dtype).eps + np.abs(a) + np.abs(b))).max(),
+            "constant_below",
+        ),
+    },
+    "numerical_gradient": {
+        "a row and its view": (a_row_at_a_time, "first_axis_only"),
+        "a row of a copy": (a_row_of_a_copy, "first_axis_only"),
+        "1e-5": (a_fixed_step(1e-5), "eps_not_used"),
+        "1e-6": (a_fixed_step(1e-6), "eps_not_used"),
+        "half a step": (lambda f, theta, eps=1e-5: central(f, theta, eps, 0.5), "eps_not_used"),
+        "a short step, however long": (lambda f, theta, eps=1e-5: central(f, theta, min(eps, 1e-5)), "eps_not_used"),
+        "five points": (
+            lambda f, theta, eps=1e-5: 4 / 3 * central(f, theta, eps) - 1 / 3 * central(f, theta, 2 * eps),
+            "eps_not_used",
+        ),
+    },
+    "truncated_bptt": {
+        "as the page counts": (chunked(counted_from=1), "cuts_one_step_off"),
+        "the chunk's own first state": (chunked(before=0), "state_reset_at_cuts"),
+        "the state that was made": (chunked(own=True), "dW_hh_from_h_t"),
+        "= for +=": (chunked(add=False), "overwritten"),
+        "all zero at a cut": (all_zero_at_a_cut, "loss_dropped_at_cuts"),
+    },
+    "adagrad_step": {
+        "eps by heart": (
+            step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g * g) + 1e-8), c + g * g)),
+            "eps_not_used",
+        ),
+        "clipped at five": (clipped_step(5), "gradients_clipped"),
+        "clipped at one": (clipped_step(1), "gradients_clipped"),
+    },
 }
 
 WRONG = {
@@ -287,6 +482,15 @@ def test_what_is_nearly_right_fails_and_gets_no_wrong_name(exercise_id, name):
         assert verdict.diagnosis is None or verdict.diagnosis.id in true
 
 
+@pytest.mark.parametrize(("exercise_id", "name"), [(e, name) for e, named in NAMED.items() for name in named])
+def test_a_slip_is_named_however_it_is_written(exercise_id, name):
+    function, mistake = NAMED[exercise_id][name]
+    for seed in SEEDS:
+        verdict = exercise(exercise_id).verdict(function, seed)
+        assert not verdict
+        assert (seed, verdict.diagnosis and verdict.diagnosis.id) == (seed, mistake)
+
+
 @pytest.mark.parametrize(("exercise_id", "name"), [(e, name) for e, right in RIGHT.items() for name in right])
 def test_what_is_right_in_another_way_passes(exercise_id, name):
     for seed in SEEDS:
@@ -310,7 +514,7 @@ def trained(function, seed=0):
 
 def loop(
     ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads, *,
-    start=None, h_start=None, rule=None, order=None, result=None, calls=1, more=0,
+    start=None, h_start=None, rule=None, order=None, following=None, result=None, calls=1, more=0, fresh=False,
 ):  # fmt: skip
     """A loop of a student's own, with one thing as the student will have it."""
     V, H, T = vocab_size, hidden_size, seq_length
@@ -321,12 +525,15 @@ def loop(
     rule = rule or (lambda t, g, c: (t - lr * g / (np.sqrt(c + g**2) + 1e-8), c + g**2))
     zeros = np.zeros((1, H)) if h_start is None else h_start(H)
     places = order(ids, T) if order else list(range(0, len(ids) - T, T))
+    following = following or (lambda ids: ids[1:])
     losses, h = [], zeros
     for k in range(num_updates + more):
         p = places[k % len(places)]
         h = zeros if p == places[0] else h
+        if fresh and p == places[0]:
+            cache = {name: np.zeros(shape) for name, shape in shapes.items()}
         for _ in range(calls):
-            loss, grads, h_next = loss_and_grads(params, ids[p : p + T], ids[p + 1 : p + T + 1], h)
+            loss, grads, h_next = loss_and_grads(params, ids[p : p + T], following(ids)[p : p + T], h)
         h = h_next
         losses.append(loss)
         for name in params:
@@ -370,7 +577,40 @@ WRONG_LOOPS = {
     "no update": (training(more=-100), set()),
     "raises": (quits, set()),
 }
+NAMED_LOOPS = {
+    "as long as all inputs are there": (
+        training(order=lambda ids, T: list(range(0, len(ids) - T + 1, T))),
+        "last_chunk_kept",
+    ),
+    "N // T chunks": (training(order=lambda ids, T: [k * T for k in range(len(ids) // T)]), "last_chunk_kept"),
+    "N // T chunks, rolled": (
+        training(order=lambda ids, T: [k * T for k in range(len(ids) // T)], following=lambda ids: np.roll(ids, -1)),
+        "last_chunk_kept",
+    ),
+    "N // T chunks, and 0 at the end": (
+        training(order=lambda ids, T: [k * T for k in range(len(ids) // T)], following=lambda ids: [*ids[1:], 0]),
+        "last_chunk_kept",
+    ),
+    "as long as an id is left": (training(order=lambda ids, T: list(range(0, len(ids), T))), "last_chunk_kept"),
+    "as long as an id is left, rolled": (
+        training(order=lambda ids, T: list(range(0, len(ids), T)), following=lambda ids: np.roll(ids, -1)),
+        "last_chunk_kept",
+    ),
+    "as long as a target is left": (training(order=lambda ids, T: list(range(0, len(ids) - 1, T))), "last_chunk_kept"),
+    "one too few": (
+        training(order=lambda ids, T: list(range(0, len(ids) - T - 1, T)) or [0]),
+        "full_last_chunk_dropped",
+    ),
+    "new caches for each reading": (training(fresh=True), "cache_reset_with_the_text"),
+    "eps in the root": (
+        lambda **inputs: loop(
+            **inputs, rule=lambda t, g, c: (t - inputs["lr"] * g / np.sqrt(c + g**2 + 1e-8), c + g**2)
+        ),
+        "eps_inside_the_root",
+    ),
+}
 RIGHT_LOOPS = {
+    "rolled, and no target missing": training(following=lambda ids: np.roll(ids, -1)),
     "as it stands": training(),
     "asked three times": training(calls=3),
     "larger weights": lambda **inputs: loop(**inputs, start=lambda name, shape: inputs["rng"].standard_normal(shape)),
@@ -395,6 +635,47 @@ def test_a_loop_that_is_nearly_right_fails_and_gets_no_wrong_name(name):
         verdict = trained(function, seed)
         assert not verdict
         assert verdict.diagnosis is None or verdict.diagnosis.id in true
+
+
+@pytest.mark.parametrize("name", NAMED_LOOPS)
+def test_a_slip_in_a_loop_is_named_however_it_is_written(name):
+    function, mistake = NAMED_LOOPS[name]
+    for seed in SEEDS:
+        verdict = trained(function, seed)
+        assert not verdict
+        assert (seed, verdict.diagnosis and verdict.diagnosis.id) == (seed, mistake)
+
+
+def test_a_chunk_that_lacks_its_last_target_is_shown_with_what_is_missing():
+    verdict = trained(NAMED_LOOPS["N // T chunks"][0])
+    (problem,) = next(case.problems for case in verdict.cases if case.problems)
+    assert re.fullmatch(
+        r"chunks: update 3, where the text begins anew: inputs = ids\[0:3\], \[\d, \d, \d\], "
+        r"targets = ids\[1:4\], \[\d, \d, \d\]; got inputs \[\d, \d, \d\], targets \[\d, \d\]",
+        problem.text,
+    )
+
+
+def test_of_two_calls_for_each_update_only_that_is_said():
+    def asks_again_after_the_step(loss_and_grads, **inputs):
+        def twice(params, *chunk):
+            answer = loss_and_grads(params, *chunk)
+            loss_and_grads({name: theta + 1 for name, theta in params.items()}, *chunk)
+            return answer
+
+        return loop(loss_and_grads=twice, **inputs)
+
+    verdict = trained(asks_again_after_the_step)
+    assert not verdict
+    assert verdict.diagnosis is None
+    (problem,) = verdict.cases[0].problems
+    assert problem.text == "4 updates, with one call of `loss_and_grads` each; there were 8 calls"
+
+
+def test_after_an_update_too_many_the_losses_are_as_many_as_were_asked_for():
+    text = repr(trained(training(more=1)))
+    assert "4 updates, with one call of `loss_and_grads` each; there were 5 calls" in text
+    assert "losses: got (5,), expected (4,), that is (U)" in text
 
 
 @pytest.mark.parametrize("name", RIGHT_LOOPS)

@@ -30,9 +30,10 @@ EXAMPLE = Case(
 SYMBOLS = {1: "H", 2: "DH", 3: "BTH"}
 
 
-def case(rng, *shape, lr, first=False, still=0, **more):
-    """`first`: nothing is in the cache yet. `still`: so many entries have never had a gradient."""
+def case(rng, *shape, lr, first=False, still=0, large=1.0, **more):
+    """`first`: nothing is in the cache yet. `still`: so many entries have never had a gradient. `large`: a factor."""
     grad = rng.uniform(0.2, 2, size=shape) * rng.choice([-1, 1], size=shape)
+    grad *= large
     cache = np.zeros(shape) if first else rng.uniform(0.5, 3, size=shape) ** 2
     never = rng.permutation(grad.size)[:still]
     grad.flat[never] = cache.flat[never] = 0
@@ -47,6 +48,8 @@ def cases(rng):
     yield case(rng, 2, 3, 4, lr=0.1, still=4, eps=1e-4)
     yield case(rng, 1, 2, lr=0.3, first=True)
     yield case(rng, 2, 1, lr=1.5, eps=0.5)
+    yield case(rng, 5, 2, lr=0.1, large=30.0)
+    yield case(rng, 4, 3, lr=0.2, eps=7.0)
 
 
 SPEC = Spec(
@@ -167,6 +170,29 @@ def eps_left_out(theta, grad, cache, lr, eps=1e-8):
     """Tempting because 1e-8 is next to nothing; where no gradient has come yet it keeps 0 / 0 away."""
     cache = cache + grad**2
     return theta - lr * grad / np.sqrt(cache), cache
+
+
+@SPEC.misconception(keeps=["cache"])
+def eps_not_used(theta, grad, cache, lr, eps=1e-8):
+    """Tempting because 1e-8 is the number that everybody takes; who passes another one means it."""
+    cache = cache + grad**2
+    return theta - lr * grad / (np.sqrt(cache) + 1e-8), cache
+
+
+@SPEC.misconception()
+def gradients_clipped(theta, grad, cache, lr, eps=1e-8):
+    """Tempting because a well-known script clips to ±5 before this step; that is another tool, of chapter 3."""
+    grad = np.clip(grad, -5, 5)
+    cache = cache + grad**2
+    return theta - lr * grad / (np.sqrt(cache) + eps), cache
+
+
+@SPEC.misconception("gradients_clipped")
+def gradients_clipped_at_one(theta, grad, cache, lr, eps=1e-8):
+    """The same at ±1."""
+    grad = np.clip(grad, -1, 1)
+    cache = cache + grad**2
+    return theta - lr * grad / (np.sqrt(cache) + eps), cache
 
 
 @SPEC.misconception(keeps=["cache"])

@@ -1,6 +1,7 @@
-"""How `numerical_gradient` is checked: against derivatives by a complex step, on functions that take complex numbers.
+"""How `numerical_gradient` is checked: against slopes by a complex step, on functions that take complex numbers.
 
-A central difference of a quadratic function is its derivative whatever eps is; the others get a small eps.
+A central difference is the mean of the slope between its two points: for a quadratic function the derivative whatever
+eps is, for others the derivative if eps is small, and another number, which tells eps, if it is large.
 """
 
 import numpy as np
@@ -8,17 +9,23 @@ import numpy as np
 from grader.fixtures import BUILDERS
 from grader.spec import Case, Facet, Fixture, Output, Spec, Tolerance
 
-EXACT, ORDINARY = "exact steps", "ordinary"
+EXACT, ORDINARY, LONG, BY_HAND = "exact steps", "ordinary", "a long step", "the notebook's example"
 SYMBOLS = {1: "H", 2: "DH", 3: "BTH"}
+NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)  # of a mean over [-1, 1]; the weights sum to 2
 
 
 def oracle(f, theta, eps=1e-5):
-    """The imaginary part of f after an imaginary step, which no rounding touches: no difference is taken."""
+    """The mean of the slope from eps below to eps above. A slope is the imaginary part of f after an imaginary step,
+    which no rounding touches: no difference is taken.
+    """
     gradient = np.zeros(theta.shape)
     for index in np.ndindex(theta.shape):
-        step = np.zeros(theta.shape, dtype=complex)
-        step[index] = 1e-30j
-        gradient[index] = (f(theta + step) / 1e-30).imag
+        slopes = []
+        for node in NODES:
+            step = np.zeros(theta.shape, dtype=complex)
+            step[index] = eps * node + 1e-30j
+            slopes.append((f(theta + step) / 1e-30).imag)
+        gradient[index] = WEIGHTS @ slopes / 2
     return gradient
 
 
@@ -26,14 +33,15 @@ def quadratic(theta, matrix, linear):
     return Fixture("quadratic", {"shape": list(theta.shape), "matrix": matrix, "linear": linear})
 
 
-EXAMPLE_THETA = np.array([[0.70, -0.20]])
+EXAMPLE_THETA = np.array([[3.00, 2.00]])
 EXAMPLE = Case(
     sizes={"D": 1, "H": 2},
     inputs={
-        "f": quadratic(EXAMPLE_THETA, np.array([[1.50, 0.50], [0.00, -1.00]]), np.array([0.30, 2.00])),
+        "f": quadratic(EXAMPLE_THETA, np.array([[1.00, 3.00], [0.00, 0.00]]), np.array([0.00, 0.00])),
         "theta": EXAMPLE_THETA,
         "eps": 0.10,
     },
+    kind=BY_HAND,
 )
 
 
@@ -47,7 +55,7 @@ def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
     n = int(np.prod(shape))
     while True:
         theta = rng.normal(size=shape)
-        if kind == EXACT:
+        if kind in (EXACT, LONG):
             theta = np.round(theta * 2**10) / 2**10  # with eps a power of 2, every sum is exact
         matrix, vector = rng.normal(size=(n + 2, n)), rng.normal(size=n + 2)
         f = Fixture(
@@ -57,7 +65,12 @@ def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
         if form == "quadratic":
             f = quadratic(theta, matrix[:n], vector[:n])
         step = eps or 1e-5
-        if tells(BUILDERS[f.kind](**f.params), theta, step) and (kind == EXACT) == stays(theta, step):
+        value = BUILDERS[f.kind](**f.params)
+        if (
+            (kind in (EXACT, LONG)) == stays(theta, step)
+            and tells(value, theta, step)
+            and (kind != LONG or bends(value, theta, step))
+        ):
             inputs = {"f": f, "theta": theta}
             return Case(
                 dict(zip(SYMBOLS[len(shape)], shape, strict=True)), inputs | ({"eps": eps} if eps else {}), kind
@@ -74,6 +87,17 @@ def tells(f, theta, eps):
     return True
 
 
+def bends(f, theta, eps):
+    """Whether a step of another length than eps visibly gives another central difference, in every entry."""
+    for index in np.ndindex(theta.shape):
+        step = np.zeros(theta.shape)
+        step[index] = 1
+        slopes = [(f(theta + h * step) - f(theta - h * step)) / (2 * h) for h in (1e-5, eps / 2, eps, 2 * eps)]
+        if min(abs(a - b) for k, a in enumerate(slopes) for b in slopes[:k]) < 1e-3:
+            return False
+    return True
+
+
 def cases(rng):
     yield case(rng, 2, 3, kind=EXACT, eps=2.0**-17)
     yield case(rng, 3, 3, kind=EXACT, eps=2.0**-4, form="quadratic")
@@ -84,6 +108,8 @@ def cases(rng):
     yield case(rng, 5)
     yield case(rng, 3, 1, 2)
     yield case(rng, 2, 4, eps=0.3, form="quadratic")
+    yield case(rng, 2, 3, kind=LONG, eps=2.0**-1)
+    yield case(rng, 4, kind=LONG, eps=2.0**-2)
 
 
 SPEC = Spec(
@@ -92,7 +118,11 @@ SPEC = Spec(
     cases=cases,
     oracle=oracle,
     tolerance=Tolerance(relative=1e-8, absolute=2e-8),
-    facets=[Facet("gradient", 3, kinds=(EXACT,)), Facet("theta as it was", 1, kinds=(ORDINARY,))],
+    facets=[
+        Facet("gradient", 2, kinds=(EXACT,)),
+        Facet("theta as it was", 1, kinds=(ORDINARY, BY_HAND)),
+        Facet("the eps that is passed", 1, kinds=(LONG,)),
+    ],
     why="""
 One entry at a time moves by eps to either side, the others stay where they are: that is what *partial* means. The two
 values lie 2·eps apart. Taken on both sides, the errors of second order cancel, so halving eps quarters the error.
@@ -223,7 +253,7 @@ def two_copies_that_wander(f, theta, eps=1e-5):
     return gradient
 
 
-@SPEC.misconception(keeps=["gradient"])
+@SPEC.misconception(keeps=["gradient", "the eps that is passed"])
 def restored_to_rounding(f, theta, eps=1e-5):
     """Tempting because on paper up, twice down, and up again is where one was. Floating point rounds at each step."""
     gradient = np.zeros(theta.shape)
@@ -286,6 +316,34 @@ def one_number_a_row(f, theta, eps=1e-5):
     return np.array([(f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / (2 * eps) for i in range(len(theta))])
 
 
+@SPEC.misconception("first_axis_only")
+def a_row_and_its_view(f, theta, eps=1e-5):
+    """The same in place. What was kept of the row is a view of it, so it moves along, and nothing is ever put back."""
+    gradient = np.zeros(theta.shape)
+    for i in range(len(theta)):
+        old = theta[i]
+        theta[i] = old + eps
+        above = f(theta)
+        theta[i] = old - eps
+        gradient[i] = (above - f(theta)) / (2 * eps)
+        theta[i] = old
+    return gradient
+
+
+@SPEC.misconception("first_axis_only")
+def a_row_put_back_from_its_view(f, theta, eps=1e-5):
+    """The same with += and -=: here both values are right, and what is put back is what stands there."""
+    gradient = np.zeros(theta.shape)
+    for i in range(len(theta)):
+        old = theta[i]
+        theta[i] += eps
+        above = f(theta)
+        theta[i] -= 2 * eps
+        gradient[i] = (above - f(theta)) / (2 * eps)
+        theta[i] = old
+    return gradient
+
+
 @SPEC.misconception()
 def two_axes_only(f, theta, eps=1e-5):
     """Tempting because the weights one thinks of are matrices; a bias has one axis, and some arrays have three."""
@@ -326,12 +384,39 @@ def along_unit_vectors(f, theta, eps=1e-5):
     return np.reshape([(f(theta + eps * d) - f(theta - eps * d)) / eps / 2 for d in directions], theta.shape)
 
 
-@SPEC.alternative
+@SPEC.misconception(keeps=["gradient", "theta as it was"])
+def eps_not_used(f, theta, eps=1e-5):
+    """Tempting because 1e-5 is the number that everybody takes; who passes another one wants to see what it does."""
+    gradient = np.zeros(theta.shape)
+    for i in each(theta):
+        gradient[i] = (f(moved(theta, i, 1e-5)) - f(moved(theta, i, -1e-5))) / 2e-5
+    return gradient
+
+
+@SPEC.misconception("eps_not_used")
+def half_steps(f, theta, eps=1e-5):
+    """The same with half a step to each side, so that the two points are one eps apart."""
+    gradient = np.zeros(theta.shape)
+    for i in each(theta):
+        gradient[i] = (f(moved(theta, i, eps / 2)) - f(moved(theta, i, -eps / 2))) / eps
+    return gradient
+
+
+@SPEC.misconception("eps_not_used")
 def four_points(f, theta, eps=1e-5):
-    """A difference of higher order: better than what is asked."""
+    """The same with two more points: a difference of higher order, and closer to the derivative than what is asked."""
     gradient = np.zeros(theta.shape)
     for i in each(theta):
         near = (f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / (2 * eps)
         far = (f(moved(theta, i, 2 * eps)) - f(moved(theta, i, -2 * eps))) / (4 * eps)
         gradient[i] = (4 * near - far) / 3
     return gradient
+
+
+@SPEC.alternative
+def values_first(f, theta, eps=1e-5):
+    """All values first, in two arrays; then their halves are subtracted and divided."""
+    above, below = np.empty(theta.shape), np.empty(theta.shape)
+    for i in each(theta):
+        above[i], below[i] = f(moved(theta, i, eps)), f(moved(theta, i, -eps))
+    return above / (2 * eps) - below / (2 * eps)

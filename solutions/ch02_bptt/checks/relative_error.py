@@ -64,9 +64,10 @@ def cases(rng):
     a[rng.integers(4)] = 0
     yield case(a, b)
 
-    a, b = pair(rng, 3, 4)
-    small = np.abs(1 - b / a) > np.median(np.abs(1 - b / a))
-    yield case(np.where(small, a * 1e-9, a), np.where(small, b * 1e-9, b), SMALL)
+    for scale in (1e-9, 1e-14, 1e-40):  # only 0 is nothing: no floor below the line, however low
+        a, b = pair(rng, 3, 4)
+        small = np.abs(1 - b / a) > np.median(np.abs(1 - b / a))
+        yield case(np.where(small, a * scale, a), np.where(small, b * scale, b), SMALL)
 
     a, b = pair(rng, 4, 3)
     both, opposite = np.split(rng.permutation(12)[:4], [3])
@@ -201,21 +202,85 @@ def zero_division(a, b):
 
 
 @SPEC.misconception(keeps=["0 / 0"])
+def left_out_where_one_is_zero(a, b):
+    """Tempting because 0 in either array looks like nothing to compare; an entry that was forgotten is just that."""
+    both = (a != 0) & (b != 0)
+    return np.max(np.divide(np.abs(a - b), np.abs(a) + np.abs(b), out=np.zeros(a.shape), where=both))
+
+
+@SPEC.misconception(keeps=["0 / 0"])
 def constant_below(a, b):
     """Tempting because a well-known course writes np.maximum(1e-8, …) below; it calls any two tiny gradients equal."""
     return np.max(np.abs(a - b) / np.maximum(1e-8, np.abs(a) + np.abs(b)))
 
 
 @SPEC.misconception("constant_below")
-def smaller_constant_below(a, b):
-    """The same with 1e-12, added."""
-    return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1e-12))
-
-
-@SPEC.misconception("constant_below")
 def larger_constant_below(a, b):
     """The same with 1e-6."""
     return np.max(np.abs(a - b) / np.maximum(1e-6, np.abs(a) + np.abs(b)))
+
+
+@SPEC.misconception("constant_below")
+def floor_of_1e_10(a, b):
+    """The same with 1e-10."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(1e-10, size))
+
+
+@SPEC.misconception("constant_below")
+def floor_of_1e_12(a, b):
+    """The same with 1e-12."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(1e-12, size))
+
+
+@SPEC.misconception("constant_below")
+def added_1e_12(a, b):
+    """The same with 1e-12, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + 1e-12))
+
+
+@SPEC.misconception("constant_below")
+def added_1e_15(a, b):
+    """The same with 1e-15, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + 1e-15))
+
+
+@SPEC.misconception("constant_below")
+def added_1e_16(a, b):
+    """The same with 1e-16, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + 1e-16))
+
+
+@SPEC.misconception("constant_below")
+def floor_of_the_machine(a, b):
+    """The same with the smallest number that can be told when it is added to 1."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(np.finfo(float).eps, size))
+
+
+@SPEC.misconception("constant_below")
+def added_machine_eps(a, b):
+    """The same with that number, added."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / (size + np.finfo(float).eps))
+
+
+@SPEC.misconception("constant_below")
+def floor_of_1e_30(a, b):
+    """The same with 1e-30: a floor, however low, is a floor."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.abs(a - b) / np.maximum(1e-30, size))
+
+
+@SPEC.misconception("constant_below")
+def small_ones_left_out(a, b):
+    """The same by leaving out the entries whose sizes add up to less than 1e-10."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.divide(np.abs(a - b), size, out=np.zeros(a.shape), where=size > 1e-10))
 
 
 @SPEC.misconception()
@@ -228,6 +293,12 @@ def eps_added_to_the_sum(a, b):
 def larger_eps_added(a, b):
     """The same with 1e-6."""
     return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1e-6))
+
+
+@SPEC.misconception("eps_added_to_the_sum")
+def smaller_eps_added(a, b):
+    """The same with 1e-10."""
+    return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1e-10))
 
 
 @SPEC.misconception()

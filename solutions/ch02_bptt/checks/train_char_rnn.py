@@ -8,7 +8,7 @@ import numpy as np
 
 from grader.spec import Case, Facet, Fixture, Output, Spec
 
-SCRIPTED, HELLO = "ordinary", "hello"
+SCRIPTED, HELLO, BY_HAND = "ordinary", "hello", "the notebook's example"
 
 
 def shapes(V, H):
@@ -36,9 +36,9 @@ def text(rng, N, V, T):
             return ids
 
 
-def case(rng, N, V, H, T, num_updates):
+def case(rng, N, V, H, T, num_updates, ids=None):
     inputs = {
-        "ids": text(rng, N, V, T),
+        "ids": text(rng, N, V, T) if ids is None else np.array(ids),
         "vocab_size": V,
         "hidden_size": H,
         "seq_length": T,
@@ -47,7 +47,7 @@ def case(rng, N, V, H, T, num_updates):
         "rng": Fixture("rng", {"seed": int(rng.integers(2**31))}),
         "loss_and_grads": script(rng, V, H, num_updates),
     }
-    return Case({"V": V, "H": H, "T": T}, inputs)
+    return Case({"V": V, "H": H, "T": T}, inputs, SCRIPTED if ids is None else BY_HAND)
 
 
 def hello(seed):
@@ -71,8 +71,8 @@ def cases(rng):
     yield case(rng, N=17, V=7, H=3, T=5, num_updates=9)  # three chunks, and one token over
     yield case(rng, N=9, V=4, H=4, T=4, num_updates=5)  # two chunks, to the last token
     yield case(rng, N=15, V=6, H=2, T=4, num_updates=7)  # three chunks, and a short one of two
+    yield case(rng, N=12, V=5, H=1, T=3, num_updates=6)  # all inputs of a fourth chunk, and its last target missing
     yield case(rng, N=5, V=5, H=3, T=1, num_updates=6)
-    yield case(rng, N=12, V=5, H=1, T=3, num_updates=6)
     yield case(rng, N=3, V=1, H=3, T=2, num_updates=3)
     yield case(rng, N=6, V=3, H=2, T=5, num_updates=4)  # one chunk
     yield hello(int(rng.integers(2**31)))
@@ -80,13 +80,13 @@ def cases(rng):
 
 SPEC = Spec(
     outputs=[Output("losses", ("U",)), Output("params")],
-    example=case(np.random.default_rng(2), N=8, V=4, H=2, T=3, num_updates=4),
+    example=case(np.random.default_rng(2), N=8, V=10, H=2, T=3, num_updates=4, ids=[7, 1, 4, 4, 9, 0, 2, 5]),
     cases=cases,
     facets=[
-        Facet("chunks", 2, outputs=("chunks",), kinds=(SCRIPTED,)),
-        Facet("state", 2, outputs=("state",), kinds=(SCRIPTED,)),
-        Facet("updates", 2, outputs=("updates",), kinds=(SCRIPTED,)),
-        Facet("weights and losses", 1, outputs=("params", "losses"), kinds=(SCRIPTED,)),
+        Facet("chunks", 2, outputs=("chunks",), kinds=(SCRIPTED, BY_HAND)),
+        Facet("state", 2, outputs=("state",), kinds=(SCRIPTED, BY_HAND)),
+        Facet("updates", 2, outputs=("updates",), kinds=(SCRIPTED, BY_HAND)),
+        Facet("weights and losses", 1, outputs=("params", "losses"), kinds=(SCRIPTED, BY_HAND)),
         Facet("hello", 1, outputs=("chunks", "params", "losses", "learning"), kinds=(HELLO,)),
     ],
     why="""
@@ -165,6 +165,25 @@ def last_chunk_kept_unevenly(ids, seq_length, **others):
     return loop(ids, seq_length=seq_length, fits=lambda p: p + 1 < len(ids), **others)
 
 
+@SPEC.misconception("last_chunk_kept")
+def last_target_missing(ids, seq_length, **others):
+    """The same where all inputs are there: p + seq_length > len(ids) asks for those, and forgets the last target."""
+    return loop(ids, seq_length=seq_length, fits=lambda p: p + seq_length <= len(ids), **others)
+
+
+@SPEC.misconception("last_chunk_kept")
+def last_target_from_the_beginning(ids, seq_length, **others):
+    """The same with np.roll, which puts the text's first id after its last one."""
+    T, following = seq_length, np.roll(ids, -1)
+    return loop(
+        ids,
+        seq_length=T,
+        chunk=lambda p: (ids[p : p + T], following[p : p + T]),
+        fits=lambda p: p + T <= len(ids),
+        **others,
+    )
+
+
 @SPEC.misconception(keeps=["state", "updates", "weights and losses", "hello"])
 def full_last_chunk_dropped(ids, seq_length, **others):
     """Tempting because a well-known script restarts at `p + seq_length + 1 >= len(data)`, one token too early."""
@@ -239,6 +258,29 @@ def plain_descent(**inputs):
 def cache_not_kept(**inputs):
     """Tempting because zeros are made where they are used, inside the loop; then every step is lr long, for ever."""
     return loop(**inputs, step=lambda params, grads, cache, lr: adagrad(params, grads, {}, lr))
+
+
+@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
+def cache_reset_with_the_text(ids, seq_length, **others):
+    """Tempting because the place and the state begin anew there; a cache belongs to the weights, which go on."""
+    per_text, seen = (len(ids) - 1) // seq_length, []
+
+    def step(params, grads, cache, lr):
+        seen.append(1)
+        return adagrad(params, grads, cache if (len(seen) - 1) % per_text else {}, lr)
+
+    return loop(ids, seq_length=seq_length, step=step, **others)
+
+
+@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
+def eps_inside_the_root(**inputs):
+    """Tempting because other optimisers have it there; the difference is small, and there."""
+
+    def step(params, grads, cache, lr):
+        cache = {name: cache.get(name, 0) + grads[name] ** 2 for name in params}
+        return {name: params[name] - lr * grads[name] / np.sqrt(cache[name] + 1e-8) for name in params}, cache
+
+    return loop(**inputs, step=step)
 
 
 def with_one_number(params, grads, cache, lr):

@@ -5,7 +5,7 @@ import torch
 
 from grader.spec import Case, Facet, Output, Spec
 
-WHOLE, SHORT, FULL = "ordinary", "a short last chunk", "tau ≥ T"
+WHOLE, SHORT, FULL, BY_HAND = "ordinary", "a short last chunk", "tau ≥ T", "the notebook's example"
 
 
 def oracle(dh, x, h_0, h, W_xh, W_hh, tau):
@@ -32,17 +32,17 @@ def forward(x, h_0, W_xh, W_hh, b_h):
 
 
 EXAMPLE = Case(
-    sizes={"B": 1, "T": 3, "D": 1, "H": 1, "tau": 2},
+    sizes={"B": 1, "T": 5, "D": 1, "H": 1, "tau": 3},
     inputs={
-        "dh": np.array([[[0.50], [-1.00], [2.00]]]),
-        "x": np.array([[[1.00], [0.40], [-0.70]]]),
-        "h_0": np.array([[0.25]]),
-        "h": np.array([[[0.60], [0.55], [-0.20]]]),
+        "dh": np.array([[[-0.48], [-0.05], [0.80], [0.05], [2.50]]]),
+        "x": np.array([[[1.00], [-1.50], [2.00], [0.50], [-1.00]]]),
+        "h_0": np.array([[0.40]]),
+        "h": np.array([[[-0.50], [0.60], [0.50], [-0.60], [0.80]]]),
         "W_xh": np.array([[0.75]]),
-        "W_hh": np.array([[0.90]]),
-        "tau": 2,
+        "W_hh": np.array([[0.50]]),
+        "tau": 3,
     },
-    kind=SHORT,
+    kind=BY_HAND,
 )
 
 
@@ -75,7 +75,7 @@ SPEC = Spec(
     oracle=oracle,
     facets=[
         Facet("whole chunks", 2, kinds=(WHOLE,)),
-        Facet("a short last chunk", 1, kinds=(SHORT,)),
+        Facet("a short last chunk", 1, kinds=(SHORT, BY_HAND)),
         Facet("tau ≥ T", 1, kinds=(FULL,)),
     ],
     why="""
@@ -102,6 +102,15 @@ def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None, through=None):
     return dW_xh, dW_hh, db_h
 
 
+def blame(dh, h, W_hh, cut):
+    """What reaches the sum inside the tanh at each step, (B, T, H)."""
+    da, dh_next = np.zeros(h.shape), 0.0
+    for t in reversed(range(h.shape[1])):
+        da[:, t] = (dh[:, t] + (0 if cut(t) else dh_next)) * (1 - h[:, t] ** 2)
+        dh_next = da[:, t] @ W_hh.T
+    return da
+
+
 @SPEC.misconception(keeps=["tau ≥ T"])
 def gradient_crosses_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
     """Tempting because a loop over chunks looks like cutting, even if what comes back is carried on."""
@@ -121,6 +130,27 @@ def h_0_again_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
     """The same with h_0, which rnn_backward asks for by that name."""
     before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
     before[:, tau::tau] = h_0[:, None]
+    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
+
+
+@SPEC.misconception("state_reset_at_cuts")
+def own_first_state_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
+    """The same with the chunk's own first state, `h[:, start]` for `h[:, start - 1]`."""
+    before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
+    before[:, tau::tau] = h[:, tau::tau]
+    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
+
+
+@SPEC.misconception()
+def dW_hh_from_h_t(dh, x, h_0, h, W_xh, W_hh, tau):
+    """Tempting because dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before."""
+    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=h)
+
+
+@SPEC.misconception("dW_hh_from_h_t")
+def dW_hh_from_h_t_but_for_h_0(dh, x, h_0, h, W_xh, W_hh, tau):
+    """The same with h_0 at t = 0, where somebody thought of it."""
+    before = np.concatenate([h_0[:, None], h[:, 1:]], axis=1)
     return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
 
 
@@ -161,6 +191,21 @@ def last_tau_steps_only(dh, x, h_0, h, W_xh, W_hh, tau):
 def first_chunk_only(dh, x, h_0, h, W_xh, W_hh, tau):
     """The same where the loop runs backwards through the chunks."""
     return backward(dh[:, :tau], x[:, :tau], h_0, h[:, :tau], W_hh, cut=lambda t: False)
+
+
+@SPEC.misconception()
+def overwritten(dh, x, h_0, h, W_xh, W_hh, tau):
+    """Tempting because each line is right for its step; the next step writes over it."""
+    da = blame(dh, h, W_hh, cut=lambda t: (t + 1) % tau == 0)[:, 0]  # (B, H)
+    return x[:, 0].T @ da, h_0.T @ da, da.sum(axis=0)
+
+
+@SPEC.misconception()
+def loss_dropped_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
+    """Tempting because 'zero at a cut' is easily put around the whole sum; the loss of that step is in it too."""
+    dh = dh.copy()
+    dh[:, tau - 1 :: tau] = 0
+    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0)
 
 
 @SPEC.misconception()
