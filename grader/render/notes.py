@@ -54,9 +54,8 @@ class Progress:
             lines.append((chapter.title, "", ""))
             for exercise in chapter.exercises:
                 verdict = self.verdicts.get(exercise.id)
-                earned, how = (
-                    (0.0, "not checked in this session") if verdict is None else (verdict.earned, headline(verdict))
-                )
+                earned = 0.0 if verdict is None else verdict.earned
+                how = "not checked in this session" if verdict is None else headline(verdict)
                 lines.append(("", exercise.id, f"{number(earned)} / {number(exercise.points)}   {how}"))
         return lines
 
