@@ -597,6 +597,11 @@ WRONG_WALKS = {
     ),
     "weights of all but the last step": (hooked(gather=lambda t, T: t < T - 1), None, {"dx", "dh_0"}),
     "weights with a discount": (hooked(gather=lambda t, T: 0.9 ** (T - 1 - t)), None, {"dx", "dh_0"}),
+    "dW_xh and db_h of all steps but the first": (
+        mixed(known("first_step_left_out"), "dW_xh", "db_h"),
+        "first_step_left_out For dW_xh and db_h:",
+        {"dx", "dh_0", "dW_hh"},
+    ),
     "dh_0 zero": (replaced(dh_0=lambda g, i: 0 * g), None, REST["dh_0"]),
     "dh_0 summed over the batch": (replaced(dh_0=lambda g, i: g.sum(axis=0)), None, REST["dh_0"]),
     "dx one step late": (replaced(dx=lambda g, i: np.roll(g, 1, axis=1)), "one_step_late For dx:", REST["dx"]),

@@ -34,6 +34,9 @@ WRONG_ERROR = {
     "twice": (lambda a, b: 2 * errors(a, b).max(), {"constant_factor"}),
     "of squares": (lambda a, b: ((a - b) ** 2 / np.where(a**2 + b**2 > 0, a**2 + b**2, 1)).max(), set()),
     "absolute error": (lambda a, b: np.abs(a - b).max(), set()),
+    "absolute where one is zero": (lambda a, b: np.where(a * b, errors(a, b), np.abs(a - b)).max(), set()),
+    "nothing where b is zero": (lambda a, b: np.where(b, errors(a, b), 0).max(), set()),
+    "nothing where all are close": (lambda a, b: 0.0 if np.allclose(a, b) else errors(a, b).max(), set()),
     "one where both are zero": (lambda a, b: 1.0 if (a == b).any() else errors(a, b).max(), set()),
     "as text": (lambda a, b: str(errors(a, b).max()), set()),
     "an array of one": (lambda a, b: errors(a, b).max(keepdims=True), set()),
@@ -411,6 +414,7 @@ def clipped_step(c):
 
 NAMED = {
     "relative_error": {
+        "b minus a": (lambda a, b: np.nan_to_num((b - a) / (np.abs(a) + np.abs(b))).max(), "sign_kept_above"),
         "a mask": (masked, "left_out_where_one_is_zero"),
         "a mask that may be empty": (masked_and_empty, "left_out_where_one_is_zero"),
         "a loop with continue": (in_a_loop_unless_one_is_zero, "left_out_where_one_is_zero"),
@@ -545,6 +549,17 @@ def training(**changed):
     return lambda **inputs: loop(**inputs, **changed)
 
 
+def one_number_in_turn(**inputs):
+    total = 0.0
+
+    def rule(theta, grad, _):
+        nonlocal total
+        total += np.sum(grad**2)
+        return theta - inputs["lr"] * grad / (np.sqrt(total) + 1e-8), 0
+
+    return loop(**inputs, rule=rule)
+
+
 def quits(**inputs):
     raise RuntimeError
 
@@ -552,6 +567,11 @@ def quits(**inputs):
 WRONG_LOOPS = {
     "backwards through the text": (training(order=lambda ids, T: list(range(0, len(ids) - T, T))[::-1]), set()),
     "always the first chunk": (training(order=lambda ids, T: [0]), {"always_the_first_chunk"}),
+    "slower and slower": (lambda **inputs: loop(**inputs, rule=lambda t, g, c: (t - g / (1 + c), c + 1)), set()),
+    "steps of one length": (
+        lambda **inputs: loop(**inputs, rule=lambda t, g, c: (t - inputs["lr"] * g / np.linalg.norm(g), c)),
+        set(),
+    ),
     "a chunk anywhere": (training(order=lambda ids, T: np.random.default_rng(3).permutation(len(ids) - T)), set()),
     "chunks shuffled": (training(order=lambda ids, T: [*range(T, len(ids) - T, T), 0]), set()),
     "h_0 as a vector": (training(h_start=np.zeros), set()),
@@ -601,6 +621,7 @@ NAMED_LOOPS = {
         training(order=lambda ids, T: list(range(0, len(ids) - T - 1, T)) or [0]),
         "full_last_chunk_dropped",
     ),
+    "one number, renewed by each array": (one_number_in_turn, "one_cache_for_all"),
     "new caches for each reading": (training(fresh=True), "cache_reset_with_the_text"),
     "eps in the root": (
         lambda **inputs: loop(

@@ -60,20 +60,26 @@ def cases(rng):
     a, b = pair(rng, 3, 5)
     b[tuple(rng.integers(size) for size in b.shape)] *= -1  # opposite signs: as wrong as can be
     yield case(a, b)
-    a, b = pair(rng, 4)
-    a[rng.integers(4)] = 0
-    yield case(a, b)
+    yield case(*pair(rng, 5, 2)[::-1])  # the largest error is where b is below a
+    for turn in (1, -1):
+        a, b = pair(rng, 4)
+        i = rng.integers(4)
+        a[i], b[i] = 0, rng.uniform(1.5, 2) * rng.choice([-1, 1])
+        yield case(*(a, b)[::turn])
 
     for scale in (1e-9, 1e-14, 1e-40):  # only 0 is nothing: no floor below the line, however low
         a, b = pair(rng, 3, 4)
         small = np.abs(1 - b / a) > np.median(np.abs(1 - b / a))
         yield case(np.where(small, a * scale, a), np.where(small, b * scale, b), SMALL)
+    a, b = pair(rng, 2, 5)
+    yield case(a * 1e-9, b * 1e-9, SMALL)
 
     a, b = pair(rng, 4, 3)
     both, opposite = np.split(rng.permutation(12)[:4], [3])
     a.flat[both] = b.flat[both] = 0
     a.flat[opposite], b.flat[opposite] = -rng.uniform(0.01, 0.05), rng.uniform(0.01, 0.05)
     yield case(a, b, ZERO)
+    yield case(b, a, ZERO)
     yield case(np.zeros(2), np.zeros(2), ZERO)
 
 
@@ -312,6 +318,19 @@ def sign_kept_above(a, b):
 def sign_kept_above_zeros_and_all(a, b):
     """The same without a thought for zeros."""
     return np.max((a - b) / (np.abs(a) + np.abs(b)))
+
+
+@SPEC.misconception("sign_kept_above")
+def sign_kept_the_other_way(a, b):
+    """The same with a taken from b."""
+    size = np.abs(a) + np.abs(b)
+    return np.max(np.divide(b - a, size, out=np.zeros(a.shape), where=size != 0))
+
+
+@SPEC.misconception("sign_kept_above")
+def sign_kept_the_other_way_zeros_and_all(a, b):
+    """The same, and without a thought for zeros."""
+    return np.max((b - a) / (np.abs(a) + np.abs(b)))
 
 
 @SPEC.misconception()

@@ -294,6 +294,20 @@ def one_cache_for_all(**inputs):
     return loop(**inputs, step=with_one_number)
 
 
+@SPEC.misconception("one_cache_for_all", keeps=["chunks", "state", "weights and losses", "hello"])
+def one_cache_renewed_by_each_array(**inputs):
+    """The same with the number renewed within the loop over the arrays, so that later ones get a larger one."""
+
+    def step(params, grads, cache, lr):
+        total, moved = cache.get("all", 0), {}
+        for name in params:
+            total += np.sum(grads[name] ** 2)
+            moved[name] = params[name] - lr * grads[name] / (np.sqrt(total) + 1e-8)
+        return moved, {"all": total}
+
+    return loop(**inputs, step=step)
+
+
 @SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
 def one_number_for_each_array(**inputs):
     """Tempting because a dict of zeros, one for each name, is quickly made, and a sum of squares fits into it."""

@@ -1,6 +1,6 @@
 """What is due of a training loop, by what it asks `loss_and_grads` and what it makes of the answers."""
 
-from itertools import pairwise
+from itertools import pairwise, product
 
 import numpy as np
 
@@ -303,19 +303,34 @@ def seen(part, matches):
 
 
 def _one_number(case, calls, answers, result, shared):
-    """Whether each array's step is its gradient times one number, which is the same for all arrays if `shared`."""
+    """Whether one number is kept where a number for each weight is due: one for each array or, if `shared`, for all."""
     weights = path(case, calls, result[1])
     if weights is None:
         return False
-    for k, (at, after) in enumerate(pairwise(weights)):
-        factors = [float(np.sum((after[n] - at[n]) * answers[k][1][n]) / np.sum(answers[k][1][n] ** 2)) for n in AXES]
-        for name, factor in zip(AXES, factors, strict=True):
-            if factor == 0 or not close(at[name] + factor * answers[k][1][name], after[name], DEFAULT_TOLERANCE).all():
-                return False
-        if shared != bool(np.allclose(factors, factors[0], rtol=1e-6)):
-            return False
-    factor_is_lr = np.isclose(abs(factors[0]), case.inputs["lr"], rtol=1e-6)
-    return not factor_is_lr
+    return any(
+        all(
+            close(at[n] - case.inputs["lr"] * grads[n] / (np.sqrt(number[n]) + EPS), after[n], DEFAULT_TOLERANCE).all()
+            for (at, after), (_, grads, _), number in zip(pairwise(weights), answers, numbers_kept, strict=True)
+            for n in AXES
+        )
+        for numbers_kept in _kept(answers, tuple(weights[0]), shared)
+    )
+
+
+def _kept(answers, order, shared):
+    """The ways to keep such numbers, each as one for each array in each update.
+
+    Squares are summed or averaged; a shared number is renewed once an update, or by each array in turn.
+    """
+    for measure, names, in_turn in product((np.sum, np.mean), {order, tuple(AXES)}, (False, True)):
+        kept, numbers = dict.fromkeys(AXES, 0.0), []
+        for _, grads, _ in answers:
+            now = {}
+            for name in names:
+                kept[name] += measure(grads[name] ** 2)
+                now[name] = sum(kept.values()) if shared else kept[name]
+            numbers.append(dict.fromkeys(AXES, sum(kept.values())) if shared and not in_turn else now)
+        yield numbers
 
 
 def _last_update_missing(case, calls, answers, result):
