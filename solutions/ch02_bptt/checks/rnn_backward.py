@@ -88,555 +88,253 @@ is `h_0`. No division stands anywhere: where the loss is a mean, the division is
 )
 
 
+def walk(
+    dh, x, h_0, h, W_xh, W_hh, *,
+    steps=None, begin=None, through=None, to_x=None, back=None, read=None, before=None, of_bias=None, add=None,
+):  # fmt: skip
+    """The walk back with one thing changed; without any it is right."""
+    T = x.shape[1]
+    through = through or (lambda dh_t, dh_next, h_t, h_prev: (dh_t + dh_next) * (1 - h_t**2))
+    to_x = to_x or (lambda da_t: da_t @ W_xh.T)
+    back = back or (lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T)
+    read = read or (lambda t: x[:, t])
+    before = before or (lambda t: h[:, t - 1] if t > 0 else h_0)
+    of_bias = of_bias or (lambda da_t: da_t.sum(axis=0))
+    add = add or (lambda so_far, part, t: so_far + part)
+    dx, dW_xh, dW_hh, db_h = np.zeros(x.shape), np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
+    dh_next = np.zeros(h_0.shape) if begin is None else begin
+    for t in reversed(range(T)) if steps is None else steps(T):
+        da_t = through(dh[:, t], dh_next, h[:, t], h[:, t - 1] if t > 0 else h_0)
+        dx[:, t] = to_x(da_t)
+        dW_xh = add(dW_xh, read(t).T @ da_t, t)
+        dW_hh = add(dW_hh, before(t).T @ da_t, t)
+        db_h = add(db_h, of_bias(da_t), t)
+        dh_next = back(t, da_t, dh[:, t], dh_next)
+    return dx, dh_next, dW_xh, dW_hh, db_h
+
+
 @SPEC.misconception()
 def no_path_through_the_next_state(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because dh is called the gradient of h, and every step by itself looks right with it."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = dh[:, t] * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: dh_t * (1 - h_t**2))
 
 
 @SPEC.misconception()
 def only_the_next_state(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because one thinks of a loss at the end: dh[:, -1] starts the walk, all else comes through states."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = dh[:, -1]
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = dh_next * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(
+        dh, x, h_0, h, W_xh, W_hh, begin=dh[:, -1], through=lambda dh_t, dh_next, h_t, h_prev: dh_next * (1 - h_t**2)
+    )
 
 
 @SPEC.misconception()
 def what_is_carried_adds_up(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because gradients add up, 'add, never set'; what is carried belongs to another state at each step."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next += da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: dh_next + da_t @ W_hh.T)
 
 
 @SPEC.misconception("what_is_carried_adds_up")
 def the_whole_blame_carried_on(dh, x, h_0, h, W_xh, W_hh):
     """The same with one name for what is carried and for the whole blame: it is added to, and never begun anew."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        dh_next += dh[:, t]
-        da_t = dh_next * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next += da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: dh_next + dh_t + da_t @ W_hh.T)
 
 
 @SPEC.misconception()
 def walks_forward(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because every other loop of the course runs from the first step to the last."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in range(x.shape[1]):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, steps=range)
 
 
 @SPEC.misconception()
 def slope_left_out(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because the products with the weights are what one thinks about; the tanh between them is forgotten."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = dh[:, t] + dh_next
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: dh_t + dh_next)
 
 
 @SPEC.misconception()
 def tanh_taken_again(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because the derivative is written 1 - tanh²(…), and h is at hand to put in; it is the tanh already."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - np.tanh(h[:, t]) ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(
+        dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: (dh_t + dh_next) * (1 - np.tanh(h_t) ** 2)
+    )
 
 
 @SPEC.misconception()
 def slope_of_the_state_before(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because one walks towards the state before, and its shape fits; the tanh of step t gave h[:, t]."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h_prev**2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(
+        dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: (dh_t + dh_next) * (1 - h_prev**2)
+    )
 
 
 @SPEC.misconception()
 def slope_for_one_source(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because one writes dh[:, t] * slope first and adds what comes from the next step afterwards."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = dh[:, t] * (1 - h[:, t] ** 2) + dh_next
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: dh_t * (1 - h_t**2) + dh_next)
 
 
 @SPEC.misconception()
 def slope_left_out_on_the_way_back(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because 'what comes back' sounds like the gradient of h times W_hh; the tanh lies on that way too."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        dh_t = dh[:, t] + dh_next
-        da_t = dh_t * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = dh_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: (dh_t + dh_next) @ W_hh.T)
 
 
 @SPEC.misconception()
 def W_hh_left_out(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because da_t already has the shape of the state before; it belongs to the sum, one product before it."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t)
 
 
 @SPEC.misconception()
 def W_hh_not_transposed(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because the forward pass has h @ W_hh, and the shapes fit either way: W_hh is square."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh)
 
 
 @SPEC.misconception()
 def W_xh_not_transposed(dh, x, h_0, h, W_xh, W_hh):
     """Tempting for the same reason; where D is not H it does not even run."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, to_x=lambda da_t: da_t @ W_xh)
 
 
 @SPEC.misconception()
 def first_step_left_out(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because range(T - 1, 0, -1) looks like all steps; its end is not included."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in range(x.shape[1] - 1, 0, -1):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, steps=lambda T: range(T - 1, 0, -1))
 
 
 @SPEC.misconception()
 def last_step_left_out(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because range(T - 2, -1, -1) begins where nothing is behind, one may think; T - 1 is the last index."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in range(x.shape[1] - 2, -1, -1):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, steps=lambda T: range(T - 2, -1, -1))
 
 
 @SPEC.misconception(keeps=("dx", "dh_0"))
 def overwritten(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because each line is right for its step; the next step writes over it."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh = x[:, t].T @ da_t
-        dW_hh = h_prev.T @ da_t
-        db_h = da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, add=lambda so_far, part, t: part)
 
 
 @SPEC.misconception(keeps=("dx", "dh_0"))
 def last_step_only(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because after the loop over dx one line for each weight is written, with the t that is at hand."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += (t == x.shape[1] - 1) * x[:, t].T @ da_t
-        dW_hh += (t == x.shape[1] - 1) * h_prev.T @ da_t
-        db_h += (t == x.shape[1] - 1) * da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, add=lambda so_far, part, t: part if t == x.shape[1] - 1 else so_far)
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_hh", "db_h"))
 def dW_xh_from_x_one_step_early(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because dW_hh goes with h[:, t - 1], so dW_xh seems to go with x[:, t - 1]; step t read x[:, t]."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t - 1].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, read=lambda t: x[:, t - 1])
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "db_h"))
 def weight_gradients_transposed(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because in the column convention of many texts the outer product is written da xᵀ."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh.T, dW_hh.T, db_h
+    dx, dh_0, dW_xh, dW_hh, db_h = walk(dh, x, h_0, h, W_xh, W_hh)
+    return dx, dh_0, dW_xh.T, dW_hh.T, db_h
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
 def dW_hh_from_h_t(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h[:, t].T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, before=lambda t: h[:, t])
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
 def h_0_forgotten(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because nearly every example starts from a zero state, which adds nothing to dW_hh."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        if t > 0:
-            dW_hh += h[:, t - 1].T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, before=lambda t: h[:, t - 1] if t > 0 else 0 * h_0)
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
 def h_wraps_around(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because h[:, t - 1] is the state before; at t = 0 Python reads h[:, -1], the last one."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h[:, t - 1].T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, before=lambda t: h[:, t - 1])
 
 
 @SPEC.misconception(keeps=("dx", "dh_0"))
 def averaged(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because losses are means; where the loss is one, its division is in dh already."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    dW_xh, dW_hh, db_h = (g / len(x) for g in (dW_xh, dW_hh, db_h))
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    dx, dh_0, *of_all = walk(dh, x, h_0, h, W_xh, W_hh)
+    return dx, dh_0, *(g / len(x) for g in of_all)
 
 
 @SPEC.misconception("averaged", keeps=("dx", "dh_0"))
 def averaged_over_time(dh, x, h_0, h, W_xh, W_hh):
     """The same over time."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    dW_xh, dW_hh, db_h = (g / x.shape[1] for g in (dW_xh, dW_hh, db_h))
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    dx, dh_0, *of_all = walk(dh, x, h_0, h, W_xh, W_hh)
+    return dx, dh_0, *(g / x.shape[1] for g in of_all)
 
 
 @SPEC.misconception("averaged", keeps=("dx", "dh_0"))
 def averaged_over_both(dh, x, h_0, h, W_xh, W_hh):
     """The same over batch and time."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    dW_xh, dW_hh, db_h = (g / len(x) / x.shape[1] for g in (dW_xh, dW_hh, db_h))
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    dx, dh_0, *of_all = walk(dh, x, h_0, h, W_xh, W_hh)
+    return dx, dh_0, *(g / (len(x) * x.shape[1]) for g in of_all)
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
 def bias_averaged(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because .mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.mean(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, of_bias=lambda da_t: da_t.mean(axis=0))
 
 
 @SPEC.misconception("bias_averaged", keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
 def bias_averaged_over_time(dh, x, h_0, h, W_xh, W_hh):
     """The same over time."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    db_h = db_h / x.shape[1]
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    *others, db_h = walk(dh, x, h_0, h, W_xh, W_hh)
+    return *others, db_h / x.shape[1]
 
 
 @SPEC.misconception("bias_averaged", keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
 def bias_averaged_over_both(dh, x, h_0, h, W_xh, W_hh):
     """The same over batch and time."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    db_h = db_h / len(x) / x.shape[1]
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    *others, db_h = walk(dh, x, h_0, h, W_xh, W_hh)
+    return *others, db_h / (len(x) * x.shape[1])
 
 
 @SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
 def bias_not_summed(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because the bias is multiplied by nothing, so da_t is its gradient: true of each row by itself."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, h_0.shape))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, of_bias=lambda da_t: da_t)
 
 
 @SPEC.misconception(keeps=("dx", "dW_xh", "dW_hh", "db_h"))
 def dh_0_is_that_of_the_first_state(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because after the loop the gradient of h[:, 0] is at hand; h_0 is one step further back."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        dh_t = dh[:, t] + dh_next
-        da_t = dh_t * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_t, dW_xh, dW_hh, db_h
+    return walk(
+        dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T if t > 0 else dh_t + dh_next
+    )
 
 
 @SPEC.misconception("dh_0_is_that_of_the_first_state", keeps=("dx", "dW_xh", "dW_hh", "db_h"))
 def dh_0_is_that_of_the_first_sum(dh, x, h_0, h, W_xh, W_hh):
     """The same, behind the tanh."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, da_t, dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T if t > 0 else da_t)
 
 
 @SPEC.misconception("dh_0_is_that_of_the_first_state", keeps=("dx", "dW_xh", "dW_hh", "db_h"))
 def dh_0_is_what_looked_at_the_first_state(dh, x, h_0, h, W_xh, W_hh):
     """The same, with the part that was handed in: dh_0 and dh[:, 0] look alike."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh[:, 0], dW_xh, dW_hh, db_h
+    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T if t > 0 else dh_t)
 
 
 @SPEC.misconception(keeps=("dh_0", "dW_xh", "dW_hh", "db_h"))
 def dx_in_the_order_of_the_walk(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because dx is appended to a list and stacked, as in the forward pass; the walk went the other way."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx[:, ::-1], dh_next, dW_xh, dW_hh, db_h
+    dx, *others = walk(dh, x, h_0, h, W_xh, W_hh)
+    return dx[:, ::-1], *others
 
 
 @SPEC.misconception()
 def in_place(dh, x, h_0, h, W_xh, W_hh):
     """Tempting because dh_t = dh[:, t] looks like an array of its own; it is a view, and += writes into dh."""
-    dx, dW_xh, dW_hh, db_h = (np.zeros(s) for s in (x.shape, W_xh.shape, W_hh.shape, len(W_hh)))
-    dh_next = np.zeros_like(h_0)
-    for t in reversed(range(x.shape[1])):
-        h_prev = h[:, t - 1] if t > 0 else h_0
-        dh_t = dh[:, t]
+
+    def through(dh_t, dh_next, h_t, h_prev):
         dh_t += dh_next
-        da_t = dh_t * (1 - h[:, t] ** 2)
-        dx[:, t] = da_t @ W_xh.T
-        dW_xh += x[:, t].T @ da_t
-        dW_hh += h_prev.T @ da_t
-        db_h += da_t.sum(axis=0)
-        dh_next = da_t @ W_hh.T
-    return dx, dh_next, dW_xh, dW_hh, db_h
+        return dh_t * (1 - h_t**2)
+
+    return walk(dh, x, h_0, h, W_xh, W_hh, through=through)
 
 
 @SPEC.alternative
