@@ -200,7 +200,7 @@ def _telltale_inputs(case: Case) -> Iterator[tuple[str, str]]:
         if value.ndim == 2 and value.shape[0] == value.shape[1] > 1 and np.array_equal(value, value.T):
             yield name, "is symmetric, so that its transpose is not noticed"
         steps = np.diff(value.ravel())
-        if value.size > 2 and np.allclose(steps, steps[0]):
+        if value.size > 2 and np.allclose(steps, steps[0], atol=1e-8 * np.abs(value).max()):
             yield name, "is evenly spaced; use random numbers"
 
 
