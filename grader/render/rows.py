@@ -103,10 +103,10 @@ def facts(verdict: Verdict) -> list[Row]:
 
 def _why_nothing(verdict: Verdict) -> str:
     """What went wrong with whole calls, and so with every part at once, where the case that is shown does not tell."""
-    kinds = [{p.kind for p in case.problems if p.output is None} for case in verdict.cases]
     first = verdict.first_problem
     if first is None or any(problem.output is None for problem in first[0].problems):
         return ""
+    kinds = [{p.kind for p in case.problems if p.output is None} for case in verdict.cases]
     counts = {words: sum(kind in case for case in kinds) for kind, words in _WHOLE_CALLS.items()}
     found = [f"{words} on {count} of {len(kinds)} cases" for words, count in counts.items() if count]
     return f"nothing: {', '.join(found)}" if found else ""

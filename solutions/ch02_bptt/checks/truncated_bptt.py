@@ -89,25 +89,17 @@ step of a chunk uses the last state of the chunk before. All chunks share the we
 
 def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None, through=None):
     """The backward pass from the last step to `first`; `cut(t)` says whether nothing comes back from t + 1 to t."""
-    through = W_hh.T if through is None else through
     h_prev = np.concatenate([h_0[:, None], h[:, :-1]], axis=1) if h_prev is None else h_prev
-    dW_xh, dW_hh, db_h = np.zeros((x.shape[2], h.shape[2])), np.zeros(W_hh.shape), np.zeros(h.shape[2])
-    dh_next = np.zeros(h_0.shape)
-    for t in reversed(range(first, x.shape[1])):
-        da = (dh[:, t] + (0 if cut(t) else dh_next)) * (1 - h[:, t] ** 2)  # (B, H)
-        dW_xh += x[:, t].T @ da
-        dW_hh += h_prev[:, t].T @ da
-        db_h += da.sum(axis=0)
-        dh_next = da @ through
-    return dW_xh, dW_hh, db_h
+    da = blame(dh, h, W_hh.T if through is None else through, cut, first)
+    return np.einsum("btd,bth->dh", x, da), np.einsum("btg,bth->gh", h_prev, da), da.sum(axis=(0, 1))
 
 
-def blame(dh, h, W_hh, cut):
-    """What reaches the sum inside the tanh at each step, (B, T, H)."""
+def blame(dh, h, through, cut, first=0):
+    """What reaches the sum inside the tanh at each step, (B, T, H): zeros before `first`."""
     da, dh_next = np.zeros(h.shape), 0.0
-    for t in reversed(range(h.shape[1])):
+    for t in reversed(range(first, h.shape[1])):
         da[:, t] = (dh[:, t] + (0 if cut(t) else dh_next)) * (1 - h[:, t] ** 2)
-        dh_next = da[:, t] @ W_hh.T
+        dh_next = da[:, t] @ through
     return da
 
 
@@ -196,7 +188,7 @@ def first_chunk_only(dh, x, h_0, h, W_xh, W_hh, tau):
 @SPEC.misconception()
 def overwritten(dh, x, h_0, h, W_xh, W_hh, tau):
     """Tempting because each line is right for its step; the next step writes over it."""
-    da = blame(dh, h, W_hh, cut=lambda t: (t + 1) % tau == 0)[:, 0]  # (B, H)
+    da = blame(dh, h, W_hh.T, cut=lambda t: (t + 1) % tau == 0)[:, 0]  # (B, H)
     return x[:, 0].T @ da, h_0.T @ da, da.sum(axis=0)
 
 
