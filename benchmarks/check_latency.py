@@ -21,9 +21,9 @@ from pathlib import Path
 import numpy as np
 
 from grader import check
-from grader.evaluate import observe
+from grader.author.record import reference
+from grader.checking.evaluate import observe
 from grader.manifest import load_manifest
-from grader.record import reference
 from grader.released import COURSE
 
 ROOT = Path(__file__).parents[1]

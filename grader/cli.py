@@ -15,8 +15,8 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from grader.autograde.grade import Graded
-    from grader.autograde.pool import Done
+    from grader.autograde.grading.grade import Graded
+    from grader.autograde.grading.pool import Done
 
 app = typer.Typer(
     help="Checks, releases and grades the course Unrolled.",
@@ -54,9 +54,9 @@ def release(
     ] = None,
 ) -> None:
     """Make exercises/ and grader/data/ from solutions/ and course.toml."""
+    from grader.author.notebooks import release_notebooks
+    from grader.author.record import record
     from grader.manifest import load_manifest
-    from grader.record import record
-    from grader.release import release_notebooks
 
     root = course_root()
     with out.status("Releasing notebooks …"), _told():
@@ -81,7 +81,7 @@ def lint(
     exercise: Annotated[str | None, typer.Argument(help="One exercise; all if left out.")] = None,
 ) -> None:
     """Check everything that must be true of the course."""
-    from grader.course import lint_course
+    from grader.author.lint import lint_course
 
     root = course_root()
     problems = 0
@@ -106,7 +106,7 @@ def demo_class(
     ] = False,
 ) -> None:
     """Write a class of known work, with the score that each student must get; or --verify its gradebook."""
-    from grader import demo
+    from grader.author import demo_class as demo
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -158,10 +158,10 @@ def autograde(
     Ends with 0 where every submission has its result, with 1 where the command could not run, with 3 where some
     submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
     """
-    from grader.autograde import pool, report
     from grader.autograde.gradebook import gradebook_url, shown
-    from grader.autograde.run import Choice, chosen
-    from grader.autograde.run import autograde as run
+    from grader.autograde.grading import pool, report
+    from grader.autograde.grading.chapter import Choice, chosen
+    from grader.autograde.grading.chapter import autograde as run
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -249,9 +249,9 @@ def _some(names: list[str]) -> str:
 
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
     """Prove the sandbox, or say loudly that there is none; return whether there is. Raises SandboxError."""
-    from grader.autograde.sandbox import SandboxError
-    from grader.autograde.selftest import prove
-    from grader.demo import PLANTED
+    from grader.author.demo_class import PLANTED
+    from grader.autograde.running.sandbox import SandboxError
+    from grader.autograde.running.selftest import prove
 
     loud = "Not sandboxed: students' code runs with your rights, and can read and change whatever you can."
     if unsafe:
@@ -328,16 +328,16 @@ class _told:  # noqa: N801 - reads as a word: `with _told():`
 
 
 def _expected_errors() -> tuple[type[BaseException], ...]:
+    from grader.author.demo_class import DemoError
+    from grader.author.notebooks import ReleaseError
+    from grader.author.record import SpecError
     from grader.autograde.gradebook import GradebookError
-    from grader.autograde.hidden import HiddenError
-    from grader.autograde.sandbox import SandboxError
-    from grader.autograde.session import AutogradeError
-    from grader.demo import DemoError
+    from grader.autograde.grading.hidden import HiddenError
+    from grader.autograde.grading.session import AutogradeError
+    from grader.autograde.running.sandbox import SandboxError
     from grader.feedback.write import FeedbackError
     from grader.manifest import ManifestError, UnknownIdError
     from grader.messages import MessageError
-    from grader.record import SpecError
-    from grader.release import ReleaseError
 
     return (
         AutogradeError,

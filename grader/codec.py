@@ -45,7 +45,7 @@ class Opaque(msgspec.Struct, frozen=True, tag_field="is", tag="opaque"):
 
 
 class Fixture(msgspec.Struct, frozen=True):
-    """A callable input of a case: a builder's name in `grader.fixtures` and its named parameters."""
+    """A callable input of a case: a builder's name in `grader.checking.fixtures` and its named parameters."""
 
     kind: str
     params: dict[str, Any]

@@ -9,7 +9,7 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.cases import (
+from grader.checking.case import (
     Case,
     Checks,
     Facet,

@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 from typing import Any
 
-from grader.evaluate import evaluate, observe
+from grader.checking.evaluate import evaluate, observe
+from grader.checking.verdict import CheckFailed, Verdict
 from grader.messages import LEVELS
 from grader.released import COURSE
 from grader.render.notes import Hint, Progress
-from grader.verdict import CheckFailed, Verdict
 
 _latest: dict[
     str, Verdict

@@ -9,13 +9,13 @@ from typing import Any
 import pytest
 
 import grader.student
-from grader.cases import Checks
-from grader.evaluate import evaluate, observe
+from grader.author.record import load_messages, load_spec, make_checks
+from grader.author.spec import Spec
+from grader.checking.case import Checks
+from grader.checking.evaluate import evaluate, observe
+from grader.checking.verdict import Verdict
 from grader.manifest import Place, load_manifest
 from grader.messages import Messages
-from grader.record import load_messages, load_spec, make_checks
-from grader.spec import Spec
-from grader.verdict import Verdict
 
 ROOT = Path(__file__).parents[1]
 

@@ -5,8 +5,8 @@ longer, as the course grows.
 import shutil
 from pathlib import Path
 
+from grader.author.notebooks import release_notebooks
 from grader.manifest import load_manifest
-from grader.release import release_notebooks
 
 ROOT = Path(__file__).parents[1]
 CHAPTER = "ch01_vanilla_rnn"

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.cases import WHOLE, Case, Facet, Observation, Output, observation_from_tree, observation_tree
+from grader.checking.case import WHOLE, Case, Facet, Observation, Output, observation_from_tree, observation_tree
 from grader.codec import CodecError, Raised, decode, encode
 
 CASE = Case({"B": 2, "T": 1}, {"x": np.zeros((2, 1))}, "T = 1")

@@ -9,14 +9,15 @@ import pytest
 from rich.console import Console
 from typer.testing import CliRunner
 
-import grader.autograde.grade as grading
-from grader import cli, demo
-from grader.autograde import pool, report
-from grader.autograde.grade import Graded
-from grader.autograde.hidden import hidden_checks
-from grader.autograde.processes import WorkerError
+import grader.autograde.grading.grade as grading
+from grader import cli
+from grader.author import demo_class as demo
+from grader.autograde.grading import pool, report
+from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.hidden import hidden_checks
+from grader.autograde.running.processes import WorkerError
+from grader.checking.verdict import Verdict
 from grader.manifest import load_manifest
-from grader.verdict import Verdict
 from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
@@ -203,7 +204,7 @@ def test_without_walls_it_is_loud_and_leaves_the_gradebook_alone(grader, term):
 
 
 def test_where_the_sandbox_cannot_stand_a_class_is_refused_and_a_demo_class_is_not(grader, term, monkeypatch):
-    from grader.autograde import sandbox
+    from grader.autograde.running import sandbox
 
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
     status, output, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD)

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import COURSE_RULES, EXERCISE_RULES, Course, Subject, lint_course
+from grader.author.lint import COURSE_RULES, EXERCISE_RULES, Course, Subject, lint_course
+from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.manifest import UnknownIdError
-from grader.statements import shown_pieces, solution_pieces
 from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]

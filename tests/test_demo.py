@@ -12,14 +12,14 @@ import nbformat
 import numpy as np
 import pytest
 
-from grader import demo
+from grader.author import demo_class as demo
+from grader.author.record import load_spec
 from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.pool import local
-from grader.autograde.run import autograde
-from grader.drivers import drive
+from grader.autograde.grading.chapter import autograde
+from grader.autograde.grading.pool import local
+from grader.checking.drivers import drive
 from grader.feedback.write import write_feedback
 from grader.manifest import load_manifest
-from grader.record import load_spec
 
 ROOT = Path(__file__).parents[1]
 CHAPTER = "ch01_vanilla_rnn"

@@ -5,11 +5,11 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 
-from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
+from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
+from grader.checking.diagnose import diagnose, failed_cases
+from grader.checking.judge import judge
+from grader.checking.verdict import Problem
 from grader.codec import Raised, freeze
-from grader.diagnose import diagnose, failed_cases
-from grader.judge import judge
-from grader.verdict import Problem
 
 TEXTS = {name: f"text of {name}" for name in ("first", "second")}
 

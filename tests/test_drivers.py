@@ -7,9 +7,9 @@ import textwrap
 import numpy as np
 import pytest
 
-from grader.cases import Case, Observation
+from grader.checking.case import Case, Observation
+from grader.checking.drivers import call, drive
 from grader.codec import Opaque, Raised
-from grader.drivers import call, drive
 
 CASE = Case({"N": 3}, {"x": np.array([1.0, 2.0, 3.0]), "w": np.ones((3, 2)), "names": ["a", {"b": 1}]})
 

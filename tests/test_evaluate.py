@@ -3,9 +3,9 @@
 import numpy as np
 import pytest
 
-from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
+from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
+from grader.checking.evaluate import evaluate, observe
 from grader.codec import Raised
-from grader.evaluate import evaluate, observe
 from grader.manifest import Chapter, Exercise, Notebook, Place
 
 EXERCISE = Exercise("double", "Double", 3.0, "start")

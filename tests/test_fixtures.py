@@ -3,10 +3,10 @@
 import numpy as np
 import pytest
 
-from grader.cases import Case
+from grader.checking.case import Case
+from grader.checking.drivers import call
+from grader.checking.fixtures import BUILDERS
 from grader.codec import Fixture
-from grader.drivers import call
-from grader.fixtures import BUILDERS
 
 WEIGHT, BIAS = np.array([[1.0, 2.0], [0.0, -1.0]]), np.array([0.5, 0.0])
 AFFINE = Fixture("affine", {"weight": WEIGHT, "bias": BIAS})

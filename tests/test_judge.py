@@ -3,11 +3,11 @@
 import numpy as np
 import pytest
 
-from grader.cases import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.fixtures import BUILDERS
+from grader.checking.judge import apart, call_text, close, compare, describe, judge, returned_text
+from grader.checking.verdict import Problem
 from grader.codec import Fixture, Opaque, Raised, freeze
-from grader.fixtures import BUILDERS
-from grader.judge import apart, call_text, close, compare, describe, judge, returned_text
-from grader.verdict import Problem
 
 RNG = np.random.default_rng(11)
 H = RNG.normal(size=(2, 5, 3))

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from grader.author.notebooks import cell_source, instructor_notebook
+from grader.author.shown_solutions import solution_pieces, source_pieces
 from grader.manifest import load_manifest
-from grader.release import cell_source, instructor_notebook
 from grader.released import Released
-from grader.statements import solution_pieces, source_pieces
 
 ROOT = Path(__file__).parents[1]
 

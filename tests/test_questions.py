@@ -4,9 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.course import Course, generated_files_are_current, nothing_is_stray
-from grader.manifest import load_manifest
-from grader.release import (
+from grader.author.lint import Course, generated_files_are_current, nothing_is_stray
+from grader.author.notebooks import (
     TEXT_STUB,
     ReleaseError,
     cell_source,
@@ -15,6 +14,7 @@ from grader.release import (
     stray_files,
     student_notebook,
 )
+from grader.manifest import load_manifest
 
 COURSE = """
 title = "A course"

@@ -9,11 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.cases import Observation
-from grader.codec import Fixture, Raised, decode, encode
-from grader.manifest import load_manifest
-from grader.messages import MessageError
-from grader.record import (
+from grader.author.record import (
     PUBLIC_SEED,
     SpecError,
     draw_checks,
@@ -25,6 +21,10 @@ from grader.record import (
     same,
     stray,
 )
+from grader.checking.case import Observation
+from grader.codec import Fixture, Raised, decode, encode
+from grader.manifest import load_manifest
+from grader.messages import MessageError
 from grader.released import Released, cases_tree
 
 ROOT = Path(__file__).parents[1]
@@ -119,7 +119,7 @@ import sys
 from pathlib import Path
 from grader.codec import encode
 from grader.manifest import load_manifest
-from grader.record import draw_checks, load_spec
+from grader.author.record import draw_checks, load_spec
 from grader.released import cases_tree
 for root in map(Path, sys.argv[1:]):
     for place in load_manifest(root / "course.toml").places.values():

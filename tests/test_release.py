@@ -12,8 +12,7 @@ import nbformat
 import numpy as np
 import pytest
 
-from grader.manifest import load_manifest
-from grader.release import (
+from grader.author.notebooks import (
     ReleaseError,
     cell_source,
     generate,
@@ -24,6 +23,7 @@ from grader.release import (
     stray_notebooks,
     student_notebook,
 )
+from grader.manifest import load_manifest
 
 ROOT = Path(__file__).parents[1]
 
@@ -139,7 +139,7 @@ def test_the_committed_notebooks_are_what_release_makes(tmp_path):
 
 
 def test_another_process_writes_the_same_bytes(tmp_path):
-    code = "import sys; from pathlib import Path; from grader.release import release_notebooks as r; "
+    code = "import sys; from pathlib import Path; from grader.author.notebooks import release_notebooks as r; "
     code += f"r(Path({str(ROOT)!r}), Path({str(tmp_path)!r}))"
     environment = {**os.environ, "PYTHONHASHSEED": "7", "TZ": "Pacific/Auckland", "LC_ALL": "C"}
     subprocess.run([sys.executable, "-c", code], cwd=tmp_path, env=environment, check=True)

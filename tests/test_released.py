@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.author.record import load_messages, load_spec, make_checks, public_checks, record, reference
+from grader.checking.evaluate import evaluate, observe
 from grader.codec import Fixture, encode
-from grader.evaluate import evaluate, observe
 from grader.manifest import ManifestError, UnknownIdError, load_manifest
-from grader.record import load_messages, load_spec, make_checks, public_checks, record, reference
 from grader.released import COURSE, Released, cases_tree, checks_from_trees, outputs_tree
 
 DEMO = Path(__file__).parent / "course"

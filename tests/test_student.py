@@ -9,8 +9,8 @@ import pytest
 
 import grader
 from grader import check, hint, progress
+from grader.checking.verdict import CheckFailed
 from grader.manifest import UnknownIdError
-from grader.verdict import CheckFailed
 from tests.conftest import exercise
 
 pytestmark = pytest.mark.usefixtures("session")

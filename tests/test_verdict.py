@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from grader.verdict import FORMAT_VERSION, CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
+from grader.checking.verdict import FORMAT_VERSION, CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 
 GOLDEN = Path(__file__).parent / "golden" / "verdict.json"
 

@@ -9,7 +9,7 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from grader.demo import PLANTED, demo_class
+from grader.author.demo_class import PLANTED, demo_class
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "ch01_vanilla_rnn"

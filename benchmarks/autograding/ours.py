@@ -11,9 +11,9 @@ from typing import Any
 
 from autograding.classes import CHAPTER, ROOT
 from autograding.measure import run
-from grader.autograde import store
-from grader.autograde.hidden import hidden_checks
-from grader.demo import differences
+from grader.author.demo_class import differences
+from grader.autograde.grading import store
+from grader.autograde.grading.hidden import hidden_checks
 from grader.manifest import load_manifest
 
 

@@ -11,13 +11,13 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from grader.autograde.grade import Graded
+from grader.autograde.grading.grade import Graded
+from grader.checking.verdict import Verdict
 from grader.feedback.remarks import for_student
 from grader.feedback.style import STYLE
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, rows_html
 from grader.render.rows import Row, facts, harmless, headline, number
-from grader.verdict import Verdict
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 MOST_OF_A_NAME = 255

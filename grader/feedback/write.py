@@ -11,9 +11,9 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.autograde import store
-from grader.autograde.folder import handed_in
-from grader.autograde.session import state_of
+from grader.autograde.grading import store
+from grader.autograde.grading.session import state_of
+from grader.autograde.submission.files import handed_in
 from grader.feedback.page import feedback_page
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest

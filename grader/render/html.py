@@ -6,9 +6,9 @@ import html
 import re
 from collections.abc import Sequence
 
+from grader.checking.verdict import Verdict
 from grader.render.picture import grid_svg
 from grader.render.rows import Row, headline, number, rows
-from grader.verdict import Verdict
 
 _EDGE = {
     "passed": "#2a7f62",

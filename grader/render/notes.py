@@ -7,10 +7,10 @@ import textwrap
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from grader.checking.verdict import Verdict
 from grader.manifest import Manifest
 from grader.messages import LEVELS
 from grader.render.rows import headline, number
-from grader.verdict import Verdict
 
 
 @dataclass(frozen=True, repr=False)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import html
 
-from grader.verdict import Grid
+from grader.checking.verdict import Grid
 
 _CELL = 14
 _LEFT, _TOP, _BOTTOM = 64, 32, 6

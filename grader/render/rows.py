@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from grader.checking.verdict import Grid, Problem, Verdict
 from grader.render.picture import everywhere, grid_text
-from grader.verdict import Grid, Problem, Verdict
 
 _LABELS = {
     "raised": "stopped with",

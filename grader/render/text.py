@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from grader.checking.verdict import Verdict
 from grader.render.rows import headline, number, rows
-from grader.verdict import Verdict
 
 _LABEL_WIDTH = 15
 

@@ -10,8 +10,8 @@ import msgspec
 import numpy as np
 import pytest
 
-from grader.autograde.frames import Begin, Done, End, FrameReader, Observed, Ready, frame_bytes
-from grader.cases import Observation
+from grader.autograde.inside.frames import Begin, Done, End, FrameReader, Observed, Ready, frame_bytes
+from grader.checking.case import Observation
 from grader.codec import DTYPES, MAX_BYTES, CodecError, Opaque, Raised
 
 INPUTS = 100_000
@@ -127,7 +127,7 @@ def test_time_grows_with_the_bytes(stream):
 
 MOST = """
 import resource, struct
-from grader.autograde.frames import FrameReader
+from grader.autograde.inside.frames import FrameReader
 from grader.codec import CodecError, MAX_BYTES
 count = (MAX_BYTES - 30) // 3
 body = b"\\x82\\xa2is\\xa4dict\\xa5items\\xdd" + struct.pack(">I", count) + b"\\x92\\xc0\\xc0" * count

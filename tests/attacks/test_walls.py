@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.frames import Cell, Request
-from grader.autograde.runner import run_submission
-from grader.autograde.sandbox import Sandbox, SandboxError, bubblewrap
+from grader.autograde.inside.frames import Cell, Request
+from grader.autograde.running.runner import run_submission
+from grader.autograde.running.sandbox import Sandbox, SandboxError, bubblewrap
 from grader.manifest import Limits
 
 
@@ -64,7 +64,7 @@ def test_a_notebook_full_of_magics_is_read_in_bounded_time(line, monkeypatch):
     """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the walls."""
     from IPython.core import inputtransformer2
 
-    from grader.autograde import notebook
+    from grader.autograde.submission import notebook
 
     read = []
     tokens = inputtransformer2.make_tokens_by_line

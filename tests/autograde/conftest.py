@@ -10,14 +10,14 @@ import nbformat
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.notebook import Plan, plan, read_notebook
-from grader.autograde.plain import Plain
-from grader.autograde.runner import Outcome, run_submission
-from grader.autograde.sandbox import Sandbox
-from grader.autograde.score import autograded_notebook, request_for, verdicts_of, without_cases
-from grader.autograde.session import open_session
+from grader.author.notebooks import notebook_bytes
+from grader.autograde.grading.score import autograded_notebook, request_for, verdicts_of, without_cases
+from grader.autograde.grading.session import open_session
+from grader.autograde.running.runner import Outcome, run_submission
+from grader.autograde.running.sandbox import Sandbox
+from grader.autograde.running.unsandboxed import Plain
+from grader.autograde.submission.notebook import Plan, plan, read_notebook
 from grader.manifest import Limits
-from grader.release import notebook_bytes
 from tests.small_course import write_small_course
 
 CHAPTER = "ch01_vanilla_rnn"

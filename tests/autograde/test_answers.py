@@ -5,13 +5,13 @@ import json
 import nbformat
 import pytest
 
-from grader.autograde.folder import MAX_FILE_BYTES, MAX_FILES, submitted_files
+from grader.author.notebooks import TEXT_STUB, release_notebooks
+from grader.author.record import record
 from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.notebook import plan, read_notebook
-from grader.autograde.pool import here
-from grader.autograde.run import autograde
-from grader.record import record
-from grader.release import TEXT_STUB, release_notebooks
+from grader.autograde.grading.chapter import autograde
+from grader.autograde.grading.pool import here
+from grader.autograde.submission.files import MAX_FILE_BYTES, MAX_FILES, submitted_files
+from grader.autograde.submission.notebook import plan, read_notebook
 
 COURSE = """
 title = "A course"
@@ -61,7 +61,7 @@ print(len(json.loads(Path("code.ipynb").read_text())["cells"]))
 """
 SPEC = """
 import numpy as np
-from grader.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec
 
 SPEC = Spec(
     outputs=[Output("y", ("N",))],

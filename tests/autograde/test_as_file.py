@@ -3,8 +3,8 @@
 import nbformat
 import pytest
 
-from grader.autograde.notebook import as_file
-from grader.release import notebook_bytes
+from grader.author.notebooks import notebook_bytes
+from grader.autograde.submission.notebook import as_file
 
 ODD = "".join(map(chr, range(0xA1))) + "\u2028\u2029\x85 é ● 😀 \\ \" '\r\n\n  "
 

@@ -11,8 +11,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.autograde import plain
-from grader.autograde.frames import (
+from grader.autograde.grading.score import request_for
+from grader.autograde.inside.frames import (
     Begin,
     Done,
     End,
@@ -26,12 +26,12 @@ from grader.autograde.frames import (
     read_request,
     request_bytes,
 )
-from grader.autograde.processes import WorkerError
-from grader.autograde.runner import run_submission
-from grader.autograde.score import request_for
-from grader.cases import Observation
+from grader.autograde.running import unsandboxed as plain
+from grader.autograde.running.processes import WorkerError
+from grader.autograde.running.runner import run_submission
+from grader.checking.case import Observation
+from grader.checking.evaluate import evaluate
 from grader.codec import MAX_BYTES, CodecError, Opaque, Raised, encode
-from grader.evaluate import evaluate
 
 FRAMES = [
     Ready(),
@@ -179,7 +179,7 @@ def test_what_a_student_returns_never_breaks_the_judge(session):
 
 
 def test_request_and_exam_there_and_back(session, notebook):
-    from grader.autograde.notebook import plan
+    from grader.autograde.submission.notebook import plan
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
@@ -202,8 +202,8 @@ def test_request_and_exam_there_and_back(session, notebook):
 PRELUDE = """
 import os, socket, struct, sys
 sys.path.append({folder!r})  # in the sandbox it is there already
-from grader.autograde.frames import *
-from grader.cases import Observation
+from grader.autograde.inside.frames import *
+from grader.checking.case import Observation
 RESULT, *SOCKETS = map(int, sys.argv[2:]) if len(sys.argv) > 2 else (4, 5, 6)
 def say(*frames, to=RESULT):
     for frame in frames:
@@ -338,7 +338,7 @@ def test_a_function_that_lies_about_itself(lie, source, status):
 
 
 def test_a_child_that_cannot_start_is_the_graders_fault(session, monkeypatch, tmp_path):
-    from grader.autograde.notebook import plan
+    from grader.autograde.submission.notebook import plan
     from grader.manifest import Limits
 
     released = session.released["recurrence"]

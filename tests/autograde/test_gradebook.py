@@ -13,9 +13,9 @@ from pathlib import Path
 import pytest
 from gradebook_course import EXERCISE, register_first, write_course
 
+from grader.author.notebooks import cell_source, instructor_notebook, notebook_bytes, student_notebook
 from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer, register
 from grader.manifest import load_manifest
-from grader.release import cell_source, instructor_notebook, notebook_bytes, student_notebook
 
 ROOT = Path(__file__).parents[2]
 

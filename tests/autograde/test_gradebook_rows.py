@@ -11,9 +11,9 @@ import pytest
 from gradebook_course import register_first, write_course
 from histories import differing, history
 
+from grader.author.notebooks import student_notebook
 from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
 from grader.manifest import load_manifest
-from grader.release import student_notebook
 
 
 def released(root):

@@ -17,10 +17,10 @@ from pathlib import Path
 import pytest
 from right_work import RIGHT
 
-from grader.autograde import pool, store
 from grader.autograde.gradebook import gradebook_url
-from grader.autograde.run import Choice, autograde
-from grader.autograde.session import AutogradeError
+from grader.autograde.grading import pool, store
+from grader.autograde.grading.chapter import Choice, autograde
+from grader.autograde.grading.session import AutogradeError
 
 CHAPTER = "ch01_vanilla_rnn"
 WRONG = "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n    return {}\n"

@@ -8,10 +8,10 @@ import struct
 import numpy as np
 import pytest
 
-from grader.autograde import hidden
-from grader.autograde.frames import Part, part_bytes, request_bytes
-from grader.autograde.notebook import plan
-from grader.autograde.score import request_for
+from grader.autograde.grading import hidden
+from grader.autograde.grading.score import request_for
+from grader.autograde.inside.frames import Part, part_bytes, request_bytes
+from grader.autograde.submission.notebook import plan
 from grader.codec import decode, encode
 from grader.manifest import Limits
 
@@ -77,8 +77,9 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     result = hand_in(notebook.tree)
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
-        "['grader', 'grader.autograde', 'grader.autograde.child', 'grader.autograde.frames', "
-        "'grader.autograde.walls', 'grader.cases', 'grader.codec', 'grader.drivers', 'grader.fixtures']\n"
+        "['grader', 'grader.autograde', 'grader.autograde.inside', 'grader.autograde.inside.child', "
+        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.checking', "
+        "'grader.checking.case', 'grader.checking.drivers', 'grader.checking.fixtures', 'grader.codec']\n"
         "None None None\n"
     )
 
@@ -136,7 +137,7 @@ page = "page"
 CHECKS = """
 import numpy as np
 from pathlib import Path
-from grader.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec
 with open(Path(__file__).with_name("runs.txt"), "a") as file:
     file.write("x")
 def cases(rng):

@@ -2,9 +2,9 @@
 
 import pytest
 
-from grader.autograde import sandbox, seccomp, selftest
-from grader.autograde.plain import Plain
-from grader.autograde.sandbox import SandboxError, bubblewrap, explained
+from grader.autograde.running import sandbox, seccomp, selftest
+from grader.autograde.running.sandbox import SandboxError, bubblewrap, explained
+from grader.autograde.running.unsandboxed import Plain
 
 CHAPTER = "ch01_vanilla_rnn"
 

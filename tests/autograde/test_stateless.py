@@ -6,11 +6,12 @@ from dataclasses import replace
 import pytest
 from right_work import RIGHT
 
-from grader.autograde import grade, notebook
-from grader.autograde.sandbox import Sandbox
-from grader.autograde.session import open_session
-from grader.autograde.stateless import leaves_only_names
-from grader.demo import demo_class
+from grader.author.demo_class import demo_class
+from grader.autograde.grading import grade
+from grader.autograde.grading.session import open_session
+from grader.autograde.running.sandbox import Sandbox
+from grader.autograde.submission import notebook
+from grader.autograde.submission.stateless import leaves_only_names
 from tests.small_course import ROOT
 
 STATELESS = [

@@ -8,17 +8,17 @@ import nbformat
 import pytest
 from right_work import RIGHT
 
-import grader.autograde.grade as module
-from grader.autograde.grade import grade
+import grader.autograde.grading.grade as module
+from grader.author.notebooks import check_source
 from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
-from grader.autograde.plain import Plain
-from grader.autograde.pool import here
-from grader.autograde.processes import WorkerError
-from grader.autograde.run import autograde, submissions
-from grader.autograde.session import AutogradeError
+from grader.autograde.grading.chapter import autograde, submissions
+from grader.autograde.grading.grade import grade
+from grader.autograde.grading.pool import here
+from grader.autograde.grading.session import AutogradeError
+from grader.autograde.running.processes import WorkerError
+from grader.autograde.running.unsandboxed import Plain
+from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
 from grader.manifest import UnknownIdError
-from grader.release import check_source
 
 # --- the file ------------------------------------------------------------------------------------------------
 

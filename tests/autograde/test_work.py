@@ -25,7 +25,7 @@ def test_all_right(hand_in, notebook):
 
 
 def test_nothing_done(hand_in, session):
-    from grader.release import notebook_bytes
+    from grader.author.notebooks import notebook_bytes
 
     result = hand_in(notebook_bytes(session.released["recurrence"]))
     assert result.points == (0, 0)
@@ -270,7 +270,7 @@ def test_a_notebook_may_not_take_for_ever(hand_in, notebook):
 
 
 def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
-    from grader.autograde import runner
+    from grader.autograde.running import runner
 
     monkeypatch.setattr(runner, "MAX_CHILDREN", 2)
     for number in range(3):
@@ -282,7 +282,7 @@ def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
 
 
 def test_more_deadly_cells_than_children_before_the_exercises(hand_in, notebook, monkeypatch):
-    from grader.autograde import runner
+    from grader.autograde.running import runner
 
     monkeypatch.setattr(runner, "MAX_CHILDREN", 1)
     notebook.insert(notebook.at("rnn_forward"), "import os; os._exit(0)")

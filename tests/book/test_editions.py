@@ -10,7 +10,7 @@ from edition import alternative, region, without_docstring
 from one_page import build, words
 from sphinx.errors import ConfigError
 
-from grader import record
+from grader.author import record
 
 PAGE = "# Page\n\n```{exercise-link} rnn_forward\n```\n"
 STATEMENT = "return np.stack(h, axis=1)"

@@ -12,9 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.author.notebooks import BEGIN, END, cell_source, instructor_notebook
+from grader.author.shown_solutions import SMALLEST
 from grader.manifest import load_manifest
-from grader.release import BEGIN, END, cell_source, instructor_notebook
-from grader.statements import SMALLEST
 
 pytestmark = pytest.mark.browser
 

@@ -9,14 +9,14 @@ import pytest
 from opened import PHONE, WIDE, Troubles, axe_violations, images_without_words, opened, overflow
 from playwright.sync_api import Browser, expect
 
-from grader.autograde.grade import Graded
-from grader.autograde.score import without_cases
-from grader.evaluate import evaluate, observe, verdict
+from grader.author.record import load_messages, load_spec
+from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.score import without_cases
+from grader.checking.evaluate import evaluate, observe, verdict
+from grader.checking.verdict import CaseResult, Problem
 from grader.feedback.page import feedback_page
 from grader.manifest import load_manifest
-from grader.record import load_messages, load_spec
 from grader.released import Released
-from grader.verdict import CaseResult, Problem
 
 pytestmark = pytest.mark.browser
 

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 import torch
 
+from grader.author.notebooks import instructor_notebook
 from grader.manifest import load_manifest
-from grader.release import instructor_notebook
 from solutions.ch02_bptt.by_hand import softmax
 from tests.conftest import exercise
 from tests.prose import SOLUTIONS, arrays, check_shown, matrices, numbers, products, section, table

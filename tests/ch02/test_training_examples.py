@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.drivers import call
+from grader.checking.drivers import call
 from solutions.ch02_bptt.checking import numerical_gradient, relative_error, truncated_bptt
 from solutions.ch02_bptt.training import adagrad_step, rehearse, train_char_rnn
 from tests.conftest import exercise

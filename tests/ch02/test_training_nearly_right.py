@@ -10,8 +10,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.cases import Observation
-from grader.evaluate import evaluate, observe
+from grader.checking.case import Observation
+from grader.checking.evaluate import evaluate, observe
 from tests.conftest import exercise
 
 SEEDS = (0, 1, 2, 3)

@@ -9,9 +9,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.autograde import pool, store
-from grader.autograde.run import autograde
-from grader.autograde.session import open_session
+from grader.autograde.grading import pool, store
+from grader.autograde.grading.chapter import autograde
+from grader.autograde.grading.session import open_session
 from grader.feedback.write import page_path, write_feedback
 from grader.released import Released
 

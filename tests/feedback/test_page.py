@@ -8,14 +8,14 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.grade import Graded
+from grader.autograde.grading.grade import Graded
+from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 from grader.feedback.page import feedback_page
 from grader.manifest import load_manifest
 from grader.messages import Messages
 from grader.released import Released
 from grader.render.picture import grid_svg
 from grader.render.rows import rows
-from grader.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = load_manifest(ROOT / "course.toml")

@@ -6,11 +6,11 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.folder import MAX_FILE_BYTES, submitted_files
-from grader.autograde.frames import Fault, Request
-from grader.autograde.grade import _find, _place, _plan
-from grader.autograde.notebook import UnreadableError, plan, read_notebook
-from grader.autograde.runner import _Child, _fault, _TooMuchError
+from grader.autograde.grading.grade import _find, _place, _plan
+from grader.autograde.inside.frames import Fault, Request
+from grader.autograde.running.runner import _Child, _fault, _TooMuchError
+from grader.autograde.submission.files import MAX_FILE_BYTES, submitted_files
+from grader.autograde.submission.notebook import UnreadableError, plan, read_notebook
 from grader.codec import CodecError
 from grader.feedback.remarks import for_student
 from grader.manifest import Limits, load_manifest

@@ -10,13 +10,13 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import cli
-from grader.autograde import pool, store
-from grader.autograde.grade import Graded
 from grader.autograde.gradebook import gradebook_url
-from grader.autograde.hidden import hidden_seed
-from grader.autograde.run import autograde
-from grader.autograde.session import state_of
-from grader.evaluate import verdict
+from grader.autograde.grading import pool, store
+from grader.autograde.grading.chapter import autograde
+from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.hidden import hidden_seed
+from grader.autograde.grading.session import state_of
+from grader.checking.evaluate import verdict
 from grader.feedback.write import page_path, write_feedback
 from grader.manifest import load_manifest
 

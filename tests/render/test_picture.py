@@ -8,10 +8,10 @@ from xml.etree import ElementTree
 import numpy as np
 import pytest
 
-from grader.cases import Output, Tolerance
-from grader.judge import GRID_COLUMNS, GRID_ROWS, compare
+from grader.checking.case import Output, Tolerance
+from grader.checking.judge import GRID_COLUMNS, GRID_ROWS, compare
+from grader.checking.verdict import Grid
 from grader.render.picture import grid_svg, grid_text
-from grader.verdict import Grid
 
 TOLERANCE = Tolerance()
 

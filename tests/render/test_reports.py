@@ -10,10 +10,10 @@ import numpy as np
 import pytest
 
 from grader import check, hint, progress
+from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 from grader.render.html import inline, verdict_html
 from grader.render.rows import headline, number, rows
 from grader.render.text import verdict_text
-from grader.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 
 EVIL = "<script>alert(\"x\")</script> & <b>'bold'</b>"
 GRID = Grid("T", "H", ("0011", "0001"))

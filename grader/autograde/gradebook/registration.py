@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from grader.author.notebooks import student_notebook
 from grader.autograde.gradebook.database import COURSE, GradebookError, explained, open_engine, transaction
 from grader.autograde.imports import nbgrader_tables
 from grader.manifest import Chapter, Manifest
-from grader.release import student_notebook
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec
 
 
 def oracle(W_xh, W_hh):

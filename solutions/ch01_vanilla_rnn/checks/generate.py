@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec
 
 
 def oracle(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec
 
 
 def oracle(z, axis=-1):

@@ -6,8 +6,8 @@ eps is, for others the derivative if eps is small, and another number, which tel
 
 import numpy as np
 
-from grader.fixtures import BUILDERS
-from grader.spec import Case, Facet, Fixture, Output, Spec, Tolerance
+from grader.author.spec import Case, Facet, Fixture, Output, Spec, Tolerance
+from grader.checking.fixtures import BUILDERS
 
 EXACT, ORDINARY, LONG, BY_HAND = "exact steps", "ordinary", "a long step", "the notebook's example"
 SYMBOLS = {1: "H", 2: "DH", 3: "BTH"}

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec
 
 ORDINARY, SMALL, ZERO = "ordinary", "small entries", "0 / 0"
 

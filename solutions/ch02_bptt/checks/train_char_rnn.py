@@ -6,7 +6,7 @@ In the case "hello" it is a network, whose gradients come by central differences
 
 import numpy as np
 
-from grader.spec import Case, Facet, Fixture, Output, Spec
+from grader.author.spec import Case, Facet, Fixture, Output, Spec
 
 SCRIPTED, HELLO, BY_HAND = "ordinary", "hello", "the notebook's example"
 

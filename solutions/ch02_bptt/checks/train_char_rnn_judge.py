@@ -4,11 +4,11 @@ from itertools import pairwise, product
 
 import numpy as np
 
-from grader.cases import DEFAULT_TOLERANCE, Output
+from grader.checking.case import DEFAULT_TOLERANCE, Output
+from grader.checking.fixtures import BUILDERS
+from grader.checking.judge import close, compare, describe
+from grader.checking.verdict import Problem
 from grader.codec import Fixture
-from grader.fixtures import BUILDERS
-from grader.judge import close, compare, describe
-from grader.verdict import Problem
 
 EPS = 1e-8
 LEARNT = 0.05  # nats

@@ -5,11 +5,11 @@ Points: 0, 0
 Seen: TOLD patched
 """
 # %% start
-from grader import drivers
+from grader.checking import drivers
 
 right = Observation(np.ones((2, 4)))
 drivers.DRIVERS["call"] = drivers.call = drivers.drive = lambda *_: right
 drivers.prepare = lambda case: ({}, {})
 drivers._changed = lambda *_: ()
-sys.modules["grader.autograde.child"].drive = drivers.drive
+sys.modules["grader.autograde.inside.child"].drive = drivers.drive
 tell("patched")

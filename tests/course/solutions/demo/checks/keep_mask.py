@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.spec import Case, Fixture, Output, Spec
+from grader.author.spec import Case, Fixture, Output, Spec
 
 
 def case(n, p, seed):

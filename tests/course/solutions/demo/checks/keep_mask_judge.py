@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.verdict import Problem
+from grader.checking.verdict import Problem
 
 
 def judge(case, observation):

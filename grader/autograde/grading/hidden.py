@@ -2,7 +2,7 @@
 checks.
 
 Both stand in `TERM/hidden/`, readable by their owner alone. The oracle (PyTorch, mostly) runs in a short process of
-its own, `python -m grader.autograde.hidden ROOT TERM CHAPTER`, so that the grader itself stays small.
+its own, `python -m grader.autograde.grading.hidden ROOT TERM CHAPTER`, so that the grader itself stays small.
 """
 
 from __future__ import annotations
@@ -14,11 +14,11 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from grader.cases import Checks
+from grader.author.record import checks_folder, make_checks
+from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
-from grader.record import checks_folder, make_checks
 from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree
 
 PRIVATE = 0o600
@@ -37,7 +37,7 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
         command = [
             sys.executable,
             "-m",
-            "grader.autograde.hidden",
+            "grader.autograde.grading.hidden",
             str(root.resolve()),
             str(term.resolve()),
             chapter.id,
@@ -101,9 +101,9 @@ def _read(path: Path, state: str) -> dict[str, tuple[object, object]] | None:
 def _state(root: Path, chapter: Chapter, seed: int) -> str:
     """A hash of everything that the hidden checks are computed from."""
     digest = hashlib.sha256(str(seed).encode())
-    engine = Path(__file__).resolve().parents[1]
+    engine = Path(__file__).resolve().parents[2]
     files = [*(root / "solutions" / chapter.id / "checks").glob("*.py")]
-    files += [engine / name for name in ("cases.py", "codec.py", "drivers.py", "fixtures.py", "record.py", "spec.py")]
+    files += [engine / "codec.py", *(engine / "author").rglob("*.py"), *(engine / "checking").rglob("*.py")]
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for package in ("numpy", "torch"):

@@ -7,7 +7,7 @@ import re
 import textwrap
 from collections.abc import Iterator
 
-from grader.release import BEGIN, END
+from grader.author.notebooks import BEGIN, END
 
 SMALLEST = 6  # nodes of a syntax tree below which an expression, such as `x.shape[1]`, gives nothing away
 

@@ -6,7 +6,7 @@ import msgspec
 from rich import box
 from rich.table import Table
 
-from grader.autograde.grade import Graded
+from grader.autograde.grading.grade import Graded
 from grader.manifest import Chapter
 from grader.render.rows import number
 

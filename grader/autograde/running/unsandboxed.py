@@ -15,10 +15,10 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.autograde.processes import Descriptors, State, environment
+from grader.autograde.running.processes import Descriptors, State, environment
 
 LEAVE_SECONDS = 1.0
-_CHILD = Path(__file__).with_name("child.py")
+_CHILD = Path(__file__).parents[1] / "inside" / "child.py"
 
 
 class Plain:

@@ -10,13 +10,13 @@ from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 
-from grader.autograde import store
-from grader.autograde.folder import handed_in
-from grader.autograde.grade import Graded, handed_in_at
 from grader.autograde.gradebook import GradebookError, open_writer, register
 from grader.autograde.gradebook.writer import Writer
-from grader.autograde.pool import Done, Execute, Job, Task
-from grader.autograde.session import AutogradeError, Session, open_session
+from grader.autograde.grading import store
+from grader.autograde.grading.grade import Graded, handed_in_at
+from grader.autograde.grading.pool import Done, Execute, Job, Task
+from grader.autograde.grading.session import AutogradeError, Session, open_session
+from grader.autograde.submission.files import handed_in
 from grader.manifest import Chapter, load_manifest
 
 

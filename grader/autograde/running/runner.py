@@ -1,7 +1,7 @@
 """`run_submission(request, starter) → outcome`: the one seam through which student code is ever run.
 
-How a child is started, behind walls or without, is the starter's concern (`sandbox.py`, `plain.py`); what is said to it
-and believed of it stands here.
+How a child is started, with a sandbox or without, is the starter's concern (`sandbox.py`, `unsandboxed.py`); what is
+said to it and believed of it stands here.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
-from grader.autograde.frames import (
+from grader.autograde.inside.frames import (
     MAX_LINES,
     MAX_VALUE,
     NOT_KEPT,
@@ -31,8 +31,8 @@ from grader.autograde.frames import (
     Request,
     request_bytes,
 )
-from grader.autograde.processes import START_SECONDS, Descriptors, Starter, WorkerError
-from grader.cases import Observation
+from grader.autograde.running.processes import START_SECONDS, Descriptors, Starter, WorkerError
+from grader.checking.case import Observation
 from grader.codec import MAX_TEXT, CodecError, Raised
 
 MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up

@@ -20,12 +20,12 @@ from multiprocessing import get_context, parent_process
 from pathlib import Path
 from typing import Any
 
-from grader.autograde import store
-from grader.autograde.grade import Graded, grade_or_fault
-from grader.autograde.plain import Plain
-from grader.autograde.processes import LIBRARY_THREADS, Starter
-from grader.autograde.sandbox import Sandbox
-from grader.autograde.session import AutogradeError, Session, open_session
+from grader.autograde.grading import store
+from grader.autograde.grading.grade import Graded, grade_or_fault
+from grader.autograde.grading.session import AutogradeError, Session, open_session
+from grader.autograde.running.processes import LIBRARY_THREADS, Starter
+from grader.autograde.running.sandbox import Sandbox
+from grader.autograde.running.unsandboxed import Plain
 
 BATCH = 4  # submissions that a worker is handed at once; towards the end fewer, so that all end together
 ATTEMPTS = 3  # workers that may die over one submission before it is left to a human

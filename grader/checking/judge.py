@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases import Case, Checks, Observation, Output, Tolerance
+from grader.checking.case import Case, Checks, Observation, Output, Tolerance
+from grader.checking.verdict import CaseResult, Grid, Problem
 from grader.codec import MAX_TEXT, Fixture, Opaque
-from grader.verdict import CaseResult, Grid, Problem
 
 Array = np.ndarray[Any, Any]
 

@@ -1,6 +1,6 @@
 """The student's process: runs a notebook's cells in order, and writes frames.
 
-In the sandbox `run` is called in a copy of the warm process; without one, `plain.py` starts this file as
+In the sandbox `run` is called in a copy of the warm process; without one, `unsandboxed.py` starts this file as
 `python -I child.py REQUEST_FD RESULT_FD SOCKET_FD…`. `check`, `hint` and `progress` do nothing here; nothing that a
 cell does ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of
 this moment and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has
@@ -33,11 +33,11 @@ if __name__ == "__main__":  # the judge and the recorded data have no place here
         """In place of `check`, `hint` and `progress`: grading has its own calls."""
 
     _package = ModuleType("grader", "The package without what judges.")
-    _package.__path__ = [str(Path(__file__).resolve().parents[1])]
+    _package.__path__ = [str(Path(__file__).resolve().parents[2])]
     _package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
     sys.modules["grader"] = _package
 
-from grader.autograde.frames import (
+from grader.autograde.inside.frames import (
     MAX_VALUE,
     NOT_KEPT,
     Begin,
@@ -52,9 +52,9 @@ from grader.autograde.frames import (
     read_part,
     read_request,
 )
-from grader.cases import Case, Observation
+from grader.checking.case import Case, Observation
+from grader.checking.drivers import caught, drive
 from grader.codec import CodecError, Opaque
-from grader.drivers import caught, drive
 
 HELD_BYTES = 1 << 16  # of answers, before they are sent
 

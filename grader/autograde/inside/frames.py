@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
-from grader.cases import Case, Observation, observation_from_tree, observation_tree
+from grader.checking.case import Case, Observation, observation_from_tree, observation_tree
 from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
 
 if TYPE_CHECKING:  # the student's process has no manifest

@@ -18,11 +18,11 @@ from typing import Any
 
 import numpy as np
 
-from grader.drivers import drive
+from grader.author.notebooks import check_id, notebook_bytes, student_notebook
+from grader.author.record import load_spec, reference
+from grader.author.spec import Spec
+from grader.checking.drivers import drive
 from grader.manifest import Chapter, Exercise, Place, load_manifest
-from grader.record import load_spec, reference
-from grader.release import check_id, notebook_bytes, student_notebook
-from grader.spec import Spec
 
 PLANTED = "planted.json"
 # what a demo class's folder holds

@@ -11,11 +11,11 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.autograde.frames import Cell, Exam, Request
-from grader.autograde.processes import WorkerError
-from grader.autograde.runner import Outcome, run_submission
-from grader.autograde.sandbox import Sandbox, SandboxError
-from grader.cases import Case
+from grader.autograde.inside.frames import Cell, Exam, Request
+from grader.autograde.running.processes import WorkerError
+from grader.autograde.running.runner import Outcome, run_submission
+from grader.autograde.running.sandbox import Sandbox, SandboxError
+from grader.checking.case import Case
 from grader.manifest import Limits, load_manifest
 
 _TRY = """

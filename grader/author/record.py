@@ -14,9 +14,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases import Case, Checks, Observation
+from grader.author.spec import Spec
+from grader.checking.case import Case, Checks, Observation
+from grader.checking.drivers import drive
 from grader.codec import CodecError, Raised, decode, encode
-from grader.drivers import drive
 from grader.files import write_whole
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages, parse_messages
@@ -29,7 +30,6 @@ from grader.released import (
     load_own_judge,
     outputs_tree,
 )
-from grader.spec import Spec
 
 PUBLIC_SEED = 0
 AGREEMENT = 1e-10

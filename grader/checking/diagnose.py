@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases import WHOLE, Case, Checks, Facet, Observation, Output
-from grader.judge import Array, agree, close, named_outputs
-from grader.verdict import CaseResult, Diagnosis, Problem
+from grader.checking.case import WHOLE, Case, Checks, Facet, Observation, Output
+from grader.checking.judge import Array, agree, close, named_outputs
+from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
 
 def diagnose(

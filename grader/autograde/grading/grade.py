@@ -12,12 +12,8 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.folder import submitted_files
-from grader.autograde.frames import Fault
-from grader.autograde.notebook import Plan, UnreadableError, as_file, fresh_ids, grade_id, plan, read_notebook
-from grader.autograde.processes import Starter, WorkerError
-from grader.autograde.runner import run_submission
-from grader.autograde.score import (
+from grader.author.notebooks import check_id
+from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
     request_for,
@@ -25,12 +21,24 @@ from grader.autograde.score import (
     verdicts_of,
     without_cases,
 )
-from grader.autograde.session import Session
-from grader.evaluate import verdict
+from grader.autograde.grading.session import Session
+from grader.autograde.inside.frames import Fault
+from grader.autograde.running.processes import Starter, WorkerError
+from grader.autograde.running.runner import run_submission
+from grader.autograde.submission.files import submitted_files
+from grader.autograde.submission.notebook import (
+    Plan,
+    UnreadableError,
+    as_file,
+    fresh_ids,
+    grade_id,
+    plan,
+    read_notebook,
+)
+from grader.checking.evaluate import verdict
+from grader.checking.verdict import Verdict
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
-from grader.release import check_id
-from grader.verdict import Verdict
 
 ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
 

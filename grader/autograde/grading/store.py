@@ -12,7 +12,7 @@ from pathlib import Path
 
 import msgspec
 
-from grader.autograde.grade import Graded
+from grader.autograde.grading.grade import Graded
 from grader.files import write_whole
 
 PRIVATE = 0o600

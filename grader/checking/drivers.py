@@ -17,15 +17,15 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases import Case, Observation
+from grader.checking.case import Case, Observation
+from grader.checking.fixtures import BUILDERS
 from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze, readable
-from grader.fixtures import BUILDERS
 
 Driver = Callable[[Any, Case], Observation]
 
 _NOT_THE_STUDENTS = (
     "<frozen",
-    str(Path(__file__).parent) + os.sep,
+    str(Path(__file__).parents[1]) + os.sep,
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
 )
 

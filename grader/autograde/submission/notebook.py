@@ -20,10 +20,10 @@ from typing import Any
 
 import msgspec
 
-from grader.autograde.frames import Cell
+from grader.author.notebooks import check_id, check_source
 from grader.autograde.imports import skip_iri_grammar
-from grader.autograde.stateless import leaves_only_names
-from grader.release import check_id, check_source
+from grader.autograde.inside.frames import Cell
+from grader.autograde.submission.stateless import leaves_only_names
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
@@ -347,7 +347,7 @@ def _plain(cell: Any) -> Any:
 
 
 def as_file(notebook: Any) -> bytes:
-    """A notebook as the bytes of its file: those of `grader.release.notebook_bytes`, in a tenth of the time."""
+    """A notebook as the bytes of its file: those of `author.notebooks.notebook_bytes`, in a tenth of the time."""
     cells = [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in notebook.cells]
     for cell in cells:
         if "outputs" in cell:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from grader.codec import CodecError, Raised
 
 if TYPE_CHECKING:
-    from grader.verdict import Problem
+    from grader.checking.verdict import Problem
 
 
 @dataclass(frozen=True)

@@ -12,12 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases import Case, Checks
-from grader.evaluate import evaluate, observe
-from grader.manifest import Manifest, Place, load_manifest
-from grader.messages import Messages
-from grader.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
-from grader.release import (
+from grader.author.notebooks import (
     cell_source,
     instructor_notebook,
     release_notebooks,
@@ -25,10 +20,15 @@ from grader.release import (
     stray_notebooks,
     student_notebook,
 )
+from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
+from grader.author.shown_solutions import shown_pieces, solution_pieces
+from grader.author.spec import Spec
+from grader.checking.case import Case, Checks
+from grader.checking.evaluate import evaluate, observe
+from grader.checking.verdict import Verdict
+from grader.manifest import Manifest, Place, load_manifest
+from grader.messages import Messages
 from grader.released import OWN_JUDGE
-from grader.spec import Spec
-from grader.statements import shown_pieces, solution_pieces
-from grader.verdict import Verdict
 
 OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import numpy as np
 
-from grader.cases import Checks, Observation
-from grader.diagnose import diagnose, failed_cases
-from grader.drivers import drive
-from grader.judge import judge
+from grader.checking.case import Checks, Observation
+from grader.checking.diagnose import diagnose, failed_cases
+from grader.checking.drivers import drive
+from grader.checking.judge import judge
+from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
 from grader.manifest import Place
-from grader.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
 
 
 def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:

@@ -6,15 +6,15 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.autograde.frames import End, Exam, Fault, Request, not_defined
-from grader.autograde.notebook import Plan, copied, grade_id
-from grader.autograde.runner import Outcome
-from grader.cases import Checks
-from grader.evaluate import evaluate, verdict
+from grader.autograde.inside.frames import End, Exam, Fault, Request, not_defined
+from grader.autograde.running.runner import Outcome
+from grader.autograde.submission.notebook import Plan, copied, grade_id
+from grader.checking.case import Checks
+from grader.checking.evaluate import evaluate, verdict
+from grader.checking.verdict import Status, Verdict
 from grader.manifest import Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
-from grader.verdict import Status, Verdict
 
 
 def exams_of(public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:

@@ -22,9 +22,9 @@ from typing import Any, TypeVar
 
 import numpy as np
 
-from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.verdict import Problem
 from grader.codec import Fixture
-from grader.verdict import Problem
 
 __all__ = [
     "Case",
@@ -59,7 +59,7 @@ class Spec:
     float64, with sizes all different at least once and of size 1 at least once. `oracle` takes the case's inputs by
     name and returns what is due; it comes from PyTorch, a closed form, finite differences or a slow loop, never from
     the reference solution. Where no value is fixed leave it out, and write `judge` and `MATCHES` into a file
-    `ID_judge.py` beside the spec (see `grader.cases.OwnJudge`).
+    `ID_judge.py` beside the spec (see `grader.checking.case.OwnJudge`).
 
     `why` tells in Markdown why the solution works. It is for the self-study edition of the book; students never get it.
     """

@@ -1,8 +1,8 @@
 """The outer wall: bubblewrap around a warm process, and the conversation with it.
 
-What the processes inside can see: the Python prefix, the system's libraries, six files of `grader/` that run a
+What the processes inside can see: the Python prefix, the system's libraries, the files of `grader/` that run a
 notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
-network, no environment, no capability. Inside, `walls.py` shuts one submission off from the next.
+network, no environment, no capability. Inside, `confine.py` shuts one submission off from the next.
 """
 
 from __future__ import annotations
@@ -21,15 +21,16 @@ from typing import Any
 
 import numpy as np
 
-from grader.autograde.processes import START_SECONDS, Descriptors, State, WorkerError, environment
-from grader.autograde.seccomp import filters
-from grader.autograde.walls import SCRATCH
+from grader.autograde.inside.confine import SCRATCH
+from grader.autograde.running.processes import START_SECONDS, Descriptors, State, WorkerError, environment
+from grader.autograde.running.seccomp import filters
 from grader.codec import CodecError, decode, encode
 from grader.manifest import Limits
 
 NOBODY = 65533  # whom root becomes: no account's number
-_GRADER = Path(__file__).resolve().parents[1]
-_SHOWN = ("cases", "codec", "drivers", "fixtures", "autograde/child", "autograde/frames", "autograde/walls")
+_GRADER = Path(__file__).resolve().parents[2]
+_INSIDE = tuple(f"autograde/inside/{name}" for name in ("child", "confine", "frames", "zygote"))
+_SHOWN = ("codec", "checking/case", "checking/drivers", "checking/fixtures", *_INSIDE)
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
@@ -207,7 +208,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         raise SandboxError(WITHIN_PYTHON.format(prefix))
     for path in covered:
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
-    for name in (*_SHOWN, "autograde/zygote"):
+    for name in _SHOWN:
         target = Path("/sandbox/grader") / f"{name}.py"
         command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
     for device in ("/dev/null", "/dev/urandom"):
@@ -216,7 +217,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     if not base.is_relative_to("/tmp"):
         command += ["--symlink", SCRATCH, "/tmp"]
     command += ["--remount-ro", "/", "--chdir", "/", "--"]
-    return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/zygote.py", str(control)]
+    return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/inside/zygote.py", str(control)]
 
 
 def _names(path: Path) -> list[Path]:

@@ -28,7 +28,7 @@ if __name__ == "__main__":  # the package without what judges, as the child want
     def _inert(*_: object, **__: object) -> None:
         """In place of `check`, `hint` and `progress`: grading has its own calls."""
 
-    _root = Path(__file__).resolve().parents[1]
+    _root = Path(__file__).resolve().parents[2]
     _package = ModuleType("grader", "The package without what judges.")
     _package.__path__ = [str(_root)]
     _package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
@@ -36,7 +36,7 @@ if __name__ == "__main__":  # the package without what judges, as the child want
 
 import numpy as np
 
-from grader.autograde import child, walls
+from grader.autograde.inside import child, confine
 from grader.codec import decode, encode
 
 MESSAGE = 1 << 16
@@ -49,11 +49,11 @@ def main() -> NoReturn:
     control = socket.socket(fileno=int(sys.argv[1]))
     setup = decode(control.recv(MESSAGE))
     if setup["user"] is not None:
-        walls.become(setup["user"])
+        confine.become(setup["user"])
     for name in setup["preload"]:
         importlib.import_module(name)
     _warm_up()
-    room = walls.Room(
+    room = confine.Room(
         address_space=_mapped() + setup["memory"],
         disk=setup["disk"],
         files=setup["files"],
@@ -86,21 +86,21 @@ def _mapped() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _serve(control: socket.socket, room: walls.Room, descriptors: list[int], memory: int) -> None:
+def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], memory: int) -> None:
     """Run one notebook until `end` is said."""
 
     def work() -> None:
         random.seed(0)  # every copy of this process starts alike: a second grading finds what the first one found
         np.random.seed(0)
-        with os.fdopen(walls.REQUEST, "rb") as file:
+        with os.fdopen(confine.REQUEST, "rb") as file:
             request = file.read()
-        sockets = range(walls.SOCKETS, walls.SOCKETS + len(descriptors) - 2)
-        child.run(request, walls.RESULTS, sockets, lambda: walls.no_more_processes(room.hidden_filter))
+        sockets = range(confine.SOCKETS, confine.SOCKETS + len(descriptors) - 2)
+        child.run(request, confine.RESULTS, sockets, lambda: confine.no_more_processes(room.hidden_filter))
 
     complaints = os.memfd_create("complaints")
     first, broken, too_much = 0, "", False
     try:
-        first = walls.enclosed(room, descriptors, complaints, work)
+        first = confine.enclosed(room, descriptors, complaints, work)
     except OSError as error:
         broken = str(error)
     for each in descriptors:

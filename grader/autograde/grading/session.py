@@ -10,19 +10,19 @@ from typing import Any
 
 import msgspec
 
-from grader.autograde.folder import released_files
-from grader.autograde.frames import Exam
-from grader.autograde.hidden import hidden_checks, hidden_state
-from grader.autograde.notebook import UnreadableError, read_notebook
-from grader.autograde.score import exams_of
-from grader.cases import Checks
+from grader.author.record import load_messages
+from grader.autograde.grading.hidden import hidden_checks, hidden_state
+from grader.autograde.grading.score import exams_of
+from grader.autograde.inside.frames import Exam
+from grader.autograde.submission.files import released_files
+from grader.autograde.submission.notebook import UnreadableError, read_notebook
+from grader.checking.case import Checks
+from grader.checking.verdict import FORMAT_VERSION
 from grader.codec import CodecError
 from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
-from grader.record import load_messages
 from grader.released import Released
-from grader.verdict import FORMAT_VERSION
 
-_ENGINE = Path(__file__).resolve().parents[1]
+_ENGINE = Path(__file__).resolve().parents[2]
 
 
 class AutogradeError(Exception):
@@ -88,9 +88,7 @@ def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> st
         [
             *(root / "exercises" / chapter.id).iterdir(),
             *(root / "solutions" / chapter.id / "checks").iterdir(),
-            *_ENGINE.glob("*.py"),
-            *_ENGINE.glob("autograde/*.py"),
-            *_ENGINE.glob("render/*.py"),
+            *(path for path in _ENGINE.rglob("*.py") if "data" not in path.relative_to(_ENGINE).parts),
         ]
     ):
         if path.is_file():
