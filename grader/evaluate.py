@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from grader.cases import Checks, Observation
-from grader.diagnose import diagnose, failed_cases
+from grader.diagnose import diagnose
+from grader.diagnose.evidence import failed_cases
 from grader.drivers import drive
 from grader.judge import judge
 from grader.manifest import Place

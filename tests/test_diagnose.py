@@ -7,7 +7,8 @@ import pytest
 
 from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
 from grader.codec import Raised, freeze
-from grader.diagnose import diagnose, failed_cases
+from grader.diagnose import diagnose
+from grader.diagnose.evidence import failed_cases
 from grader.judge import judge
 from grader.verdict import Problem
 

@@ -5,8 +5,10 @@ import pytest
 
 from grader.cases import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.codec import Fixture, Opaque, Raised, freeze
+from grader.compare import close, compare
+from grader.describe import apart, call_text, describe
 from grader.fixtures import BUILDERS
-from grader.judge import apart, call_text, close, compare, describe, judge, returned_text
+from grader.judge import judge, returned_text
 from grader.verdict import Problem
 
 RNG = np.random.default_rng(11)

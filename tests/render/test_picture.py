@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.cases import Output, Tolerance
-from grader.judge import GRID_COLUMNS, GRID_ROWS, compare
+from grader.compare import GRID_COLUMNS, GRID_ROWS, compare
 from grader.render.picture import grid_svg, grid_text
 from grader.verdict import Grid
 
