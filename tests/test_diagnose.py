@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
-from grader.checking.diagnose import diagnose, failed_cases
+from grader.checking.diagnose import diagnose
+from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.judge import judge
 from grader.checking.verdict import Problem
 from grader.codec import Raised, freeze

@@ -4,8 +4,10 @@ import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.compare import close, compare
+from grader.checking.describe import apart, call_text, describe
 from grader.checking.fixtures import BUILDERS
-from grader.checking.judge import apart, call_text, close, compare, describe, judge, returned_text
+from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
 from grader.codec import Fixture, Opaque, Raised, freeze
 

@@ -10,7 +10,8 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Checks, Observation
-from grader.checking.diagnose import diagnose, failed_cases
+from grader.checking.diagnose import diagnose
+from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.judge import judge
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict

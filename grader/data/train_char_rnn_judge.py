@@ -7,7 +7,8 @@ import numpy as np
 from grader.cases import DEFAULT_TOLERANCE, Output
 from grader.codec import Fixture
 from grader.fixtures import BUILDERS
-from grader.judge import close, compare, describe
+from grader.compare import close, compare
+from grader.describe import describe
 from grader.verdict import Problem
 
 EPS = 1e-8

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from grader.checking.case import Output, Tolerance
-from grader.checking.judge import GRID_COLUMNS, GRID_ROWS, compare
+from grader.checking.compare import GRID_COLUMNS, GRID_ROWS, compare
 from grader.checking.verdict import Grid
 from grader.render.picture import grid_svg, grid_text
 

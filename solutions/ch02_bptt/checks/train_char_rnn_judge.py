@@ -5,8 +5,9 @@ from itertools import pairwise, product
 import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Output
+from grader.checking.compare import close, compare
+from grader.checking.describe import describe
 from grader.checking.fixtures import BUILDERS
-from grader.checking.judge import close, compare, describe
 from grader.checking.verdict import Problem
 from grader.codec import Fixture
 

@@ -1,0 +1,74 @@
+"""Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
+
+First the exercise's own misconceptions: a student's results, on all cases, against what each named wrong implementation
+gives; all results together, then, unless they are right in another order, facet by facet. Only if exactly one fits is
+it named. Where none fits, an exercise that this one builds on may be wrong; then patterns that any exercise knows are
+tried, together and then by output.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+from grader.checking.case import WHOLE, Checks, Observation
+from grader.checking.diagnose.evidence import about, failed_cases
+from grader.checking.diagnose.misconceptions import fitting_names, of_ids
+from grader.checking.diagnose.order import in_another_order
+from grader.checking.diagnose.patterns import pattern
+from grader.checking.verdict import CaseResult, Diagnosis
+
+
+def diagnose(
+    checks: Checks,
+    observations: tuple[Observation, ...],
+    results: tuple[CaseResult, ...],
+    texts: Mapping[str, str],
+    wrong_needs: Sequence[str] = (),
+) -> Diagnosis | None:
+    """The one cause that the evidence singles out, or None.
+
+    `texts` holds the message of each misconception. `wrong_needs` names the exercises that this one builds on and
+    that are wrong themselves: where no misconception of its own fits, that is the cause to mend first.
+    """
+    failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
+    if not failing:
+        return None
+    fits = partial(fitting_names, checks, observations, results)
+    whole = fits(WHOLE[0]) if len(checks.facets) > 1 else []  # a mistake that explains all that is wrong comes first
+    if len(whole) == 1:
+        return Diagnosis(whole[0], texts.get(whole[0], ""))
+    if in_another_order(checks, observations):
+        due = ", ".join(output.name for output in checks.outputs)
+        return Diagnosis("order", f"Every result is right, but they come in another order. Due is `return {due}`.")
+    found = [(facet, fits(facet)) for facet in failing]
+    fitting = [names for _, names in found]
+    if all(fitting) or not of_ids(checks):  # ids agree by chance: there, what else is wrong must have its cause too
+        for names in fitting:
+            if len(names) == 1:
+                explained = [facet for facet, others in found if others == names]
+                return Diagnosis(names[0], (about(explained) if checks.own is None else "") + texts.get(names[0], ""))
+    if wrong_needs and _may_come_from_below(results, wrong_needs):
+        return _mend_first(wrong_needs)
+    if any(fitting):
+        return None
+    return pattern(checks, observations, results, failing)
+
+
+def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:
+    """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
+    problems = [problem for result in results for problem in result.problems]
+    return bool(problems) and all(
+        problem.kind in ("values", "not_finite")
+        or (problem.kind == "raised" and any(f", in {name}:" in line for line in problem.lines for name in wrong_needs))
+        for problem in problems
+    )
+
+
+def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
+    names = " and ".join(f"`{name}`" for name in wrong_needs)
+    verb, it = ("were", "them") if len(wrong_needs) > 1 else ("was", "it")
+    return Diagnosis(
+        "needs",
+        f"{names}, which this builds on, {verb} not right when last checked. Mend {it} first, then check again.",
+    )

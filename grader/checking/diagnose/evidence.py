@@ -1,0 +1,33 @@
+"""What a diagnosis has to explain: the cases and the results that are wrong, and the words for them."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+import numpy as np
+
+from grader.checking.case import Checks, Facet
+from grader.checking.verdict import CaseResult
+
+
+def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) -> list[int]:
+    """The indices of the cases on which this facet is wrong."""
+    return [
+        index
+        for index, result in enumerate(results)
+        if any(facet.covers(checks.cases[index], problem.output) for problem in result.problems)
+    ]
+
+
+def about(facets: Sequence[Facet]) -> str:
+    """What a diagnosis that does not explain all at once begins with: the results that it does explain, if named."""
+    *others, last = [facet.name for facet in facets if facet.outputs is not None] or [""]
+    names = f"{', '.join(others)} and {last}" if others else last
+    return f"For {names}: " if names else ""
+
+
+def is_real(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.dtype.kind in "fiu"
+    return isinstance(value, float | int) and not isinstance(value, bool)

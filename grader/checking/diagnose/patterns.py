@@ -1,0 +1,231 @@
+"""Mistakes that any exercise knows: a sign, a transpose, one step late, a constant factor."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+
+import numpy as np
+
+from grader.checking.case import Case, Checks, Facet, Observation, Output
+from grader.checking.compare import Array, close, named_outputs
+from grader.checking.diagnose.evidence import about, failed_cases, is_real
+from grader.checking.verdict import CaseResult, Diagnosis, Problem
+
+# Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
+Wrong = tuple[Case, Output, Array, Array]
+
+
+def pattern(
+    checks: Checks,
+    observations: tuple[Observation, ...],
+    results: tuple[CaseResult, ...],
+    failing: list[Facet],
+) -> Diagnosis | None:
+    """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
+    whole = _pattern_of(checks, observations, results, failing)
+    if whole is not None and len(failing) < len(checks.facets):
+        return replace(whole, text=about(failing) + whole.text)
+    if whole is not None or len(failing) == 1:
+        return whole
+    found = [(f, _pattern_of(checks, observations, results, [f])) for f in failing if f.outputs is not None]
+    first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
+    return first and replace(first, text=about([f for f, diagnosis in found if diagnosis == first]) + first.text)
+
+
+def _pattern_of(
+    checks: Checks,
+    observations: tuple[Observation, ...],
+    results: tuple[CaseResult, ...],
+    failing: list[Facet],
+) -> Diagnosis | None:
+    wrong: list[Wrong] = []
+    for index in sorted({index for facet in failing for index in failed_cases(checks, results, facet)}):
+        found = _wrong_arrays(checks, index, observations[index], results[index])
+        if found is None:
+            return None
+        wrong += [w for w in found if any(facet.covers(w[0], w[1].name) for facet in failing)]
+    if not wrong:
+        return None
+    for name, explains, text in _PATTERNS:
+        if explains(wrong, checks):
+            return Diagnosis(name, text)
+    return _constant_factor(wrong, checks)
+
+
+def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: CaseResult) -> list[Wrong] | None:
+    """The wrong outputs of one case as arrays; None where something else is wrong, which no pattern can explain."""
+    if checks.own is not None or observation.raised is not None:
+        return None
+    got = named_outputs(checks.outputs, observation.result)
+    due = named_outputs(checks.outputs, checks.expected[index].result)
+    if isinstance(got, Problem) or isinstance(due, Problem):
+        return None
+    names = {problem.output for problem in result.problems}
+    if None in names:
+        return None
+    pairs = [(o, got[o.name], due[o.name]) for o in checks.outputs if o.name in names]
+    if not all(is_real(g) and is_real(d) for _, g, d in pairs):
+        return None
+    return [(checks.cases[index], output, np.asarray(g), np.asarray(d)) for output, g, d in pairs]
+
+
+def _matches(got: Array, expected: Array, checks: Checks) -> bool:
+    return got.shape == expected.shape and got.size > 0 and bool(close(expected, got, checks.tolerance).all())
+
+
+def _is_float32(wrong: list[Wrong], checks: Checks) -> bool:
+    return all(
+        got.dtype == np.float32
+        and expected.dtype.kind == "f"
+        and got.shape == expected.shape
+        and np.allclose(got, expected, rtol=1e-4, atol=1e-5)
+        for _, _, got, expected in wrong
+    )
+
+
+def _lost_precision(wrong: list[Wrong], checks: Checks) -> bool:
+    return all(
+        got.dtype == expected.dtype == np.float64
+        and got.shape == expected.shape
+        and np.allclose(got, expected, rtol=1e-5, atol=1e-6)
+        and np.array_equal(got, got.astype(np.float32).astype(np.float64))
+        for _, _, got, expected in wrong
+    )
+
+
+def _is_transposed(wrong: list[Wrong], checks: Checks) -> bool:
+    return all(e.ndim == 2 and _matches(got.T, e, checks) for _, _, got, e in wrong)
+
+
+def _is_negated(wrong: list[Wrong], checks: Checks) -> bool:
+    return all(expected.dtype.kind == "f" and _matches(-got, expected, checks) for _, _, got, expected in wrong)
+
+
+def _is_broadcast(wrong: list[Wrong], checks: Checks) -> bool:
+    return all(
+        e.ndim == 1 and e.size > 1 and got.shape == (e.size, e.size) and _matches(np.diag(got), e, checks)
+        for _, _, got, e in wrong
+    )
+
+
+def _in_time(
+    rule: Callable[[Array, Array, Checks], bool],
+) -> Callable[[list[Wrong], Checks], bool]:
+    """Ask a rule about results with their time axis in front, of which at least one has three steps or more."""
+
+    def explains(wrong: list[Wrong], checks: Checks) -> bool:
+        pairs = []
+        for _, output, got, expected in wrong:
+            if expected.dtype.kind != "f":
+                return False  # a shifted row of ids may look right by chance
+            if "T" not in output.axes or expected.ndim != len(output.axes) or got.shape != expected.shape:
+                return False
+            axis = output.axes.index("T")
+            pairs.append((np.moveaxis(got, axis, 0), np.moveaxis(expected, axis, 0)))
+        return max(len(got) for got, _ in pairs) > 2 and all(rule(got, e, checks) for got, e in pairs)
+
+    return explains
+
+
+def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
+    return len(got) > 1 and _matches(got[0], expected[0], checks) and not _matches(got[1], expected[1], checks)
+
+
+def _walking_forward(
+    rule: Callable[[list[Wrong], Checks], bool],
+) -> Callable[[list[Wrong], Checks], bool]:
+    """Ask a rule only of results whose steps are computed from the first to the last."""
+    return lambda wrong, checks: not any(output.backward for _, output, *_ in wrong) and rule(wrong, checks)
+
+
+def _on_two_cases(
+    rule: Callable[[list[Wrong], Checks], bool],
+) -> Callable[[list[Wrong], Checks], bool]:
+    """Ask a rule that a single wrong result may fit by chance only where it is to explain several cases."""
+    return lambda wrong, checks: len({id(case) for case, *_ in wrong}) > 1 and rule(wrong, checks)
+
+
+def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
+    return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
+
+
+def _one_step_early(got: Array, expected: Array, checks: Checks) -> bool:
+    return len(got) == 1 or _matches(got[:-1], expected[1:], checks)
+
+
+_PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = (
+    (
+        "float32",
+        _is_float32,
+        "The numbers are right, but in float32. The course's checks work in float64: look for `np.float32`, "
+        "or for an array made with `dtype=`.",
+    ),
+    (
+        "lost_precision",
+        _lost_precision,
+        "The numbers agree to about seven digits only: somewhere on the way they were rounded to float32.",
+    ),
+    (
+        "transposed",
+        _is_transposed,
+        "The result is the transpose of what is due: rows and columns are swapped.",
+    ),
+    ("sign", _is_negated, "Every number has the right size and the wrong sign."),
+    (
+        "broadcast",
+        _is_broadcast,
+        "A vector is due and a square matrix came back. NumPy broadcast (N,) against (N, 1): "
+        "bring both to one shape first.",
+    ),
+    (
+        "one_step_late",
+        _in_time(_one_step_late),
+        "Every result stands one time step too late: what belongs at t stands at t + 1.",
+    ),
+    (
+        "one_step_early",
+        _in_time(_one_step_early),
+        "Every result stands one time step too early: what belongs at t stands at t − 1.",
+    ),
+    (
+        "first_step_only",
+        _on_two_cases(_walking_forward(_in_time(_first_step_only))),
+        "The first time step is right and the second is not. Look at what changes from one step to the next: "
+        "what comes in from the step before, and every index that has to move along with the time.",
+    ),
+)
+
+
+def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """One number by which every entry of every wrong result is off, or one size of the case by which it was divided."""
+    factors = []
+    for _, _, got, expected in wrong:
+        if expected.dtype.kind != "f" or got.shape != expected.shape or not (expected != 0).any():
+            return None  # an id has no size: twice the id is another id
+        scale = float(np.sum(got * expected) / np.sum(expected * expected))
+        if scale == 0 or not np.isfinite(scale) or not _matches(got, scale * expected, checks):
+            return None
+        factors.append(scale)
+    if len({case.name for case, *_ in wrong}) < 2:
+        return None
+    if np.allclose(factors, factors[0], rtol=1e-9):
+        return Diagnosis(
+            "constant_factor",
+            f"Every number is off by the same factor: yours are {factors[0]:.6g} times what is due.",
+        )
+    return _mean_for_sum(wrong, factors)
+
+
+def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
+    """The one size of the cases by which every result is divided or multiplied."""
+    found = []
+    for symbol in wrong[0][0].sizes:
+        sizes = [case.sizes.get(symbol, 0) for case, *_ in wrong]
+        if len(set(sizes)) > 1 and np.allclose([f * s for f, s in zip(factors, sizes, strict=True)], 1):
+            text = f"Every number is too small by the factor {symbol}: a mean over {symbol} in place of the sum?"
+            found.append(Diagnosis("averaged", text))
+        if len(set(sizes)) > 1 and np.allclose(factors, sizes):
+            text = f"Every number is too large by the factor {symbol}: a sum over {symbol} in place of the mean?"
+            found.append(Diagnosis("summed", text))
+    return found[0] if len(found) == 1 else None
