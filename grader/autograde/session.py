@@ -18,8 +18,8 @@ from grader.autograde.score import exams_of
 from grader.cases import Checks
 from grader.codec import CodecError
 from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
-from grader.record import load_messages
-from grader.released import Released
+from grader.messages import MessageError
+from grader.released import MESSAGES, Released
 from grader.verdict import FORMAT_VERSION
 
 _ENGINE = Path(__file__).resolve().parents[1]
@@ -61,7 +61,8 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     data = Released(root / "grader" / "data")
     try:
         public = {e.id: data.checks(e.id) for e in chapter.exercises}
-    except (OSError, CodecError, KeyError, ManifestError) as error:
+        texts = {e.id: data.messages(e.id).mistakes for e in chapter.exercises}
+    except (OSError, CodecError, KeyError, ManifestError, MessageError) as error:
         raise AutogradeError(f"{data.folder}: {error}. Run `grader release` first.") from error
     hidden = hidden_checks(root, term, chapter)
     return Session(
@@ -73,7 +74,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         public=public,
         hidden=hidden,
         exams=exams_of(public, hidden),
-        texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
+        texts=texts,
         released=released,
         files=released_files(root / "exercises" / chapter.id),
         state=state_of(root, term, manifest, chapter),
@@ -88,6 +89,7 @@ def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> st
         [
             *(root / "exercises" / chapter.id).iterdir(),
             *(root / "solutions" / chapter.id / "checks").iterdir(),
+            *(root / "grader" / "data" / MESSAGES.format(exercise.id) for exercise in chapter.exercises),
             *_ENGINE.glob("*.py"),
             *_ENGINE.glob("autograde/*.py"),
             *_ENGINE.glob("render/*.py"),
