@@ -91,8 +91,8 @@ def test_a_larger_class_has_everything(course, tmp_path):
     for name, works in known(course).items():
         assert set(works) | set(demo._BREAKAGES) == found[name] | {works[0]}
         spec = load_spec(course, load_manifest(course / "course.toml").place(name))
-        functions = {f.__name__ for entry in spec.misconceptions.values() for f in entry.variants}
-        assert {f"misconception {function}" for function in functions} <= found[name]
+        ways = sum(len(entry.variants) for entry in spec.misconceptions.values())
+        assert len({what for what in found[name] if what.startswith("misconception ")}) == ways
 
 
 @pytest.mark.parametrize("name", load_manifest(ROOT / "course.toml").places)

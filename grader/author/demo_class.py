@@ -238,14 +238,14 @@ def _works(root: Path, place: Place) -> list[Work]:
         right.append(Work("reference", _source(reference(root, place), exercise.id), points, "passed"))
     wrong = [
         Work(
-            f"misconception {function.__name__}",
+            f"misconception {name}" + (f" {number}" if len(entry.variants) > 1 else ""),
             _source(function, exercise.id),
             _kept(spec, entry.keeps, points),
             "",
             name,
         )
         for name, entry in spec.misconceptions.items()
-        for function in entry.variants
+        for number, function in enumerate(entry.variants, 1)
     ]
     return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *_slips(right[0], exercise, spec)]
 
@@ -276,17 +276,23 @@ def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
 
 
 def _source(function: Callable[..., Any], name: str) -> str:
-    """A function's source under another name, without its decorators; before it, what it uses of its module."""
-    path = inspect.getsourcefile(function)
-    assert path is not None
-    defined = _definitions(Path(path).read_text("utf-8"))
-    needed, wanted = {function.__name__}, [function.__name__]
+    """A function's source under another name, without its decorators; before it, what it uses of its module, under
+    names that are nobody's else: an exercise that it builds on may be wrong in the cell before.
+    """
+    own = function.__name__
+    defined = _definitions(Path(function.__globals__["__file__"]).read_text("utf-8"))
+    defined |= _definitions(textwrap.dedent(inspect.getsource(function)))  # a changed one is not what its file holds
+    needed, wanted = {own}, [own]
     while wanted:
         new = (_free_names(defined[wanted.pop()]) & defined.keys()) - needed
         needed |= new
         wanted += new
-    order = [d for n, d in defined.items() if n in needed and n != function.__name__] + [defined[function.__name__]]
-    return _renamed("\n\n\n".join(map(ast.unparse, dict.fromkeys(order))), function.__name__, name)
+    order = [d for n, d in defined.items() if n in needed and n != own] + [defined[own]]
+    source = "\n\n\n".join(map(ast.unparse, dict.fromkeys(order)))
+    for helper in needed - {own}:
+        if isinstance(defined[helper], ast.FunctionDef):
+            source = _renamed(source, helper, f"_{helper.lstrip('_')}")
+    return _renamed(source, own, name)
 
 
 def _free_names(statement: ast.stmt) -> set[str]:

@@ -132,15 +132,16 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
     problems = []
     for name, entry in subject.spec.misconceptions.items():
         due = points * sum(shares.get(kept, float("nan")) for kept in entry.keeps) / sum(shares.values())
-        for function in entry.variants:
-            if not (function.__doc__ or "").strip():
-                problems.append(f"{function.__name__} has no docstring; say there why it tempts")
+        for number, function in enumerate(entry.variants, 1):
+            what = f"{name}, way {number}," if function.__name__ == subject.place.exercise.id else function.__name__
+            if not entry.tempts:
+                problems.append(f"{what} has no docstring; say there why it tempts")
             for verdict in subject.verdicts(function):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if verdict or found != name:
-                    problems.append(f"{function.__name__} is not named {name!r}, but {found!r}:\n{verdict}")
+                    problems.append(f"{what} is not named {name!r}, but {found!r}:\n{verdict}")
                 elif not abs(verdict.earned - due) < 1e-9:
-                    problems.append(f"{function.__name__} earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
+                    problems.append(f"{what} earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
     return problems
 
 

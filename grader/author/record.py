@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.spec import Spec
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.drivers import drive
@@ -44,21 +45,54 @@ def checks_folder(root: Path, place: Place) -> Path:
 
 
 def load_spec(root: Path, place: Place) -> Spec:
-    """The `SPEC` of `solutions/CHAPTER/checks/ID.py`. Raises SpecError."""
+    """The `SPEC` of `solutions/CHAPTER/checks/ID.py`, its changes made in the reference solution. Raises SpecError."""
     path = checks_folder(root, place) / f"{place.exercise.id}.py"
     module = load_module(path, f"_checks_{place.exercise.id}")
     spec = getattr(module, "SPEC", None)
     if not isinstance(spec, Spec):
         raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
+    _make_variants(root, place, spec, path)
     return spec
 
 
+def _make_variants(root: Path, place: Place, spec: Spec, path: Path) -> None:
+    """Each mistake's ways as functions. Raises SpecError, which tells of all changes that fit no longer."""
+    name, problems, code = place.exercise.id, [], ""
+    if any(isinstance(way, Change) for entry in spec.misconceptions.values() for way in entry.ways):
+        module, code = reference_module(root, place), reference_code(root, place)
+    for entry in spec.misconceptions.values():
+        if not entry.ways:
+            problems.append(f"{path}: mistake {entry.id!r}: there is no way to make it; give a change or a function")
+        for number, way in enumerate(entry.ways, 1):
+            if not isinstance(way, Change):
+                entry.variants.append(way)
+                continue
+            try:
+                entry.variants.append(define(name, way.apply(code), module, f"{name}, {entry.id} {number}"))
+            except ChangeError as error:
+                problems.append(f"{path}: mistake {entry.id!r}, way {number}: {error}")
+    if problems:
+        raise SpecError("\n".join([*problems, *([f"The code is\n{code}"] if code else [])]))
+
+
 def load_messages(root: Path, place: Place) -> Messages:
-    """The hints and messages of `solutions/CHAPTER/checks/ID.md`. Raises SpecError, MessageError."""
-    path = checks_folder(root, place) / MESSAGES.format(place.exercise.id)
+    """The hints of `solutions/CHAPTER/checks/ID.md` and the messages of the spec's mistakes. Runs the spec: it may
+    import torch. Raises SpecError, MessageError.
+    """
+    return parse_messages(messages_text(root, place, load_spec(root, place)), str(_hints_path(root, place)))
+
+
+def messages_text(root: Path, place: Place, spec: Spec) -> str:
+    """Hints and messages as they are shipped, in one Markdown text. Raises SpecError."""
+    path = _hints_path(root, place)
     if not path.exists():
-        raise SpecError(f"{path}: is missing; write three hints and a message for each misconception there")
-    return parse_messages(path.read_text("utf-8"), str(path))
+        raise SpecError(f"{path}: is missing; write three hints there")
+    told = [f"## Mistake: {entry.id}\n\n{entry.message}\n" for entry in spec.misconceptions.values() if entry.message]
+    return "\n".join([path.read_text("utf-8"), *told])
+
+
+def _hints_path(root: Path, place: Place) -> Path:
+    return checks_folder(root, place) / MESSAGES.format(place.exercise.id)
 
 
 def load_module(path: Path, name: str) -> ModuleType:
@@ -76,14 +110,30 @@ def load_module(path: Path, name: str) -> ModuleType:
     return module
 
 
+def reference_path(root: Path, place: Place) -> Path:
+    return root / "solutions" / place.chapter.id / f"{place.notebook.name}.py"
+
+
+def reference_module(root: Path, place: Place) -> ModuleType:
+    """The notebook's source as a module. Raises SpecError."""
+    return load_module(reference_path(root, place), f"_reference_{place.notebook.name}")
+
+
 def reference(root: Path, place: Place) -> Callable[..., Any]:
     """The reference solution. Raises SpecError."""
-    path = root / "solutions" / place.chapter.id / f"{place.notebook.name}.py"
-    module = load_module(path, f"_reference_{place.notebook.name}")
-    function = getattr(module, place.exercise.id, None)
+    function = getattr(reference_module(root, place), place.exercise.id, None)
     if function is None:
-        raise SpecError(f"{path}: defines no {place.exercise.id}")
+        raise SpecError(f"{reference_path(root, place)}: defines no {place.exercise.id}")
     return function  # type: ignore[no-any-return]
+
+
+def reference_code(root: Path, place: Place) -> str:
+    """The reference solution's plain code: without docstrings, comments and blank lines. Raises SpecError."""
+    path = reference_path(root, place)
+    try:
+        return plain_code(path.read_text("utf-8"), place.exercise.id)
+    except KeyError:
+        raise SpecError(f"{path}: defines no {place.exercise.id}") from None
 
 
 def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) -> Checks:
@@ -178,12 +228,11 @@ def stray(data: Path, manifest: Manifest) -> list[Path]:
 def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
     name = place.exercise.id
     checks = public_checks(root, place)
-    _check_messages(root, place, checks)
     outputs = data / OUTPUTS.format(name)
     files = {
         data / CASES.format(name): encode(cases_tree(checks)),
         outputs: _settled(outputs, encode(outputs_tree(checks))),
-        data / MESSAGES.format(name): (checks_folder(root, place) / MESSAGES.format(name)).read_bytes(),
+        data / MESSAGES.format(name): _shipped_messages(root, place, checks).encode(),
     }
     own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
     if own_path.exists():
@@ -191,14 +240,18 @@ def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
     return files
 
 
-def _check_messages(root: Path, place: Place, checks: Checks) -> None:
-    """Every misconception has its message and no message is left over: a slip stops the release, not a student."""
-    told = set(load_messages(root, place).mistakes)
+def _shipped_messages(root: Path, place: Place, checks: Checks) -> str:
+    """Hints and messages. Every mistake that can be named has its message and no message is left over: a slip stops
+    the release, not a student.
+    """
+    text = messages_text(root, place, load_spec(root, place))
+    path = _hints_path(root, place)
+    told = set(parse_messages(text, str(path)).mistakes)
     due = set(checks.own.matches if checks.own else checks.misconceptions)
-    path = checks_folder(root, place) / MESSAGES.format(place.exercise.id)
     for name in sorted(due ^ told):
         what = "add the heading" if name in due else "no misconception has that name; rename or remove the heading"
         raise SpecError(f"{path}: {what} '## Mistake: {name}'")
+    return text
 
 
 def _settled(path: Path, new: bytes) -> bytes:

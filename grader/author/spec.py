@@ -1,13 +1,16 @@
 """What an author writes in `solutions/CHAPTER/checks/ID.py`: how an exercise is checked.
 
-The module defines `SPEC = Spec(...)` and hangs its misconceptions and alternatives on it:
+The module defines `SPEC = Spec(...)` and hangs its mistakes and alternatives on it:
 
     SPEC = Spec(outputs=[Output("y", ("B", "H"))], example=Case(...), cases=cases, oracle=oracle)
 
-    @SPEC.misconception(keeps=["T = 1"])
-    def forgot_the_bias(x, W, b):
-        '''Tempting because the equation on the page leaves it out.'''
-        return x @ W
+    SPEC.mistake(
+        "bias_forgotten",
+        "The bias is missing: add `b` to every row.",
+        change("x @ W + b", "x @ W"),
+        tempts="The equation on the page leaves it out.",
+        keeps=["T = 1"],
+    )
 
     @SPEC.alternative
     def with_einsum(x, W, b):
@@ -16,12 +19,14 @@ The module defines `SPEC = Spec(...)` and hangs its misconceptions and alternati
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 import numpy as np
 
+from grader.author.changes import Change, change
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.checking.verdict import Problem
 from grader.codec import Fixture
@@ -37,6 +42,7 @@ __all__ = [
     "Problem",
     "Spec",
     "Tolerance",
+    "change",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -44,10 +50,17 @@ Function = TypeVar("Function", bound=Callable[..., Any])
 
 @dataclass
 class Misconception:
-    """A named wrong implementation, in one or more variants, and the facets that one who holds it still earns."""
+    """A named mistake: what a student reads of it, why it tempts, the facets that one who makes it still earns, and
+    the ways to make it: changes to the reference solution, and functions.
+
+    `variants` are the ways as functions, in the same order; `record.load_spec` makes them.
+    """
 
     id: str
+    message: str
+    tempts: str
     keeps: tuple[str, ...]
+    ways: list[Change | Callable[..., Any]]
     variants: list[Callable[..., Any]] = field(default_factory=list)
 
 
@@ -75,13 +88,48 @@ class Spec:
     misconceptions: dict[str, Misconception] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
+    def mistake(
+        self,
+        name: str,
+        message: str,
+        *ways: Change | Callable[..., Any],
+        tempts: str,
+        keeps: Sequence[str] = (),
+    ) -> Callable[[Function], Function]:
+        """Register a mistake: its name, what a student reads of it (one paragraph of Markdown), and the ways to make
+        it, each a `change` to the reference solution or a function with the exercise's arguments.
+
+        `tempts` says why it tempts; it is for colleagues, students never get it. `keeps` names the facets that one who
+        makes it still earns. What is returned decorates a function, which becomes one more way. Raises ValueError.
+        """
+        message, tempts = (" ".join(text.split()) for text in (message, tempts))
+        strange = set(keeps) - {facet.name for facet in self.facets}
+        for wrong, what in (
+            (not name.isidentifier(), "its name is no identifier"),
+            (name in self.misconceptions, "there is another of that name; one mistake may have several ways"),
+            (not message, "it has no message; say what is wrong, and where to look"),
+            (not tempts, "`tempts` is empty; say why one makes it"),
+            (strange, f"it keeps {', '.join(sorted(strange))!r}, and no facet has that name"),
+        ):
+            if wrong:
+                raise ValueError(f"mistake {name!r}: {what}")
+        entry = Misconception(name, message, tempts, tuple(keeps), list(ways))
+        self.misconceptions[name] = entry
+
+        def one_more_way(function: Function) -> Function:
+            entry.ways.append(function)
+            return function
+
+        return one_more_way
+
     def misconception(self, name: str | None = None, keeps: Sequence[str] = ()) -> Callable[[Function], Function]:
         """Register a wrong implementation under its function's name, or as one more variant of `name`."""
 
         def register(function: Function) -> Function:
             key = name or function.__name__
-            entry = self.misconceptions.setdefault(key, Misconception(key, tuple(keeps)))
-            entry.variants.append(function)
+            tempts = inspect.getdoc(function) or ""
+            entry = self.misconceptions.setdefault(key, Misconception(key, "", tempts, tuple(keeps), []))
+            entry.ways.append(function)
             return function
 
         return register

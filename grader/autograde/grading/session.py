@@ -10,7 +10,6 @@ from typing import Any
 
 import msgspec
 
-from grader.author.record import load_messages
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
 from grader.autograde.grading.score import exams_of
 from grader.autograde.inside.frames import Exam
@@ -20,7 +19,8 @@ from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
 from grader.codec import CodecError
 from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
-from grader.released import Released
+from grader.messages import MessageError
+from grader.released import MESSAGES, Released
 
 _ENGINE = Path(__file__).resolve().parents[2]
 
@@ -61,7 +61,8 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     data = Released(root / "grader" / "data")
     try:
         public = {e.id: data.checks(e.id) for e in chapter.exercises}
-    except (OSError, CodecError, KeyError, ManifestError) as error:
+        texts = {e.id: data.messages(e.id).mistakes for e in chapter.exercises}
+    except (OSError, CodecError, KeyError, ManifestError, MessageError) as error:
         raise AutogradeError(f"{data.folder}: {error}. Run `grader release` first.") from error
     hidden = hidden_checks(root, term, chapter)
     return Session(
@@ -73,7 +74,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         public=public,
         hidden=hidden,
         exams=exams_of(public, hidden),
-        texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
+        texts=texts,
         released=released,
         files=released_files(root / "exercises" / chapter.id),
         state=state_of(root, term, manifest, chapter),
@@ -88,6 +89,7 @@ def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> st
         [
             *(root / "exercises" / chapter.id).iterdir(),
             *(root / "solutions" / chapter.id / "checks").iterdir(),
+            *(root / "grader" / "data" / MESSAGES.format(exercise.id) for exercise in chapter.exercises),
             *(path for path in _ENGINE.rglob("*.py") if "data" not in path.relative_to(_ENGINE).parts),
         ]
     ):

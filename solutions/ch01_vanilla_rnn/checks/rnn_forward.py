@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(x, h_0, W_xh, W_hh, b_h):
@@ -70,88 +70,71 @@ still what they were when the loop has ended. Stacking along axis 1 puts time be
 )
 
 
-@SPEC.misconception(keeps=["one time step"])
-def state_not_carried(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because the name h_0 is at hand inside the loop, and every step looks right."""
-    h = [np.tanh(x[:, t] @ W_xh + h_0 @ W_hh + b_h) for t in range(x.shape[1])]
-    return np.stack(h, axis=1)
+SPEC.mistake(
+    "state_not_carried",
+    "Every step starts again from `h_0`. The state that one step gives must be what the next step takes; as it stands, "
+    "the network forgets after each step.",
+    change("rnn_step(x[:, t], h_t, W_xh", "rnn_step(x[:, t], h_0, W_xh"),
+    tempts="The name h_0 is at hand inside the loop, and every step looks right.",
+    keeps=["one time step"],
+)
 
+SPEC.mistake(
+    "starts_from_zero",
+    "The first step starts from a zero state. It should start from `h_0`, which is not zero here.",
+    change("h, h_t = [], h_0", "h, h_t = [], np.zeros_like(h_0)"),
+    tempts="Nearly every example starts from a zero state.",
+)
 
-@SPEC.misconception()
-def starts_from_zero(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because nearly every example starts from a zero state."""
-    h, h_t = [], np.zeros_like(h_0)
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.stack(h, axis=1)
+SPEC.mistake(
+    "h_0_comes_first",
+    "The results begin with `h_0` itself. They should begin with the state after the first input: `h[:, 0]` has "
+    "already read `x[:, 0]`.",
+    change("h, h_t = [], h_0", "h, h_t = [h_0], h_0"),
+    change("h, h_t = [], h_0", "h, h_t = [h_0], h_0", ("np.stack(h, ", "np.stack(h[:-1], ")),
+    tempts="A list that starts as [h_0] gives every step its predecessor; cut to the right length, it is cut at the "
+    "wrong end.",
+)
 
+SPEC.mistake(
+    "first_input_skipped",
+    "The first input is never read: `h[:, 0]` is `h_0`. The equation counts inputs from 1, Python from 0; `h[:, 0]` is "
+    "the state after reading `x[:, 0]`.",
+    change("h, h_t = [], h_0", "h, h_t = [h_0], h_0", ("range(x.shape[1])", "range(1, x.shape[1])")),
+    tempts="The equation counts from 1: h[:, 0] is taken for h_0, and the loop starts at 1.",
+)
 
-@SPEC.misconception()
-def h_0_comes_first(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because a list that starts as [h_0] gives every step its predecessor."""
-    h = [h_0]
-    for t in range(x.shape[1]):
-        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
-    return np.stack(h, axis=1)
+SPEC.mistake(
+    "last_state_only",
+    "This is the state after the last step. The states of all steps are due, with shape (B, T, H).",
+    change("return np.stack(h, axis=1)", "return h_t"),
+    tempts="The state after the last step is what a classifier needs.",
+)
 
+SPEC.mistake(
+    "time_axis_first",
+    "Time has become the first axis, (T, B, H). In this course the batch comes first, (B, T, H): look at the `axis` of "
+    "the stacking.",
+    change("np.stack(h, axis=1)", "np.array(h)"),
+    tempts="np.array of the list of states puts time in front, as PyTorch does by default.",
+)
 
-@SPEC.misconception("h_0_comes_first")
-def h_0_comes_first_and_the_last_is_cut(x, h_0, W_xh, W_hh, b_h):
-    """The same, cut to the right length from the wrong end."""
-    h = [h_0]
-    for t in range(x.shape[1]):
-        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
-    return np.stack(h[:-1], axis=1)
+SPEC.mistake(
+    "loops_over_the_batch",
+    "The loop walks along the first axis of `x`, which is the batch. Time is the second: the input of step `t` is "
+    "`x[:, t]`.",
+    change("for t in range(x.shape[1]):", "for x_t in x:", ("rnn_step(x[:, t], ", "rnn_step(x_t, ")),
+    tempts="`for x_t in x` reads like the equation; it walks along the first axis, the batch.",
+)
 
-
-@SPEC.misconception()
-def first_input_skipped(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because the equation counts from 1: h[:, 0] is taken for h_0, and the loop starts at 1."""
-    h = np.zeros((x.shape[0], x.shape[1], h_0.shape[1]))
-    h[:, 0] = h_0
-    for t in range(1, x.shape[1]):
-        h[:, t] = np.tanh(x[:, t] @ W_xh + h[:, t - 1] @ W_hh + b_h)
-    return h
-
-
-@SPEC.misconception()
-def last_state_only(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because the state after the last step is what a classifier needs."""
-    h_t = h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-    return h_t
-
-
-@SPEC.misconception()
-def time_axis_first(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because np.array of the list of states puts time in front, as PyTorch does by default."""
-    h, h_t = [], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.array(h)
-
-
-@SPEC.misconception()
-def loops_over_the_batch(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because `for x_t in x` reads like the equation; it walks along the first axis, the batch."""
-    h, h_t = [], h_0
-    for x_t in x:
-        h_t = np.tanh(x_t @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.stack(h, axis=1)
-
-
-@SPEC.misconception(keeps=["one time step"])
-def one_array_for_all_steps(x, h_0, W_xh, W_hh, b_h):
-    """Tempting because it saves memory: the state is overwritten in place, and the same array is kept T times."""
-    h, h_t = [], h_0.copy()
-    for t in range(x.shape[1]):
-        h_t[:] = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.stack(h, axis=1)
+SPEC.mistake(
+    "one_array_for_all_steps",
+    "All time steps hold the same numbers, those of the last step. The state is overwritten in place, and the same "
+    "array is kept every time; let each step make a new one.",
+    change("h, h_t = [], h_0", "h, h_t = [], h_0.copy()", ("h_t = rnn_step(", "h_t[:] = rnn_step(")),
+    tempts="It saves memory: the state is overwritten in place, and the same array is kept T times.",
+    keeps=["one time step"],
+)
 
 
 @SPEC.alternative

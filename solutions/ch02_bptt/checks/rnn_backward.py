@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(dh, x, h_0, h, W_xh, W_hh):
@@ -88,253 +88,224 @@ is `h_0`. No division stands anywhere: where the loss is a mean, the division is
 )
 
 
-def walk(
-    dh, x, h_0, h, W_xh, W_hh, *,
-    steps=None, begin=None, through=None, to_x=None, back=None, read=None, before=None, of_bias=None, add=None,
-):  # fmt: skip
-    """The walk back with one thing changed; without any it is right."""
-    T = x.shape[1]
-    through = through or (lambda dh_t, dh_next, h_t, h_prev: (dh_t + dh_next) * (1 - h_t**2))
-    to_x = to_x or (lambda da_t: da_t @ W_xh.T)
-    back = back or (lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T)
-    read = read or (lambda t: x[:, t])
-    before = before or (lambda t: h[:, t - 1] if t > 0 else h_0)
-    of_bias = of_bias or (lambda da_t: da_t.sum(axis=0))
-    add = add or (lambda so_far, part, t: so_far + part)
-    dx, dW_xh, dW_hh, db_h = np.zeros(x.shape), np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
-    dh_next = np.zeros(h_0.shape) if begin is None else begin
-    for t in reversed(range(T)) if steps is None else steps(T):
-        da_t = through(dh[:, t], dh_next, h[:, t], h[:, t - 1] if t > 0 else h_0)
-        dx[:, t] = to_x(da_t)
-        dW_xh = add(dW_xh, read(t).T @ da_t, t)
-        dW_hh = add(dW_hh, before(t).T @ da_t, t)
-        db_h = add(db_h, of_bias(da_t), t)
-        dh_next = back(t, da_t, dh[:, t], dh_next)
-    return dx, dh_next, dW_xh, dW_hh, db_h
-
-
-@SPEC.misconception()
-def no_path_through_the_next_state(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because dh is called the gradient of h, and every step by itself looks right with it."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: dh_t * (1 - h_t**2))
-
-
-@SPEC.misconception()
-def only_the_next_state(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because one thinks of a loss at the end: dh[:, -1] starts the walk, all else comes through states."""
-    return walk(
-        dh, x, h_0, h, W_xh, W_hh, begin=dh[:, -1], through=lambda dh_t, dh_next, h_t, h_prev: dh_next * (1 - h_t**2)
-    )
-
-
-@SPEC.misconception()
-def what_is_carried_adds_up(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because gradients add up, 'add, never set'; what is carried belongs to another state at each step."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: dh_next + da_t @ W_hh.T)
-
-
-@SPEC.misconception("what_is_carried_adds_up")
-def the_whole_blame_carried_on(dh, x, h_0, h, W_xh, W_hh):
-    """The same with one name for what is carried and for the whole blame: it is added to, and never begun anew."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: dh_next + dh_t + da_t @ W_hh.T)
-
-
-@SPEC.misconception()
-def walks_forward(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because every other loop of the course runs from the first step to the last."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, steps=range)
-
-
-@SPEC.misconception()
-def slope_left_out(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because the products with the weights are what one thinks about; the tanh between them is forgotten."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: dh_t + dh_next)
-
-
-@SPEC.misconception()
-def tanh_taken_again(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because the derivative is written 1 - tanh²(…), and h is at hand to put in; it is the tanh already."""
-    return walk(
-        dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: (dh_t + dh_next) * (1 - np.tanh(h_t) ** 2)
-    )
-
-
-@SPEC.misconception()
-def slope_of_the_state_before(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because one walks towards the state before, and its shape fits; the tanh of step t gave h[:, t]."""
-    return walk(
-        dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: (dh_t + dh_next) * (1 - h_prev**2)
-    )
-
-
-@SPEC.misconception()
-def slope_for_one_source(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because one writes dh[:, t] * slope first and adds what comes from the next step afterwards."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, through=lambda dh_t, dh_next, h_t, h_prev: dh_t * (1 - h_t**2) + dh_next)
-
-
-@SPEC.misconception()
-def slope_left_out_on_the_way_back(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because 'what comes back' sounds like the gradient of h times W_hh; the tanh lies on that way too."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: (dh_t + dh_next) @ W_hh.T)
-
-
-@SPEC.misconception()
-def W_hh_left_out(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because da_t already has the shape of the state before; it belongs to the sum, one product before it."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t)
-
-
-@SPEC.misconception()
-def W_hh_not_transposed(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because the forward pass has h @ W_hh, and the shapes fit either way: W_hh is square."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh)
-
-
-@SPEC.misconception()
-def W_xh_not_transposed(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting for the same reason; where D is not H it does not even run."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, to_x=lambda da_t: da_t @ W_xh)
-
-
-@SPEC.misconception()
-def first_step_left_out(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because range(T - 1, 0, -1) looks like all steps; its end is not included."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, steps=lambda T: range(T - 1, 0, -1))
-
-
-@SPEC.misconception()
-def last_step_left_out(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because range(T - 2, -1, -1) begins where nothing is behind, one may think; T - 1 is the last index."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, steps=lambda T: range(T - 2, -1, -1))
-
-
-@SPEC.misconception(keeps=("dx", "dh_0"))
-def overwritten(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because each line is right for its step; the next step writes over it."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, add=lambda so_far, part, t: part)
-
-
-@SPEC.misconception(keeps=("dx", "dh_0"))
-def last_step_only(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because after the loop over dx one line for each weight is written, with the t that is at hand."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, add=lambda so_far, part, t: part if t == x.shape[1] - 1 else so_far)
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "dW_hh", "db_h"))
-def dW_xh_from_x_one_step_early(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because dW_hh goes with h[:, t - 1], so dW_xh seems to go with x[:, t - 1]; step t read x[:, t]."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, read=lambda t: x[:, t - 1])
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "db_h"))
-def weight_gradients_transposed(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because in the column convention of many texts the outer product is written da xᵀ."""
-    dx, dh_0, dW_xh, dW_hh, db_h = walk(dh, x, h_0, h, W_xh, W_hh)
-    return dx, dh_0, dW_xh.T, dW_hh.T, db_h
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
-def dW_hh_from_h_t(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, before=lambda t: h[:, t])
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
-def h_0_forgotten(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because nearly every example starts from a zero state, which adds nothing to dW_hh."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, before=lambda t: h[:, t - 1] if t > 0 else 0 * h_0)
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "db_h"))
-def h_wraps_around(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because h[:, t - 1] is the state before; at t = 0 Python reads h[:, -1], the last one."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, before=lambda t: h[:, t - 1])
-
-
-@SPEC.misconception(keeps=("dx", "dh_0"))
-def averaged(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because losses are means; where the loss is one, its division is in dh already."""
-    dx, dh_0, *of_all = walk(dh, x, h_0, h, W_xh, W_hh)
-    return dx, dh_0, *(g / len(x) for g in of_all)
-
-
-@SPEC.misconception("averaged", keeps=("dx", "dh_0"))
-def averaged_over_time(dh, x, h_0, h, W_xh, W_hh):
-    """The same over time."""
-    dx, dh_0, *of_all = walk(dh, x, h_0, h, W_xh, W_hh)
-    return dx, dh_0, *(g / x.shape[1] for g in of_all)
-
-
-@SPEC.misconception("averaged", keeps=("dx", "dh_0"))
-def averaged_over_both(dh, x, h_0, h, W_xh, W_hh):
-    """The same over batch and time."""
-    dx, dh_0, *of_all = walk(dh, x, h_0, h, W_xh, W_hh)
-    return dx, dh_0, *(g / (len(x) * x.shape[1]) for g in of_all)
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
-def bias_averaged(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because .mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, of_bias=lambda da_t: da_t.mean(axis=0))
-
-
-@SPEC.misconception("bias_averaged", keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
-def bias_averaged_over_time(dh, x, h_0, h, W_xh, W_hh):
-    """The same over time."""
-    *others, db_h = walk(dh, x, h_0, h, W_xh, W_hh)
-    return *others, db_h / x.shape[1]
-
-
-@SPEC.misconception("bias_averaged", keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
-def bias_averaged_over_both(dh, x, h_0, h, W_xh, W_hh):
-    """The same over batch and time."""
-    *others, db_h = walk(dh, x, h_0, h, W_xh, W_hh)
-    return *others, db_h / (len(x) * x.shape[1])
-
-
-@SPEC.misconception(keeps=("dx", "dh_0", "dW_xh", "dW_hh"))
-def bias_not_summed(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because the bias is multiplied by nothing, so da_t is its gradient: true of each row by itself."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, of_bias=lambda da_t: da_t)
-
-
-@SPEC.misconception(keeps=("dx", "dW_xh", "dW_hh", "db_h"))
-def dh_0_is_that_of_the_first_state(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because after the loop the gradient of h[:, 0] is at hand; h_0 is one step further back."""
-    return walk(
-        dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T if t > 0 else dh_t + dh_next
-    )
-
-
-@SPEC.misconception("dh_0_is_that_of_the_first_state", keeps=("dx", "dW_xh", "dW_hh", "db_h"))
-def dh_0_is_that_of_the_first_sum(dh, x, h_0, h, W_xh, W_hh):
-    """The same, behind the tanh."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T if t > 0 else da_t)
-
-
-@SPEC.misconception("dh_0_is_that_of_the_first_state", keeps=("dx", "dW_xh", "dW_hh", "db_h"))
-def dh_0_is_what_looked_at_the_first_state(dh, x, h_0, h, W_xh, W_hh):
-    """The same, with the part that was handed in: dh_0 and dh[:, 0] look alike."""
-    return walk(dh, x, h_0, h, W_xh, W_hh, back=lambda t, da_t, dh_t, dh_next: da_t @ W_hh.T if t > 0 else dh_t)
-
-
-@SPEC.misconception(keeps=("dh_0", "dW_xh", "dW_hh", "db_h"))
-def dx_in_the_order_of_the_walk(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because dx is appended to a list and stacked, as in the forward pass; the walk went the other way."""
-    dx, *others = walk(dh, x, h_0, h, W_xh, W_hh)
-    return dx[:, ::-1], *others
-
-
-@SPEC.misconception()
-def in_place(dh, x, h_0, h, W_xh, W_hh):
-    """Tempting because dh_t = dh[:, t] looks like an array of its own; it is a view, and += writes into dh."""
-
-    def through(dh_t, dh_next, h_t, h_prev):
-        dh_t += dh_next
-        return dh_t * (1 - h_t**2)
-
-    return walk(dh, x, h_0, h, W_xh, W_hh, through=through)
+RETURNED = "dh_next, dW_xh, dW_hh, db_h"
+COUNTS = "len(x)", "x.shape[1]", "(len(x) * x.shape[1])"
+
+SPEC.mistake(
+    "no_path_through_the_next_state",
+    "All is right for the last step alone: at every earlier one the path through the next state, h_{t+1}, is missing. "
+    "`h[:, t]` also went into step t + 1, and what that step hands back is added to `dh[:, t]` before anything else.",
+    change("(dh[:, t] + dh_next)", "dh[:, t]"),
+    tempts="dh is called the gradient of h, and every step by itself looks right with it.",
+)
+SPEC.mistake(
+    "only_the_next_state",
+    "`dh` is used at the last step alone. Something may look at every state: at each step `dh[:, t]` is added to what "
+    "the step after hands back.",
+    change("dh_next = np.zeros(h_0.shape)", "dh_next = dh[:, -1]", ("(dh[:, t] + dh_next)", "dh_next")),
+    tempts="One thinks of a loss at the end: dh[:, -1] starts the walk, all else comes through states.",
+)
+SPEC.mistake(
+    "what_is_carried_adds_up",
+    "What is carried to the step before is added to what was carried already. Weights add up over time, for they are "
+    "used at every step. What is carried belongs to one state alone: once it has gone through `da`, what `da` hands "
+    "back takes its place.",
+    change("dh_next = da_t", "dh_next = dh_next + da_t"),
+    change(
+        "da_t = (dh[:, t] + dh_next)",
+        "dh_next = dh_next + dh[:, t]\nda_t = dh_next",
+        ("dh_next = da_t", "dh_next = dh_next + da_t"),
+    ),
+    tempts="Gradients add up, 'add, never set'; so does one name for what is carried and for the whole blame.",
+)
+SPEC.mistake(
+    "walks_forward",
+    "The walk goes forward in time. What `h[:, t]` is to blame for through the next state is known only when the next "
+    "step is done: the last step comes first.",
+    change("reversed(range(x.shape[1]))", "range(x.shape[1])"),
+    tempts="Every other loop of the course runs from the first step to the last.",
+)
+SPEC.mistake(
+    "slope_left_out",
+    "The slope of the tanh is missing. Before anything reaches the sum inside the tanh, it is multiplied by 1 − h², "
+    "with the `h` of that step.",
+    change(" * (1 - h[:, t] ** 2)", ""),
+    tempts="The products with the weights are what one thinks about; the tanh between them is forgotten.",
+)
+SPEC.mistake(
+    "tanh_taken_again",
+    "The slope is taken as 1 − tanh²(h). But `h` is already the tanh of the sum, and here its tanh is taken once more. "
+    "The slope is 1 minus the square of `h` itself.",
+    change("h[:, t] ** 2", "np.tanh(h[:, t]) ** 2"),
+    tempts="The derivative is written 1 - tanh²(…), and h is at hand to put in; it is the tanh already.",
+)
+SPEC.mistake(
+    "slope_of_the_state_before",
+    "The slope is taken at the state before. The tanh of step t gave `h[:, t]`, so its slope is 1 − h² with that `h`.",
+    change("h[:, t] ** 2", "h_prev**2"),
+    tempts="One walks towards the state before, and its shape fits; the tanh of step t gave h[:, t].",
+)
+SPEC.mistake(
+    "slope_for_one_source",
+    "Only `dh[:, t]` goes through the slope of the tanh, and what the step after hands back is added behind it. Both "
+    "are blame of the state: add them first, then both go through the slope.",
+    change("(dh[:, t] + dh_next) * (1 - h[:, t] ** 2)", "dh[:, t] * (1 - h[:, t] ** 2) + dh_next"),
+    tempts="One writes dh[:, t] * slope first and adds what comes from the next step afterwards.",
+)
+SPEC.mistake(
+    "slope_left_out_on_the_way_back",
+    "What is handed to the step before has not gone through the slope of the tanh: it is made of the blame of the "
+    "state, and should be made of `da`. On the way from one state to the one before lie the tanh *and* `W_hh`.",
+    change("dh_next = da_t @", "dh_next = (dh[:, t] + dh_next) @"),
+    tempts="'What comes back' sounds like the gradient of h times W_hh; the tanh lies on that way too.",
+)
+SPEC.mistake(
+    "W_hh_left_out",
+    "What is handed to the step before is `da` itself: the path through `W_hh` is missing. The state before got into "
+    "the sum by a product with `W_hh`.",
+    change("dh_next = da_t @ W_hh.T", "dh_next = da_t"),
+    tempts="da_t already has the shape of the state before; it belongs to the sum, one product before it.",
+)
+SPEC.mistake(
+    "W_hh_not_transposed",
+    "`W_hh` is not turned round on the way back. Forward, unit k sends its value along row k of `W_hh`; backward, it "
+    "collects along that same row. `W_hh` is square, so the wrong way round fits too.",
+    change("W_hh.T", "W_hh"),
+    tempts="The forward pass has h @ W_hh, and the shapes fit either way: W_hh is square.",
+)
+SPEC.mistake(
+    "W_xh_not_transposed",
+    "`W_xh` is not turned round on the way back. `da` is (B, H) and `dx[:, t]` is (B, D): the matrix in between has to "
+    "be (H, D).",
+    change("W_xh.T", "W_xh"),
+    tempts="The forward pass has x @ W_xh; where D is not H this does not even run.",
+)
+SPEC.mistake(
+    "first_step_left_out",
+    "The step t = 0 is left out, in the whole walk or here alone: `range(n, 0, -1)` ends at 1, and `if t > 0:` does "
+    "not run at 0. It is a step like any other; the state before it is `h_0`.",
+    change("reversed(range(x.shape[1]))", "range(x.shape[1] - 1, 0, -1)"),
+    tempts="range(T - 1, 0, -1) looks like all steps; its end is not included.",
+)
+SPEC.mistake(
+    "last_step_left_out",
+    "The walk begins one step too early: the last step gets no gradient, and hands nothing back. With n steps the last "
+    "index is n − 1.",
+    change("reversed(range(x.shape[1]))", "range(x.shape[1] - 2, -1, -1)"),
+    tempts="range(T - 2, -1, -1) begins where nothing is behind, one may think; T - 1 is the last index.",
+)
+SPEC.mistake(
+    "overwritten",
+    "Only the part of the first time step is left: each step writes over what the later ones gave. Weights and bias "
+    "were used at every step, so the parts add up: `+=`.",
+    change("dW_xh +=", "dW_xh =", ("dW_hh +=", "dW_hh ="), ("db_h +=", "db_h =")),
+    tempts="Each line is right for its step; the next step writes over it.",
+    keeps=("dx", "dh_0"),
+)
+SPEC.mistake(
+    "last_step_only",
+    "The gradient of weights and bias is right for the last step alone: the path through h_{t−1}, to the parts of all "
+    "earlier steps, is not accumulated.",
+    change(
+        "dW_xh += x[:, t].T @ da_t\ndW_hh += h_prev.T @ da_t\ndb_h += da_t.sum(axis=0)",
+        """
+        if t == x.shape[1] - 1:
+            dW_xh, dW_hh, db_h = x[:, t].T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
+        """,
+    ),
+    tempts="After the loop over dx one line for each weight is written, with the step that is at hand.",
+    keeps=("dx", "dh_0"),
+)
+SPEC.mistake(
+    "dW_xh_from_x_one_step_early",
+    "`dW_xh` is made with `x[:, t - 1]`, one step too early. The state of step t − 1 goes into step t, but the input "
+    "of step t is `x[:, t]`.",
+    change("x[:, t].T", "x[:, t - 1].T"),
+    tempts="dW_hh goes with h[:, t - 1], so dW_xh seems to go with x[:, t - 1]; step t read x[:, t].",
+    keeps=("dx", "dh_0", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "weight_gradients_transposed",
+    "The gradient of a weight matrix comes out turned, rows for columns: its rows should be what came in, its columns "
+    "the units, as in the weight itself. `dW_hh` is square, so its shape does not tell.",
+    change(RETURNED, "dh_next, dW_xh.T, dW_hh.T, db_h"),
+    tempts="In the column convention of many texts the outer product is written da xᵀ.",
+    keeps=("dx", "dh_0", "db_h"),
+)
+SPEC.mistake(
+    "dW_hh_from_h_t",
+    "`dW_hh` is made with `h[:, t]`, one step too late. `W_hh` was multiplied by the state before: `h[:, t - 1]`, and "
+    "`h_0` at t = 0.",
+    change("h_prev.T", "h[:, t].T"),
+    tempts="dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before.",
+    keeps=("dx", "dh_0", "dW_xh", "db_h"),
+)
+SPEC.mistake(
+    "h_0_forgotten",
+    "`dW_hh` lacks its part from t = 0, where the state before is `h_0`. It is not zero here, and it counts like any "
+    "other state.",
+    change("else h_0", "else np.zeros_like(h_0)"),
+    tempts="Nearly every example starts from a zero state, which adds nothing to dW_hh.",
+    keeps=("dx", "dh_0", "dW_xh", "db_h"),
+)
+SPEC.mistake(
+    "h_wraps_around",
+    "At t = 0 `dW_hh` is made with the *last* state: `h[:, t - 1]` is then `h[:, -1]`, which Python counts from the "
+    "end. The state before the first step is `h_0`.",
+    change(" if t > 0 else h_0", ""),
+    tempts="h[:, t - 1] is the state before; at t = 0 Python reads h[:, -1], the last one.",
+    keeps=("dx", "dh_0", "dW_xh", "db_h"),
+)
+SPEC.mistake(
+    "averaged",
+    "The gradients of weights and bias are means, over the batch, over time or over both; sums are due. Where the loss "
+    "is a mean, that division is in `dh` already.",
+    *(change(RETURNED, f"dh_next, dW_xh / {n}, dW_hh / {n}, db_h / {n}") for n in COUNTS),
+    tempts="Losses are means; where the loss is one, its division is in dh already.",
+    keeps=("dx", "dh_0"),
+)
+SPEC.mistake(
+    "bias_averaged",
+    "`db_h` is a mean, over the batch, over time or over both; the sum is due. Where the loss is a mean, that division "
+    "is in `dh` already.",
+    change("da_t.sum(axis=0)", "da_t.mean(axis=0)"),
+    *(change(RETURNED, f"dh_next, dW_xh, dW_hh, db_h / {n}") for n in COUNTS[1:]),
+    tempts=".mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does.",
+    keeps=("dx", "dh_0", "dW_xh", "dW_hh"),
+)
+SPEC.mistake(
+    "bias_not_summed",
+    "In `db_h` the sum over the batch is missing. The one bias is added in every row, so all rows' blame adds up: "
+    "(B, H) becomes (H,).",
+    change("db_h += da_t.sum(axis=0)", "db_h = db_h + da_t"),
+    tempts="The bias is multiplied by nothing, so da_t is its gradient: true of each row by itself.",
+    keeps=("dx", "dh_0", "dW_xh", "dW_hh"),
+)
+SPEC.mistake(
+    "dh_0_is_that_of_the_first_state",
+    "`dh_0` is one step short: this belongs to `h[:, 0]`, the state *after* the first step, or to the sum that it was "
+    "made of. `h_0` is the state before that step, and the way there leads once more through `W_hh`.",
+    change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T if t > 0 else dh[:, t] + dh_next"),
+    change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T if t > 0 else da_t"),
+    change("return dx, dh_next", "return dx, dh[:, 0]"),
+    tempts="After the loop the gradient of h[:, 0] is at hand, and dh_0 and dh[:, 0] look alike.",
+    keeps=("dx", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "dx_in_the_order_of_the_walk",
+    "`dx` is in the order in which it was found, the last step first. Turn it round, or write each step's into its "
+    "place.",
+    change("return dx", "return dx[:, ::-1]"),
+    tempts="dx is appended to a list and stacked, as in the forward pass; the walk went the other way.",
+    keeps=("dh_0", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "in_place",
+    "The gradients are right, and `dh` is overwritten on the way: `dh[:, t]` is a view, not a copy, so `+=` on it "
+    "writes into `dh` itself. `a = a + b` makes a new array.",
+    change("da_t = (dh[:, t] + dh_next)", "dh_t = dh[:, t]\ndh_t += dh_next\nda_t = dh_t"),
+    tempts="dh_t = dh[:, t] looks like an array of its own; it is a view, and += writes into dh.",
+)
 
 
 @SPEC.alternative

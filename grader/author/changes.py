@@ -1,0 +1,106 @@
+"""Small changes to a reference solution: how most mistakes are made.
+
+A change is made in the *plain code* of an exercise's function: what stands in `solutions/CHAPTER/NOTEBOOK.py` without
+docstrings, comments and blank lines.
+"""
+
+from __future__ import annotations
+
+import ast
+import io
+import linecache
+import re
+import textwrap
+import tokenize
+from collections.abc import Callable
+from dataclasses import dataclass
+from types import ModuleType
+from typing import Any
+
+
+class ChangeError(ValueError):
+    """A change does not fit the code that it is made in; the message says what was looked for."""
+
+
+@dataclass(frozen=True)
+class Change:
+    """Pairs of texts, what it was and what it becomes, to be replaced in this order."""
+
+    pairs: tuple[tuple[str, str], ...]
+
+    def apply(self, code: str) -> str:
+        """The changed code. Raises ChangeError where a text is missing or not the only one, nothing is changed, or
+        what comes of it is no Python.
+        """
+        changed = code
+        for was, becomes in self.pairs:
+            changed = _replaced(changed, _block(was), _block(becomes))
+        if changed == code:
+            raise ChangeError("it changes nothing")
+        try:
+            compile(changed, "<changed>", "exec")
+        except SyntaxError as error:
+            raise ChangeError(f"this is no Python ({error.msg}, line {error.lineno}):\n{changed}") from error
+        return changed
+
+
+def change(was: str, becomes: str, *more: tuple[str, str]) -> Change:
+    """A small change to the reference solution's plain code: `was` becomes `becomes`, and so on for `more` pairs.
+
+    Each text that is looked for must stand there just once. A text of several lines may be indented as you like: it
+    begins anywhere in a line, and its further lines are found, and written, at that line's indentation.
+    """
+    return Change(((was, becomes), *more))
+
+
+def _block(text: str) -> str:
+    return textwrap.dedent(text).strip("\n") if "\n" in text else text
+
+
+def _replaced(code: str, was: str, becomes: str) -> str:
+    found, begin = [], 0
+    for line in code.splitlines(keepends=True):
+        inner = "\n" + line[: len(line) - len(line.lstrip())]
+        sought = was.replace("\n", inner)
+        found += [
+            (begin + match.start(), sought, becomes.replace("\n", inner))
+            for match in re.finditer(re.escape(was.partition("\n")[0]), line)
+            if code.startswith(sought, begin + match.start())
+        ]
+        begin += len(line)
+    if len(found) != 1:
+        how_often = f"{len(found)} times" if found else "nowhere"
+        raise ChangeError(f"what is looked for must stand once in the code, and stands {how_often}:\n{was}")
+    ((at, sought, new),) = found
+    return _without_blank_lines(code[:at] + new + code[at + len(sought) :])
+
+
+def _without_blank_lines(code: str) -> str:
+    return "".join(f"{line.rstrip()}\n" for line in code.splitlines() if line.strip())
+
+
+def plain_code(source: str, name: str) -> str:
+    """The code of a module's function or class NAME without docstrings, comments and blank lines. Raises KeyError."""
+    lines = source.splitlines()
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        if token.type == tokenize.COMMENT:
+            row, column = token.start
+            lines[row - 1] = lines[row - 1][:column]
+    definitions = {n.name: n for n in ast.parse(source).body if isinstance(n, ast.FunctionDef | ast.ClassDef)}
+    definition = definitions[name]
+    for node in ast.walk(definition):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and ast.get_docstring(node) is not None:
+            first, last = node.body[0].lineno, node.body[0].end_lineno or 0
+            lines[first - 1 : last] = [""] * (last - first + 1)
+    return _without_blank_lines("\n".join(lines[definition.lineno - 1 : definition.end_lineno]))
+
+
+def define(name: str, code: str, module: ModuleType, cell: str) -> Callable[..., Any]:
+    """What `code` defines as NAME, beside all that the module has. Tracebacks and `inspect` show its lines: `cell`
+    names them, and should be unique.
+    """
+    file = f"<{cell}>"
+    linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
+    namespace = dict(vars(module))
+    exec(compile(code, file, "exec"), namespace)
+    return namespace[name]  # type: ignore[no-any-return]

@@ -1,0 +1,213 @@
+"""Small changes to a reference solution: what they find, what they make, and how they fail."""
+
+import inspect
+import textwrap
+
+import numpy as np
+import pytest
+
+from grader.author.changes import ChangeError, change, plain_code
+from grader.author.record import SpecError, load_messages, load_spec, reference_code
+from grader.author.spec import Facet, Output, Spec
+from grader.checking.case import Case
+from grader.checking.drivers import drive
+from grader.manifest import load_manifest
+from tests.conftest import ROOT
+from tests.small_course import write_small_course
+
+MODULE = '''
+"""A notebook."""
+
+def other(x):
+    return x
+
+
+def walk(x, y):
+    """Walk.
+
+    From the first to the last.
+    """
+    ### BEGIN SOLUTION
+    total = 0  # nothing yet
+    for t in range(3):
+        # each step
+
+        total += x[t]
+        y = "# no comment"
+    return total, y
+    ### END SOLUTION
+'''
+
+CODE = """\
+def walk(x, y):
+    total = 0
+    for t in range(3):
+        total += x[t]
+        y = "# no comment"
+    return total, y
+"""
+
+
+def changed(*texts):
+    return change(*texts).apply(CODE)
+
+
+def test_plain_code_is_the_code_alone():
+    assert plain_code(MODULE, "walk") == CODE
+    with pytest.raises(KeyError):
+        plain_code(MODULE, "run")
+
+
+def test_a_change_within_a_line_and_more_in_order():
+    assert changed("x[t]", "x[t + 1]", ("t + 1", "t - 1")) == CODE.replace("x[t]", "x[t - 1]")
+
+
+def test_spaces_at_the_ends_of_one_line_count():
+    assert changed(" = 0", " = 1") == CODE.replace("total = 0", "total = 1")
+
+
+def test_lines_are_found_at_their_indentation_and_written_there():
+    new = changed(
+        """
+        for t in range(3):
+            total += x[t]
+        """,
+        """
+        t = 0
+        while t < 3:
+            total += x[t]
+            t += 1
+        """,
+    )
+    assert new == textwrap.dedent(
+        """\
+        def walk(x, y):
+            total = 0
+            t = 0
+            while t < 3:
+                total += x[t]
+                t += 1
+                y = "# no comment"
+            return total, y
+        """
+    )
+
+
+def test_one_line_becomes_several_from_the_middle_of_a_line():
+    assert "        step = x[t]\n        total += step\n" in changed("total += x[t]", "step = x[t]\ntotal += step")
+
+
+def test_a_line_taken_out_leaves_no_blank_one():
+    assert changed("total += x[t]", "") == CODE.replace("        total += x[t]\n", "")
+
+
+@pytest.mark.parametrize(
+    ("texts", "says"),
+    [
+        (("x[s]", "x[t]"), "stands nowhere:\nx[s]"),
+        (("total", "sum"), "stands 3 times:\ntotal"),
+        (("total += x[t]\ntotal", "a"), "stands nowhere:\ntotal += x[t]\ntotal"),
+        (("x[t]", "x[s]", ("x[t]", "x[r]")), "stands nowhere:\nx[t]"),
+        (("x[t]", "x[t]"), "it changes nothing"),
+        (("x[t]", "x[s]", ("x[s]", "x[t]")), "it changes nothing"),
+        (("x[t]", "x[t"), "this is no Python ('[' was never closed, line 4):\n" + CODE.replace("x[t]", "x[t")),
+        (("total = 0\nfor t in range(3):", "for t in range(3):\n    total = 0\nfor"), "this is no Python"),
+    ],
+)
+def test_a_change_that_does_not_fit_says_what_was_looked_for(texts, says):
+    with pytest.raises(ChangeError) as caught:
+        changed(*texts)
+    assert says in str(caught.value)
+
+
+# In a spec -----------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def spec():
+    return Spec([Output("y")], Case({}, {}), lambda rng: (), facets=[Facet("a"), Facet("b")])
+
+
+@pytest.mark.parametrize(
+    ("given", "says"),
+    [
+        ({"name": "not good"}, "mistake 'not good': its name is no identifier"),
+        ({"name": "there"}, "mistake 'there': there is another of that name"),
+        ({"message": " \n"}, "mistake 'new': it has no message"),
+        ({"tempts": ""}, "mistake 'new': `tempts` is empty"),
+        ({"keeps": ["a", "c", "d"]}, "mistake 'new': it keeps 'c, d', and no facet has that name"),
+    ],
+)
+def test_a_mistake_that_is_not_complete_is_refused(spec, given, says):
+    spec.mistake("there", "A message.", tempts="It does.")
+    complete = {"name": "new", "message": "A message.", "tempts": "It does.", "keeps": ["a"]}
+    with pytest.raises(ValueError, match=says.replace("'", ".")):
+        spec.mistake(**complete | given)
+
+
+def test_messages_become_one_paragraph_and_ways_keep_their_order(spec):
+    first, second = change("a", "b"), len
+
+    @spec.mistake("new", "A message\n  of two lines.", first, second, tempts="It\ndoes.")
+    def third():
+        return 3
+
+    mistake = spec.misconceptions["new"]
+    assert (mistake.message, mistake.tempts) == ("A message of two lines.", "It does.")
+    assert mistake.ways == [first, second, third]
+    assert third() == 3
+
+
+@pytest.fixture
+def course(tmp_path):
+    return write_small_course(tmp_path)
+
+
+@pytest.fixture
+def place(course):
+    return load_manifest(course / "course.toml").place("rnn_forward")
+
+
+def edit(course, name, old, new):
+    path = course / "solutions/ch01_vanilla_rnn" / name
+    text = path.read_text("utf-8")
+    assert old in text
+    path.write_text(text.replace(old, new), "utf-8")
+
+
+def test_a_changed_solution_uses_its_module_and_shows_its_lines():
+    place = load_manifest(ROOT / "course.toml").place("rnn_forward")
+    spec = load_spec(ROOT, place)
+    mistake = spec.misconceptions["loops_over_the_batch"]
+    (variant,) = mistake.variants
+    assert inspect.getsource(variant) == mistake.ways[0].apply(reference_code(ROOT, place))
+    assert drive("call", variant, next(iter(spec.cases(np.random.default_rng(0))))).raised.lines[0] == (
+        "line 4, in rnn_forward: h_t = rnn_step(x_t, h_t, W_xh, W_hh, b_h)"
+    )
+
+
+def test_a_solution_that_was_rewritten_names_every_change_that_fits_no_longer(course, place):
+    assert load_spec(course, place).misconceptions["time_axis_first"].variants
+    edit(course, "recurrence.py", "return np.stack(h, axis=1)", "return np.stack(h, 1)")
+    with pytest.raises(SpecError) as caught:
+        load_spec(course, place)
+    said = str(caught.value)
+    assert "checks/rnn_forward.py: mistake 'time_axis_first', way 1: what is looked for must stand once" in said
+    assert "stands nowhere:\nnp.stack(h, axis=1)\n" in said
+    assert "mistake 'last_state_only', way 1: " in said
+    assert "h_0_comes_first" not in said
+    assert said.endswith("The code is\n" + reference_code(course, place))
+
+
+def test_a_mistake_that_nobody_can_make_is_refused(course, place):
+    edit(course, "checks/rnn_forward.py", '    change("return np.stack(h, axis=1)", "return h_t"),\n', "")
+    with pytest.raises(SpecError, match=r"mistake 'last_state_only': there is no way to make it"):
+        load_spec(course, place)
+
+
+def test_a_message_of_the_spec_may_not_stand_among_the_hints_too(course, place):
+    assert load_messages(course, place).mistakes["last_state_only"].startswith("This is the state after the last")
+    path = course / "solutions/ch01_vanilla_rnn/checks/rnn_forward.md"
+    path.write_text(path.read_text("utf-8") + "\n## Mistake: last_state_only\n\nTwice.\n", "utf-8")
+    with pytest.raises(ValueError, match=r"rnn_forward.md: the heading 'Mistake: last_state_only' stands twice"):
+        load_messages(course, place)
