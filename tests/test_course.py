@@ -8,7 +8,16 @@ from pathlib import Path
 
 import pytest
 
-from grader.author.lint import COURSE_RULES, EXERCISE_RULES, Course, Subject, lint_course
+import grader.author.lint
+from grader.author.lint import (
+    COURSE_RULES,
+    EXERCISE_RULES,
+    Course,
+    Subject,
+    lint_course,
+    solution_is_not_shown,
+    stub_is_not_implemented,
+)
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.manifest import UnknownIdError
 from tests.small_course import write_small_course
@@ -52,6 +61,26 @@ def problems_of(root: Path, rule: str, exercise: str = "rnn_step") -> list[str]:
 def test_an_unknown_exercise_is_told_with_near_ids() -> None:
     with pytest.raises(UnknownIdError, match="rnn_step"):
         list(lint_course(ROOT, "rnn_stp"))
+
+
+@pytest.mark.parametrize("reads", ["shown_pieces", "instructor_notebook", "generate"])
+def test_what_exercises_share_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: str) -> None:
+    """A page, and the notebook of both exercises: lint's time would otherwise grow with their product."""
+    root, read = write_small_course(tmp_path), getattr(grader.author.lint, reads)
+    given: list[str] = []
+
+    def counted(*arguments: object) -> object:
+        given.append(str(arguments))
+        return read(*arguments)
+
+    monkeypatch.setattr(grader.author.lint, reads, counted)
+    course = Course(root)
+    assert len(course.manifest.places) == 2
+    for place in course.manifest.places.values():
+        for rule in (stub_is_not_implemented, solution_is_not_shown):
+            assert rule(Subject(course, place)) == []
+    assert given
+    assert len(given) == len(set(given))
 
 
 BREACHES: list[tuple[str, Callable[[Path], None], str]] = [

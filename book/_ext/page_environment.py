@@ -47,20 +47,26 @@ def prepare(app: Sphinx) -> None:
 
 
 def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
-    """Put the digest of what an executed page uses into its kernel's display name."""
-    if "{code-cell}" not in source[0]:
-        return
+    """Put the digest of what an executed page uses into its kernel's display name, and say what it depends on."""
     root = Path(app.srcdir)
-    inputs = {root / _STYLE, *imported(root, source[0])}
-    if _GRADER.search(source[0]):
+    source[0], inputs = stamped(root, source[0])
+    for path in sorted(inputs):
+        app.env.note_dependency(os.path.relpath(path, root))
+    if inputs and not _KERNEL.search(source[0]):
+        _log.warning("the page has code cells, but its header names no kernel", location=docname)
+
+
+def stamped(root: Path, text: str) -> tuple[str, set[Path]]:
+    """A page's text with that digest, and the files that it is of; of a page without code the text as it is."""
+    if "{code-cell}" not in text:
+        return text, set()
+    inputs = {root / _STYLE, *imported(root, text)}
+    if _GRADER.search(text):
         inputs.update(shipped(root))
     digest = hashlib.sha256(_KERNEL_CONFIG.encode())
     for path in sorted(inputs):
         digest.update(path.read_bytes())
-        app.env.note_dependency(os.path.relpath(path, root))
-    source[0], count = _KERNEL.subn(rf"\1 ({digest.hexdigest()[:12]})", source[0], count=1)
-    if not count:
-        _log.warning("the page has code cells, but its header names no kernel", location=docname)
+    return _KERNEL.sub(rf"\1 ({digest.hexdigest()[:12]})", text, count=1), inputs
 
 
 def imported(root: Path, text: str) -> set[Path]:

@@ -8,17 +8,18 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from grader.author.notebooks import (
     cell_source,
+    generate,
     instructor_notebook,
     release_notebooks,
+    source_path,
     stray_files,
     stray_notebooks,
-    student_notebook,
 )
 from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
 from grader.author.shown_solutions import shown_pieces, solution_pieces
@@ -26,16 +27,37 @@ from grader.author.spec import Spec
 from grader.checking.case import Case, Checks
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
-from grader.manifest import Manifest, Place, load_manifest
+from grader.manifest import Chapter, Manifest, Notebook, Place, load_manifest
 from grader.messages import Messages
 from grader.released import OWN_JUDGE
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
 
 OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
 
 
 @dataclass(frozen=True)
+class Made:
+    """One notebook, as release makes it for all of its exercises."""
+
+    root: Path
+    manifest: Manifest
+    chapter: Chapter
+    notebook: Notebook
+
+    @cached_property
+    def instructor(self) -> NotebookNode:
+        return instructor_notebook(self.root, self.manifest, self.chapter, self.notebook)
+
+    @cached_property
+    def student(self) -> NotebookNode:
+        return generate(self.instructor, source_path(self.root, self.chapter, self.notebook))
+
+
+@dataclass(frozen=True)
 class Course:
-    """The course under inspection."""
+    """The course under inspection. What several exercises need is read once."""
 
     root: Path
 
@@ -46,6 +68,22 @@ class Course:
     @cached_property
     def pages(self) -> dict[Path, str]:
         return {path: path.read_text("utf-8") for path in sorted((self.root / "book").rglob("*.md"))}
+
+    @cached_property
+    def shown(self) -> dict[str, list[tuple[Path, int, str]]]:
+        """Every piece of code that a page or a hint shows, in its comparable form: path, line and source."""
+        hints = sorted((self.root / "solutions").glob("*/checks/*.md"))
+        found: dict[str, list[tuple[Path, int, str]]] = {}
+        for path, text in {**self.pages, **{path: path.read_text("utf-8") for path in hints}}.items():
+            for line, source, piece in shown_pieces(text):
+                found.setdefault(piece, []).append((path, line, source))
+        return found
+
+    @cached_property
+    def notebooks(self) -> dict[str, Made]:
+        """The notebook of each exercise, by the exercise's id."""
+        made = [(n, Made(self.root, self.manifest, c, n)) for c in self.manifest.chapters for n in c.notebooks]
+        return {exercise.id: both for notebook, both in made for exercise in notebook.exercises}
 
     def where(self, path: Path) -> str:
         return str(path.relative_to(self.root))
@@ -117,11 +155,10 @@ def right_ones_pass(subject: Subject) -> list[str]:
 
 def stub_is_not_implemented(subject: Subject) -> list[str]:
     """The stub fails with a plain 'not implemented yet'."""
-    place = subject.place
-    notebook = student_notebook(subject.course.root, subject.course.manifest, place.chapter, place.notebook)
+    name = subject.place.exercise.id
     namespace: dict[str, Any] = {"np": np}
-    exec(cell_source(notebook, place.exercise.id), namespace)
-    (verdict, *_) = subject.verdicts(namespace[place.exercise.id])
+    exec(cell_source(subject.course.notebooks[name].student, name), namespace)
+    (verdict, *_) = subject.verdicts(namespace[name])
     return [] if verdict.status == "unimplemented" else [f"the stub's verdict is {verdict.status!r}:\n{verdict}"]
 
 
@@ -223,17 +260,15 @@ def page_links_to_it(subject: Subject) -> list[str]:
 
 def solution_is_not_shown(subject: Subject) -> list[str]:
     """No code block of a hint or page holds a statement of the solution."""
-    course, place = subject.course, subject.place
-    notebook = instructor_notebook(course.root, course.manifest, place.chapter, place.notebook)
-    pieces = solution_pieces(cell_source(notebook, place.exercise.id))
-    checks = course.root / "solutions" / place.chapter.id / "checks"
-    texts = {**course.pages, **{path: path.read_text("utf-8") for path in sorted(checks.glob("*.md"))}}
-    return [
-        f"{course.where(path)}:{line}: shows `{source}`"
-        for path, text in texts.items()
-        for line, source, piece in shown_pieces(text)
-        if piece in pieces
+    course, name = subject.course, subject.place.exercise.id
+    checks = course.root / "solutions" / subject.place.chapter.id / "checks"
+    found = [
+        (course.where(path), line, source)
+        for piece in solution_pieces(cell_source(course.notebooks[name].instructor, name))
+        for path, line, source in course.shown.get(piece, ())
+        if path in course.pages or path.parent == checks
     ]
+    return [f"{path}:{line}: shows `{source}`" for path, line, source in sorted(found)]
 
 
 EXERCISE_RULES = (

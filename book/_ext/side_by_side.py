@@ -1,0 +1,77 @@
+"""Pages whose code has to run do so side by side, as many as there are cores, before the first of them is read.
+
+Sphinx reads one page after another, and reading a page runs it. Here the code of all pages that are to be read is
+looked up in the cache, under the key that reading will look for; what is not there runs now and is put there. A page
+that fails is not kept: it runs again when it is read, which tells what went wrong.
+"""
+
+from __future__ import annotations
+
+import os
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import Any
+
+from jupyter_cache import get_cache
+from jupyter_cache.base import CacheBundleIn
+from jupyter_cache.executors.utils import single_nb_execution
+from myst_nb.core.config import NbParserConfig
+from myst_nb.core.read import create_nb_reader
+from nbformat import NotebookNode
+from page_environment import stamped
+from sphinx.application import Sphinx
+from sphinx.environment import BuildEnvironment
+from sphinx.util import logging
+from sphinx.util.typing import ExtensionMetadata
+
+_log = logging.getLogger(__name__)
+
+
+def run(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
+    """Run those of these pages that are not in the cache, and put them there."""
+    config: NbParserConfig = env.mystnb_config  # type: ignore[attr-defined]
+    if config.execution_mode != "cache":
+        return
+    cache = get_cache(config.execution_cache_path)
+    due = [(path, notebook) for path, notebook in _notebooks(env, docnames) if not _is_known(cache, notebook)]
+    if len(due) < 2:
+        return  # it runs as it is read
+
+    def execute(page: tuple[Path, NotebookNode]) -> None:
+        path, notebook = page
+        done = single_nb_execution(
+            notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors
+        )  # fmt: skip
+        if done.err is None:
+            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
+            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        _log.info("%s: %s after %.1f s", path, "failed" if done.err else "ran", done.time)
+
+    with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a kernel, which is a process
+        list(pool.map(execute, due))
+
+
+def _notebooks(env: BuildEnvironment, docnames: list[str]) -> list[tuple[Path, NotebookNode]]:
+    """The pages with code, as reading them makes notebooks of them."""
+    found = []
+    for docname in docnames:
+        path = Path(env.doc2path(docname))
+        text, _ = stamped(Path(env.srcdir), path.read_text("utf-8"))
+        reader = create_nb_reader(str(path), env.myst_config, env.mystnb_config, text)  # type: ignore[attr-defined]
+        if reader is not None:
+            found.append((path, reader.read(text)))
+    return found
+
+
+def _is_known(cache: Any, notebook: NotebookNode) -> bool:
+    try:
+        cache.match_cache_notebook(notebook)
+    except KeyError:
+        return False
+    return True
+
+
+def setup(app: Sphinx) -> ExtensionMetadata:
+    app.setup_extension("page_environment")
+    app.connect("env-before-read-docs", run)
+    return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
