@@ -1,4 +1,4 @@
-"""Drivers: how to run a student's object on one case, and what to observe.
+"""Drivers: how to run a student's object on one case, what to observe, and how the call is written in a report.
 
 A driver never raises for what a student's code does: every outcome is an Observation.
 """
@@ -12,16 +12,16 @@ import sysconfig
 import traceback
 import warnings
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from grader.calls import call_text
 from grader.cases import Case, Observation
 from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze, readable
 from grader.fixtures import BUILDERS
-
-Driver = Callable[[Any, Case], Observation]
 
 _NOT_THE_STUDENTS = (
     "<frozen",
@@ -153,9 +153,17 @@ def _same_bytes(before: Any, after: Any) -> bool:
         return False
 
 
-DRIVERS: dict[str, Driver] = {"call": call}
+@dataclass(frozen=True)
+class Driver:
+    """A way to drive a student's object on a case: how it is run, and how the call is written in a report."""
+
+    run: Callable[[Any, Case], Observation]
+    call_text: Callable[[str, Case], str]
+
+
+DRIVERS = {"call": Driver(call, call_text)}
 
 
 def drive(driver: str, function: Any, case: Case) -> Observation:
     """Drive a student's object on a case by the named driver."""
-    return DRIVERS[driver](function, case)
+    return DRIVERS[driver].run(function, case)

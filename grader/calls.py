@@ -1,0 +1,92 @@
+"""How a call is written in a report: as Python to be pasted where the case is tiny, else with shapes for arrays."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+import numpy as np
+
+from grader.cases import Case
+from grader.codec import Fixture
+
+TINY = 20  # numbers in a case's arrays, up to which a report writes them out
+LONG = 1_000  # characters of a call, beyond which a report does not write it out
+SHORT = 60  # characters of one plain argument in a call that is not written out
+NESTED = 160  # and of one that holds arrays
+
+
+def call_text(name: str, case: Case) -> str:
+    """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
+    if numbers(case.inputs) <= TINY:
+        inner = ",\n".join(f"  {key}={literal(value)}" for key, value in case.inputs.items())
+        if len(inner) <= LONG:
+            return f"{name}(\n{inner})"
+    return f"{name}({', '.join(f'{key}{shape(value)}' for key, value in case.inputs.items())})"
+
+
+def numbers(inputs: Any) -> int:
+    """How many numbers stand in the arrays of these inputs, however deep."""
+    return sum(leaf.size for leaf in _leaves(inputs) if isinstance(leaf, np.ndarray))
+
+
+def literal(value: Any) -> str:
+    """Python for a value, but for a function that has no short one."""
+    match value:
+        case np.ndarray():
+            return f"np.array({value.tolist()})"
+        case Fixture("rng", {"seed": seed}):
+            return f"np.random.default_rng({seed})"
+        case Fixture("quadratic", {"matrix": matrix, "linear": linear}):
+            v = "theta.ravel()"
+            return f"lambda theta: {v} @ {literal(matrix)} @ {v} + {literal(linear)} @ {v}"
+        case Fixture():
+            return "(a function)"
+        case list() | tuple() | dict():
+            return _container(value, literal)
+    return repr(value)
+
+
+def shape(value: Any) -> str:
+    """What stands behind an argument's name in a call that is not written out: ' (4, 6)', '=3', ' (a function)'."""
+    if isinstance(value, np.ndarray | Fixture):
+        return f" {_in_short(value)}"
+    if not any(isinstance(leaf, np.ndarray | Fixture) for leaf in _leaves(value)):
+        return f"={value!r}"[:SHORT]
+    text = f"={_in_short(value)}"
+    return text if len(text) <= NESTED else f"{text[:NESTED]}…"
+
+
+def _in_short(value: Any) -> str:
+    match value:
+        case np.ndarray():
+            return str(value.shape)
+        case Fixture("rng"):
+            return "(a random generator)"
+        case Fixture():
+            return "(a function)"
+        case list() | tuple() | dict():
+            return _container(value, _in_short)
+    return repr(value)
+
+
+def _container(value: Any, written: Any) -> str:
+    """A list, tuple or dict as Python writes it, each entry `written` in its own way."""
+    match value:
+        case list():
+            return f"[{', '.join(map(written, value))}]"
+        case tuple():
+            return f"({', '.join(map(written, value))}{',' * (len(value) == 1)})"
+    return f"{{{', '.join(f'{key!r}: {written(entry)}' for key, entry in value.items())}}}"
+
+
+def _leaves(value: Any) -> Iterator[Any]:
+    match value:
+        case list() | tuple():
+            for entry in value:
+                yield from _leaves(entry)
+        case dict():
+            for entry in value.values():
+                yield from _leaves(entry)
+        case _:
+            yield value
