@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,40 @@ def call_text(name: str, case: Case) -> str:
         if len(inner) <= LONG:
             return f"{name}(\n{inner})"
     return f"{name}({', '.join(f'{key}{shape(value)}' for key, value in case.inputs.items())})"
+
+
+def module_text(name: str, case: Case) -> str:
+    """How a torch module was made and called (see `grader/modules.py`): lines to be pasted where the case is tiny."""
+    inputs = dict(case.inputs)
+    init, weights, run = (inputs.pop(own) for own in ("init", "weights", "run"))
+    calls = [*run["before"], inputs]
+    tiny = numbers([weights, calls]) <= TINY
+    lines = [f"model = {name}({_arguments(init, '{}={}', literal)}).double().{run['mode']}()"]
+    if tiny:
+        entries = "".join(f"  {key!r}: {_tensor(value)},\n" for key, value in weights.items())
+        lines.append(f"model.load_state_dict({{\n{entries}}})")
+    else:
+        lines.append("model.load_state_dict(weights)")
+    for index, arguments in enumerate(calls):
+        given = _arguments(arguments, "{}={}", _tensor) if tiny else _arguments(arguments, "{}{}", shape)
+        carried = _arguments(run["carry"], "{}={}", str) if index else ""
+        lines.append(f"{', '.join(run['returns'])} = model({', '.join(filter(None, (given, carried)))})")
+    return "\n".join(lines)
+
+
+def _arguments(values: Mapping[str, Any], form: str, written: Callable[[Any], str]) -> str:
+    return ", ".join(form.format(name, written(value)) for name, value in values.items())
+
+
+def _tensor(value: Any) -> str:
+    """Python for a value of a module's: with tensors for arrays."""
+    match value:
+        case np.ndarray():
+            dtype = ", dtype=torch.float64" if value.dtype == np.float64 else ""
+            return f"torch.tensor({value.tolist()}{dtype})"
+        case list() | tuple() | dict():
+            return _container(value, _tensor)
+    return repr(value)
 
 
 def numbers(inputs: Any) -> int:
@@ -70,7 +104,7 @@ def _in_short(value: Any) -> str:
     return repr(value)
 
 
-def _container(value: Any, written: Any) -> str:
+def _container(value: Any, written: Callable[[Any], str]) -> str:
     """A list, tuple or dict as Python writes it, each entry `written` in its own way."""
     match value:
         case list():

@@ -24,6 +24,7 @@ import numpy as np
 
 from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.codec import Fixture
+from grader.modules import module_case
 from grader.verdict import Problem
 
 __all__ = [
@@ -37,6 +38,7 @@ __all__ = [
     "Problem",
     "Spec",
     "Tolerance",
+    "module_case",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -54,7 +54,8 @@ from grader.autograde.frames import (
 )
 from grader.cases import Case, Observation
 from grader.codec import CodecError, Opaque
-from grader.drivers import caught, drive
+from grader.drivers import drive
+from grader.observing import caught
 
 HELD_BYTES = 1 << 16  # of answers, before they are sent
 

@@ -1,6 +1,6 @@
 """The outer wall: bubblewrap around a warm process, and the conversation with it.
 
-What the processes inside can see: the Python prefix, the system's libraries, seven files of `grader/` that run a
+What the processes inside can see: the Python prefix, the system's libraries, ten files of `grader/` that run a
 notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
 network, no environment, no capability. Inside, `walls.py` shuts one submission off from the next.
 """
@@ -29,7 +29,10 @@ from grader.manifest import Limits
 
 NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[1]
-_SHOWN = ("calls", "cases", "codec", "drivers", "fixtures", "autograde/child", "autograde/frames", "autograde/walls")
+_SHOWN = (
+    *("calls", "cases", "codec", "drivers", "fixtures", "modules", "observing"),
+    *("autograde/child", "autograde/frames", "autograde/walls"),
+)
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 

@@ -79,7 +79,7 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     assert result.outputs("grader.progress()")[0].text == (
         "['grader', 'grader.autograde', 'grader.autograde.child', 'grader.autograde.frames', "
         "'grader.autograde.walls', 'grader.calls', 'grader.cases', 'grader.codec', "
-        "'grader.drivers', 'grader.fixtures']\n"
+        "'grader.drivers', 'grader.fixtures', 'grader.modules', 'grader.observing']\n"
         "None None None\n"
     )
 
