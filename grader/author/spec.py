@@ -23,6 +23,7 @@ from typing import Any, TypeVar
 import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.modules import module_case
 from grader.checking.verdict import Problem
 from grader.codec import Fixture
 
@@ -37,6 +38,7 @@ __all__ = [
     "Problem",
     "Spec",
     "Tolerance",
+    "module_case",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])

@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Case, Checks, Observation, Output, Tolerance
+from grader.checking.drivers import DRIVERS
 from grader.checking.verdict import CaseResult, Grid, Problem
-from grader.codec import MAX_TEXT, Fixture, Opaque
+from grader.codec import MAX_TEXT, Opaque
 
 Array = np.ndarray[Any, Any]
 
-TINY = 20  # numbers in a case's arrays, up to which a report writes them out
-LONG = 1_000  # characters of a call, beyond which a report does not write it out
 GRID_ROWS, GRID_COLUMNS = 16, 20  # what a report's picture shows at most
 
 
@@ -29,9 +28,8 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     if len(checks.outputs) > 1:
         problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
-    return CaseResult(
-        case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
-    )
+    called = DRIVERS[checks.driver].call_text(checks.id, case)
+    return CaseResult(case.name, called, returned_text(checks.outputs, observation), tuple(problems))
 
 
 def problems_of_call(observation: Observation) -> list[Problem]:
@@ -317,40 +315,3 @@ def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
     if len(results) == 1 and not isinstance(observation.result, np.ndarray):
         return describe(observation.result)
     return ", ".join(f"{name} {describe(value)}" for name, value in results.items())
-
-
-def call_text(name: str, case: Case) -> str:
-    """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
-    values = case.inputs.values()
-    size = sum(value.size for value in values if isinstance(value, np.ndarray))
-    if size <= TINY:
-        inner = ",\n".join(f"  {key}={_literal(value)}" for key, value in case.inputs.items())
-        if len(inner) <= LONG:
-            return f"{name}(\n{inner})"
-    return f"{name}({', '.join(f'{key}{_shape(value)}' for key, value in case.inputs.items())})"
-
-
-def _literal(value: Any) -> str:
-    """Python for a value, but for a function that has no short one."""
-    match value:
-        case np.ndarray():
-            return f"np.array({value.tolist()})"
-        case Fixture("rng", {"seed": seed}):
-            return f"np.random.default_rng({seed})"
-        case Fixture("quadratic", {"matrix": matrix, "linear": linear}):
-            v = "theta.ravel()"
-            return f"lambda theta: {v} @ {_literal(matrix)} @ {v} + {_literal(linear)} @ {v}"
-        case Fixture():
-            return "(a function)"
-    return repr(value)
-
-
-def _shape(value: Any) -> str:
-    match value:
-        case np.ndarray():
-            return f" {value.shape}"
-        case Fixture("rng"):
-            return " (a random generator)"
-        case Fixture():
-            return " (a function)"
-    return f"={value!r}"[:60]
