@@ -160,3 +160,66 @@ def test_a_next_token_network_agrees_with_autograd():
 )
 def test_it_is_observed_whether_a_generator_was_drawn_from(function, record):
     assert call(function, Case({}, {"rng": Fixture("rng", {"seed": 3})})).calls == {"rng": record}
+
+
+# Fixtures inside lists and dicts --------------------------------------------------------------------------------------
+
+DEEP = Case(
+    {},
+    {
+        "layers": [AFFINE, (AFFINE, {"rng": Fixture("rng", {"seed": 3}), "w": np.ones(2)})],
+        "state": {"h": np.zeros(2), "ids": [1, 2]},
+    },
+)
+
+
+def test_fixtures_are_built_and_recorded_wherever_they_lie():
+    def function(layers, state):
+        return layers[0](layers[1][0](x=X)), layers[1][1]["rng"].random()
+
+    observation = call(function, DEEP)
+    twice, number = observation.result
+    assert np.array_equal(twice, (X @ WEIGHT + BIAS) @ WEIGHT + BIAS)
+    assert number == np.random.default_rng(3).random()
+    assert observation.changed == ()
+    assert [len(observation.calls[place]) for place in ("layers[0]", "layers[1][0]")] == [1, 1]
+    assert np.array_equal(observation.calls["layers[1][0]"][0]["x"], X)
+    assert observation.calls["layers[1][1]['rng']"] == ["drawn"]
+
+
+def exchanges(layers):
+    layers[0] = layers[1][0]
+
+
+def replaces(layers):
+    layers[0] = lambda x: x
+
+
+class OfItsOwn(list):
+    pass
+
+
+@pytest.mark.parametrize(
+    ("change", "changed"),
+    [
+        (lambda layers, state: layers[0](X), ()),
+        (lambda layers, state: exchanges(layers), ("layers",)),
+        (lambda layers, state: replaces(layers), ("layers",)),
+        (lambda layers, state: layers.pop(), ("layers",)),
+        (lambda layers, state: layers.append(layers[0]), ("layers",)),
+        (lambda layers, state: layers[1][1]["w"].fill(2), ("layers",)),
+        (lambda layers, state: layers[1][1].pop("w"), ("layers",)),
+        (lambda layers, state: layers.__setitem__(1, OfItsOwn()), ("layers",)),
+        (lambda layers, state: layers[1][1].__setitem__("w", OfItsOwn()), ("layers",)),
+        (lambda layers, state: layers[1][1].__setitem__(3, layers[1][1].pop("w")), ("layers",)),
+        (lambda layers, state: state["ids"].sort(reverse=True), ("state",)),
+    ],
+)
+def test_what_holds_fixtures_and_is_changed_is_named(change, changed):
+    assert call(change, DEEP).changed == changed
+
+
+def test_a_fixture_that_holds_none_is_still_each_calls_own():
+    for _ in range(2):
+        observation = call(lambda layers, state: layers[1][1]["w"].__iadd__(1), DEEP)
+        assert observation.result.tolist() == [2, 2]

@@ -5,11 +5,10 @@ import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.checking.compare import close, compare
-from grader.checking.describe import apart, call_text, describe
-from grader.checking.fixtures import BUILDERS
+from grader.checking.describe import apart, describe
 from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
-from grader.codec import Fixture, Opaque, Raised, freeze
+from grader.codec import Opaque, Raised, freeze
 
 RNG = np.random.default_rng(11)
 H = RNG.normal(size=(2, 5, 3))
@@ -337,40 +336,7 @@ def test_an_own_judge_sees_case_and_observation_and_nothing_that_raised():
     assert len(seen) == 1
 
 
-# How calls and results are written -----------------------------------------------------------------------------------
-
-
-def test_a_tiny_call_can_be_pasted():
-    case = Case({}, {"x": np.array([[1.0, -0.5]]), "ids": np.array([1, 2]), "mask": np.array([True]), "n": 3, "s": "a"})
-    call = call_text("f", case)
-    got = eval(call, {"np": np, "f": lambda **inputs: inputs})
-    assert got.keys() == case.inputs.keys()
-    assert all(np.array_equal(got[name], case.inputs[name]) for name in got)
-    assert got["ids"].dtype == np.int64
-
-
-def test_a_larger_call_shows_shapes():
-    case = Case({}, {"x": np.zeros((4, 6)), "n": 3, "f": Fixture("affine", {}), "u": None})
-    assert call_text("g", case) == "g(x (4, 6), n=3, f (a function), u=None)"
-
-
-def test_a_tiny_call_shows_how_its_generator_and_its_quadratic_are_made():
-    matrix, linear, theta = np.array([[1.5, 0.5], [0.0, -1.0]]), np.array([0.3, 2.0]), np.array([[0.7, -0.2]])
-    f = Fixture("quadratic", {"shape": [1, 2], "matrix": matrix, "linear": linear})
-    text = call_text("dict", Case({}, {"f": f, "theta": theta, "rng": Fixture("rng", {"seed": 5})}))
-    pasted = eval(text)
-    assert pasted["f"](theta) == BUILDERS["quadratic"](**f.params)(theta)
-    assert pasted["rng"].random() == np.random.default_rng(5).random()
-    assert call_text("g", Case({}, {"f": Fixture("scripted", {})})) == "g(\n  f=(a function))"
-
-
-def test_in_a_larger_call_functions_and_generators_go_by_their_names():
-    inputs = {"x": np.ones(99), "rng": Fixture("rng", {"seed": 0}), "f": Fixture("scripted", {})}
-    assert call_text("g", Case({}, inputs)) == "g(x (99,), rng (a random generator), f (a function))"
-
-
-def test_a_call_with_a_long_text_is_not_written_out():
-    assert len(call_text("f", Case({}, {"text": "x" * 10_000}))) < 200
+# How results are written -----------------------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(

@@ -165,7 +165,7 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
         return drawn
     return replace(
         drawn,
-        expected=_expected(spec.oracle, spec, drawn.cases, drawn.id),
+        expected=_expected(spec.oracle, drawn.cases, drawn.id),
         misconceptions={
             key: tuple(_mistaken(function, spec, drawn.cases) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
@@ -178,20 +178,20 @@ def public_checks(root: Path, place: Place) -> Checks:
     return make_checks(root, place, PUBLIC_SEED, example=True)
 
 
-def _observe(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
+def _observe(function: Callable[..., Any], driver: str, cases: Iterable[Case]) -> tuple[Observation, ...]:
     """What comes of each case. How it calls what it is given is its own affair, and not kept."""
-    return tuple(replace(drive(spec.driver, function, case), calls={}) for case in cases)
+    return tuple(replace(drive(driver, function, case), calls={}) for case in cases)
 
 
 def _mistaken(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
     """What a misconception gives. Of an exception the type is kept alone: its text and lines would show the source."""
     return tuple(
-        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, spec, cases)
+        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, spec.driver, cases)
     )
 
 
-def _expected(oracle: Callable[..., Any], spec: Spec, cases: tuple[Case, ...], name: str) -> tuple[Observation, ...]:
-    observations = _observe(oracle, spec, cases)
+def _expected(oracle: Callable[..., Any], cases: tuple[Case, ...], name: str) -> tuple[Observation, ...]:
+    observations = _observe(oracle, "call", cases)  # it is a function of the inputs, whatever a student is to write
     for case, observation in zip(cases, observations, strict=True):
         if observation.raised is not None:
             raised = observation.raised

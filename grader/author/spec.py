@@ -28,6 +28,7 @@ import numpy as np
 
 from grader.author.changes import Change, change
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
+from grader.checking.modules import module_case
 from grader.checking.verdict import Problem
 from grader.codec import Fixture
 
@@ -43,6 +44,7 @@ __all__ = [
     "Spec",
     "Tolerance",
     "change",
+    "module_case",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])

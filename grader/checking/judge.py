@@ -8,7 +8,8 @@ import numpy as np
 
 from grader.checking.case import Case, Checks, Observation, Output
 from grader.checking.compare import compare, named_outputs
-from grader.checking.describe import call_text, describe
+from grader.checking.describe import describe
+from grader.checking.drivers import DRIVERS
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT
 
@@ -24,9 +25,8 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     if len(checks.outputs) > 1:
         problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
-    return CaseResult(
-        case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
-    )
+    called = DRIVERS[checks.driver].call_text(checks.id, case)
+    return CaseResult(case.name, called, returned_text(checks.outputs, observation), tuple(problems))
 
 
 def problems_of_call(observation: Observation) -> list[Problem]:

@@ -36,6 +36,7 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
     if trees is None:
         command = [
             sys.executable,
+            "-P",  # a folder grader/ of the course must not stand for the package
             "-m",
             "grader.autograde.grading.hidden",
             str(root.resolve()),
@@ -102,12 +103,8 @@ def _state(root: Path, chapter: Chapter, seed: int) -> str:
     """A hash of everything that the hidden checks are computed from."""
     digest = hashlib.sha256(str(seed).encode())
     engine = Path(__file__).resolve().parents[2]
-    files = [
-        *(root / "solutions" / chapter.id).glob("*.py"),
-        *(root / "solutions" / chapter.id / "checks").glob("*.py"),
-    ]
-    modules = ("cases", "changes", "codec", "drivers", "fixtures", "record", "spec")
-    files += [engine / f"{name}.py" for name in modules]
+    files = [*(root / "solutions" / chapter.id).rglob("*.py"), engine / "codec.py"]
+    files += [path for room in ("author", "checking") for path in (engine / room).rglob("*.py")]
     for path in sorted(files):
         digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
     for package in ("numpy", "torch"):

@@ -53,7 +53,8 @@ from grader.autograde.inside.frames import (
     read_request,
 )
 from grader.checking.case import Case, Observation
-from grader.checking.drivers import caught, drive
+from grader.checking.drivers import drive
+from grader.checking.observing import caught
 from grader.codec import CodecError, Opaque
 
 HELD_BYTES = 1 << 16  # of answers, before they are sent

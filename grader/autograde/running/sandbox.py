@@ -1,6 +1,6 @@
 """The outer wall: bubblewrap around a warm process, and the conversation with it.
 
-What the processes inside can see: the Python prefix, the system's libraries, six files of `grader/` that run a
+What the processes inside can see: the Python prefix, the system's libraries, those files of `grader/` that run a
 notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
 network, no environment, no capability. Inside, `confine.py` shuts one submission off from the next.
 """
@@ -29,8 +29,11 @@ from grader.manifest import Limits
 
 NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[2]
-_INSIDE = tuple(f"autograde/inside/{name}" for name in ("child", "confine", "frames", "zygote"))
-_SHOWN = ("codec", "checking/case", "checking/drivers", "checking/fixtures", *_INSIDE)
+_SHOWN = (
+    "codec",
+    *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "observing")),
+    *(f"autograde/inside/{name}" for name in ("child", "confine", "frames", "zygote")),
+)
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 

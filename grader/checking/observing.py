@@ -1,0 +1,164 @@
+"""What every driver does: fresh inputs for a call, and afterwards what came of it, in the codec's plain values."""
+
+from __future__ import annotations
+
+import inspect
+import linecache
+import os
+import sysconfig
+import traceback
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from grader.checking.fixtures import BUILDERS
+from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze, readable
+
+_NOT_THE_STUDENTS = (
+    "<frozen",
+    str(Path(__file__).parent) + os.sep,
+    *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+)
+
+
+@dataclass
+class Fresh:
+    """Copies of a case's inputs for one call. Of each fixture among them, however deep, it keeps by its place
+    ("f", "layers[0]") what was built; callables record their calls, and of random generators it is known how far they
+    have got.
+    """
+
+    given: Mapping[str, Any]
+    inputs: dict[str, Any] = field(init=False)
+    _built: dict[str, Any] = field(init=False, default_factory=dict)
+    _calls: dict[str, list[Any]] = field(init=False, default_factory=dict)
+
+    def __post_init__(self) -> None:
+        self.inputs = {name: self._copy(name, value) for name, value in self.given.items()}
+        generators = {place: built for place, built in self._built.items() if hasattr(built, "bit_generator")}
+        self._generators = {place: (generator, _position(generator)) for place, generator in generators.items()}
+
+    @property
+    def calls(self) -> dict[str, list[Any]]:
+        """The arguments of every call of each callable input; of a generator ["drawn"] if it was drawn from."""
+        drawn = {place: _position(generator) != start for place, (generator, start) in self._generators.items()}
+        return self._calls | {place: ["drawn"] * moved for place, moved in drawn.items()}
+
+    @property
+    def changed(self) -> tuple[str, ...]:
+        """The names of the inputs that are no longer what they were."""
+        return tuple(name for name, before in self.given.items() if not self._is_same(name, before, self.inputs[name]))
+
+    def _copy(self, place: str, value: Any) -> Any:
+        if isinstance(value, Fixture):
+            built = BUILDERS[value.kind](**freeze(value.params))
+            if callable(built):
+                built = _recorded(built, self._calls.setdefault(place, []))
+            self._built[place] = built
+            return built
+        if not _holds_fixture(value):
+            return freeze(value)
+        if isinstance(value, dict):
+            return {key: self._copy(f"{place}[{key!r}]", entry) for key, entry in value.items()}
+        return type(value)(self._copy(f"{place}[{index}]", entry) for index, entry in enumerate(value))
+
+    def _is_same(self, place: str, before: Any, after: Any) -> bool:
+        if isinstance(before, Fixture):
+            return after is self._built[place]
+        if not _holds_fixture(before):
+            return same_bytes(before, after)
+        if type(after) is not type(before) or len(after) != len(before):
+            return False
+        if isinstance(before, dict):
+            keys = zip(before, after, strict=True)
+            return all(type(a) is type(b) and a == b for a, b in keys) and all(
+                self._is_same(f"{place}[{key!r}]", entry, after[key]) for key, entry in before.items()
+            )
+        pairs = zip(before, after, strict=True)
+        return all(self._is_same(f"{place}[{index}]", b, a) for index, (b, a) in enumerate(pairs))
+
+
+def _holds_fixture(value: Any) -> bool:
+    match value:
+        case list() | tuple():
+            return any(map(_holds_fixture, value))
+        case dict():
+            return any(map(_holds_fixture, value.values()))
+    return isinstance(value, Fixture)
+
+
+def _position(generator: Any) -> Any:
+    """How far a generator has got; one that was asked for children has moved too."""
+    seeds = generator.bit_generator.seed_seq
+    return generator.bit_generator.state, getattr(seeds, "n_children_spawned", 0)
+
+
+def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
+    signature = inspect.signature(function)
+
+    def wrapped(*args: Any, **kwargs: Any) -> Any:
+        arguments = signature.bind(*args, **kwargs).arguments
+        calls.append(plain(arguments))
+        return function(**arguments)
+
+    return wrapped
+
+
+def same_bytes(before: Any, after: Any) -> bool:
+    """Whether a value is bit for bit what it was."""
+    if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
+        same_kind = (before.dtype, before.shape) == (after.dtype, after.shape)
+        return same_kind and before.tobytes() == after.tobytes()
+    try:
+        return encode(before) == encode(after)
+    except Exception:  # what the student put there cannot be read, so it is not what was there
+        return False
+
+
+def plain(result: object) -> Any:
+    """The result in the codec's form, or an Opaque that says why it cannot be."""
+    try:
+        return freeze(result)
+    except CodecError as error:
+        return Opaque(type(result).__name__, f"({error})")
+    except Exception:  # a type of the student's own may raise anything when it is read
+        return Opaque(type(result).__name__, "(it could not be read)")
+
+
+def caught(error: BaseException) -> Raised:
+    """An exception as its type, its text and the student's own lines of the traceback."""
+    try:
+        text = str(error)
+    except Exception:
+        text = "(its text could not be read)"
+    frames = [
+        (frame.f_code, line)
+        for frame, line in traceback.walk_tb(error.__traceback__)
+        if not frame.f_code.co_filename.startswith(_NOT_THE_STUDENTS)
+    ]
+    lines = tuple(
+        readable(f"line {line}, in {code.co_name}: {linecache.getline(code.co_filename, line).strip()}")
+        for code, line in frames[-3:]
+    )
+    return Raised(readable(type(error).__name__), readable(text[:500]), lines)
+
+
+def cannot_be_called(function: Any, inputs: Mapping[str, Any], name: str = "the function") -> str:
+    """What is wrong with an argument list, in the exercise's words rather than in Python's; empty where nothing is."""
+    names = ", ".join(inputs)
+    try:
+        signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may take what it wraps does not
+    except (TypeError, ValueError):
+        return ""
+    try:
+        signature.bind(**inputs)
+    except TypeError:
+        left_out = [name for name, p in signature.parameters.items() if name not in inputs and p.default is p.empty]
+        hint = ""
+        if left_out and signature.parameters.keys() > inputs.keys():  # its one fault: an argument without its default
+            hint = f"; here `{left_out[0]}` is left out, so it needs a default"
+        return f"{name} must take ({names}); yours takes {signature}{hint}"
+    return ""

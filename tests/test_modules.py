@@ -1,0 +1,428 @@
+"""The driver of torch modules: whatever a student's class does becomes an observation, told in plain words."""
+
+import linecache
+import subprocess
+import sys
+import textwrap
+
+import numpy as np
+import pytest
+
+from grader.checking.calls import module_text
+from grader.checking.case import Case
+from grader.checking.drivers import drive
+from grader.checking.modules import module_case
+from grader.codec import Opaque, encode
+
+torch = pytest.importorskip("torch")
+
+V, E, H, C = 5, 3, 4, 2
+INIT = {"vocab_size": V, "embed_size": E, "hidden_size": H, "num_tags": C, "dropout": 0.5}
+SHAPES = {
+    "embedding.weight": (V, E),
+    "rnn.weight_ih_l0": (3 * H, E),
+    "rnn.weight_hh_l0": (3 * H, H),
+    "rnn.bias_ih_l0": (3 * H,),
+    "rnn.bias_hh_l0": (3 * H,),
+    "head.weight": (C, H),
+    "head.bias": (C,),
+}
+RNG = np.random.default_rng(0)
+WEIGHTS = {name: RNG.normal(size=shape) for name, shape in SHAPES.items()}
+IDS, MORE = RNG.integers(V, size=(2, 3)), RNG.integers(V, size=(2, 4))
+BOTH = {"logits": "learning", "state": "detached"}
+
+INIT_METHOD = """
+def __init__(self, vocab_size, embed_size, hidden_size, num_tags, dropout=0.0):
+    super().__init__()
+    self.embedding = torch.nn.Embedding(vocab_size, embed_size)
+    self.rnn = torch.nn.GRU(embed_size, hidden_size, batch_first=True)
+    self.drop = torch.nn.Dropout(dropout)
+    self.head = torch.nn.Linear(hidden_size, num_tags)
+"""
+FORWARD = """
+h, state = self.rnn(self.embedding(ids), state)
+return self.head(self.drop(h)), state.detach()
+"""
+
+
+def tagger(forward=FORWARD, init=INIT_METHOD, arguments="ids, state=None", base="torch.nn.Module"):
+    """A student's class as a notebook's cell defines it."""
+    lines = f"def forward(self, {arguments}):\n" + textwrap.indent(forward.strip(), "    ") if forward else "pass"
+    source = f"class Tagger({base}):\n" + textwrap.indent(f"{init.strip()}\n\n{lines}\n", "    ")
+    filename = f"<cell {hash(source)}>"
+    linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+    namespace = {"torch": torch, "np": np}
+    exec(compile(source, filename, "exec"), namespace)
+    return namespace["Tagger"]
+
+
+def case(returns=BOTH, **changes):
+    return module_case(
+        {"B": 2}, **{"init": INIT, "weights": WEIGHTS, "forward": {"ids": IDS}, "returns": returns} | changes
+    )
+
+
+def observe(cls, *args, **kwargs):
+    return drive("module", cls, case(*args, **kwargs))
+
+
+def by_hand(ids, h=None):
+    """The same in NumPy: logits, and the last state."""
+    h, logits = np.zeros((len(ids), H)) if h is None else h, []
+    for t in range(ids.shape[1]):
+        x = WEIGHTS["embedding.weight"][ids[:, t]] @ WEIGHTS["rnn.weight_ih_l0"].T + WEIGHTS["rnn.bias_ih_l0"]
+        r = h @ WEIGHTS["rnn.weight_hh_l0"].T + WEIGHTS["rnn.bias_hh_l0"]
+        (xr, xz, xn), (hr, hz, hn) = np.split(x, 3, axis=1), np.split(r, 3, axis=1)
+        reset, update = 1 / (1 + np.exp(-(xr + hr))), 1 / (1 + np.exp(-(xz + hz)))
+        h = (1 - update) * np.tanh(xn + reset * hn) + update * h
+        logits.append(h @ WEIGHTS["head.weight"].T + WEIGHTS["head.bias"])
+    return np.stack(logits, axis=1), h
+
+
+# What is observed -----------------------------------------------------------------------------------------------------
+
+
+def test_the_weights_of_the_case_are_loaded_and_results_are_arrays():
+    observation = observe(tagger())
+    assert observation.raised is None
+    assert observation.changed == ()
+    logits, state = observation.result
+    assert (type(logits), logits.dtype, state) == (np.ndarray, np.float64, "detached")
+    np.testing.assert_allclose(logits, by_hand(IDS)[0], rtol=1e-12)
+    encode(observation.result)
+
+
+def test_a_state_is_carried_from_call_to_call():
+    logits, state = observe(tagger(), forward={"ids": MORE}, before=[{"ids": IDS}], carry={"state": "state"}).result
+    np.testing.assert_allclose(logits, by_hand(MORE, by_hand(IDS)[1])[0], rtol=1e-12)
+    assert state == "detached"
+    three = observe(
+        tagger(), forward={"ids": MORE}, before=[{"ids": IDS}, {"ids": MORE}], carry={"state": "state"}
+    ).result
+    np.testing.assert_allclose(three[0], by_hand(MORE, by_hand(MORE, by_hand(IDS)[1])[1])[0], rtol=1e-12)
+
+
+def test_without_carry_every_call_begins_anew():
+    kept = tagger(
+        "h, self.state = self.rnn(self.embedding(ids), self.state)\nreturn self.head(h), self.state.detach()",
+        INIT_METHOD + "    self.state = None\n",
+    )
+    twice = {"before": [{"ids": IDS}], "forward": {"ids": IDS}}
+    np.testing.assert_allclose(observe(tagger(), **twice).result[0], by_hand(IDS)[0], rtol=1e-12)
+    assert not np.allclose(observe(kept, **twice).result[0], by_hand(IDS)[0])
+
+
+@pytest.mark.parametrize(
+    ("state", "word"),
+    [
+        ("state.detach()", "detached"),
+        ("state", "attached"),
+        ("(state.detach(), {'h': [state]})", "attached"),
+        ("(state.detach(), {'h': [state.detach()]})", "detached"),
+        ("None", "empty"),
+        ("ids.numpy()", "empty"),
+    ],
+)
+def test_whether_a_state_is_detached(state, word):
+    forward = f"h, state = self.rnn(self.embedding(ids), state)\nreturn self.head(h), {state}"
+    assert observe(tagger(forward)).result[1] == word
+
+
+def test_dropout_acts_in_training_alone():
+    still, moving = {"logits": "tensor", "state": "random"}, {"logits": "random", "state": "random"}
+    always = tagger(
+        "h, state = self.rnn(self.embedding(ids), state)\n"
+        "return self.head(torch.nn.functional.dropout(h)), state.detach()"
+    )
+    assert observe(tagger(), moving).result == ("fixed", "fixed")
+    assert observe(tagger(), moving, mode="train").result == ("random", "fixed")
+    assert observe(always, moving).result == ("random", "fixed")
+    assert observe(tagger(), still).result[1] == "fixed"
+    assert observe(tagger("return self.head(self.drop(h))", arguments="h"), {"y": "random"}).raised is not None
+
+
+def test_nested_results_and_other_dtypes():
+    forward = (
+        "h, state = self.rnn(self.embedding(ids), state)\nreturn {'h': (h, [h[:, -1]])}, ids > 1, ids, self.training"
+    )
+    observed = observe(
+        tagger(forward), {"tree": "tensors", "mask": "tensor", "ids": "tensor", "mode": "tensors"}, mode="train"
+    ).result
+    assert np.array_equal(observed[0]["h"][1][0], observed[0]["h"][0][:, -1])
+    assert (observed[1].dtype, observed[2].dtype, observed[3]) == (np.bool_, np.int64, True)
+
+
+def test_one_result_stands_for_itself():
+    module = tagger("return self.head(self.rnn(self.embedding(ids))[0])")
+    np.testing.assert_allclose(observe(module, {"logits": "learning"}).result, by_hand(IDS)[0], rtol=1e-12)
+    assert observe(module, {"logits": "random"}).result == "fixed"
+
+
+def test_the_random_state_and_the_switches_of_a_notebook_are_left_alone():
+    torch.manual_seed(7)
+    before = torch.random.get_rng_state()
+    with torch.no_grad():  # whatever a notebook set
+        assert observe(tagger(), {"logits": "learning", "state": "random"}, mode="train").raised is None
+        assert not torch.is_grad_enabled()
+    assert torch.equal(torch.random.get_rng_state(), before)
+    first, second = (observe(tagger(), {"a": "tensor", "b": "tensor"}, mode="train").result[0] for _ in range(2))
+    assert np.array_equal(first, second)  # the same seed each time
+
+
+# What is wrong with a class -------------------------------------------------------------------------------------------
+
+GIVEN = " Take it from the released notebook again."
+
+
+@pytest.mark.parametrize(
+    ("init", "says"),
+    [
+        ("    self.extra = torch.nn.Parameter(torch.zeros(2))", "it makes `extra`, which the given one does not"),
+        ("    self.head = torch.nn.Linear(hidden_size, num_tags, bias=False)", "it does not make `head.bias`"),
+        (
+            "    self.head = torch.nn.Linear(num_tags, hidden_size)",
+            "it makes `head.weight` of shape (4, 2); the given one has (2, 4)",
+        ),
+        ("    self.rnn = torch.nn.LSTM(embed_size, hidden_size)", "it makes `rnn.weight_ih_l0` of shape (16, 3)"),
+    ],
+)
+def test_a_changed_init_is_told(init, says):
+    raised = observe(tagger(init=INIT_METHOD + init)).raised
+    assert raised.type == "TypeError"
+    assert raised.text.startswith(f"your `__init__` was changed: {says}")
+    assert raised.text.endswith(GIVEN)
+
+
+def test_weights_that_are_shared_are_told():
+    init = INIT_METHOD + "    self.rnn.bias_hh_l0 = self.rnn.bias_ih_l0"
+    text = observe(tagger(init=init)).raised.text
+    assert "`rnn.bias_ih_l0` does not keep a value that it is given; is it shared" in text
+
+
+def test_an_init_with_other_arguments_is_told():
+    raised = observe(tagger(init=INIT_METHOD.replace("num_tags,", "tags, num_tags,"))).raised
+    assert "`__init__` must take (vocab_size, embed_size, hidden_size, num_tags, dropout); yours takes" in raised.text
+
+
+def test_an_init_that_forgets_its_base_shows_the_students_line():
+    raised = observe(tagger(init=INIT_METHOD.replace("super().__init__()", "pass"))).raised
+    assert raised.type == "AttributeError"
+    assert raised.lines == ("line 4, in __init__: self.embedding = torch.nn.Embedding(vocab_size, embed_size)",)
+
+
+@pytest.mark.parametrize(
+    ("thing", "this"),
+    [
+        (len, "this is of type builtin_function_or_method"),
+        (None, "this is of type NoneType"),
+        (dict, "this is the class dict"),
+        (torch.nn.Linear(1, 1), "this is of type Linear"),
+    ],
+)
+def test_what_is_no_module_says_what_is_due(thing, this):
+    raised = observe(thing).raised
+    assert raised.text == f"a class is due here, a torch.nn.Module with a `forward`; {this}"
+
+
+def test_a_class_without_forward_is_not_mistaken_for_a_stub():
+    raised = observe(tagger(forward="")).raised
+    assert (raised.type, raised.text) == ("TypeError", "the class has no `forward`: that is what is to be written")
+
+
+def test_a_stub_is_not_implemented():
+    raised = observe(tagger('raise NotImplementedError("Tagger: replace this line")')).raised
+    assert raised.type == "NotImplementedError"
+    assert raised.lines == ('line 10, in forward: raise NotImplementedError("Tagger: replace this line")',)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        ("x", "`forward` must take (ids); yours takes (x)"),
+        ("ids, state", "`forward` must take (ids); yours takes (ids, state); here `state` is left out, so it needs"),
+    ],
+)
+def test_a_forward_with_other_arguments_is_told(arguments, says):
+    assert observe(tagger(arguments=arguments)).raised.text.startswith(says)
+
+
+def test_a_forward_that_cannot_take_the_state_is_told():
+    raised = observe(tagger("return ids, ids", arguments="ids"), before=[{"ids": IDS}], carry={"state": "state"}).raised
+    assert raised.text == "`forward` must take (ids, state); yours takes (ids)"
+
+
+@pytest.mark.parametrize(
+    ("result", "says"),
+    [
+        ("h.detach().numpy(), state", "`forward` must return a tensor for logits; yours is a NumPy array"),
+        ("[h[:, 0]] * 3, state", "`forward` must return a tensor for logits; yours is a list of 3; `torch.stack"),
+        ("3.5, state", "`forward` must return a tensor for logits; yours is of type float"),
+        ("h.detach(), state", "no gradient flows from logits back to the weights"),
+        ("torch.tensor(h.tolist()), state", "no gradient flows from logits back to the weights"),
+        ("h.bfloat16(), state", "a torch.bfloat16 tensor came back, whose values cannot be read"),
+    ],
+)
+def test_results_of_another_kind_are_told(result, says):
+    raised = observe(tagger(f"h, state = self.rnn(self.embedding(ids), state)\nreturn {result}")).raised
+    assert raised.type == "TypeError"
+    assert raised.text.startswith(says)
+
+
+def test_a_module_without_weights_needs_no_gradient():
+    init = "def __init__(self):\n    super().__init__()\n"
+    one = case({"y": "learning"}, init={}, weights={}, forward={"x": np.ones(2)})
+    assert drive("module", tagger("return 2 * x", init, "x"), one).result.tolist() == [2, 2]
+
+
+def test_what_is_float32_stays_so():
+    float32 = tagger("return self.head(self.rnn(self.embedding(ids))[0]).float()")
+    assert observe(float32, {"logits": "learning"}).result.dtype == np.float32
+    mixed = tagger("return self.head(self.rnn(self.embedding(ids))[0].float())")
+    text = observe(mixed, {"logits": "learning"}).raised.text
+    assert text.endswith("; the check gives the module float64 weights: does `forward` say `float()` or `float32`?")
+
+
+def test_a_state_that_is_made_without_a_dtype_fits():
+    zeros = tagger(f"state = torch.zeros(1, len(ids), 4) if state is None else state\n{FORWARD.strip()}")
+    np.testing.assert_allclose(observe(zeros).result[0], by_hand(IDS)[0], rtol=1e-12)
+    assert torch.get_default_dtype() == torch.float32
+
+
+@pytest.mark.parametrize("result", ["h", "(h, state, h)", "[h]", "None", "{'logits': h, 'state': state}"])
+def test_another_number_of_results_is_left_to_the_judge(result):
+    observation = observe(tagger(f"h, state = self.rnn(self.embedding(ids), state)\nreturn {result}"))
+    assert observation.raised is None
+    assert (
+        type(observation.result).__name__
+        == {"h": "ndarray", "(": "tuple", "[": "list", "N": "NoneType", "{": "dict"}[result[0]]
+    )
+    encode(observation.result)
+
+
+def test_in_a_first_call_too():
+    observation = observe(tagger("return self.embedding(ids)"), before=[{"ids": IDS}], carry={"state": "state"})
+    assert observation.result.shape == (2, 3, E)
+
+
+@pytest.mark.parametrize(
+    ("forward", "changed"),
+    [
+        ("ids += 1\nids %= 5", ("ids",)),
+        ("ids.t_()\nids = ids.t()", ("ids",)),
+        ("ids.resize_(1, 6)\nids = ids.view(2, 3)", ("ids",)),
+        ("self.head.weight.data *= 2", ("weights",)),
+        ("with torch.no_grad():\n    self.head.bias.zero_()", ("weights",)),
+        ("ids = ids + 1 - 1", ()),
+        ("self.float()", ("weights",)),
+    ],
+)
+def test_what_is_changed_in_place_is_named(forward, changed):
+    observation = observe(tagger(f"{forward}\n{FORWARD.strip()}"))
+    assert observation.raised is None
+    assert observation.changed == changed
+    assert np.array_equal(IDS, case().inputs["ids"])
+
+
+def test_an_input_of_an_earlier_call_that_is_changed_is_named():
+    changes = tagger(f"if state is None:\n    ids[:] = 0\n{FORWARD.strip()}")
+    assert observe(changes, before=[{"ids": IDS}], carry={"state": "state"}).changed == ("ids",)
+
+
+def test_a_weight_made_in_forward_is_told():
+    raised = observe(tagger(f"self.more = torch.nn.Linear(2, 2)\n{FORWARD.strip()}")).raised
+    assert raised.text == "`forward` makes weights of its own; all of them are made in `__init__`, once"
+
+
+def test_an_exception_shows_the_students_lines():
+    raised = observe(tagger("x = self.embedding(ids)\nreturn self.head(x)")).raised
+    assert raised.type == "RuntimeError"
+    assert raised.lines == ("line 11, in forward: return self.head(x)",)
+
+
+def test_an_interrupt_reaches_the_student():
+    with pytest.raises(KeyboardInterrupt):
+        observe(tagger("raise KeyboardInterrupt"))
+
+
+HOSTILE = {
+    "its state cannot be read": ("return ids", INIT_METHOD + "\ndef state_dict(self, *a, **k):\n    raise SystemExit"),
+    "its forward kills": ("raise SystemExit(0)", INIT_METHOD),
+    "its weights are no dict": ("return ids", INIT_METHOD + "\ndef state_dict(self, *a, **k):\n    return 3"),
+    "its double gives something else": ("return ids", INIT_METHOD + "\ndef double(self):\n    return 3"),
+    "a huge result": ("return torch.zeros(1).expand(10**10), ids", INIT_METHOD),
+    "a result without end": ("a = []\na.append(a)\nreturn a, a", INIT_METHOD),
+    "a sparse result": ("return torch.eye(3).to_sparse(), ids", INIT_METHOD),
+    "a tensor that lies": (
+        "class Lying(torch.Tensor):\n    def detach(self):\n        return b'bytes'\n"
+        "return torch.zeros(2).as_subclass(Lying), ids",
+        INIT_METHOD,
+    ),
+    "a tensor without values": ("return torch.zeros(2, device='meta'), ids", INIT_METHOD),
+}
+
+
+@pytest.mark.parametrize("what", HOSTILE)
+@pytest.mark.parametrize("word", ["tensor", "tensors", "random"])
+def test_whatever_a_class_does_is_an_observation(what, word):
+    forward, init = HOSTILE[what]
+    observation = observe(tagger(forward, init), {"a": word, "b": "detached"})
+    encode(observation.result)
+    encode(observation.raised)
+    assert observation.raised or type(observation.result[0]) is Opaque
+
+
+# How the call is written ----------------------------------------------------------------------------------------------
+
+
+def test_a_call_as_python():
+    text = module_text("Tagger", case(forward={"ids": MORE}, before=[{"ids": IDS}], carry={"state": "state"}))
+    assert text == (
+        "model = Tagger(vocab_size=5, embed_size=3, hidden_size=4, num_tags=2, dropout=0.5).double().eval()\n"
+        "model.load_state_dict(weights)\n"
+        "logits, state = model(ids (2, 3))\n"
+        "logits, state = model(ids (2, 4), state=state)"
+    )
+    assert module_text("Tagger", case(mode="train")).splitlines()[0].endswith(".double().train()")
+
+
+def test_a_tiny_call_can_be_pasted():
+    init = "def __init__(self, n):\n    super().__init__()\n    self.scale = torch.nn.Parameter(torch.zeros(n))"
+    inputs = {"x": np.array([[1.0, 0.5]]), "ids": np.array([1, 0]), "masks": [np.array([True, False])], "p": 2}
+    tiny = case(
+        {"y": "tensor"}, init={"n": 2}, weights={"scale": np.array([3.0, 0.1])}, forward=inputs, before=[inputs]
+    )
+    cls = tagger("return self.scale[ids] * x * masks[0] * p", init, "x, ids, masks, p")
+    pasted = {"torch": torch, "Tagger": cls}
+    exec(module_text("Tagger", tiny), pasted)
+    assert np.array_equal(pasted["y"].detach().numpy(), drive("module", cls, tiny).result)
+
+
+# What an author may ask -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("changes", "says"),
+    [
+        ({"forward": {"run": 1}}, "'run'"),
+        ({"forward": {"ids": IDS, "state": 1}, "carry": {"state": "state"}}, "'state'"),
+        ({"returns": {"logits": "value"}}, "tensor, learning, tensors, detached, random"),
+        ({"returns": {}}, "name each result"),
+        ({"mode": "test"}, "eval, train"),
+        ({"carry": {"state": "h"}}, "a result that `returns` names"),
+    ],
+)
+def test_a_case_that_cannot_be_driven_is_refused(changes, says):
+    with pytest.raises(ValueError, match=says):
+        case(**changes)
+
+
+def test_a_case_is_plain_data():
+    assert isinstance(encode(dict(case().inputs)), bytes)
+    assert isinstance(case(), Case)
+
+
+def test_importing_the_drivers_imports_no_torch():
+    code = "import grader, grader.checking.drivers, sys; print('torch' in sys.modules)"
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout == "False\n"
