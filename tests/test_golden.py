@@ -1,72 +1,194 @@
-"""Golden reports: each `golden/*/NAME.py` is what a student wrote, and `NAME.txt` is exactly what the checks answer.
+"""Golden transcripts: `golden/ID.md` shows all that is known to go wrong in an exercise, and exactly what the checks
+answer: each mistake of its spec in each way to make it, and the slips of `golden/slips.py`.
 
-Each exercise that the file defines is checked, in the course's order.
-After a change of wording write all reports anew, and read the difference as a student would:
+After a change of wording write them anew, and read the difference as a student would:
 
     UPDATE_GOLDEN=1 pytest tests/test_golden.py && git diff tests/golden
 """
 
+import difflib
+import inspect
 import linecache
 import os
+import textwrap
 import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from grader import check
-from grader.released import COURSE
+import grader.student
+from grader.author.changes import Change, define
+from grader.author.demo_class import slips, standalone
+from grader.author.notebooks import STUB
+from grader.author.record import reference, reference_code, reference_module
+from grader.manifest import load_manifest
+from tests.conftest import ROOT, exercise
+from tests.golden.slips import NOTEBOOKS, SLIPS
 
 GOLDEN = Path(__file__).parent / "golden"
-FILES = sorted(GOLDEN.glob("*/*.py"))
+PLACES = load_manifest(ROOT / "course.toml").places
+
+# The slips that any exercise may have are shown where they read differently: an array, several results, ids.
+SHOW_COMMON_SLIPS = ("rnn_step", "rnn_forward", "generate")
 
 
-def report(path: Path) -> str:
-    """The file run as a notebook's cell, and what the checks say of what it defines."""
-    source, cell = path.read_text("utf-8"), f"<golden {path.stem}>"
-    linecache.cache[cell] = (len(source), None, source.splitlines(keepends=True), cell)
+@dataclass(frozen=True)
+class Part:
+    """One heading of a transcript: `cells` are run in order, each exercise that they define is checked at the end;
+    `diagnosis` is the name that the last one's report must give.
+    """
+
+    title: str
+    cells: tuple[str, ...]
+    told: str = ""
+    shown: str = ""
+    diagnosis: str | None = None
+    level: int = 3
+
+
+def parts(name: str) -> Iterator[Part]:
+    spec, place = exercise(name).spec, PLACES[name]
+    yield Part("Right work", (standalone(reference(ROOT, place), name),), level=2)
+    yield Part("The stub", (stub(name),), level=2)
+    yield Part("Mistakes", (), level=2)
+    for entry in spec.misconceptions.values():
+        for number, (way, function) in enumerate(zip(entry.ways, entry.variants, strict=True), 1):
+            told = f"Why it tempts: {entry.tempts}"
+            told += f"\nStill earned: {', '.join(entry.keeps)}." if entry.keeps else ""
+            yield Part(
+                f"{entry.id}, way {number}" if number > 1 else entry.id,
+                (standalone(function, name),),
+                told if number == 1 else "",
+                difference(name, way) if isinstance(way, Change) else python(source(function)),
+                entry.id,
+            )
+    yield Part("Slips", (), level=2)
+    for title, slip in SLIPS.get(name, {}).items():
+        if isinstance(slip, Change):
+            yield Part(title.replace("_", " "), (changed_cell(name, slip),), shown=difference(name, slip))
+        else:
+            yield Part(title.replace("_", " "), (slip,), shown=python(slip))
+    if name in SHOW_COMMON_SLIPS:
+        for work in common_slips(name):
+            yield Part(work.what, (work.source or "",))
+    for title, notebook in NOTEBOOKS.items():
+        if list(notebook)[-1] == name:
+            shown = "\n".join(
+                difference(each, work) if work else f"`{each}` is {'right' if work is None else 'not written'}.\n"
+                for each, work in notebook.items()
+            )
+            yield Part(title.replace("_", " "), tuple(written(notebook)), shown=shown)
+
+
+def stub(name: str) -> str:
+    header, _, _ = reference_code(ROOT, PLACES[name]).partition("\n")
+    return f"{header}\n    {STUB.format(id=name)}\n"
+
+
+def changed_cell(name: str, change: Change) -> str:
+    place = PLACES[name]
+    code = change.apply(reference_code(ROOT, place))
+    made = define(name, code, reference_module(ROOT, place), f"golden {name}")
+    return standalone(made, name) if inspect.isfunction(made) and made.__name__ == name else code
+
+
+def written(notebook: dict[str, Change | str | None]) -> Iterator[str]:
+    for name, work in notebook.items():
+        code = reference_code(ROOT, PLACES[name])
+        yield work.apply(code) if isinstance(work, Change) else code if work is None else stub(name)
+
+
+def common_slips(name: str) -> list:
+    place = PLACES[name]
+    found = slips(standalone(reference(ROOT, place), name), place.exercise, exercise(name).spec)
+    return [work for work in found if work.what not in ("runs for ever", "ends the process")]
+
+
+def source(function: object) -> str:
+    lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
+    return "".join(lines[next(i for i, line in enumerate(lines) if line.startswith("def ")) :])
+
+
+def python(code: str) -> str:
+    return f"```python\n{code.rstrip()}\n```\n"
+
+
+def difference(name: str, change: Change) -> str:
+    code = reference_code(ROOT, PLACES[name])
+    lines = list(difflib.unified_diff(code.splitlines(), change.apply(code).splitlines(), n=0, lineterm=""))[2:]
+    return "```diff\n" + "\n".join("" if line.startswith("@@") else line for line in lines[1:]) + "\n```\n"
+
+
+def reports(name: str, part: Part) -> list:
+    """What a notebook with these cells is told: of each exercise that it defines, in the course's order."""
+    grader.student._latest.clear()
     namespace = {"np": np}
-    exec(compile(source, cell, "exec"), namespace)
+    for number, cell in enumerate(part.cells):
+        file = f"<golden {name}, {part.title} {number}>"
+        linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
+        exec(compile(cell, file, "exec"), namespace)
     with warnings.catch_warnings():  # as in a notebook, a warning is no error
         warnings.simplefilter("ignore")
-        found = [repr(check(name, namespace[name])) for name in COURSE.manifest.places if name in namespace]
-    return "\n\n".join(found) + "\n"
+        return [grader.student.check(each, namespace[each]) for each in PLACES if each in namespace]
 
 
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_the_report_is_as_recorded(path, session):
-    given, golden = report(path), path.with_suffix(".txt")
+@cache
+def answered(name: str) -> tuple:
+    return tuple((part, reports(name, part)) for part in parts(name))
+
+
+def transcript(name: str) -> str:
+    text = [f"# {name}\n", "Generated: `UPDATE_GOLDEN=1 pytest tests/test_golden.py`.\n"]
+    for part, found in answered(name):
+        text.append(f"{'#' * part.level} {part.title}\n")
+        text += [f"{words.rstrip()}\n" for words in (part.told, part.shown) if words]
+        text += [f"```text\n{report!r}\n```\n" for report in found]
+    return "\n".join(text)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_transcript_is_as_recorded(name, session):
+    given, golden = transcript(name), GOLDEN / f"{name}.md"
     if os.environ.get("UPDATE_GOLDEN"):
         golden.write_text(given, "utf-8")
     assert golden.exists(), f"{golden} is missing; see the top of {__file__}"
     assert given == golden.read_text("utf-8")
 
 
-def test_no_report_is_left_without_its_student():
-    assert {path.with_suffix(".py") for path in GOLDEN.glob("*/*.txt")} == set(FILES)
+def test_no_transcript_is_left_without_its_exercise():
+    assert {path.stem for path in GOLDEN.glob("*.md")} == set(PLACES)
+    assert SLIPS.keys() | {name for notebook in NOTEBOOKS.values() for name in notebook} <= PLACES.keys()
 
 
-def test_every_misconception_has_its_report():
-    for name in COURSE.manifest.places:
-        missing = set(COURSE.messages(name).mistakes) - {path.stem for path in (GOLDEN / name).glob("*.py")}
-        assert not missing
-
-
-@pytest.mark.parametrize("path", FILES, ids=lambda path: f"{path.parent.name}/{path.stem}")
-def test_every_report_says_what_a_report_must(path):
+@pytest.mark.parametrize("name", PLACES)
+def test_every_mistake_is_named_and_every_report_says_what_a_report_must(name, session):
     """What was called, what came back, what is due, and where to go on; it stays short and never shouts."""
-    text = path.with_suffix(".txt").read_text("utf-8")
-    report = text.split("\n\n")[0]
-    assert "!" not in text
-    assert len(report.splitlines()) <= 20
-    if "   right on all " in report:
-        return
-    assert "  next           hint(" in report
-    if "not implemented yet" in report:
-        return
-    assert "  called  " in report
-    assert any(f"\n  {label}  " in report for label in ("you returned", "stopped with"))
-    assert any(
-        f"\n  {label}  " in report
-        for label in ("differs in", "shape", "dtype", "what is due", "not finite", "changed input", "stopped with")
-    )
+    for part, found in answered(name):
+        for report in found:
+            text = repr(report)
+            assert "!" not in text
+            assert len(text.splitlines()) <= 20
+            if part.diagnosis:
+                assert (part.title, report.diagnosis and report.diagnosis.id) == (part.title, part.diagnosis)
+            if report:
+                assert part.title in ("Right work", "prints a megabyte") or len(found) > 1
+                continue
+            assert "  next           hint(" in text
+            if report.status == "unimplemented":
+                continue
+            assert "  called  " in text
+            assert any(f"\n  {label}  " in text for label in ("you returned", "stopped with"))
+            labels = ("differs in", "shape", "dtype", "what is due", "not finite", "changed input", "stopped with")
+            assert any(f"\n  {label}  " in text for label in labels)
+
+
+@pytest.mark.parametrize("name", PLACES)
+def test_the_slips_that_any_exercise_may_have_are_told(name, session, capsys):
+    for work in common_slips(name):
+        (report,) = reports(name, Part(work.what, (work.source,)))
+        assert (work.what, report.status, report.earned) == (work.what, work.status, work.points)
+        assert work.diagnosis in (None, report.diagnosis and report.diagnosis.id)

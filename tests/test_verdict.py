@@ -8,7 +8,7 @@ import pytest
 
 from grader.checking.verdict import FORMAT_VERSION, CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 
-GOLDEN = Path(__file__).parent / "golden" / "verdict.json"
+GOLDEN = Path(__file__).parent / "verdict.json"
 
 PROBLEMS = (
     Problem("values", "1 of 6 entries, first at [0, 1]: got 1, expected 2", "h_t", grid=Grid("H", "B", ("010",))),

@@ -233,13 +233,15 @@ def _works(root: Path, place: Place) -> list[Work]:
     """All work on one exercise that is known: a right one that stands alone first."""
     spec, exercise = load_spec(root, place), place.exercise
     points = float(exercise.points)
-    right = [Work(f"alternative {n}", _source(f, exercise.id), points, "passed") for n, f in spec.alternatives.items()]
+    right = [
+        Work(f"alternative {n}", standalone(f, exercise.id), points, "passed") for n, f in spec.alternatives.items()
+    ]
     if not exercise.needs:
-        right.append(Work("reference", _source(reference(root, place), exercise.id), points, "passed"))
+        right.append(Work("reference", standalone(reference(root, place), exercise.id), points, "passed"))
     wrong = [
         Work(
             f"misconception {name}" + (f" {number}" if len(entry.variants) > 1 else ""),
-            _source(function, exercise.id),
+            standalone(function, exercise.id),
             _kept(spec, entry.keeps, points),
             "",
             name,
@@ -247,25 +249,24 @@ def _works(root: Path, place: Place) -> list[Work]:
         for name, entry in spec.misconceptions.items()
         for number, function in enumerate(entry.variants, 1)
     ]
-    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *_slips(right[0], exercise, spec)]
+    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *slips(right[0].source or "", exercise, spec)]
 
 
 def _kept(spec: Spec, keeps: tuple[str, ...], points: float) -> float:
     return points * sum(f.share for f in spec.facets if f.name in keeps) / sum(f.share for f in spec.facets)
 
 
-def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
+def slips(right: str, exercise: Exercise, spec: Spec) -> Iterator[Work]:
     """Slips on top of a right solution, for exercises that return one array."""
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
-    assert right.source is not None
-    definition = ast.parse(right.source).body[-1]
+    definition = ast.parse(right).body[-1]
     assert isinstance(definition, ast.FunctionDef)
     names = [argument.arg for argument in definition.args.args]
     array = next(name for name, value in spec.example.inputs.items() if isinstance(value, np.ndarray))
     due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example).result
     of_floats = isinstance(due, np.ndarray) and due.dtype.kind == "f"
-    source = _renamed(right.source, exercise.id, f"right_{exercise.id}")
+    source = _renamed(right, exercise.id, f"right_{exercise.id}")
     for what, (lines, status) in _SLIPS.items():
         body = textwrap.indent(lines.format(array=array), "    ")
         call = f"right_{exercise.id}({', '.join(names)})"
@@ -275,7 +276,7 @@ def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
     yield Work("wrong arity", f"def {exercise.id}({array}):\n    return {array}\n", 0.0, "error")
 
 
-def _source(function: Callable[..., Any], name: str) -> str:
+def standalone(function: Callable[..., Any], name: str) -> str:
     """A function's source under another name, without its decorators; before it, what it uses of its module, under
     names that are nobody's else: an exercise that it builds on may be wrong in the cell before.
     """

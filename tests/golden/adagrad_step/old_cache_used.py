@@ -1,2 +1,0 @@
-def adagrad_step(theta, grad, cache, lr, eps=1e-08):
-    return (theta - lr * grad / (np.sqrt(cache) + eps), cache + grad ** 2)

@@ -1,2 +1,0 @@
-def concatenated_weights(W_xh, W_hh):
-    return np.concatenate([W_xh, W_hh], axis=1)

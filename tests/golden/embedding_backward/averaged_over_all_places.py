@@ -1,4 +1,0 @@
-def embedding_backward(de, ids, vocab_size):
-    dE = np.zeros((vocab_size, de.shape[2]))
-    np.add.at(dE, ids, de)
-    return dE / ids.size

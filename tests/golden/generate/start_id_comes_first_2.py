@@ -1,8 +1,0 @@
-def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    ids, h_t = ([start_id], h_0)
-    for t in range(num_steps - 1):
-        h_t = np.tanh(W_xh[ids[-1]] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        ids.append(int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t])))
-    return np.array(ids)

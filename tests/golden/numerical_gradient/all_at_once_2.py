@@ -1,2 +1,0 @@
-def numerical_gradient(f, theta, eps=1e-05):
-    return (f(theta + eps) - f(theta - eps)) / (2 * eps)

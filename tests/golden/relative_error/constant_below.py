@@ -1,2 +1,0 @@
-def relative_error(a, b):
-    return np.max(np.abs(a - b) / np.maximum(1e-08, np.abs(a) + np.abs(b)))

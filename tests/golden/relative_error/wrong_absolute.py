@@ -1,2 +1,0 @@
-def relative_error(a, b):
-    return np.abs(a - b).max()

@@ -1,5 +1,0 @@
-def rnn_forward(x, h_0, W_xh, W_hh, b_h):
-    h = [h_0]
-    for t in range(x.shape[1]):
-        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
-    return np.stack(h[:-1], axis=1)

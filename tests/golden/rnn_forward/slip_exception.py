@@ -1,5 +1,0 @@
-def rnn_forward(x, h_0, W_xh, W_hh, b_h):
-    h = np.zeros(x.shape)
-    for t in range(x.shape[1]):
-        h[:, t] = np.tanh(x[:, t] @ W_xh + h_0 @ W_hh + b_h)
-    return h

@@ -1,1 +1,0 @@
-rnn_step = np.tanh

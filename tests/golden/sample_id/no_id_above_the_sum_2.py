@@ -1,2 +1,0 @@
-def sample_id(probs, u):
-    return int(np.argmax(np.cumsum(probs) > u))

@@ -1,2 +1,0 @@
-def sample_id(probs, u):
-    return np.searchsorted(np.cumsum(probs), u)
