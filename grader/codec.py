@@ -9,6 +9,7 @@ callable input, as the name of its builder and the arrays it is built from). `fr
 from __future__ import annotations
 
 import math
+import sys
 from typing import Any, Literal
 
 import msgspec
@@ -114,6 +115,23 @@ def freeze(value: object) -> Any:
     return _from_node(_to_node(value, _Budget(), 0), _Budget(), 0)
 
 
+def first_opaque(tree: object, place: str = "") -> tuple[str, Opaque] | None:
+    """The first value in a frozen tree that the codec does not carry, and where it stands: "['W'][2]"."""
+    match tree:
+        case Opaque():
+            return place, tree
+        case Fixture(_, params):
+            entries = [(f"{place}.{name}", value) for name, value in params.items()]
+        case list() | tuple():
+            entries = [(f"{place}[{index}]", value) for index, value in enumerate(tree)]
+        case dict():
+            keys = [(f"{place}[{key!r}]", key) for key in tree]
+            entries = keys + [(f"{place}[{key!r}]", value) for key, value in tree.items()]
+        case _:
+            return None
+    return next((found for where, value in entries if (found := first_opaque(value, where))), None)
+
+
 def readable(text: str) -> str:
     """The text, at most MAX_TEXT characters of it, with `?` for what UTF-8 cannot write."""
     return str.encode(text[:MAX_TEXT], "utf-8", "replace").decode("utf-8")
@@ -142,12 +160,12 @@ def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
         return value
     if kind is int:
         return _int_node(value)
-    if kind is str:
-        budget.spend(len(value))
-        return value.encode("utf-8", "replace").decode("utf-8")
+    if issubclass(kind, str):  # np.str_ too; subclasses are read as the base class reads, for they may do anything
+        budget.spend(str.__len__(value))
+        return str.encode(value, "utf-8", "replace").decode("utf-8")
     if issubclass(kind, np.generic) or kind is np.ndarray:
         return _array_node(np.asarray(value), budget)
-    if issubclass(kind, list):  # read as the base class reads: a subclass may do anything
+    if issubclass(kind, list):
         return _List([_to_node(item, budget, depth + 1) for item in list.__iter__(value)])
     if issubclass(kind, tuple):
         return _Tuple([_to_node(item, budget, depth + 1) for item in tuple.__iter__(value)])
@@ -161,7 +179,24 @@ def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
             return Opaque(readable(name), readable(text))
         case Fixture(str() as name, dict() as params):
             return _Fixture(readable(name), _to_node(params, budget, depth + 1))
-    return Opaque(readable(kind.__name__))
+    return _opaque(value)
+
+
+def _opaque(value: Any) -> Opaque:
+    """What is said of a value that is not carried: of the kinds that students return for others, the size too."""
+    name = readable(type(value).__name__)
+    if isinstance(value, np.ndarray):
+        return Opaque(name, f"of shape {value.shape}")
+    if isinstance(value, set | frozenset):
+        return Opaque(name, f"of {len(value)}")
+    if _is_tensor(value):
+        return Opaque("torch.Tensor", f"of shape {tuple(value.shape)}")
+    return Opaque(name)
+
+
+def _is_tensor(value: object) -> bool:
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # whoever has a tensor has imported torch
+    return isinstance(tensor, type) and isinstance(value, tensor)
 
 
 def _int_node(value: int) -> int | _Int:
@@ -189,10 +224,14 @@ def _is_carried(array: np.ndarray[Any, Any]) -> bool:
     return array.dtype.str in DTYPES and array.ndim <= MAX_DIMENSIONS and array.nbytes <= MAX_BYTES
 
 
+_ENTRIES = {"O": "Python objects", "U": "text", "S": "bytes", "V": "records"}
+
+
 def _array_node(array: np.ndarray[Any, Any], budget: _Budget) -> _Array | Opaque:
     little = array.dtype.newbyteorder("<")
     if little.str not in DTYPES:
-        return Opaque("ndarray", f"of dtype {array.dtype.name}")
+        entries = _ENTRIES.get(array.dtype.kind, f"dtype {array.dtype.name}")
+        return Opaque("ndarray", f"of {entries}, shape {array.shape}")
     if array.ndim > MAX_DIMENSIONS:
         raise CodecError(f"an array of {array.ndim} dimensions; at most {MAX_DIMENSIONS} are kept")
     budget.spend(array.nbytes)

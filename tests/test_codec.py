@@ -1,6 +1,8 @@
 """The codec: what goes in comes out, and nothing that anybody writes does more than raise CodecError."""
 
 import math
+import sys
+import types
 
 import msgspec
 import numpy as np
@@ -20,6 +22,7 @@ from grader.codec import (
     Raised,
     decode,
     encode,
+    first_opaque,
     freeze,
     readable,
 )
@@ -144,20 +147,71 @@ def test_a_numpy_scalar_is_a_dict_key_as_the_number_is():
 @pytest.mark.parametrize(
     ("value", "mark"),
     [
-        (np.array([object()]), Opaque("ndarray", "of dtype object")),
-        (np.array(["text"]), Opaque("ndarray", "of dtype str128")),
-        (np.array([1], dtype="M8[s]"), Opaque("ndarray", "of dtype datetime64[s]")),
-        (np.longdouble(1), Opaque("ndarray", f"of dtype {np.dtype(np.longdouble).name}")),
+        (np.array([object()]), Opaque("ndarray", "of Python objects, shape (1,)")),
+        (np.array(["text"]), Opaque("ndarray", "of text, shape (1,)")),
+        (np.array([b"text"]), Opaque("ndarray", "of bytes, shape (1,)")),
+        (np.zeros(2, [("a", "f8"), ("b", "i4")]), Opaque("ndarray", "of records, shape (2,)")),
+        (np.array([1], dtype="M8[s]"), Opaque("ndarray", "of dtype datetime64[s], shape (1,)")),
+        (np.longdouble(1), Opaque("ndarray", f"of dtype {np.dtype(np.longdouble).name}, shape ()")),
         ((n for n in ()), Opaque("generator")),
-        ({1, 2}, Opaque("set")),
+        ({1, 2}, Opaque("set", "of 2")),
+        (frozenset(), Opaque("frozenset", "of 0")),
         (b"bytes", Opaque("bytes")),
         (1j, Opaque("complex")),
-        (np.ma.array([1.0]), Opaque("MaskedArray")),
+        (np.ma.array([1.0]), Opaque("MaskedArray", "of shape (1,)")),
+        (np.ones((1, 2)).view(np.matrix), Opaque("matrix", "of shape (1, 2)")),
     ],
 )
 def test_what_the_codec_does_not_carry_is_named(value, mark):
     assert freeze(value) == mark
     assert decode(encode(value)) == mark
+
+
+@pytest.mark.parametrize("requires_grad", [False, True])
+def test_a_torch_tensor_is_named_with_its_shape(requires_grad):
+    torch = pytest.importorskip("torch")
+    tensor = torch.ones((2, 3), requires_grad=requires_grad)
+    assert freeze([tensor, torch.nn.Parameter(tensor)]) == [Opaque("torch.Tensor", "of shape (2, 3)")] * 2
+    assert freeze(torch.ones) == Opaque("builtin_function_or_method")
+
+
+def test_a_tensor_is_known_only_where_torch_is_imported(monkeypatch):
+    class Tensor:
+        shape = (2, 3)
+
+    monkeypatch.delitem(sys.modules, "torch", raising=False)
+    assert freeze(Tensor()) == Opaque("Tensor")
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor="no type"))
+    assert freeze(Tensor()) == Opaque("Tensor")
+    monkeypatch.setitem(sys.modules, "torch", types.SimpleNamespace(Tensor=Tensor))
+    assert freeze(Tensor()) == Opaque("torch.Tensor", "of shape (2, 3)")
+
+
+class HostileText(str):
+    def encode(self, *_):
+        raise RuntimeError("you shall not read")
+
+    __len__ = __str__ = encode
+
+
+def test_text_of_numpys_or_of_a_subclass_is_text():
+    assert identical(freeze([np.str_("ab"), HostileText("ab")]), ["ab", "ab"])
+
+
+@pytest.mark.parametrize(
+    ("tree", "where"),
+    [
+        (1j, ""),
+        ([1, (2, {3})], "[1][1]"),
+        ({"a": [0], "W": {2: [b"W"]}}, "['W'][2][0]"),
+        (Fixture("affine", {"weight": 1, "bias": [{1}]}), ".bias[0]"),
+        ({frozenset(): 1}, "[Opaque(type='frozenset', text='of 0')]"),
+        ([1, ("a", None, np.ones(2)), {"b": 2.0}, Fixture("rng", {"seed": 1})], None),
+    ],
+)
+def test_the_first_value_that_is_not_carried_is_found_however_deep(tree, where):
+    found = first_opaque(freeze(tree))
+    assert (found and found[0]) == where
 
 
 class Hostile(list):

@@ -227,6 +227,60 @@ def test_a_bad_spec_stops_the_release_and_says_why(course, data, spoil, error, s
     assert not data.exists()
 
 
+KINDS = "Use arrays, numbers, strings, None, and lists, tuples and dicts of these."
+
+
+@pytest.mark.parametrize(
+    ("value", "says"),
+    [
+        ("{1, 2}", "`y` is a set of 2, which cannot be recorded; `sorted(…)` makes a list of it. "),
+        (
+            "[0, {'W': [b'']}]",
+            "`y[1]['W'][0]` is a value of type bytes, which cannot be recorded; `.decode()` makes a ",
+        ),
+        (
+            "(n for n in [1.0])",
+            "`y` is a value of type generator, which cannot be recorded; `list(…)` makes a list of ",
+        ),
+        ("[np.ones((2, 3)).view(np.matrix)]", "`y[0]` is a NumPy matrix of shape (2, 3), which cannot be recorded; "),
+        ("np.array(['a'])", "`y` is an array of text, shape (1,), which cannot be recorded. Use arrays"),
+        ("[1j]", "`y[0]` is a value of type complex, which cannot be recorded; `np.complex128(…)` makes a number "),
+        ("object()", "`y` is a value of type object, which cannot be recorded. Use arrays, numbers, strings, None, "),
+    ],
+)
+def test_what_cannot_be_compared_is_no_expected_value_and_no_input(course, data, value, says):
+    edit(course, "apply_twice.py", "    return (x @ weight + bias) @ weight + bias", f"    return {value}")
+    with pytest.raises(SpecError) as caught:
+        record(course, data)
+    assert f"apply_twice: case 'B=1, N=2': its oracle's {says}" in str(caught.value)
+    assert str(caught.value).endswith(KINDS)
+    edit(course, "apply_twice.py", '"x": x}', f'"x": x, "y": {value}}}')
+    with pytest.raises(SpecError) as caught:
+        record(course, data)
+    assert f"apply_twice: case 'B=1, N=2': its input {says}" in str(caught.value)
+    assert not data.exists()
+
+
+def test_a_tensor_is_no_expected_value(course, data):
+    pytest.importorskip("torch")
+    edit(course, "apply_twice.py", "import numpy as np", "import numpy as np\nimport torch")
+    edit(course, "apply_twice.py", "    return (x @ weight + bias) @ weight + bias", "    return {'a': torch.ones(2)}")
+    says = (
+        r"its oracle's `y\['a'\]` is a torch tensor of shape \(2,\), .*; `.detach\(\).numpy\(\)` makes an array of it"
+    )
+    with pytest.raises(SpecError, match=says):
+        record(course, data)
+
+
+def test_an_oracle_returns_as_many_results_as_there_are_outputs(course, data):
+    edit(course, "apply_twice.py", '[Output("y", ("B", "N"))]', '[Output("y"), Output("z")]')
+    says = (
+        "apply_twice: its oracle does not return its outputs on case 'B=1, N=2': 2 results, `return y, z`; got float64"
+    )
+    with pytest.raises(SpecError, match=says):
+        record(course, data)
+
+
 def test_a_missing_reference_says_where_it_should_be(course):
     place = load_manifest(course / "course.toml").place("apply_twice")
     assert reference(course, place)(lambda x: x + 1, 3) == 5

@@ -17,8 +17,11 @@ import numpy as np
 from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.spec import Spec
 from grader.checking.case import Case, Checks, Observation
+from grader.checking.compare import named_outputs
+from grader.checking.describe import describe, remedy
 from grader.checking.drivers import drive
-from grader.codec import CodecError, Raised, decode, encode
+from grader.checking.verdict import Problem
+from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
 from grader.files import write_whole
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages, parse_messages
@@ -146,13 +149,17 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
             f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both"
         )
     generated = spec.cases(np.random.default_rng([seed, zlib.crc32(name.encode())]))
+    cases = tuple([spec.example, *generated] if example else generated)
+    for case in cases:
+        for key, value in case.inputs.items():
+            _refuse_opaque(f"{name}: case {case.name!r}: its input", key, freeze(value))
     return Checks(
         id=name,
         driver=spec.driver,
         outputs=tuple(spec.outputs),
         tolerance=spec.tolerance,
         facets=tuple(spec.facets),
-        cases=tuple([spec.example, *generated] if example else generated),
+        cases=cases,
         own=own,
     )
 
@@ -196,7 +203,23 @@ def _expected(oracle: Callable[..., Any], cases: tuple[Case, ...], name: str) ->
         if observation.raised is not None:
             raised = observation.raised
             raise SpecError(f"{name}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
+        due = named_outputs(tuple(spec.outputs), observation.result)
+        if isinstance(due, Problem):
+            raise SpecError(f"{name}: its oracle does not return its outputs on case {case.name!r}: {due.text}")
+        for key, value in due.items():
+            _refuse_opaque(f"{name}: case {case.name!r}: its oracle's", key, value)
     return observations
+
+
+def _refuse_opaque(whose: str, name: str, value: Any) -> None:
+    """A value that is not carried would be equal to any other of its type. Raises SpecError."""
+    found = first_opaque(value, name)
+    if found is not None:
+        place, opaque = found
+        raise SpecError(
+            f"{whose} `{place}` is {describe(opaque)}, which cannot be recorded{remedy(opaque)}. "
+            "Use arrays, numbers, strings, None, and lists, tuples and dicts of these."
+        )
 
 
 def record(root: Path, data: Path) -> list[Path]:
