@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -119,10 +121,27 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
     """The stub fails with a plain 'not implemented yet'."""
     place = subject.place
     notebook = student_notebook(subject.course.root, subject.course.manifest, place.chapter, place.notebook)
-    namespace: dict[str, Any] = {"np": np}
-    exec(cell_source(notebook, place.exercise.id), namespace)
+    source = cell_source(notebook, place.exercise.id)
+    namespace = _imported(notebook, {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
+    exec(source, namespace)
     (verdict, *_) = subject.verdicts(namespace[place.exercise.id])
     return [] if verdict.status == "unimplemented" else [f"the stub's verdict is {verdict.status!r}:\n{verdict}"]
+
+
+def _imported(notebook: Any, names: set[str]) -> dict[str, Any]:
+    """What the notebook's cells import under these names."""
+    namespace: dict[str, Any] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "import" in cell.source:
+            with suppress(SyntaxError):  # a cell with a magic
+                for statement in ast.parse(cell.source).body:
+                    if isinstance(statement, ast.Import | ast.ImportFrom) and names & _bound(statement):
+                        exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)
+    return namespace
+
+
+def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
+    return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
 
 
 def misconceptions_are_named(subject: Subject) -> list[str]:

@@ -5,6 +5,7 @@ folder.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -77,13 +78,22 @@ def load_module(path: Path, name: str) -> ModuleType:
 
 
 def reference(root: Path, place: Place) -> Callable[..., Any]:
-    """The reference solution. Raises SpecError."""
+    """The reference solution: a function, or a class. Raises SpecError."""
     path = root / "solutions" / place.chapter.id / f"{place.notebook.name}.py"
     module = load_module(path, f"_reference_{place.notebook.name}")
     function = getattr(module, place.exercise.id, None)
     if function is None:
         raise SpecError(f"{path}: defines no {place.exercise.id}")
     return function  # type: ignore[no-any-return]
+
+
+def source_file(thing: Any) -> Path:
+    """The file that defines a function or a class, which need not be one that can be imported."""
+    if isinstance(thing, type):  # inspect asks the imported modules for a class, and a function for its own file
+        thing = next(method for method in vars(thing).values() if inspect.isfunction(method))
+    path = inspect.getsourcefile(thing)
+    assert path is not None
+    return Path(path)
 
 
 def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) -> Checks:
