@@ -18,7 +18,7 @@ from grader.cases import Case, Checks
 from grader.evaluate import evaluate, observe
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages
-from grader.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
+from grader.record import PUBLIC_SEED, fixtures_path, load_messages, load_spec, make_checks, record, reference, stray
 from grader.release import (
     cell_source,
     instructor_notebook,
@@ -274,9 +274,10 @@ def nothing_is_stray(course: Course) -> list[str]:
     known = set(course.manifest.places)
     problems = []
     for chapter in course.manifest.chapters:
+        shared = {"__init__", fixtures_path(course.root, chapter).stem}
         for path in sorted((course.root / "solutions" / chapter.id / "checks").glob("*.*")):
             name = path.stem.removesuffix(OWN_JUDGE.format("").removesuffix(".py"))
-            if path.suffix in (".py", ".md") and name not in known | {"__init__"}:
+            if path.suffix in (".py", ".md") and name not in known | shared:
                 problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
     left = stray_notebooks(course.manifest, course.root / "exercises")
     left += stray_files(course.root, course.manifest, course.root / "exercises")

@@ -19,8 +19,9 @@ import numpy as np
 
 from grader.drivers import drive
 from grader.manifest import Chapter, Exercise, Place, load_manifest
-from grader.record import load_spec, reference, source_file
+from grader.record import fixtures_path, load_spec, reference, source_file
 from grader.release import check_id, notebook_bytes, student_notebook
+from grader.released import read_fixtures
 from grader.spec import Spec
 
 PLANTED = "planted.json"
@@ -246,14 +247,15 @@ def _works(root: Path, place: Place) -> list[Work]:
         for name, entry in spec.misconceptions.items()
         for function in entry.variants
     ]
-    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *_slips(right[0], exercise, spec)]
+    slips = _slips(right[0], exercise, spec, read_fixtures(fixtures_path(root, place.chapter)))
+    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *slips]
 
 
 def _kept(spec: Spec, keeps: tuple[str, ...], points: float) -> float:
     return points * sum(f.share for f in spec.facets if f.name in keeps) / sum(f.share for f in spec.facets)
 
 
-def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
+def _slips(right: Work, exercise: Exercise, spec: Spec, fixtures: str) -> Iterator[Work]:
     """Slips on top of a right solution, for functions that return one array."""
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
@@ -263,7 +265,7 @@ def _slips(right: Work, exercise: Exercise, spec: Spec) -> Iterator[Work]:
         return
     names = [argument.arg for argument in definition.args.args]
     array = next(name for name, value in spec.example.inputs.items() if isinstance(value, np.ndarray))
-    due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example).result
+    due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example, fixtures).result
     of_floats = isinstance(due, np.ndarray) and due.dtype.kind == "f"
     source = _renamed(right.source, exercise.id, f"right_{exercise.id}")
     for what, (lines, status) in _SLIPS.items():

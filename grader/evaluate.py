@@ -19,7 +19,7 @@ from grader.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
 
 def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:
     """Drive a function on every case, in this process."""
-    return tuple(drive(checks.driver, function, case) for case in checks.cases)
+    return tuple(drive(checks.driver, function, case, checks.fixtures) for case in checks.cases)
 
 
 def evaluate(
