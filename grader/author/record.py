@@ -5,8 +5,9 @@ folder.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -15,20 +16,22 @@ from typing import Any
 import numpy as np
 
 from grader.author.spec import Spec
-from grader.checking.case import Case, Checks, Observation
+from grader.checking.case import Checks, Observation
 from grader.checking.drivers import drive
 from grader.codec import CodecError, Raised, decode, encode
 from grader.files import write_whole
-from grader.manifest import Manifest, Place, load_manifest
+from grader.manifest import Chapter, Manifest, Place, load_manifest
 from grader.messages import Messages, parse_messages
 from grader.released import (
     CASES,
+    FIXTURES,
     MESSAGES,
     OUTPUTS,
     OWN_JUDGE,
     cases_tree,
     load_own_judge,
     outputs_tree,
+    read_fixtures,
 )
 
 PUBLIC_SEED = 0
@@ -41,6 +44,11 @@ class SpecError(Exception):
 
 def checks_folder(root: Path, place: Place) -> Path:
     return root / "solutions" / place.chapter.id / "checks"
+
+
+def fixtures_path(root: Path, chapter: Chapter) -> Path:
+    """Where a chapter's own builders of inputs stand, if it has any."""
+    return root / "solutions" / chapter.id / "checks" / FIXTURES.format(chapter.id)
 
 
 def load_spec(root: Path, place: Place) -> Spec:
@@ -77,13 +85,22 @@ def load_module(path: Path, name: str) -> ModuleType:
 
 
 def reference(root: Path, place: Place) -> Callable[..., Any]:
-    """The reference solution. Raises SpecError."""
+    """The reference solution: a function, or a class. Raises SpecError."""
     path = root / "solutions" / place.chapter.id / f"{place.notebook.name}.py"
     module = load_module(path, f"_reference_{place.notebook.name}")
     function = getattr(module, place.exercise.id, None)
     if function is None:
         raise SpecError(f"{path}: defines no {place.exercise.id}")
     return function  # type: ignore[no-any-return]
+
+
+def source_file(thing: Any) -> Path:
+    """The file that defines a function or a class, which need not be one that can be imported."""
+    if isinstance(thing, type):  # inspect asks the imported modules for a class, and a function for its own file
+        thing = next(method for method in vars(thing).values() if inspect.isfunction(method))
+    path = inspect.getsourcefile(thing)
+    assert path is not None
+    return Path(path)
 
 
 def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) -> Checks:
@@ -104,6 +121,7 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
         facets=tuple(spec.facets),
         cases=tuple([spec.example, *generated] if example else generated),
         own=own,
+        fixtures=read_fixtures(fixtures_path(root, place.chapter)),
     )
 
 
@@ -115,9 +133,9 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
         return drawn
     return replace(
         drawn,
-        expected=_expected(spec.oracle, drawn.cases, drawn.id),
+        expected=_expected(spec.oracle, drawn),
         misconceptions={
-            key: tuple(_mistaken(function, spec, drawn.cases) for function in entry.variants)
+            key: tuple(_mistaken(function, drawn) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
@@ -128,24 +146,24 @@ def public_checks(root: Path, place: Place) -> Checks:
     return make_checks(root, place, PUBLIC_SEED, example=True)
 
 
-def _observe(function: Callable[..., Any], driver: str, cases: Iterable[Case]) -> tuple[Observation, ...]:
+def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:
     """What comes of each case. How it calls what it is given is its own affair, and not kept."""
-    return tuple(replace(drive(driver, function, case), calls={}) for case in cases)
+    return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
 
 
-def _mistaken(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
+def _mistaken(function: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
     """What a misconception gives. Of an exception the type is kept alone: its text and lines would show the source."""
     return tuple(
-        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, spec.driver, cases)
+        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, drawn.driver, drawn)
     )
 
 
-def _expected(oracle: Callable[..., Any], cases: tuple[Case, ...], name: str) -> tuple[Observation, ...]:
-    observations = _observe(oracle, "call", cases)  # it is a function of the inputs, whatever a student is to write
-    for case, observation in zip(cases, observations, strict=True):
+def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
+    observations = _observe(oracle, "call", drawn)  # it is a function of the inputs, whatever a student is to write
+    for case, observation in zip(drawn.cases, observations, strict=True):
         if observation.raised is not None:
             raised = observation.raised
-            raise SpecError(f"{name}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
+            raise SpecError(f"{drawn.id}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
     return observations
 
 
@@ -157,10 +175,13 @@ def record(root: Path, data: Path) -> list[Path]:
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
     for place in manifest.places.values():
         files |= _files_of(root, data, place)
+    for chapter in manifest.chapters:
+        path = fixtures_path(root, chapter)
+        files |= {data / path.name: path.read_bytes()} if path.exists() else {}
     changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
     for path in changed:
         write_whole(path, files[path])
-    dropped = [path for path in data.glob(OWN_JUDGE.format("*")) if path not in files]
+    dropped = [path for kind in (OWN_JUDGE, FIXTURES) for path in data.glob(kind.format("*")) if path not in files]
     for path in sorted({*stray(data, manifest), *dropped}):
         path.unlink()
         changed.append(path)
@@ -172,6 +193,7 @@ def stray(data: Path, manifest: Manifest) -> list[Path]:
     known = {"course.toml", "__init__.py"} | {
         pattern.format(name) for name in manifest.places for pattern in (CASES, OUTPUTS, MESSAGES, OWN_JUDGE)
     }
+    known |= {FIXTURES.format(chapter.id) for chapter in manifest.chapters}
     return sorted(path for path in data.glob("*") if path.is_file() and path.name not in known)
 
 

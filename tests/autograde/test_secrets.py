@@ -79,7 +79,7 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     assert result.outputs("grader.progress()")[0].text == (
         "['grader', 'grader.autograde', 'grader.autograde.inside.child', 'grader.autograde.inside.frames', "
         "'grader.autograde.inside.confine', 'grader.checking.calls', 'grader.checking.case', 'grader.codec', "
-        "'grader.checking.drivers', 'grader.checking.fixtures', 'grader.checking.modules', 'grader.observing']\n"
+        "'grader.checking.drivers', 'grader.checking.fixtures', 'grader.checking.modules', 'grader.checking.observing']\n"
         "None None None\n"
     )
 
