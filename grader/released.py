@@ -25,6 +25,7 @@ from grader.manifest import Manifest, load_manifest
 from grader.messages import Messages, parse_messages
 
 CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack", "{}.outputs.msgpack", "{}.md", "{}_judge.py"
+FIXTURES = "{}_fixtures.py"  # of a chapter
 
 
 class Released:
@@ -47,11 +48,13 @@ class Released:
 
     def _checks(self, exercise_id: str) -> Checks:
         """The recorded public checks. Raises UnknownIdError."""
-        self.manifest.place(exercise_id)
+        chapter = self.manifest.place(exercise_id).chapter
         cases = decode((self.folder / CASES.format(exercise_id)).read_bytes())
         outputs = decode((self.folder / OUTPUTS.format(exercise_id)).read_bytes())
         own_path = self.folder / OWN_JUDGE.format(exercise_id)
-        return checks_from_trees(exercise_id, cases, outputs, load_own_judge(own_path) if own_path.exists() else None)
+        own = load_own_judge(own_path) if own_path.exists() else None
+        fixtures = read_fixtures(self.folder / FIXTURES.format(chapter.id))
+        return checks_from_trees(exercise_id, cases, outputs, own, fixtures)
 
 
 COURSE = Released(Path(__file__).parent / "data")
@@ -79,7 +82,7 @@ def outputs_tree(checks: Checks) -> dict[str, Any]:
     }
 
 
-def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge | None) -> Checks:
+def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge | None, fixtures: str) -> Checks:
     """The inverse of the two functions above."""
     return Checks(
         id=exercise_id,
@@ -97,11 +100,17 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
             for name, variants in outputs["misconceptions"].items()
         },
         own=own,
+        fixtures=fixtures,
     )
 
 
 def _observations(trees: list[Any]) -> tuple[Observation, ...]:
     return tuple(observation_from_tree(tree) for tree in trees)
+
+
+def read_fixtures(path: Path) -> str:
+    """The text of a chapter's own builders of inputs; empty where it has none."""
+    return path.read_text("utf-8") if path.exists() else ""
 
 
 def load_own_judge(path: Path) -> OwnJudge:

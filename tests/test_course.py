@@ -239,3 +239,15 @@ def test_small_pieces_give_nothing_away() -> None:
     assert [(line, source) for line, source, piece in shown_pieces(shown) if piece in pieces] == [
         (9, "y = np.stack(h, axis=1)")
     ]
+
+
+def test_every_region_of_a_cell_is_a_solution() -> None:
+    cell = (
+        "class F:\n    def f(self, x):\n        ### BEGIN SOLUTION\n        return np.stack(x, axis=1)\n"
+        "        ### END SOLUTION\n\n    def given(self, x):\n        return np.concatenate(x, axis=1)\n\n"
+        "    def g(self, x):\n        ### BEGIN SOLUTION\n        return np.stack(x, axis=2)\n"
+        "        ### END SOLUTION\n"
+    )
+    pieces = solution_pieces(cell)
+    shown = "```python\na = np.stack(x, axis=1)\nb = np.stack(x, axis=2)\nc = np.concatenate(x, axis=1)\n```\n"
+    assert [line for line, _, piece in shown_pieces(shown) if piece in pieces] == [2, 3]

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 
 from grader.checking.case import Case
-from grader.checking.drivers import call
-from grader.checking.fixtures import BUILDERS
+from grader.checking.drivers import call, drive
+from grader.checking.fixtures import BUILDERS, builders
 from grader.codec import Fixture
 
 WEIGHT, BIAS = np.array([[1.0, 2.0], [0.0, -1.0]]), np.array([0.5, 0.0])
@@ -127,27 +127,6 @@ def test_what_a_scripted_function_gave_is_the_callers():
     assert observation.calls == {"f": [{"x": 1, "y": 2}]}
 
 
-def test_a_next_token_network_agrees_with_autograd():
-    torch = pytest.importorskip("torch")
-    rng = np.random.default_rng(0)
-    shapes = {"W_xh": (5, 3), "W_hh": (3, 3), "b_h": (3,), "W_hy": (3, 5), "b_y": (5,)}
-    params = {name: rng.normal(size=shape) for name, shape in shapes.items()}
-    inputs, targets, h_0 = rng.integers(5, size=6), rng.integers(5, size=6), rng.normal(size=(1, 3))
-    loss, grads, h_T = BUILDERS["next_token_network"](eps=1e-5)(params, inputs, targets, h_0)
-
-    theta = {name: torch.tensor(value, requires_grad=True) for name, value in params.items()}
-    h, logits = torch.tensor(h_0), []
-    for x_t in inputs:
-        h = torch.tanh(theta["W_xh"][x_t] + h @ theta["W_hh"] + theta["b_h"])
-        logits.append(h @ theta["W_hy"] + theta["b_y"])
-    due = torch.nn.functional.cross_entropy(torch.cat(logits), torch.tensor(targets))
-    due.backward()
-    assert loss == pytest.approx(due.item(), abs=1e-12)
-    np.testing.assert_allclose(h_T, h.detach().numpy())
-    for name in params:
-        np.testing.assert_allclose(grads[name], theta[name].grad.numpy(), atol=1e-9)
-
-
 @pytest.mark.parametrize(
     ("function", "record"),
     [
@@ -223,3 +202,40 @@ def test_a_fixture_that_holds_none_is_still_each_calls_own():
     for _ in range(2):
         observation = call(lambda layers, state: layers[1][1]["w"].__iadd__(1), DEEP)
         assert observation.result.tolist() == [2, 2]
+
+
+# A chapter's own ------------------------------------------------------------------------------------------------------
+
+OWN = """
+import numpy as np
+
+def halver(*, by):
+    def halve(x, why=None):
+        if x is None:
+            raise ValueError("nothing to halve")
+        return x / by, {"by": by}
+    return halve
+
+BUILDERS = {"halver": halver}
+"""
+HALVE = Case({}, {"f": Fixture("halver", {"by": 2.0}), "g": AFFINE, "x": X})
+
+
+def test_a_chapters_own_builders_stand_beside_those_for_all():
+    observation = drive("call", lambda f, g, x: f(g(x), why="so")[0], HALVE, OWN)
+    assert np.array_equal(observation.result, [[0.75, 0.5]])
+    assert [list(asked) for asked in observation.calls["f"]] == [["x", "why"]]
+    with pytest.raises(KeyError, match="halver"):
+        drive("call", lambda f, g, x: x, HALVE)
+    assert "halver" not in BUILDERS
+
+
+def test_an_exception_of_a_chapters_own_shows_the_students_line_alone():
+    raised = drive("call", lambda f, g, x: f(None), HALVE, OWN).raised
+    assert (raised.type, raised.text) == ("ValueError", "nothing to halve")
+    assert len(raised.lines) == 1
+
+
+def test_a_chapters_own_may_not_take_the_name_of_another():
+    with pytest.raises(ValueError, match=r"is called 'affine', as one for all chapters is"):
+        builders("def affine(): pass\nBUILDERS = {'affine': affine}")

@@ -167,8 +167,8 @@ def test_no_line_of_a_solution_is_left_in_a_released_notebook(place):
     left = notebook_bytes(student).decode()
     for exercise in place[3].exercises:
         solution = cell_source(instructor, exercise.id)
-        region = solution.partition("### BEGIN SOLUTION")[2].partition("### END SOLUTION")[0]
-        for line in region.splitlines():
+        regions = [rest.partition("### END SOLUTION")[0] for rest in solution.split("### BEGIN SOLUTION")[1:]]
+        for line in (line for region in regions for line in region.splitlines()):
             assert len(line.strip()) < 12 or json.dumps(line.strip())[1:-1] not in left
 
 
@@ -212,6 +212,47 @@ def test_a_stub_keeps_all_but_the_solution_region(course):
     assert "return half * x" in cell_source(instructor_notebook(*first(course)), "halve")
     with pytest.raises(KeyError):
         cell_source(student, "unknown")
+
+
+SEVERAL = '''# %% exercise="halve"
+class halve:
+    """Half of x, in two steps."""
+
+    def __init__(self, share=0.5):
+        self.share = share
+
+    def first(self, x):
+        """Given in half."""
+        if x is None:
+            return 0
+        ### BEGIN SOLUTION
+        half = self.share * x
+        ### END SOLUTION
+        return self.second(half)
+
+    def second(self, x):
+        ### BEGIN SOLUTION
+        return x
+        ### END SOLUTION
+
+'''
+
+
+def test_several_regions_of_a_cell_are_each_a_stub_that_runs(course):
+    path = course / "solutions/ch01/first.py"
+    path.write_text(FIRST.replace(HALVE, SEVERAL), "utf-8")
+    source = cell_source(student_notebook(*first(course)), "halve")
+    assert "self.share * x" not in source
+    assert "return x" not in source
+    namespace = {}
+    exec(source, namespace)
+    made = namespace["halve"]()
+    assert made.first(None) == 0
+    for stub in (made.first, made.second):
+        with pytest.raises(NotImplementedError, match=r"^halve: replace this line with your code$"):
+            stub(1)
+    assert source.count("raise NotImplementedError") == 2
+    assert "return self.second(half)" in source  # what is given stays
 
 
 def test_each_exercise_is_followed_by_its_locked_check_worth_its_points(course):
@@ -316,7 +357,12 @@ HALVE = FIRST[FIRST.index('# %% exercise="halve"') : FIRST.index('# %% active="i
         (
             'def halve(x):\n    """Half of x."""\n    half = 0.5\n    ### BEGIN SOLUTION\n',
             '### BEGIN SOLUTION\ndef halve(x):\n    """Half of x."""\n    half = 0.5\n',
-            r"first\.py: without its solution region, exercise 'halve' is no longer a definition",
+            r"first\.py: without its solution regions, exercise 'halve' is no longer a definition",
+        ),
+        (
+            "    ### END SOLUTION\n\n# %% active",
+            "    ### END SOLUTION\n\n### BEGIN SOLUTION\nprint(halve(4))\n### END SOLUTION\n\n# %% active",
+            r"first\.py: a solution region of exercise 'halve' stands outside of every function",
         ),
         ("# # First", "# # First\n\n# %% nbgrader={}\n", r"first\.py: nbgrader's step \w+ refuses"),
     ],

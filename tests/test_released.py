@@ -44,7 +44,7 @@ def test_what_was_recorded_is_what_is_read(released, name):
 def test_facets_with_kinds_and_outputs_come_back():
     made = COURSE.checks("rnn_forward")
     assert [facet.kinds for facet in made.facets] == [("ordinary",), ("T = 1",)]
-    again = checks_from_trees("rnn_forward", cases_tree(made), outputs_tree(made), None)
+    again = checks_from_trees("rnn_forward", cases_tree(made), outputs_tree(made), None, "")
     assert again.facets == made.facets
 
 

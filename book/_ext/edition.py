@@ -21,6 +21,7 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.util.typing import ExtensionMetadata
 
+from grader.author.changes import sources
 from grader.author.notebooks import BEGIN, END, cell_source, instructor_notebook, source_path
 from grader.author.record import checks_folder, load_spec
 from grader.manifest import Manifest, Place
@@ -68,10 +69,10 @@ def region(cell: str) -> str:
 
 def alternative(function: Callable[..., Any]) -> tuple[str, str]:
     """(the first line of its docstring, its source without decorator and docstring)."""
-    source = textwrap.dedent(inspect.getsource(function))
-    first = ast.parse(source).body[0]
-    lines = source.splitlines()[first.lineno - 1 :]
-    return (inspect.getdoc(function) or "").partition("\n")[0], without_docstring("\n".join(lines))
+    _, source = sources(function)
+    found = next(node for node in ast.parse(source).body if getattr(node, "name", None) == function.__name__)
+    lines = source.splitlines()[found.lineno - 1 : found.end_lineno]
+    return inspect.cleandoc(function.__doc__ or "").partition("\n")[0], without_docstring("\n".join(lines))
 
 
 def without_docstring(source: str) -> str:

@@ -7,6 +7,7 @@ docstrings, comments and blank lines.
 from __future__ import annotations
 
 import ast
+import inspect
 import io
 import linecache
 import re
@@ -14,6 +15,7 @@ import textwrap
 import tokenize
 from collections.abc import Callable
 from dataclasses import dataclass
+from pathlib import Path
 from types import ModuleType
 from typing import Any
 
@@ -104,3 +106,12 @@ def define(name: str, code: str, module: ModuleType, cell: str) -> Callable[...,
     namespace = dict(vars(module))
     exec(compile(code, file, "exec"), namespace)
     return namespace[name]  # type: ignore[no-any-return]
+
+
+def sources(thing: Any) -> tuple[str, str]:
+    """The source of the module that a function or class belongs to, and the source that defines it: that of the same
+    module, or its own where it is changed.
+    """
+    function = next(filter(inspect.isfunction, vars(thing).values())) if isinstance(thing, type) else thing
+    own = "".join(linecache.getlines(function.__code__.co_filename))
+    return Path(function.__globals__["__file__"]).read_text("utf-8"), own

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import ast
 import copy
-import inspect
 import json
 import random
 import shutil
@@ -18,11 +17,13 @@ from typing import Any
 
 import numpy as np
 
+from grader.author.changes import sources
 from grader.author.notebooks import check_id, notebook_bytes, student_notebook
-from grader.author.record import load_spec, reference
+from grader.author.record import fixtures_path, load_spec, reference
 from grader.author.spec import Spec
 from grader.checking.drivers import drive
 from grader.manifest import Chapter, Exercise, Place, load_manifest
+from grader.released import read_fixtures
 
 PLANTED = "planted.json"
 # what a demo class's folder holds
@@ -249,22 +250,25 @@ def _works(root: Path, place: Place) -> list[Work]:
         for name, entry in spec.misconceptions.items()
         for number, function in enumerate(entry.variants, 1)
     ]
-    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *slips(right[0].source or "", exercise, spec)]
+    builders = read_fixtures(fixtures_path(root, place.chapter))
+    broken = slips(right[0].source or "", exercise, spec, builders)
+    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *broken]
 
 
 def _kept(spec: Spec, keeps: tuple[str, ...], points: float) -> float:
     return points * sum(f.share for f in spec.facets if f.name in keeps) / sum(f.share for f in spec.facets)
 
 
-def slips(right: str, exercise: Exercise, spec: Spec) -> Iterator[Work]:
-    """Slips on top of a right solution, for exercises that return one array."""
+def slips(right: str, exercise: Exercise, spec: Spec, fixtures: str = "") -> Iterator[Work]:
+    """Slips on top of a right solution, for functions that return one array."""
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
     definition = ast.parse(right).body[-1]
-    assert isinstance(definition, ast.FunctionDef)
+    if not isinstance(definition, ast.FunctionDef):
+        return
     names = [argument.arg for argument in definition.args.args]
     array = next(name for name, value in spec.example.inputs.items() if isinstance(value, np.ndarray))
-    due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example).result
+    due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example, fixtures).result
     of_floats = isinstance(due, np.ndarray) and due.dtype.kind == "f"
     source = _renamed(right, exercise.id, f"right_{exercise.id}")
     for what, (lines, status) in _SLIPS.items():
@@ -276,13 +280,12 @@ def slips(right: str, exercise: Exercise, spec: Spec) -> Iterator[Work]:
     yield Work("wrong arity", f"def {exercise.id}({array}):\n    return {array}\n", 0.0, "error")
 
 
-def standalone(function: Callable[..., Any], name: str) -> str:
-    """A function's source under another name, without its decorators; before it, what it uses of its module, under
-    names that are nobody's else: an exercise that it builds on may be wrong in the cell before.
+def standalone(thing: Any, name: str) -> str:
+    """A function's or class's source under another name, without its decorators; before it, what it uses of its module,
+    under names that are nobody's else: an exercise that it builds on may be wrong in the cell before.
     """
-    own = function.__name__
-    defined = _definitions(Path(function.__globals__["__file__"]).read_text("utf-8"))
-    defined |= _definitions(textwrap.dedent(inspect.getsource(function)))  # a changed one is not what its file holds
+    own, (module, code) = thing.__name__, sources(thing)
+    defined = _definitions(module) | _definitions(code)  # a changed one is not what its module holds
     needed, wanted = {own}, [own]
     while wanted:
         new = (_free_names(defined[wanted.pop()]) & defined.keys()) - needed
@@ -305,10 +308,10 @@ def _free_names(statement: ast.stmt) -> set[str]:
 
 
 def _definitions(source: str) -> dict[str, ast.stmt]:
-    """A module's functions without their decorators, and its constants, by name."""
+    """A module's functions and classes without their decorators, and its constants, by name."""
     found: dict[str, ast.stmt] = {}
     for statement in ast.parse(source).body:
-        if isinstance(statement, ast.FunctionDef):
+        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
             statement.decorator_list = []
             found[statement.name] = statement
         elif isinstance(statement, ast.Assign):
@@ -320,7 +323,7 @@ def _definitions(source: str) -> dict[str, ast.stmt]:
 def _renamed(source: str, old: str, new: str) -> str:
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef) and node.name == old:
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == old:
             node.name = new
         elif isinstance(node, ast.Name) and node.id == old:
             node.id = new

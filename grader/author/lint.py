@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 import re
 import tempfile
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -21,7 +23,16 @@ from grader.author.notebooks import (
     stray_files,
     stray_notebooks,
 )
-from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
+from grader.author.record import (
+    PUBLIC_SEED,
+    fixtures_path,
+    load_messages,
+    load_spec,
+    make_checks,
+    record,
+    reference,
+    stray,
+)
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.spec import Spec
 from grader.checking.case import Case, Checks
@@ -156,10 +167,28 @@ def right_ones_pass(subject: Subject) -> list[str]:
 def stub_is_not_implemented(subject: Subject) -> list[str]:
     """The stub fails with a plain 'not implemented yet'."""
     name = subject.place.exercise.id
-    namespace: dict[str, Any] = {"np": np}
-    exec(cell_source(subject.course.notebooks[name].student, name), namespace)
+    notebook = subject.course.notebooks[name].student
+    source = cell_source(notebook, name)
+    namespace = _imported(notebook, {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
+    exec(source, namespace)
     (verdict, *_) = subject.verdicts(namespace[name])
     return [] if verdict.status == "unimplemented" else [f"the stub's verdict is {verdict.status!r}:\n{verdict}"]
+
+
+def _imported(notebook: Any, names: set[str]) -> dict[str, Any]:
+    """What the notebook's cells import under these names."""
+    namespace: dict[str, Any] = {}
+    for cell in notebook.cells:
+        if cell.cell_type == "code" and "import" in cell.source:
+            with suppress(SyntaxError):  # a cell with a magic
+                for statement in ast.parse(cell.source).body:
+                    if isinstance(statement, ast.Import | ast.ImportFrom) and names & _bound(statement):
+                        exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)
+    return namespace
+
+
+def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
+    return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
 
 
 def misconceptions_are_named(subject: Subject) -> list[str]:
@@ -291,9 +320,10 @@ def nothing_is_stray(course: Course) -> list[str]:
     known = set(course.manifest.places)
     problems = []
     for chapter in course.manifest.chapters:
+        shared = {"__init__", fixtures_path(course.root, chapter).stem}
         for path in sorted((course.root / "solutions" / chapter.id / "checks").glob("*.*")):
             name = path.stem.removesuffix(OWN_JUDGE.format("").removesuffix(".py"))
-            if path.suffix in (".py", ".md") and name not in known | {"__init__"}:
+            if path.suffix in (".py", ".md") and name not in known | shared:
                 problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
     left = stray_notebooks(course.manifest, course.root / "exercises")
     left += stray_files(course.root, course.manifest, course.root / "exercises")

@@ -329,7 +329,7 @@ def _check_regions(path: Path, line: int, source: str, name: str, kind: str = "e
             regions += 1
     if opened is not None:
         raise ReleaseError(f"{path}:{opened}: this solution region is never closed. Add  {END}")
-    if regions != 1:
+    if regions == 0 or (regions > 1 and kind == "question"):
         found = "no solution region" if regions == 0 else f"{regions} solution regions"
         raise ReleaseError(
             f"{path}:{line}: {kind} {name!r} has {found}; it needs one. Put the lines that students "
@@ -384,7 +384,7 @@ def _finish(cells: list[NotebookNode], chapter: Chapter, notebook: Notebook) -> 
 
 
 def _name_stubs(student: NotebookNode, path: Path) -> None:
-    """Put each exercise's id into its stub, and make sure that the stub is a function that can be run."""
+    """Put each exercise's id into its stubs, and make sure that the cell still runs: only what it defines raises."""
     for cell in student.cells:
         nbgrader = cell.metadata.get("nbgrader", {})
         if cell.cell_type != "code" or not nbgrader.get("solution"):
@@ -397,9 +397,21 @@ def _name_stubs(student: NotebookNode, path: Path) -> None:
             is_defined = False
         if not is_defined:
             raise ReleaseError(
-                f"{path}: without its solution region, exercise {exercise_id!r} is no longer a definition. "
-                f"The def line and the docstring belong before  {BEGIN}"
+                f"{path}: without its solution regions, exercise {exercise_id!r} is no longer a definition. "
+                f"The def or class line and the docstring belong before  {BEGIN}"
             )
+        if _raises_at_once(ast.parse(cell.source)):
+            raise ReleaseError(
+                f"{path}: a solution region of exercise {exercise_id!r} stands outside of every function, so that "
+                "students could not even run the cell. Let each region be the body of a function, or part of one."
+            )
+
+
+def _raises_at_once(tree: ast.AST) -> bool:
+    """Whether a stub is met as the cell runs, and not only as a function is called."""
+    functions = (ast.FunctionDef, ast.AsyncFunctionDef)
+    inside = (node for node in ast.iter_child_nodes(tree) if not isinstance(node, functions))
+    return isinstance(tree, ast.Raise) or any(map(_raises_at_once, inside))
 
 
 def _write_if_changed(path: Path, content: bytes) -> bool:

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 import importlib.util
 import zlib
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,23 +16,25 @@ import numpy as np
 
 from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.spec import Spec
-from grader.checking.case import Case, Checks, Observation
+from grader.checking.case import Checks, Observation
 from grader.checking.compare import named_outputs
 from grader.checking.describe import describe, remedy
 from grader.checking.drivers import drive
 from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
 from grader.files import write_whole
-from grader.manifest import Manifest, Place, load_manifest
+from grader.manifest import Chapter, Manifest, Place, load_manifest
 from grader.messages import Messages, parse_messages
 from grader.released import (
     CASES,
+    FIXTURES,
     MESSAGES,
     OUTPUTS,
     OWN_JUDGE,
     cases_tree,
     load_own_judge,
     outputs_tree,
+    read_fixtures,
 )
 
 PUBLIC_SEED = 0
@@ -45,6 +47,11 @@ class SpecError(Exception):
 
 def checks_folder(root: Path, place: Place) -> Path:
     return root / "solutions" / place.chapter.id / "checks"
+
+
+def fixtures_path(root: Path, chapter: Chapter) -> Path:
+    """Where a chapter's own builders of inputs stand, if it has any."""
+    return root / "solutions" / chapter.id / "checks" / FIXTURES.format(chapter.id)
 
 
 def load_spec(root: Path, place: Place) -> Spec:
@@ -123,7 +130,7 @@ def reference_module(root: Path, place: Place) -> ModuleType:
 
 
 def reference(root: Path, place: Place) -> Callable[..., Any]:
-    """The reference solution. Raises SpecError."""
+    """The reference solution: a function, or a class. Raises SpecError."""
     function = getattr(reference_module(root, place), place.exercise.id, None)
     if function is None:
         raise SpecError(f"{reference_path(root, place)}: defines no {place.exercise.id}")
@@ -161,6 +168,7 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
         facets=tuple(spec.facets),
         cases=cases,
         own=own,
+        fixtures=read_fixtures(fixtures_path(root, place.chapter)),
     )
 
 
@@ -172,9 +180,9 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
         return drawn
     return replace(
         drawn,
-        expected=_expected(spec.oracle, drawn.cases, drawn.id),
+        expected=_expected(spec.oracle, drawn),
         misconceptions={
-            key: tuple(_mistaken(function, spec, drawn.cases) for function in entry.variants)
+            key: tuple(_mistaken(function, drawn) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
@@ -185,29 +193,29 @@ def public_checks(root: Path, place: Place) -> Checks:
     return make_checks(root, place, PUBLIC_SEED, example=True)
 
 
-def _observe(function: Callable[..., Any], driver: str, cases: Iterable[Case]) -> tuple[Observation, ...]:
+def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:
     """What comes of each case. How it calls what it is given is its own affair, and not kept."""
-    return tuple(replace(drive(driver, function, case), calls={}) for case in cases)
+    return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
 
 
-def _mistaken(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
+def _mistaken(function: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
     """What a misconception gives. Of an exception the type is kept alone: its text and lines would show the source."""
     return tuple(
-        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, spec.driver, cases)
+        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, drawn.driver, drawn)
     )
 
 
-def _expected(oracle: Callable[..., Any], cases: tuple[Case, ...], name: str) -> tuple[Observation, ...]:
-    observations = _observe(oracle, "call", cases)  # it is a function of the inputs, whatever a student is to write
-    for case, observation in zip(cases, observations, strict=True):
+def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
+    observations = _observe(oracle, "call", drawn)  # it is a function of the inputs, whatever a student is to write
+    for case, observation in zip(drawn.cases, observations, strict=True):
         if observation.raised is not None:
             raised = observation.raised
-            raise SpecError(f"{name}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
-        due = named_outputs(tuple(spec.outputs), observation.result)
+            raise SpecError(f"{drawn.id}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
+        due = named_outputs(drawn.outputs, observation.result)
         if isinstance(due, Problem):
-            raise SpecError(f"{name}: its oracle does not return its outputs on case {case.name!r}: {due.text}")
+            raise SpecError(f"{drawn.id}: its oracle does not return its outputs on case {case.name!r}: {due.text}")
         for key, value in due.items():
-            _refuse_opaque(f"{name}: case {case.name!r}: its oracle's", key, value)
+            _refuse_opaque(f"{drawn.id}: case {case.name!r}: its oracle's", key, value)
     return observations
 
 
@@ -230,10 +238,13 @@ def record(root: Path, data: Path) -> list[Path]:
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
     for place in manifest.places.values():
         files |= _files_of(root, data, place)
+    for chapter in manifest.chapters:
+        path = fixtures_path(root, chapter)
+        files |= {data / path.name: path.read_bytes()} if path.exists() else {}
     changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
     for path in changed:
         write_whole(path, files[path])
-    dropped = [path for path in data.glob(OWN_JUDGE.format("*")) if path not in files]
+    dropped = [path for kind in (OWN_JUDGE, FIXTURES) for path in data.glob(kind.format("*")) if path not in files]
     for path in sorted({*stray(data, manifest), *dropped}):
         path.unlink()
         changed.append(path)
@@ -245,6 +256,7 @@ def stray(data: Path, manifest: Manifest) -> list[Path]:
     known = {"course.toml", "__init__.py"} | {
         pattern.format(name) for name in manifest.places for pattern in (CASES, OUTPUTS, MESSAGES, OWN_JUDGE)
     }
+    known |= {FIXTURES.format(chapter.id) for chapter in manifest.chapters}
     return sorted(path for path in data.glob("*") if path.is_file() and path.name not in known)
 
 

@@ -17,10 +17,9 @@ _FENCE = re.compile(
 
 
 def solution_pieces(cell: str) -> set[str]:
-    """The statements and expressions of a cell's solution region, in a form that can be compared."""
-    _, _, rest = cell.partition(BEGIN)
-    region, _, _ = rest.partition(END)
-    return set(source_pieces(textwrap.dedent(region.partition("\n")[2])))
+    """The statements and expressions of a cell's solution regions, in a form that can be compared."""
+    regions = (rest.partition(END)[0].partition("\n")[2] for rest in cell.split(BEGIN)[1:])
+    return {piece for region in regions for piece in source_pieces(textwrap.dedent(region))}
 
 
 def shown_pieces(markdown: str) -> Iterator[tuple[int, str, str]]:

@@ -131,6 +131,8 @@ class OwnJudge:
 class Checks:
     """All that one exercise is checked with on one set of cases: the public ones, or a term's hidden ones.
 
+    `fixtures` is the text of the chapter's own builders of inputs (see `grader/checking/fixtures.py`).
+
     `expected` holds an Observation for each case, and `misconceptions` what each named wrong implementation gives on
     the same cases: for each id one or more variants, each with an Observation for each case. Both are empty where
     `own` judges.
@@ -145,3 +147,4 @@ class Checks:
     expected: tuple[Observation, ...] = ()
     misconceptions: Mapping[str, tuple[tuple[Observation, ...], ...]] = field(default_factory=dict)
     own: OwnJudge | None = None
+    fixtures: str = ""

@@ -12,16 +12,17 @@ from typing import Any
 
 from grader.checking.calls import call_text, module_text
 from grader.checking.case import Case, Observation
+from grader.checking.fixtures import BUILDERS, Builders, builders
 from grader.checking.modules import run_module
 from grader.checking.observing import Fresh, cannot_be_called, caught, plain
 from grader.codec import Raised
 
 
-def call(function: Any, case: Case) -> Observation:
+def call(function: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
     """Call `function` once with the case's inputs by keyword; callables among them record their calls, and random
     generators whether they were drawn from.
     """
-    fresh = Fresh(case.inputs)
+    fresh = Fresh(case.inputs, builders)
     try:
         with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
             warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
@@ -47,13 +48,13 @@ def _wrong_call(function: Any, case: Case) -> str:
 class Driver:
     """A way to drive a student's object on a case: how it is run, and how the call is written in a report."""
 
-    run: Callable[[Any, Case], Observation]
+    run: Callable[[Any, Case, Builders], Observation]
     call_text: Callable[[str, Case], str]
 
 
 DRIVERS = {"call": Driver(call, call_text), "module": Driver(run_module, module_text)}
 
 
-def drive(driver: str, function: Any, case: Case) -> Observation:
-    """Drive a student's object on a case by the named driver."""
-    return DRIVERS[driver].run(function, case)
+def drive(driver: str, function: Any, case: Case, fixtures: str = "") -> Observation:
+    """Drive a student's object on a case by the named driver. `fixtures` is the text of the chapter's own builders."""
+    return DRIVERS[driver].run(function, case, builders(fixtures))

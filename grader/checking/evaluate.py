@@ -20,7 +20,7 @@ from grader.manifest import Place
 
 def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:
     """Drive a function on every case, in this process."""
-    return tuple(drive(checks.driver, function, case) for case in checks.cases)
+    return tuple(drive(checks.driver, function, case, checks.fixtures) for case in checks.cases)
 
 
 def evaluate(

@@ -29,6 +29,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Case, Observation
+from grader.checking.fixtures import BUILDERS, Builders
 from grader.checking.observing import cannot_be_called, caught, plain, same_bytes
 from grader.codec import Raised, freeze
 
@@ -73,8 +74,11 @@ def module_case(
     return Case(sizes, {"init": dict(init), "weights": dict(weights), **forward, "run": run}, kind)
 
 
-def run_module(cls: Any, case: Case) -> Observation:
-    """Build the student's module with the case's weights, call it, and observe what `run` says of its results."""
+def run_module(cls: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
+    """Build the student's module with the case's weights, call it, and observe what `run` says of its results.
+
+    Its inputs are plain values: no fixture is among them.
+    """
     first = _run(cls, case, seed=0)
     returns = list(case.inputs["run"]["returns"].values())
     if "random" not in returns or not _is_whole(first, returns):

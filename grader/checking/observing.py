@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checking.fixtures import BUILDERS
+from grader.checking.fixtures import Builders
 from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze, readable
 
 _NOT_THE_STUDENTS = (
@@ -32,6 +32,7 @@ class Fresh:
     """
 
     given: Mapping[str, Any]
+    builders: Builders
     inputs: dict[str, Any] = field(init=False)
     _built: dict[str, Any] = field(init=False, default_factory=dict)
     _calls: dict[str, list[Any]] = field(init=False, default_factory=dict)
@@ -54,7 +55,7 @@ class Fresh:
 
     def _copy(self, place: str, value: Any) -> Any:
         if isinstance(value, Fixture):
-            built = BUILDERS[value.kind](**freeze(value.params))
+            built = self.builders[value.kind](**freeze(value.params))
             if callable(built):
                 built = _recorded(built, self._calls.setdefault(place, []))
             self._built[place] = built

@@ -1,18 +1,20 @@
 """What is due of a training loop, by what it asks `loss_and_grads` and what it makes of the answers."""
 
 from itertools import pairwise, product
+from pathlib import Path
 
 import numpy as np
 
 from grader.cases import DEFAULT_TOLERANCE, Output
 from grader.codec import Fixture
-from grader.fixtures import BUILDERS
-from grader.compare import close, compare
-from grader.describe import describe
+from grader.checking.compare import close, compare
+from grader.checking.describe import describe
+from grader.checking.fixtures import builders
 from grader.verdict import Problem
 
 EPS = 1e-8
 LEARNT = 0.05  # nats
+NETWORK = builders(Path(__file__).with_name("ch02_bptt_fixtures.py").read_text("utf-8"))["next_token_network"]
 AXES = {"W_xh": ("V", "H"), "W_hh": ("H", "H"), "b_h": ("H",), "W_hy": ("H", "V"), "b_y": ("V",)}
 
 
@@ -234,7 +236,7 @@ def learning_problems(case, calls):
     if weights_problem(case, first) is None and alike(first):
         return [Problem("judge", "a network of 16 units; these start alike and stay alike, as one", "learning")]
     try:
-        loss = float(BUILDERS["next_token_network"](eps=1e-5)(**calls[-1])[0])
+        loss = float(NETWORK(eps=1e-5)(**calls[-1])[0])
     except Exception:  # what was asked there has no answer
         loss = np.inf
     if loss < LEARNT:

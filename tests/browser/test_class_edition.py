@@ -29,9 +29,9 @@ def solution_statements() -> dict[str, str]:
     found = {}
     for exercise_id, place in manifest.places.items():
         cell = cell_source(instructor_notebook(ROOT, manifest, place.chapter, place.notebook), exercise_id)
-        region = textwrap.dedent(cell.partition(BEGIN)[2].partition(END)[0].partition("\n")[2])
-        for statement in statements(region):
-            found[squeezed(statement)] = exercise_id
+        for rest in cell.split(BEGIN)[1:]:
+            for statement in statements(textwrap.dedent(rest.partition(END)[0].partition("\n")[2])):
+                found[squeezed(statement)] = exercise_id
     return found
 
 

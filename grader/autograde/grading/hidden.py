@@ -14,12 +14,12 @@ import sys
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
-from grader.author.record import checks_folder, make_checks
+from grader.author.record import checks_folder, fixtures_path, make_checks
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
-from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree
+from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
 
 PRIVATE = 0o600
 
@@ -48,12 +48,13 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
         if made.returncode or trees is None:
             raise HiddenError(f"the hidden cases of {chapter.id} could not be made:\n{made.stderr.strip()}")
     manifest = load_manifest(root / "course.toml")
+    fixtures = read_fixtures(fixtures_path(root, chapter))
     checks = {}
     for exercise in chapter.exercises:
         own = checks_folder(root, manifest.place(exercise.id)) / OWN_JUDGE.format(exercise.id)
         cases, outputs = trees[exercise.id]
         checks[exercise.id] = checks_from_trees(
-            exercise.id, cases, outputs, load_own_judge(own) if own.exists() else None
+            exercise.id, cases, outputs, load_own_judge(own) if own.exists() else None, fixtures
         )
     return checks
 

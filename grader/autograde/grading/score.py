@@ -19,7 +19,9 @@ from grader.render.text import verdict_text
 
 def exams_of(public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
     """What every child is asked of each exercise."""
-    return {name: Exam(checks.driver, public[name].cases, checks.cases) for name, checks in hidden.items()}
+    return {
+        name: Exam(checks.driver, public[name].cases, checks.cases, checks.fixtures) for name, checks in hidden.items()
+    }
 
 
 def request_for(

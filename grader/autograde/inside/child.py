@@ -207,7 +207,7 @@ def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
     with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
         answers = bytearray()
         for index, case in enumerate(part.cases):
-            answers += _answer(index, part.driver, name, namespace, case)
+            answers += _answer(index, part, name, namespace, case)
             if len(answers) > HELD_BYTES:
                 _send(line, answers)
                 answers = bytearray()
@@ -215,11 +215,11 @@ def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
     signal.setitimer(signal.ITIMER_REAL, 0)
 
 
-def _answer(index: int, driver: str, name: str, namespace: dict[str, Any], case: Case) -> bytes:
+def _answer(index: int, part: Part, name: str, namespace: dict[str, Any], case: Case) -> bytes:
     if name not in namespace:
         return frame_bytes(Observed(index, Observation(raised=not_defined(name))))
     try:
-        return frame_bytes(Observed(index, drive(driver, namespace[name], case)))
+        return frame_bytes(Observed(index, drive(part.driver, namespace[name], case, part.fixtures)))
     except CodecError as error:
         return frame_bytes(Observed(index, Observation(Opaque("result", f"({error})"))))
     except BaseException as error:

@@ -42,7 +42,8 @@ class Cell:
 
 @dataclass(frozen=True)
 class Exam:
-    """What the child needs to drive an exercise: how, and on which inputs. No expected value is among it.
+    """What the child needs to drive an exercise: how, on which inputs, and the text of the chapter's own builders of
+    inputs. No expected value is among it.
 
     The public cases are sent first, and answered by all exercises before any gets its hidden ones.
     """
@@ -50,6 +51,7 @@ class Exam:
     driver: str
     public: tuple[Case, ...]
     hidden: tuple[Case, ...]
+    fixtures: str = ""
     _bytes: dict[tuple[bool, float], bytes] = field(default_factory=dict, repr=False, compare=False)
 
     def part_bytes(self, hidden: bool, seconds: float) -> bytes:
@@ -57,7 +59,7 @@ class Exam:
         made = self._bytes.get((hidden, seconds))
         if made is None:
             cases = self.hidden if hidden else self.public
-            made = self._bytes[hidden, seconds] = part_bytes(Part(self.driver, cases, seconds, hidden))
+            made = self._bytes[hidden, seconds] = part_bytes(Part(self.driver, cases, seconds, hidden, self.fixtures))
         return made
 
 
@@ -168,12 +170,13 @@ class Part:
     cases: tuple[Case, ...]
     seconds: float
     hidden: bool
+    fixtures: str = ""
 
 
 def part_bytes(part: Part) -> bytes:
     """Half an exam as bytes for its fork, with the length in front."""
     cases = [(dict(case.sizes), dict(case.inputs), case.kind) for case in part.cases]
-    body = encode({"driver": part.driver, "cases": cases, "seconds": part.seconds, "hidden": part.hidden})
+    body = encode({**vars(part), "cases": cases})
     return _LENGTH.pack(len(body)) + body
 
 
@@ -186,7 +189,7 @@ def read_part(receive: Callable[[int], bytes]) -> Part | None:
     if body is None:
         return None
     tree = decode(body)
-    return Part(tree["driver"], tuple(Case(*case) for case in tree["cases"]), tree["seconds"], tree["hidden"])
+    return Part(**{**tree, "cases": tuple(Case(*case) for case in tree["cases"])})
 
 
 def _exactly(receive: Callable[[int], bytes], length: int) -> bytes | None:
