@@ -5,12 +5,12 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.cases import DEFAULT_TOLERANCE, Output
-from grader.codec import Fixture
+from grader.checking.case import DEFAULT_TOLERANCE, Output
 from grader.checking.compare import close, compare
 from grader.checking.describe import describe
 from grader.checking.fixtures import builders
-from grader.verdict import Problem
+from grader.checking.verdict import Problem
+from grader.codec import Fixture
 
 EPS = 1e-8
 LEARNT = 0.05  # nats
