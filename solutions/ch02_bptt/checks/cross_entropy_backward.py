@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(logits, targets):
@@ -58,175 +58,121 @@ changes no probability.
 """,
 )
 
-
-@SPEC.misconception()
-def not_divided(logits, targets):
-    """Tempting because 'probabilities minus one-hot' is the formula in every book; it is that of one place."""
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return p - np.eye(logits.shape[2])[targets]
-
-
-@SPEC.misconception()
-def divided_by_the_batch_only(logits, targets):
-    """Tempting because a mean loss is mostly met without time, where it is a mean over the batch."""
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - np.eye(logits.shape[2])[targets]) / len(logits)
-
-
-@SPEC.misconception()
-def divided_by_time_only(logits, targets):
-    """Tempting because 'nats a token' suggests the number of tokens of one sequence."""
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - np.eye(logits.shape[2])[targets]) / logits.shape[1]
-
-
-@SPEC.misconception()
-def divided_by_every_entry(logits, targets):
-    """Tempting because `logits.size` is at hand and a mean divides by the number of entries; the loss has B * T."""
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - np.eye(logits.shape[2])[targets]) / logits.size
-
-
-@SPEC.misconception()
-def divided_and_multiplied(logits, targets):
-    """Tempting because `/ B * T` reads like 'over B times T'; Python goes from left to right, and multiplies by T."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - np.eye(V)[targets]) / B * T
-
-
-@SPEC.misconception()
-def one_part_divided(logits, targets):
-    """Tempting because the probabilities are divided in the line that makes them; the 1 is taken away afterwards."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return p / (B * T) - np.eye(V)[targets]
-
-
-@SPEC.misconception("one_part_divided")
-def only_the_one_divided(logits, targets):
-    """The other way round; also what `p - came / (B * T)` gives, with no brackets around the difference."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return p - np.eye(V)[targets] / (B * T)
-
-
-@SPEC.misconception()
-def sign(logits, targets):
-    """Tempting because 'right minus guessed' is how one thinks of an error; it is the way to go, not the gradient."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (np.eye(V)[targets] - p) / (B * T)
-
-
-@SPEC.misconception()
-def one_hot_forgotten(logits, targets):
-    """Tempting because the derivative of ln sum exp, the long part, looks like all there is; -z_y is short."""
-    B, T, _ = logits.shape
-    return np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)) / (B * T)
-
-
-@SPEC.misconception()
-def only_at_the_target(logits, targets):
-    """Tempting because the loss picks the target's entry alone; but every logit is in that entry's denominator."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - 1) * np.eye(V)[targets] / (B * T)
-
-
-@SPEC.misconception()
-def one_taken_away_everywhere(logits, targets):
-    """Tempting because at the target the gradient is p - 1, and the whole array takes a number as readily as one."""
-    B, T, _ = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - 1) / (B * T)
-
-
-@SPEC.misconception()
-def with_respect_to_the_probabilities(logits, targets):
-    """Tempting because the derivative of -ln p is -1/p; that is the gradient of p, one step short of the logits."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return -np.eye(V)[targets] / p / (B * T)
-
-
-@SPEC.misconception()
-def logits_for_probabilities(logits, targets):
-    """Tempting because 'prediction minus target' is the gradient of a squared error, with no softmax in it."""
-    B, T, V = logits.shape
-    return (logits - np.eye(V)[targets]) / (B * T)
-
-
-@SPEC.misconception()
-def softmax_over_time(logits, targets):
-    """Tempting because axis=1 is right for logits of shape (B, V), which one has met before."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=1, keepdims=True))
-    return (p - np.eye(V)[targets]) / (B * T)
-
-
-@SPEC.misconception("softmax_over_time")
-def softmax_over_the_batch(logits, targets):
-    """The same along the first axis."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=0, keepdims=True))
-    return (p - np.eye(V)[targets]) / (B * T)
-
-
-@SPEC.misconception("softmax_over_time")
-def softmax_over_everything(logits, targets):
-    """The same with one sum over all three axes."""
-    B, T, V = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=None))
-    return (p - np.eye(V)[targets]) / (B * T)
-
-
-@SPEC.misconception()
-def every_target_at_every_place(logits, targets):
-    """Tempting because p[:, :, targets] -= 1 reads well; it takes the ids of all places at each of them."""
-    B, T, _ = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    p[:, :, targets] -= 1
-    return p / (B * T)
-
-
-@SPEC.misconception("every_target_at_every_place")
-def every_row_s_target_at_every_place(logits, targets):
-    """The same with an index for time, and a colon for the batch alone."""
-    B, T, _ = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    p[:, np.arange(T), targets] -= 1
-    return p / (B * T)
-
-
-@SPEC.misconception("every_target_at_every_place")
-def every_step_s_target_at_every_place(logits, targets):
-    """The same with an index for the batch, and a colon for time alone."""
-    B, T, _ = logits.shape
-    p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    p[np.arange(B)[:, None], :, targets] -= 1
-    return p / (B * T)
-
-
-@SPEC.misconception()
-def in_place(logits, targets):
-    """Tempting because `dlogits = logits` looks like a copy; it is a second name, and `dlogits -= …` writes into it."""
-    B, T, V = logits.shape
-    dlogits = logits
-    dlogits -= dlogits.max(axis=2, keepdims=True)
-    np.exp(dlogits, out=dlogits)
-    dlogits /= dlogits.sum(axis=2, keepdims=True)
-    dlogits -= np.eye(V)[targets]
-    dlogits /= B * T
-    return dlogits
-
-
-@SPEC.misconception(keeps=["ordinary logits"])
-def overflows(logits, targets):
-    """Tempting because it is the formula of the softmax, letter by letter."""
-    B, T, V = logits.shape
-    p = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
-    return (p - np.eye(V)[targets]) / (B * T)
+SPEC.mistake(
+    "not_divided",
+    "Every number is B · T times too large: this is the gradient of the sum of all losses. The loss is their mean, so "
+    "the division by B · T is missing.",
+    change(" / (B * T)", ""),
+    tempts="'Probabilities minus one-hot' is the formula in every book; it is that of one place.",
+)
+SPEC.mistake(
+    "divided_by_the_batch_only",
+    "The division is by B alone. The mean is over all B · T places: T is missing.",
+    change("(B * T)", "B"),
+    tempts="A mean loss is mostly met without time, where it is a mean over the batch.",
+)
+SPEC.mistake(
+    "divided_by_time_only",
+    "The division is by T alone. The mean is over all B · T places: B is missing.",
+    change("(B * T)", "T"),
+    tempts="'Nats a token' suggests the number of tokens of one sequence.",
+)
+SPEC.mistake(
+    "divided_by_every_entry",
+    "The division is by B · T · V, the number of logits. The mean is over places, and there are B · T of them.",
+    change("(B * T)", "logits.size"),
+    tempts="`logits.size` is at hand and a mean divides by the number of entries; the loss has B * T.",
+)
+SPEC.mistake(
+    "divided_and_multiplied",
+    "Every number is T · T times too large: this is divided by B, and then multiplied by T. Python takes `/ B * T` "
+    "from left to right; the number of places, B · T, needs brackets of its own.",
+    change("(B * T)", "B * T"),
+    tempts="`/ B * T` reads like 'over B times T'; Python goes from left to right, and multiplies by T.",
+)
+SPEC.mistake(
+    "one_part_divided",
+    "Only one of the two parts is divided by B · T: the probabilities, or the 1 at the target. The whole difference "
+    "belongs to the mean, so take it first, then divide.",
+    change("(softmax(logits) - came) / (B * T)", "softmax(logits) / (B * T) - came"),
+    change("(softmax(logits) - came)", "softmax(logits) - came"),
+    tempts="The probabilities are divided in the line that makes them; the 1 is taken away afterwards.",
+)
+SPEC.mistake(
+    "sign",
+    "The sign is turned round: this is one-hot minus probabilities, the way to go downhill. The gradient points "
+    "uphill; at the target it is negative.",
+    change("softmax(logits) - came", "came - softmax(logits)"),
+    tempts="'Right minus guessed' is how one thinks of an error; it is the way to go, not the gradient.",
+)
+SPEC.mistake(
+    "one_hot_forgotten",
+    "The probabilities alone are here; the term −1 at the target is missing. It comes from the part −z of the loss, "
+    "which sees the target's logit alone. At each place the gradient's entries add up to 0.",
+    change(" - came", ""),
+    tempts="The derivative of ln sum exp, the long part, looks like all there is; -z_y is short.",
+)
+SPEC.mistake(
+    "only_at_the_target",
+    "The target's logit is right, all others have gradient 0. The loss picks one entry, but each of the V logits is "
+    "in that entry's denominator: the term p at all other ids is missing.",
+    change("- came)", "- 1) * came"),
+    tempts="The loss picks the target's entry alone; but every logit is in that entry's denominator.",
+)
+SPEC.mistake(
+    "one_taken_away_everywhere",
+    "1 is taken away at every id. It is taken away at the id that came, and at no other: there the gradient is p "
+    "alone.",
+    change("- came", "- 1"),
+    tempts="At the target the gradient is p - 1, and the whole array takes a number as readily as one.",
+)
+SPEC.mistake(
+    "with_respect_to_the_probabilities",
+    "This is the gradient with respect to the probabilities, −1/p at the target. The way through the softmax is "
+    "missing: the gradient with respect to the *logits* is due.",
+    change("(softmax(logits) - came)", "-came / softmax(logits)"),
+    tempts="The derivative of -ln p is -1/p; that is the gradient of p, one step short of the logits.",
+)
+SPEC.mistake(
+    "logits_for_probabilities",
+    "The logits stand where the probabilities belong: the softmax is missing.",
+    change("softmax(logits)", "logits"),
+    tempts="'Prediction minus target' is the gradient of a squared error, with no softmax in it.",
+)
+SPEC.mistake(
+    "softmax_over_time",
+    "The probabilities are normalised along the wrong axis. At each place in each sequence the V probabilities of the "
+    "*ids* add up to 1; ids are on the last axis.",
+    *(change("softmax(logits)", f"softmax(logits, axis={axis})") for axis in (1, 0, None)),
+    tempts="axis=1 is right for logits of shape (B, V), which one has met before.",
+)
+SPEC.mistake(
+    "every_target_at_every_place",
+    "At each place 1 is taken away at the targets of other places too. A colon in the index, as in `a[:, :, "
+    "targets]`, pairs every entry of its axis with every one of these targets. Each place has its own; as one-hot "
+    "rows, or with an array of indices for each of the three axes, they stay apart.",
+    *(
+        change("np.eye(V)[targets]", f"np.zeros(logits.shape)\ncame[{places}, targets] = 1")
+        for places in (":, :", ":, np.arange(T)", "np.arange(B)[:, None], :")
+    ),
+    tempts="p[:, :, targets] -= 1 reads well; it takes the ids of all places at each of them.",
+)
+SPEC.mistake(
+    "in_place",
+    "On the way `logits` itself is changed: `-=`, `/=` and `out=` write into the array that they are given, and a "
+    "second name such as `dlogits = logits` makes no copy of it. Let the first step make a new array, as `a = a - b` "
+    "does.",
+    change("return (softmax(", "dlogits = logits\ndlogits[:] = (softmax(", ("(B * T)", "(B * T)\nreturn dlogits")),
+    tempts="`dlogits = logits` looks like a copy; it is a second name, and `dlogits -= …` writes into it.",
+)
+SPEC.mistake(
+    "overflows",
+    "Large logits come out as nan: `np.exp(1000)` overflows. The `softmax` given above takes the largest logit away "
+    "first.",
+    change("softmax(logits)", "np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)"),
+    tempts="It is the formula of the softmax, letter by letter.",
+    keeps=["ordinary logits"],
+)
 
 
 @SPEC.alternative

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(de, ids, vocab_size):
@@ -68,107 +68,72 @@ row the last one written is left.
 """,
 )
 
-
-@SPEC.misconception(keeps=["ids that differ"])
-def one_of_the_repeated_kept(de, ids, vocab_size):
-    """Tempting because e = E[ids] is turned round letter by letter; a row written twice keeps what came last."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    dE[ids] = de
-    return dE
-
-
-@SPEC.misconception("one_of_the_repeated_kept")
-def one_of_the_repeated_added(de, ids, vocab_size):
-    """Tempting because += says 'accumulate'; NumPy reads all rows first, and writes them back afterwards."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    dE[ids] += de
-    return dE
-
-
-@SPEC.misconception("one_of_the_repeated_kept")
-def the_first_of_the_repeated_kept(de, ids, vocab_size):
-    """Tempting because np.unique(…, return_index=True) tells where each id stands; it tells one place."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    used, first = np.unique(ids, return_index=True)
-    dE[used] = de.reshape(-1, de.shape[2])[first]
-    return dE
-
-
-@SPEC.misconception("one_of_the_repeated_kept")
-def written_in_a_loop(de, ids, vocab_size):
-    """A loop over all places, with = where += belongs."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    for place in np.ndindex(ids.shape):
-        dE[ids[place]] = de[place]
-    return dE
-
-
-@SPEC.misconception(keeps=["ids that differ"])
-def repeated_within_a_row_lost(de, ids, vocab_size):
-    """Tempting because a loop over the batch seems to have solved it; within one sequence ids repeat too."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    for b in range(len(ids)):
-        dE[ids[b]] += de[b]
-    return dE
-
-
-@SPEC.misconception(keeps=["ids that differ"])
-def repeated_across_the_batch_lost(de, ids, vocab_size):
-    """Tempting because in a loop over time each step looks like one id; there are B of them."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    for t in range(ids.shape[1]):
-        dE[ids[:, t]] += de[:, t]
-    return dE
-
-
-@SPEC.misconception(keeps=["ids that differ"])
-def mean_of_the_repeated(de, ids, vocab_size):
-    """Tempting because a common id should not move further than a rare one, one may think; the chain rule sums."""
-    dE, count = np.zeros((vocab_size, de.shape[2])), np.zeros((vocab_size, 1))
-    np.add.at(dE, ids, de)
-    np.add.at(count, ids, 1)
-    return dE / np.maximum(count, 1)
-
-
-@SPEC.misconception()
-def first_sequence_only(de, ids, vocab_size):
-    """Tempting because the example by hand has one sequence, and ids[0, t] is what stands in its table."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    np.add.at(dE, ids[0], de[0])
-    return dE
-
-
-@SPEC.misconception()
-def averaged_over_all_places(de, ids, vocab_size):
-    """Tempting because the loss is a mean over all places; that division is in de already."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    np.add.at(dE, ids, de)
-    return dE / ids.size
-
-
-@SPEC.misconception("averaged_over_all_places")
-def averaged_over_the_batch(de, ids, vocab_size):
-    """The same with B."""
-    dE = np.zeros((vocab_size, de.shape[2]))
-    np.add.at(dE, ids, de)
-    return dE / len(ids)
-
-
-@SPEC.misconception()
-def as_many_rows_as_ids_seen(de, ids, vocab_size):
-    """Tempting because the largest id seems to tell the size of the table; rows that nobody copied count too."""
-    dE = np.zeros((ids.max() + 1, de.shape[2]))
-    np.add.at(dE, ids, de)
-    return dE
-
-
-@SPEC.misconception()
-def only_the_rows_in_use(de, ids, vocab_size):
-    """Tempting because np.unique gives the ids in use, and the others have gradient 0; but they have a place."""
-    used, place = np.unique(ids, return_inverse=True)
-    dE = np.zeros((len(used), de.shape[2]))
-    np.add.at(dE, place.reshape(ids.shape), de)
-    return dE
+ADD = "np.add.at(dE, ids, de)"
+SPEC.mistake(
+    "one_of_the_repeated_kept",
+    "Of several copies of a row only one is counted. `dE[ids] = de` writes the same row again and again; `dE[ids] += "
+    "de` does no better, since NumPy reads all the rows before it writes any. The copies' gradients add up.",
+    change(ADD, "dE[ids] = de"),
+    change(ADD, "dE[ids] += de"),
+    change(ADD, "used, first = np.unique(ids, return_index=True)\ndE[used] = de.reshape(-1, de.shape[2])[first]"),
+    change(ADD, "for place in np.ndindex(ids.shape):\n    dE[ids[place]] = de[place]"),
+    tempts="e = E[ids] is turned round letter by letter, and += says 'accumulate'; NumPy reads all rows first, and "
+    "writes them back afterwards.",
+    keeps=["ids that differ"],
+)
+SPEC.mistake(
+    "repeated_within_a_row_lost",
+    "Repeated ids add up across the batch, but within one sequence only one of them is counted. An indexed `+=` with "
+    "a whole row of ids reads all its rows of the table before it writes any.",
+    change(ADD, "for b in range(len(ids)):\n    dE[ids[b]] += de[b]"),
+    tempts="A loop over the batch seems to have solved it; within one sequence ids repeat too.",
+    keeps=["ids that differ"],
+)
+SPEC.mistake(
+    "repeated_across_the_batch_lost",
+    "Repeated ids add up over time, but where several sequences have the same id at the same step only one of them is "
+    "counted. An indexed `+=` with a whole column of ids reads all its rows of the table before it writes any.",
+    change(ADD, "for t in range(ids.shape[1]):\n    dE[ids[:, t]] += de[:, t]"),
+    tempts="In a loop over time each step looks like one id; there are B of them.",
+    keeps=["ids that differ"],
+)
+SPEC.mistake(
+    "mean_of_the_repeated",
+    "A repeated id gets the mean over its copies. Each copy was used, and the loss changes with all of them: the sum "
+    "is due.",
+    change("return dE", "return dE / np.maximum(np.bincount(ids.ravel(), minlength=vocab_size), 1)[:, None]"),
+    tempts="A common id should not move further than a rare one, one may think; the chain rule sums.",
+    keeps=["ids that differ"],
+)
+SPEC.mistake(
+    "first_sequence_only",
+    "Only the first sequence of the batch is counted. All B sequences copied from the one table: the places of every "
+    "row add to it.",
+    change("ids, de)", "ids[0], de[0])"),
+    tempts="The example by hand has one sequence, and ids[0, t] is what stands in its table.",
+)
+SPEC.mistake(
+    "averaged_over_all_places",
+    "The gradients are divided by a number of places, or of rows. Where the loss is a mean, that division is in `de` "
+    "already.",
+    change("return dE", "return dE / ids.size"),
+    change("return dE", "return dE / len(ids)"),
+    tempts="The loss is a mean over all places; that division is in de already.",
+)
+SPEC.mistake(
+    "as_many_rows_as_ids_seen",
+    "The table has as many rows as the largest id asks for. It has `vocab_size` rows; those that nobody copied have "
+    "gradient 0.",
+    change("zeros((vocab_size,", "zeros((ids.max() + 1,"),
+    tempts="The largest id seems to tell the size of the table; rows that nobody copied count too.",
+)
+SPEC.mistake(
+    "only_the_rows_in_use",
+    "There is a row for each id in use, and no other. `dE` has `vocab_size` rows, each in its own place; those that "
+    "nobody copied have gradient 0.",
+    change("return dE", "return dE[np.unique(ids)]"),
+    tempts="np.unique gives the ids in use, and the others have gradient 0; but they have a place.",
+)
 
 
 @SPEC.alternative

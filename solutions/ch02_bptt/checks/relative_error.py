@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 ORDINARY, SMALL, ZERO = "ordinary", "small entries", "0 / 0"
 
@@ -97,264 +97,103 @@ which NumPy calls nan, has to become 0: divide only where there is something to 
 """,
 )
 
-
-@SPEC.misconception()
-def one_sided(a, b):
-    """Tempting because a relative error is an error divided by the right value; of two gradients neither is that."""
-    return np.max(np.divide(np.abs(a - b), np.abs(b), out=np.zeros(a.shape), where=b != 0))
-
-
-@SPEC.misconception("one_sided")
-def one_sided_by_a(a, b):
-    """The same with the other one below."""
-    return np.max(np.divide(np.abs(a - b), np.abs(a), out=np.zeros(a.shape), where=a != 0))
-
-
-@SPEC.misconception("one_sided")
-def by_the_larger(a, b):
-    """The same with the larger of the two, as some libraries have it."""
-    size = np.maximum(np.abs(a), np.abs(b))
-    return np.max(np.divide(np.abs(a - b), size, out=np.zeros(a.shape), where=size != 0))
-
-
-@SPEC.misconception("one_sided")
-def one_sided_zeros_and_all(a, b):
-    """The same without a thought for zeros."""
-    return np.max(np.abs(a - b) / np.abs(b))
-
-
-@SPEC.misconception("one_sided")
-def one_sided_by_a_zeros_and_all(a, b):
-    """The same, by the other one."""
-    return np.max(np.abs(a - b) / np.abs(a))
-
-
-@SPEC.misconception("one_sided")
-def by_the_larger_zeros_and_all(a, b):
-    """The same, by the larger one."""
-    return np.max(np.abs(a - b) / np.maximum(np.abs(a), np.abs(b)))
-
-
-@SPEC.misconception()
-def one_ratio_for_all(a, b):
-    """Tempting because two maxima and one division look like the maximum of all the ratios."""
-    size = np.max(np.abs(a) + np.abs(b))
-    return np.max(np.abs(a - b)) / size if size else 0.0
-
-
-@SPEC.misconception("one_ratio_for_all")
-def one_ratio_of_maxima(a, b):
-    """The same with a maximum each."""
-    size = np.max(np.abs(a)) + np.max(np.abs(b))
-    return np.max(np.abs(a - b)) / size if size else 0.0
-
-
-@SPEC.misconception("one_ratio_for_all")
-def one_ratio_of_norms(a, b):
-    """The same with norms, which is a measure in its own right: it overlooks a small entry that is all wrong."""
-    size = np.linalg.norm(a) + np.linalg.norm(b)
-    return np.linalg.norm(a - b) / size if size else 0.0
-
-
-@SPEC.misconception("one_ratio_for_all")
-def one_ratio_of_sums(a, b):
-    """The same with sums."""
-    size = np.sum(np.abs(a) + np.abs(b))
-    return np.sum(np.abs(a - b)) / size if size else 0.0
-
-
-@SPEC.misconception("one_ratio_for_all")
-def one_ratio_zeros_and_all(a, b):
-    """The same without a thought for zeros."""
-    return np.max(np.abs(a - b)) / np.max(np.abs(a) + np.abs(b))
-
-
-@SPEC.misconception("one_ratio_for_all")
-def one_ratio_of_norms_zeros_and_all(a, b):
-    """The same with norms."""
-    return np.linalg.norm(a - b) / (np.linalg.norm(a) + np.linalg.norm(b))
-
-
-@SPEC.misconception()
-def mean_for_max(a, b):
-    """Tempting because an average is what one reports; one wrong entry among a thousand hides in it."""
-    size = np.abs(a) + np.abs(b)
-    return np.mean(np.divide(np.abs(a - b), size, out=np.zeros(a.shape), where=size != 0))
-
-
-@SPEC.misconception("mean_for_max")
-def mean_for_max_zeros_and_all(a, b):
-    """The same without a thought for zeros."""
-    return np.mean(np.abs(a - b) / (np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception(keeps=["entry by entry"])
-def nan_for_zero(a, b):
-    """Tempting because the formula has no such case; then one weight that is never used makes all of it nan."""
-    return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception("nan_for_zero")
-def nan_where_all_is_zero(a, b):
-    """The same with np.nanmax, which finds nothing where all entries are nan."""
-    return np.nanmax(np.abs(a - b) / (np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception("nan_for_zero")
-def zero_division(a, b):
-    """The same in a loop with Python's numbers, which raise ZeroDivisionError."""
-    pairs = zip(a.ravel().tolist(), b.ravel().tolist(), strict=True)
-    return max(abs(x - y) / (abs(x) + abs(y)) for x, y in pairs)
-
-
-@SPEC.misconception(keeps=["0 / 0"])
-def left_out_where_one_is_zero(a, b):
-    """Tempting because 0 in either array looks like nothing to compare; an entry that was forgotten is just that."""
-    both = (a != 0) & (b != 0)
-    return np.max(np.divide(np.abs(a - b), np.abs(a) + np.abs(b), out=np.zeros(a.shape), where=both))
-
-
-@SPEC.misconception(keeps=["0 / 0"])
-def constant_below(a, b):
-    """Tempting because a well-known course writes np.maximum(1e-8, …) below; it calls any two tiny gradients equal."""
-    return np.max(np.abs(a - b) / np.maximum(1e-8, np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception("constant_below")
-def larger_constant_below(a, b):
-    """The same with 1e-6."""
-    return np.max(np.abs(a - b) / np.maximum(1e-6, np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception("constant_below")
-def floor_of_1e_10(a, b):
-    """The same with 1e-10."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / np.maximum(1e-10, size))
-
-
-@SPEC.misconception("constant_below")
-def floor_of_1e_12(a, b):
-    """The same with 1e-12."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / np.maximum(1e-12, size))
-
-
-@SPEC.misconception("constant_below")
-def added_1e_12(a, b):
-    """The same with 1e-12, added."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / (size + 1e-12))
-
-
-@SPEC.misconception("constant_below")
-def added_1e_15(a, b):
-    """The same with 1e-15, added."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / (size + 1e-15))
-
-
-@SPEC.misconception("constant_below")
-def added_1e_16(a, b):
-    """The same with 1e-16, added."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / (size + 1e-16))
-
-
-@SPEC.misconception("constant_below")
-def floor_of_the_machine(a, b):
-    """The same with the smallest number that can be told when it is added to 1."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / np.maximum(np.finfo(float).eps, size))
-
-
-@SPEC.misconception("constant_below")
-def added_machine_eps(a, b):
-    """The same with that number, added."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / (size + np.finfo(float).eps))
-
-
-@SPEC.misconception("constant_below")
-def floor_of_1e_30(a, b):
-    """The same with 1e-30: a floor, however low, is a floor."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.abs(a - b) / np.maximum(1e-30, size))
-
-
-@SPEC.misconception("constant_below")
-def small_ones_left_out(a, b):
-    """The same by leaving out the entries whose sizes add up to less than 1e-10."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.divide(np.abs(a - b), size, out=np.zeros(a.shape), where=size > 1e-10))
-
-
-@SPEC.misconception()
-def eps_added_to_the_sum(a, b):
-    """Tempting because + 1e-8 is how a division by zero is kept away elsewhere; here it makes small errors smaller."""
-    return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1e-8))
-
-
-@SPEC.misconception("eps_added_to_the_sum")
-def larger_eps_added(a, b):
-    """The same with 1e-6."""
-    return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1e-6))
-
-
-@SPEC.misconception("eps_added_to_the_sum")
-def smaller_eps_added(a, b):
-    """The same with 1e-10."""
-    return np.max(np.abs(a - b) / (np.abs(a) + np.abs(b) + 1e-10))
-
-
-@SPEC.misconception()
-def sign_kept_above(a, b):
-    """Tempting because the difference looks positive as one writes it; then all entries below theirs count as none."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.divide(a - b, size, out=np.zeros(a.shape), where=size != 0))
-
-
-@SPEC.misconception("sign_kept_above")
-def sign_kept_above_zeros_and_all(a, b):
-    """The same without a thought for zeros."""
-    return np.max((a - b) / (np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception("sign_kept_above")
-def sign_kept_the_other_way(a, b):
-    """The same with a taken from b."""
-    size = np.abs(a) + np.abs(b)
-    return np.max(np.divide(b - a, size, out=np.zeros(a.shape), where=size != 0))
-
-
-@SPEC.misconception("sign_kept_above")
-def sign_kept_the_other_way_zeros_and_all(a, b):
-    """The same, and without a thought for zeros."""
-    return np.max((b - a) / (np.abs(a) + np.abs(b)))
-
-
-@SPEC.misconception()
-def sign_kept_below(a, b):
-    """Tempting because one pair of bars around the whole fraction looks like enough; a + b may be near 0."""
-    return np.max(np.divide(np.abs(a - b), np.abs(a + b), out=np.zeros(a.shape), where=a != b))
-
-
-@SPEC.misconception("sign_kept_below")
-def no_bars_below(a, b):
-    """The same with no bars at all below."""
-    return np.max(np.divide(np.abs(a - b), a + b, out=np.zeros(a.shape), where=a != b))
-
-
-@SPEC.misconception("sign_kept_below")
-def bars_around_zeros_and_all(a, b):
-    """The same without a thought for zeros."""
-    return np.max(np.abs((a - b) / (a + b)))
-
-
-@SPEC.misconception("sign_kept_below")
-def no_bars_below_zeros_and_all(a, b):
-    """The same with no bars below."""
-    return np.max(np.abs(a - b) / (a + b))
+SUM, APART, BELOW = "np.abs(a) + np.abs(b)", "np.abs(a - b)", "np.where(size > 0, size, 1.0)"
+LARGEST_SUM = "np.max(np.abs(a) + np.abs(b))"
+NORMS = (SUM, "np.linalg.norm(a) + np.linalg.norm(b)", (APART, "np.linalg.norm(a - b)"))
+ZEROS_AND_ALL = (BELOW, "size")  # without a thought for zeros
+SPEC.mistake(
+    "one_sided",
+    "Only one of the two arrays stands below the line (or the larger of the two). Divide by the sum of both sizes, "
+    "`abs(a) + abs(b)`, so that neither counts as the right one.",
+    *(
+        change(SUM, size, zeros)
+        for zeros in ((BELOW, "np.where(size > 0, size, np.inf)"), ZEROS_AND_ALL)
+        for size in ("np.abs(b)", "np.abs(a)", "np.maximum(np.abs(a), np.abs(b))")
+    ),
+    tempts="A relative error is an error divided by the right value; of two gradients neither is that.",
+)
+SPEC.mistake(
+    "one_ratio_for_all",
+    "One ratio is made of the whole arrays. Divide entry by entry first, then take the largest quotient: a small "
+    "entry that is all wrong is lost among large ones otherwise.",
+    change(SUM, LARGEST_SUM),
+    change(SUM, "np.max(np.abs(a)) + np.max(np.abs(b))"),
+    change(*NORMS),
+    change(SUM, "np.sum(np.abs(a) + np.abs(b))", (APART, "np.sum(np.abs(a - b))")),
+    change(SUM, LARGEST_SUM, ZEROS_AND_ALL),
+    change(*NORMS, ZEROS_AND_ALL),
+    tempts="Two maxima and one division look like the maximum of all the ratios; norms are a measure in their own "
+    "right, and overlook a small entry that is all wrong.",
+)
+SPEC.mistake(
+    "mean_for_max",
+    "The mean of the errors comes back; the largest is due. One wrong entry among a thousand hardly moves a mean.",
+    change(".max()", ".mean()"),
+    change(".max()", ".mean()", ZEROS_AND_ALL),
+    tempts="An average is what one reports; one wrong entry among a thousand hides in it.",
+)
+SPEC.mistake(
+    "nan_for_zero",
+    "Where both entries are 0 the division is 0 / 0. They agree there, so their error is 0.",
+    change(BELOW, "size"),
+    change(BELOW, "size", ("errors.max()", "np.nanmax(errors)")),
+    change(
+        f"{APART} / {BELOW}",
+        f"np.array([d / s for d, s in zip({APART}.ravel().tolist(), size.ravel().tolist())])",
+    ),
+    tempts="The formula has no such case; then one weight that is never used makes all of it nan.",
+    keeps=["entry by entry"],
+)
+SPEC.mistake(
+    "left_out_where_one_is_zero",
+    "Entries of which only one is 0 are left out, or count as right. There the error is 1: it is what a forgotten "
+    "gradient looks like. Only where both are 0 it is 0.",
+    change(BELOW, "np.where((a != 0) & (b != 0), size, np.inf)"),
+    tempts="0 in either array looks like nothing to compare; an entry that was forgotten is just that.",
+    keeps=["0 / 0"],
+)
+SPEC.mistake(
+    "constant_below",
+    "Tiny entries count for too little: a small number stands below the line beside their sizes, or what is smaller "
+    "than it is left out. Gradients of 1e-14 can be wrong too. Only where both entries are exactly 0 something else "
+    "has to stand below.",
+    *(change(BELOW, f"np.maximum({floor}, size)") for floor in ("1e-8", "1e-6", "1e-10", "1e-12")),
+    *(change(BELOW, f"(size + {eps})") for eps in ("1e-12", "1e-15", "1e-16")),
+    change(BELOW, "np.maximum(np.finfo(float).eps, size)"),
+    change(BELOW, "(size + np.finfo(float).eps)"),
+    change(BELOW, "np.maximum(1e-30, size)"),
+    change(BELOW, "np.where(size > 1e-10, size, np.inf)"),
+    tempts="A well-known course writes np.maximum(1e-8, …) below; any floor, however low, calls two tiny gradients "
+    "equal.",
+    keeps=["0 / 0"],
+)
+SPEC.mistake(
+    "eps_added_to_the_sum",
+    "A small number is added below the line, so that every error comes out a little too small. Only where both "
+    "entries are 0 something else has to stand below.",
+    *(change(BELOW, f"(size + {eps})") for eps in ("1e-8", "1e-6", "1e-10")),
+    tempts="+ 1e-8 is how a division by zero is kept away elsewhere; here it makes small errors smaller.",
+)
+SPEC.mistake(
+    "sign_kept_above",
+    "The difference keeps its sign, so that half of the errors count as less than none. Take its absolute value.",
+    change(APART, "(a - b)"),
+    change(APART, "(a - b)", ZEROS_AND_ALL),
+    change(APART, "(b - a)"),
+    change(APART, "(b - a)", ZEROS_AND_ALL),
+    tempts="The difference looks positive as one writes it; then all entries below theirs count as none.",
+)
+SPEC.mistake(
+    "sign_kept_below",
+    "Below the line stands `a + b`, or its absolute value. For entries of opposite sign that is nearly 0, and for "
+    "negative ones the sign turns. The sizes are added: `abs(a) + abs(b)`.",
+    *(
+        change(SUM, size, zeros)
+        for zeros in (("size > 0", "a != b"), ZEROS_AND_ALL)
+        for size in ("np.abs(a + b)", "a + b")
+    ),
+    tempts="One pair of bars around the whole fraction looks like enough; a + b may be near 0.",
+)
 
 
 @SPEC.alternative

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
@@ -53,13 +53,6 @@ def cases(rng):
     yield case(rng, B=3, D=2, H=1)
 
 
-OTHERS = {
-    "dx_t": ("dh_prev", "dW_xh", "dW_hh", "db_h"),
-    "dh_prev": ("dx_t", "dW_xh", "dW_hh", "db_h"),
-    "dW_hh": ("dx_t", "dh_prev", "dW_xh", "db_h"),
-    "db_h": ("dx_t", "dh_prev", "dW_xh", "dW_hh"),
-}
-
 SPEC = Spec(
     outputs=[
         Output("dx_t", ("B", "D")),
@@ -90,180 +83,166 @@ code: each gradient has the shape of what it belongs to.
 """,
 )
 
-
-@SPEC.misconception()
-def tanh_taken_again(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because the derivative is written 1 - tanh²(…), and h_t is at hand to put in; it is the tanh already."""
-    da_t = dh_t * (1 - np.tanh(h_t) ** 2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def slope_left_out(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because the matrix products are what one thinks about; the tanh between them is forgotten."""
-    return dh_t @ W_xh.T, dh_t @ W_hh.T, x_t.T @ dh_t, h_prev.T @ dh_t, dh_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def slope_of_the_state_before(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because one walks back to h_prev, and it has the same shape; the tanh in between gave h_t."""
-    da_t = dh_t * (1 - h_prev**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def slope_from_the_sum(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because the tanh is taken at the sum, so its square seems to be meant; the slope needs the tanh's."""
-    da_t = dh_t * (1 - np.arctanh(h_t) ** 2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception("slope_from_the_sum")
-def slope_from_a_sum_without_the_bias(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """The sum as the arguments allow it: the bias is not among them."""
-    da_t = dh_t * (1 - (x_t @ W_xh + h_prev @ W_hh) ** 2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception("slope_from_the_sum")
-def tanh_computed_anew_without_the_bias(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """The right formula, at a sum that lacks the bias."""
-    da_t = dh_t * (1 - np.tanh(x_t @ W_xh + h_prev @ W_hh) ** 2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def slope_without_brackets(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because 'dh_t times 1 - h_t²' is how one says it; in Python the product comes first."""
-    da_t = dh_t * 1 - h_t**2
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def slope_of_the_logistic(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because h (1 - h) is the best known derivative of a squashing function; it is the logistic's."""
-    da_t = dh_t * h_t * (1 - h_t)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def slope_not_squared(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because 1 - h_t differs from the right slope by two characters."""
-    da_t = dh_t * (1 - h_t)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def dh_t_left_out(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because 'differentiate the step' is done with 1 - h_t²; the chain begins at the loss."""
-    da_t = 1 - h_t**2
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception(keeps=OTHERS["dh_prev"])
-def W_hh_not_transposed(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because the forward pass has h_prev @ W_hh, and the shapes fit either way: W_hh is square."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def W_xh_not_transposed(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting for the same reason; where D is not H it does not even run."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def no_weight_transposed(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Both at once."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh, da_t @ W_hh, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception()
-def column_convention(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because many texts write states as columns, and Wᵀ da, da xᵀ; with rows it rarely even runs."""
-    da_t = dh_t * (1 - h_t**2)
-    return W_xh.T @ da_t, W_hh.T @ da_t, da_t @ x_t.T, da_t @ h_prev.T, da_t.sum(axis=0)
-
-
-@SPEC.misconception("column_convention")
-def weights_of_ours_from_the_left(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """The same with weights that are stored as ours are."""
-    da_t = dh_t * (1 - h_t**2)
-    return W_xh @ da_t, W_hh @ da_t, x_t @ da_t.T, h_prev @ da_t.T, da_t.sum(axis=0)
-
-
-@SPEC.misconception(keeps=OTHERS["dh_prev"])
-def W_hh_left_out(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because da_t already has the shape of h_prev; it belongs to the sum, one product before h_prev."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception(keeps=OTHERS["dW_hh"])
-def dW_hh_from_h_t(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because dW_xh goes with x_t, so dW_hh seems to go with h_t; W_hh was multiplied by h_prev."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_t.T @ da_t, da_t.sum(axis=0)
-
-
-@SPEC.misconception(keeps=("dx_t", "dh_prev", "db_h"))
-def weight_gradients_transposed(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because in the column convention of many texts the outer product is written da xᵀ."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, da_t.T @ x_t, da_t.T @ h_prev, da_t.sum(axis=0)
-
-
-@SPEC.misconception(keeps=("dx_t", "dh_prev"))
-def averaged_over_the_batch(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because losses are means; where the loss is one, its division is in dh_t already."""
-    da_t, B = dh_t * (1 - h_t**2), len(dh_t)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t / B, h_prev.T @ da_t / B, da_t.mean(axis=0)
-
-
-@SPEC.misconception(keeps=("dx_t", "dh_prev", "db_h"))
-def weights_averaged_over_the_batch(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """The same for the two weight matrices alone."""
-    da_t, B = dh_t * (1 - h_t**2), len(dh_t)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t / B, h_prev.T @ da_t / B, da_t.sum(axis=0)
-
-
-@SPEC.misconception(keeps=OTHERS["db_h"])
-def bias_averaged_over_the_batch(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because .mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.mean(axis=0)
-
-
-@SPEC.misconception(keeps=OTHERS["db_h"])
-def bias_not_summed(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because the bias is multiplied by nothing, so da_t is its gradient: true of each row by itself."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t
-
-
-@SPEC.misconception("bias_not_summed")
-def bias_summed_over_the_units(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Summed, but along the other axis."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=1)
-
-
-@SPEC.misconception("bias_not_summed")
-def bias_of_the_first_row(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """The right shape, from one row."""
-    da_t = dh_t * (1 - h_t**2)
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t[0]
-
-
-@SPEC.misconception()
-def in_place(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Tempting because the name da_t then seems to need no array of its own; but it is dh_t itself that changes."""
-    da_t = dh_t
-    da_t *= 1 - h_t**2
-    return da_t @ W_xh.T, da_t @ W_hh.T, x_t.T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
+SPEC.mistake(
+    "tanh_taken_again",
+    "The slope is taken as 1 − tanh²(h_t). But `h_t` is already the tanh of the sum, and here its tanh is taken once "
+    "more. The slope is 1 minus the square of `h_t` itself.",
+    change("h_t**2", "np.tanh(h_t) ** 2"),
+    tempts="The derivative is written 1 - tanh²(…), and h_t is at hand to put in; it is the tanh already.",
+)
+SPEC.mistake(
+    "slope_left_out",
+    "The slope of the tanh is missing: `dh_t` is used where `da_t` belongs. Before anything reaches the sum, it goes "
+    "through the tanh and is multiplied by 1 − h_t².",
+    change(" * (1 - h_t**2)", ""),
+    tempts="The matrix products are what one thinks about; the tanh between them is forgotten.",
+)
+SPEC.mistake(
+    "slope_of_the_state_before",
+    "The slope is taken at `h_prev`. The tanh of this step gave `h_t`, so its slope is 1 − h_t².",
+    change("h_t**2", "h_prev**2"),
+    tempts="One walks back to h_prev, and it has the same shape; the tanh in between gave h_t.",
+)
+SPEC.mistake(
+    "slope_from_the_sum",
+    "The slope is made from the sum inside the tanh. No sum is needed: the slope is 1 minus the square of the "
+    "*state*, `h_t`. One minus the square of the sum is something else, and a sum computed anew from these arguments "
+    "lacks the bias.",
+    change("h_t**2", "np.arctanh(h_t) ** 2"),
+    change("h_t**2", "(x_t @ W_xh + h_prev @ W_hh) ** 2"),
+    change("h_t**2", "np.tanh(x_t @ W_xh + h_prev @ W_hh) ** 2"),
+    tempts="The tanh is taken at the sum, so its square seems to be meant; the slope needs the tanh's.",
+)
+SPEC.mistake(
+    "slope_without_brackets",
+    "Brackets are missing: `dh_t * 1 - h_t**2` is `dh_t`, minus the square of `h_t`. The whole slope, `1 - h_t**2`, "
+    "is what `dh_t` is multiplied by.",
+    change("(1 - h_t**2)", "1 - h_t**2"),
+    tempts="'dh_t times 1 - h_t²' is how one says it; in Python the product comes first.",
+)
+SPEC.mistake(
+    "slope_of_the_logistic",
+    "h · (1 − h) is the slope of the logistic function. The slope of the tanh is 1 − h².",
+    change("(1 - h_t**2)", "h_t * (1 - h_t)"),
+    tempts="h (1 - h) is the best known derivative of a squashing function; it is the logistic's.",
+)
+SPEC.mistake(
+    "slope_not_squared",
+    "The slope is taken as 1 − h_t. It is 1 minus the *square* of `h_t`.",
+    change("h_t**2", "h_t"),
+    tempts="1 - h_t differs from the right slope by two characters.",
+)
+SPEC.mistake(
+    "dh_t_left_out",
+    "`dh_t` is not used: this is the slope of the step alone. The chain begins with what comes from the loss, so the "
+    "slope is multiplied by `dh_t`.",
+    change("dh_t * ", ""),
+    tempts="'Differentiate the step' is done with 1 - h_t²; the chain begins at the loss.",
+)
+SPEC.mistake(
+    "W_hh_not_transposed",
+    "`W_hh` is not turned round on the way back. Forward, unit k sends its value along row k of `W_hh`; backward, it "
+    "collects along that same row. `W_hh` is square, so the wrong way round fits too: write out one entry of "
+    "`dh_prev` as a sum.",
+    change("W_hh.T", "W_hh"),
+    tempts="The forward pass has h_prev @ W_hh, and the shapes fit either way: W_hh is square.",
+    keeps=("dx_t", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "W_xh_not_transposed",
+    "`W_xh` is not turned round on the way back. `da_t` is (B, H) and `dx_t` is (B, D): the matrix in between has to "
+    "be (H, D).",
+    change("W_xh.T", "W_xh"),
+    tempts="The forward pass has x_t @ W_xh; where D is not H it does not even run.",
+)
+SPEC.mistake(
+    "no_weight_transposed",
+    "Neither weight matrix is turned round on the way back. `da_t` is (B, H) and `dx_t` is (B, D), so the matrix in "
+    "between has to be (H, D); with `W_hh`, which is square, it is the same, though no shape complains.",
+    change("W_xh.T", "W_xh", ("W_hh.T", "W_hh")),
+    tempts="The forward pass has both weights as they are.",
+)
+SPEC.mistake(
+    "column_convention",
+    "The products are those of the column convention, with weights on the left of states. In this course each row is "
+    "one sequence: `da_t` is (B, H) and stands on the left of a weight, and on the right of what came in, turned.",
+    change(
+        "da_t @ W_xh.T",
+        "W_xh.T @ da_t",
+        ("da_t @ W_hh.T", "W_hh.T @ da_t"),
+        ("x_t.T @ da_t", "da_t @ x_t.T"),
+        ("h_prev.T @ da_t", "da_t @ h_prev.T"),
+    ),
+    change(
+        "da_t @ W_xh.T",
+        "W_xh @ da_t",
+        ("da_t @ W_hh.T", "W_hh @ da_t"),
+        ("x_t.T @ da_t", "x_t @ da_t.T"),
+        ("h_prev.T @ da_t", "h_prev @ da_t.T"),
+    ),
+    tempts="Many texts write states as columns, and Wᵀ da, da xᵀ; with rows it rarely even runs.",
+)
+SPEC.mistake(
+    "W_hh_left_out",
+    "`dh_prev` is `da_t` itself: the path through `W_hh` is missing. `da_t` belongs to the sum in the tanh, and "
+    "`h_prev` got there by a product with `W_hh`.",
+    change("da_t @ W_hh.T", "da_t"),
+    tempts="da_t already has the shape of h_prev; it belongs to the sum, one product before h_prev.",
+    keeps=("dx_t", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "dW_hh_from_h_t",
+    "`dW_hh` is made with `h_t`, one step too late. `W_hh` was multiplied by the state before, `h_prev`.",
+    change("h_prev.T", "h_t.T"),
+    tempts="dW_xh goes with x_t, so dW_hh seems to go with h_t; W_hh was multiplied by h_prev.",
+    keeps=("dx_t", "dh_prev", "dW_xh", "db_h"),
+)
+SPEC.mistake(
+    "weight_gradients_transposed",
+    "The gradient of a weight matrix comes out turned, rows for columns: its rows should be what came in, its columns "
+    "the units, as in the weight itself. `dW_hh` is square, so its shape does not tell.",
+    change("dW_xh, dW_hh, db_h", "dW_xh.T, dW_hh.T, db_h"),
+    tempts="In the column convention of many texts the outer product is written da xᵀ.",
+    keeps=("dx_t", "dh_prev", "db_h"),
+)
+SPEC.mistake(
+    "averaged_over_the_batch",
+    "The gradients of weights and bias are means over the batch, sums are due. Where the loss is a mean, that "
+    "division is in `dh_t` already.",
+    change("dW_xh, dW_hh, db_h", "dW_xh / len(x_t), dW_hh / len(x_t), db_h / len(x_t)"),
+    tempts="Losses are means; where the loss is one, its division is in dh_t already.",
+    keeps=("dx_t", "dh_prev"),
+)
+SPEC.mistake(
+    "weights_averaged_over_the_batch",
+    "The gradients of the two weight matrices are means over the batch, sums are due. Where the loss is a mean, that "
+    "division is in `dh_t` already.",
+    change("dW_xh, dW_hh, db_h", "dW_xh / len(x_t), dW_hh / len(x_t), db_h"),
+    tempts="Losses are means, and the division is written into the two products alone.",
+    keeps=("dx_t", "dh_prev", "db_h"),
+)
+SPEC.mistake(
+    "bias_averaged_over_the_batch",
+    "`db_h` is the mean over the batch; the sum is due. Where the loss is a mean, that division is in `dh_t` already.",
+    change("da_t.sum(axis=0)", "da_t.mean(axis=0)"),
+    tempts=".mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does.",
+    keeps=("dx_t", "dh_prev", "dW_xh", "dW_hh"),
+)
+SPEC.mistake(
+    "bias_not_summed",
+    "In `db_h` the sum over the batch is missing, or runs along another axis. The one bias is added in every row, so "
+    "all rows' blame adds up: (B, H) becomes (H,).",
+    *(change("da_t.sum(axis=0)", becomes) for becomes in ("da_t", "da_t.sum(axis=1)", "da_t[0]")),
+    tempts="The bias is multiplied by nothing, so da_t is its gradient: true of each row by itself.",
+    keeps=("dx_t", "dh_prev", "dW_xh", "dW_hh"),
+)
+SPEC.mistake(
+    "in_place",
+    "The gradients are right, and `dh_t` is overwritten on the way: `da_t = dh_t` is a second name, not a copy, and "
+    "`*=` writes into the array itself. `a = a * b` makes a new one.",
+    change("da_t = dh_t * (1 - h_t**2)", "da_t = dh_t\nda_t *= 1 - h_t**2"),
+    tempts="The name da_t then seems to need no array of its own; but it is dh_t itself that changes.",
+)
 
 
 @SPEC.alternative
