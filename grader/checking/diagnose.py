@@ -19,6 +19,7 @@ import numpy as np
 from grader.checking.case import WHOLE, Case, Checks, Facet, Observation, Output
 from grader.checking.judge import Array, agree, close, named_outputs
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
+from grader.numbers import rounded
 
 
 def diagnose(
@@ -276,7 +277,7 @@ def _matches(got: Array, expected: Array, checks: Checks) -> bool:
 def _is_float32(wrong: list[Wrong], checks: Checks) -> bool:
     return all(
         got.dtype == np.float32
-        and expected.dtype.kind == "f"
+        and expected.dtype == np.float64
         and got.shape == expected.shape
         and np.allclose(got, expected, rtol=1e-4, atol=1e-5)
         for _, _, got, expected in wrong
@@ -408,10 +409,10 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         factors.append(scale)
     if len({case.name for case, *_ in wrong}) < 2:
         return None
-    if np.allclose(factors, factors[0], rtol=1e-9):
+    if np.allclose(factors, factors[0], rtol=max(checks.tolerance.of(e.dtype).relative for *_, e in wrong)):
         return Diagnosis(
             "constant_factor",
-            f"Every number is off by the same factor: yours are {factors[0]:.6g} times what is due.",
+            f"Every number is off by the same factor: yours are {rounded(factors[0]):.6g} times what is due.",
         )
     return _mean_for_sum(wrong, factors)
 

@@ -7,9 +7,10 @@ from typing import Any
 
 import numpy as np
 
-from grader.checking.case import Case, Checks, Observation, Output, Tolerance
+from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
 from grader.checking.verdict import CaseResult, Grid, Problem
 from grader.codec import MAX_TEXT, Fixture, Opaque
+from grader.numbers import apart, given, rounded, shown
 
 Array = np.ndarray[Any, Any]
 
@@ -29,9 +30,9 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     if len(checks.outputs) > 1:
         problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
-    return CaseResult(
-        case.name, call_text(checks.id, case), returned_text(checks.outputs, observation), tuple(problems)
-    )
+    due = checks.expected[index] if checks.expected else None
+    returned = returned_text(checks.outputs, observation, due, checks.tolerance)
+    return CaseResult(case.name, call_text(checks.id, case), returned, tuple(problems))
 
 
 def problems_of_call(observation: Observation) -> list[Problem]:
@@ -181,9 +182,9 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
     if not np.isfinite(got).all() and np.isfinite(expected).all():
         bad = np.argwhere(~np.isfinite(got))[0]
         where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
-        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {expected[tuple(bad)]:.4g}"
+        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {rounded(expected[tuple(bad)], 4):.4g}"
         return Problem("not_finite", text, output.name)
-    got_text, expected_text = apart(got[first], expected[first])
+    got_text, expected_text = apart(got[first], expected[first], tolerance)
     if not expected.ndim:
         return Problem("values", f"its value: got {got_text}, expected {expected_text}", output.name)
     text = (
@@ -245,12 +246,15 @@ def _right_in_time(output: Output, wrong: Array, by_chance: bool) -> str:
     return "; the first time step is already wrong" if len(steps) > 1 else ""
 
 
-def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:
-    """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves."""
+def close(expected: Array, got: Array, tolerance: Tolerance, share: float = 1.0) -> Array:
+    """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves. What is expected in float32
+    is compared as such. `share` is how much of the tolerance may be used.
+    """
     if got.dtype.kind not in "fc":
         return np.asarray(got == expected)
+    tolerance = tolerance.of(expected.dtype)
     with np.errstate(all="ignore"):
-        near = np.abs(got - expected) <= tolerance.absolute + tolerance.relative * np.abs(expected)
+        near = np.abs(got - expected) <= share * (tolerance.absolute + tolerance.relative * np.abs(expected))
     finite = np.isfinite(got) & np.isfinite(expected)
     return np.asarray((near & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 
@@ -277,22 +281,10 @@ def _same(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> bool:
     return compare(output, ours, theirs, tolerance) is None
 
 
-def apart(got: Any, expected: Any) -> tuple[str, str]:
-    """Two numbers in as many digits as it takes to tell them apart."""
-    if np.asarray(got).dtype.kind in "iub":
-        return str(got), str(expected)
-    got, expected = got + 0, expected + 0  # −0 is 0
-    for digits in (4, 6, 9, 12, 17):
-        texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
-        if texts[0] != texts[1]:
-            break
-    return texts
-
-
-def describe(value: Any) -> str:
-    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'."""
+def describe(value: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
+    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'. A number is told from the one that is `due`."""
     if isinstance(value, np.ndarray):
-        return f"{value.dtype} {value.shape}" if value.ndim else f"{value.dtype} {value}"
+        return f"{value.dtype} {value.shape if value.ndim else shown(value[()], due, tolerance)}"
     if isinstance(value, Opaque) and value.type == "ndarray":
         return f"an array {value.text}"
     if isinstance(value, Opaque):
@@ -301,22 +293,33 @@ def describe(value: Any) -> str:
         return f"a {type(value).__name__} of {len(value)}"
     if value is None or isinstance(value, bool):
         return str(value)
-    if isinstance(value, int | float | str):
+    if isinstance(value, float):
+        return f"{shown(value, due, tolerance)} (float)"
+    if isinstance(value, int | str):
         text = repr(value)
         return f"{text[:60]}… ({type(value).__name__})" if len(text) > 60 else f"{text} ({type(value).__name__})"
     return f"a value of type {type(value).__name__}"
 
 
-def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
+def returned_text(
+    outputs: tuple[Output, ...],
+    observation: Observation,
+    expected: Observation | None = None,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+) -> str:
     """What came back, by name: 'h_t  float64 (2, 4)'."""
     if observation.raised is not None:
         return ""
     results = named_outputs(outputs, observation.result)
     if isinstance(results, Problem):
         return describe(observation.result)
+    due = named_outputs(outputs, expected.result) if expected is not None else {}
+    if isinstance(due, Problem):
+        due = {}
+    words = {name: describe(value, due.get(name), tolerance) for name, value in results.items()}
     if len(results) == 1 and not isinstance(observation.result, np.ndarray):
-        return describe(observation.result)
-    return ", ".join(f"{name} {describe(value)}" for name, value in results.items())
+        return words[outputs[0].name]
+    return ", ".join(f"{name} {text}" for name, text in words.items())
 
 
 def call_text(name: str, case: Case) -> str:
@@ -334,7 +337,7 @@ def _literal(value: Any) -> str:
     """Python for a value, but for a function that has no short one."""
     match value:
         case np.ndarray():
-            return f"np.array({value.tolist()})"
+            return f"np.array({given(value)})"
         case Fixture("rng", {"seed": seed}):
             return f"np.random.default_rng({seed})"
         case Fixture("quadratic", {"matrix": matrix, "linear": linear}):
@@ -342,7 +345,7 @@ def _literal(value: Any) -> str:
             return f"lambda theta: {v} @ {_literal(matrix)} @ {v} + {_literal(linear)} @ {v}"
         case Fixture():
             return "(a function)"
-    return repr(value)
+    return repr(given(value))
 
 
 def _shape(value: Any) -> str:
@@ -353,4 +356,4 @@ def _shape(value: Any) -> str:
             return " (a random generator)"
         case Fixture():
             return " (a function)"
-    return f"={value!r}"[:60]
+    return f"={given(value)!r}"[:60]
