@@ -72,3 +72,10 @@ def test_a_call_with_many_layers_is_cut():
     text = call_text("f", Case({}, {"x": np.ones(99), "layers": LAYERS * 50}))
     assert len(text) < 200
     assert text.endswith("…)")
+
+
+def test_a_call_shows_its_numbers_in_six_digits():
+    inputs = {"x": np.array([[1 / 3, 2.0]]), "u": 0.999999999, "eps": 2.0**-15}
+    text = "  x=np.array([[0.333333, 2.0]]),\n  u=0.999999999,\n  eps=3.05176e-05"
+    assert call_text("f", Case({}, inputs)) == f"f(\n{text})"
+    assert call_text("f", Case({}, {**inputs, "x": np.ones(99)})) == "f(x (99,), u=0.999999999, eps=3.05176e-05)"

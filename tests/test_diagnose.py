@@ -149,6 +149,15 @@ def test_time_is_found_wherever_its_axis_stands():
     assert pattern(late_in_front, axes=("T", "B", "H")) == "one_step_late"
 
 
+def test_where_float32_is_due_a_small_error_is_not_blamed_on_it():
+    cases = [Case(s, {}) for s in SIZES]
+    expected = [RNG.normal(size=(s["T"], s["H"])).astype("f4") for s in SIZES]
+    made = checks(cases, [Output("h", ("T", "H"))], expected)
+    assert diagnosed(made, [e * np.float32(1 + 1e-6) for e in expected]) is None  # it is right
+    assert diagnosed(made, [e + np.float32(3e-5) * (e > 0) for e in expected]) is None
+    assert diagnosed(made, [e * np.float32(0.3) for e in expected]) == "constant_factor"
+
+
 def test_two_sizes_that_explain_a_factor_name_neither():
     sizes = ({"B": 4, "T": 4, "H": 3}, {"B": 6, "T": 6, "H": 2}, {"B": 3, "T": 3, "H": 4})
     assert pattern(lambda e, s: e / s["B"], sizes=sizes) is None

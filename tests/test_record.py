@@ -21,7 +21,7 @@ from grader.author.record import (
     same,
     stray,
 )
-from grader.checking.case import Observation
+from grader.checking.case import DEFAULT_TOLERANCE, Observation, Tolerance
 from grader.codec import Fixture, Raised, decode, encode
 from grader.manifest import load_manifest
 from grader.messages import MessageError
@@ -316,11 +316,22 @@ TREE = {"a": [1, (2.0, None)], "b": np.array([1.0, 2.0]), "c": Observation().rai
     ],
 )
 def test_same_is_form_and_values(change, verdict):
-    assert same(TREE, {**TREE, **change}) is verdict
-    assert same({**TREE, **change}, TREE) is verdict
+    assert same(TREE, {**TREE, **change}, DEFAULT_TOLERANCE) is verdict
+    assert same({**TREE, **change}, TREE, DEFAULT_TOLERANCE) is verdict
 
 
 def test_same_knows_what_is_not_finite():
     tree = [np.nan, np.array([np.nan, np.inf]), -np.inf]
-    assert same(tree, [np.nan, np.array([np.nan, np.inf]), -np.inf])
-    assert not same([np.inf], [-np.inf])
+    assert same(tree, [np.nan, np.array([np.nan, np.inf]), -np.inf], DEFAULT_TOLERANCE)
+    assert not same([np.inf], [-np.inf], DEFAULT_TOLERANCE)
+
+
+def test_what_is_the_same_is_a_tenth_of_what_the_exercise_allows():
+    wide = Tolerance(relative=0, absolute=1e-3)
+    assert same([0.0, np.zeros(2)], [9e-5, np.full(2, -9e-5)], wide)
+    assert not same([0.0], [2e-4], wide)
+    assert not same([np.zeros(2)], [np.full(2, 2e-4)], wide)
+    assert not same([1e-13], [1e-11], DEFAULT_TOLERANCE)  # small numbers are no less settled than large ones
+    single = np.ones(2, np.float32)
+    assert same(single, single * np.float32(1 + 9e-7), DEFAULT_TOLERANCE)
+    assert not same(single, single * np.float32(1 + 5e-6), DEFAULT_TOLERANCE)

@@ -16,8 +16,8 @@ import numpy as np
 
 from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.spec import Spec
-from grader.checking.case import Checks, Observation
-from grader.checking.compare import named_outputs
+from grader.checking.case import Checks, Observation, Tolerance
+from grader.checking.compare import close, named_outputs
 from grader.checking.describe import describe, remedy
 from grader.checking.drivers import drive
 from grader.checking.verdict import Problem
@@ -38,7 +38,7 @@ from grader.released import (
 )
 
 PUBLIC_SEED = 0
-AGREEMENT = 1e-10
+SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that are off by no more are left as they are
 
 
 class SpecError(Exception):
@@ -231,8 +231,8 @@ def _refuse_opaque(whose: str, name: str, value: Any) -> None:
 
 
 def record(root: Path, data: Path) -> list[Path]:
-    """Write the data folder of the whole course; return what changed. Outputs that agree to 1e-10 keep their old
-    bytes.
+    """Write the data folder of the whole course; return what changed. Outputs that agree with the recorded ones to a
+    tenth of the exercise's tolerance keep their old bytes.
     """
     manifest = load_manifest(root / "course.toml")
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
@@ -266,7 +266,7 @@ def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
     outputs = data / OUTPUTS.format(name)
     files = {
         data / CASES.format(name): encode(cases_tree(checks)),
-        outputs: _settled(outputs, encode(outputs_tree(checks))),
+        outputs: _settled(outputs, encode(outputs_tree(checks)), checks.tolerance),
         data / MESSAGES.format(name): _shipped_messages(root, place, checks).encode(),
     }
     own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
@@ -289,29 +289,27 @@ def _shipped_messages(root: Path, place: Place, checks: Checks) -> str:
     return text
 
 
-def _settled(path: Path, new: bytes) -> bytes:
-    """The old bytes where they say the same to 1e-10: floating point differs between CPUs."""
+def _settled(path: Path, new: bytes, tolerance: Tolerance) -> bytes:
+    """The old bytes where they say the same, since floating point differs between CPUs. What may differ is a small part
+    of what the judge lets pass, so that a right answer stays right beside either.
+    """
     try:
         old = path.read_bytes()
-        return old if same(decode(old), decode(new)) else new
+        return old if same(decode(old), decode(new), tolerance) else new
     except (OSError, CodecError):
         return new
 
 
-def same(a: Any, b: Any) -> bool:
-    """Whether two trees have the same form, and equal values up to 1e-10 in floating point."""
+def same(a: Any, b: Any, tolerance: Tolerance) -> bool:
+    """Whether two trees have the same form, and equal values up to a part of a tolerance in floating point."""
     if type(a) is not type(b):
         return False
     if isinstance(a, np.ndarray):
-        if (a.dtype, a.shape) != (b.dtype, b.shape):
-            return False
-        if a.dtype.kind not in "fc":
-            return bool((a == b).all())
-        return bool(np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
+        return (a.dtype, a.shape) == (b.dtype, b.shape) and bool(close(a, b, tolerance, SETTLED).all())
     if isinstance(a, float):
-        return bool(np.isclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
+        return bool(close(np.asarray(a), np.asarray(b), tolerance, SETTLED))
     if isinstance(a, list | tuple):
-        return len(a) == len(b) and all(map(same, a, b))
+        return len(a) == len(b) and all(same(x, y, tolerance) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key]) for key in a)
+        return a.keys() == b.keys() and all(same(a[key], b[key], tolerance) for key in a)
     return bool(a == b)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Case
+from grader.checking.numbers import given as in_few_digits
 from grader.codec import Fixture
 
 TINY = 20  # numbers in a case's arrays, up to which a report writes them out
@@ -53,10 +54,10 @@ def _tensor(value: Any) -> str:
     match value:
         case np.ndarray():
             dtype = ", dtype=torch.float64" if value.dtype == np.float64 else ""
-            return f"torch.tensor({value.tolist()}{dtype})"
+            return f"torch.tensor({in_few_digits(value)}{dtype})"
         case list() | tuple() | dict():
             return _container(value, _tensor)
-    return repr(value)
+    return repr(in_few_digits(value))
 
 
 def numbers(inputs: Any) -> int:
@@ -68,7 +69,7 @@ def literal(value: Any) -> str:
     """Python for a value, but for a function that has no short one."""
     match value:
         case np.ndarray():
-            return f"np.array({value.tolist()})"
+            return f"np.array({in_few_digits(value)})"
         case Fixture("rng", {"seed": seed}):
             return f"np.random.default_rng({seed})"
         case Fixture("quadratic", {"matrix": matrix, "linear": linear}):
@@ -78,7 +79,7 @@ def literal(value: Any) -> str:
             return "(a function)"
         case list() | tuple() | dict():
             return _container(value, literal)
-    return repr(value)
+    return repr(in_few_digits(value))
 
 
 def shape(value: Any) -> str:
@@ -86,7 +87,7 @@ def shape(value: Any) -> str:
     if isinstance(value, np.ndarray | Fixture):
         return f" {_in_short(value)}"
     if not any(isinstance(leaf, np.ndarray | Fixture) for leaf in _leaves(value)):
-        return f"={value!r}"[:SHORT]
+        return f"={in_few_digits(value)!r}"[:SHORT]
     text = f"={_in_short(value)}"
     return text if len(text) <= NESTED else f"{text[:NESTED]}…"
 
@@ -101,7 +102,7 @@ def _in_short(value: Any) -> str:
             return "(a function)"
         case list() | tuple() | dict():
             return _container(value, _in_short)
-    return repr(value)
+    return repr(in_few_digits(value))
 
 
 def _container(value: Any, written: Callable[[Any], str]) -> str:

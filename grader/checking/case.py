@@ -6,6 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from grader.codec import CodecError, Raised
 
 if TYPE_CHECKING:
@@ -76,12 +78,21 @@ class Observation:
     calls: Mapping[str, list[Any]] = field(default_factory=dict)
 
 
+# What sums of some hundred terms may differ by in float32, complex64 and float16: tens of units in the last place.
+_NARROW = {"f4": (1e-5, 1e-6), "c8": (1e-5, 1e-6), "f2": (1e-2, 1e-3)}
+
+
 @dataclass(frozen=True)
 class Tolerance:
     """Two numbers are equal where abs(got - expected) <= absolute + relative * abs(expected)."""
 
     relative: float = 1e-9
     absolute: float = 1e-11
+
+    def of(self, dtype: np.dtype[Any]) -> Tolerance:
+        """The tolerance where numbers of this dtype are due: of narrow ones not less than they need."""
+        relative, absolute = _NARROW.get(dtype.str[1:], (0.0, 0.0))
+        return Tolerance(max(self.relative, relative), max(self.absolute, absolute))
 
 
 DEFAULT_TOLERANCE = Tolerance()

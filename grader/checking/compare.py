@@ -7,7 +7,8 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Checks, Observation, Output, Tolerance
-from grader.checking.describe import apart, describe
+from grader.checking.describe import describe
+from grader.checking.numbers import apart, rounded
 from grader.checking.verdict import Grid, Problem
 
 Array = np.ndarray[Any, Any]
@@ -120,9 +121,9 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
     if not np.isfinite(got).all() and np.isfinite(expected).all():
         bad = np.argwhere(~np.isfinite(got))[0]
         where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
-        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {expected[tuple(bad)]:.4g}"
+        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {rounded(expected[tuple(bad)], 4):.4g}"
         return Problem("not_finite", text, output.name)
-    got_text, expected_text = apart(got[first], expected[first])
+    got_text, expected_text = apart(got[first], expected[first], tolerance)
     if not expected.ndim:
         return Problem("values", f"its value: got {got_text}, expected {expected_text}", output.name)
     text = (
@@ -184,12 +185,15 @@ def _right_in_time(output: Output, wrong: Array, by_chance: bool) -> str:
     return "; the first time step is already wrong" if len(steps) > 1 else ""
 
 
-def close(expected: Array, got: Array, tolerance: Tolerance) -> Array:
-    """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves."""
+def close(expected: Array, got: Array, tolerance: Tolerance, share: float = 1.0) -> Array:
+    """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves. What is expected in float32
+    is compared as such. `share` is how much of the tolerance may be used.
+    """
     if got.dtype.kind not in "fc":
         return np.asarray(got == expected)
+    tolerance = tolerance.of(expected.dtype)
     with np.errstate(all="ignore"):
-        near = np.abs(got - expected) <= tolerance.absolute + tolerance.relative * np.abs(expected)
+        near = np.abs(got - expected) <= share * (tolerance.absolute + tolerance.relative * np.abs(expected))
     finite = np.isfinite(got) & np.isfinite(expected)
     return np.asarray((near & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected)))
 

@@ -7,21 +7,11 @@ from typing import Any
 
 import numpy as np
 
+from grader.checking.case import DEFAULT_TOLERANCE, Tolerance
+from grader.checking.numbers import shown
 from grader.codec import Opaque
 
 SHORT = 60  # characters of one value, beyond which a report does not show it whole
-
-
-def apart(got: Any, expected: Any) -> tuple[str, str]:
-    """Two numbers in as many digits as it takes to tell them apart."""
-    if np.asarray(got).dtype.kind in "iub":
-        return str(got), str(expected)
-    got, expected = got + 0, expected + 0  # −0 is 0
-    for digits in (4, 6, 9, 12, 17):
-        texts = f"{got:.{digits}g}", f"{expected:.{digits}g}"
-        if texts[0] != texts[1]:
-            break
-    return texts
 
 
 def short_apart(got: Any, expected: Any) -> str:
@@ -66,17 +56,19 @@ def cut(text: str) -> str:
     return text if len(text) <= SHORT else f"{text[:SHORT]}…"
 
 
-def describe(value: Any) -> str:
-    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'."""
+def describe(value: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
+    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'. A number is told from the one that is `due`."""
     if isinstance(value, np.ndarray):
-        return f"{value.dtype} {value.shape}" if value.ndim else f"{value.dtype} {value}"
+        return f"{value.dtype} {value.shape if value.ndim else shown(value[()], due, tolerance)}"
     if isinstance(value, Opaque):
         return f"{_OPAQUE.get(value.type, f'a value of type {value.type}')} {value.text}".rstrip()
     if isinstance(value, list | tuple | dict):
         return f"a {type(value).__name__} of {len(value)}"
     if value is None or isinstance(value, bool):
         return str(value)
-    if isinstance(value, int | float | str):
+    if isinstance(value, float):
+        return f"{shown(value, due, tolerance)} (float)"
+    if isinstance(value, int | str):
         return f"{cut(repr(value))} ({type(value).__name__})"
     return f"a value of type {type(value).__name__}"
 

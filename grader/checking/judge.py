@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.checking.case import Case, Checks, Observation, Output
+from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
 from grader.checking.compare import compare, named_outputs
 from grader.checking.describe import describe
 from grader.checking.drivers import DRIVERS
@@ -26,7 +26,9 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
         problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
     called = DRIVERS[checks.driver].call_text(checks.id, case)
-    return CaseResult(case.name, called, returned_text(checks.outputs, observation), tuple(problems))
+    due = checks.expected[index] if checks.expected else None
+    returned = returned_text(checks.outputs, observation, due, checks.tolerance)
+    return CaseResult(case.name, called, returned, tuple(problems))
 
 
 def problems_of_call(observation: Observation) -> list[Problem]:
@@ -71,13 +73,22 @@ def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
     ]
 
 
-def returned_text(outputs: tuple[Output, ...], observation: Observation) -> str:
+def returned_text(
+    outputs: tuple[Output, ...],
+    observation: Observation,
+    expected: Observation | None = None,
+    tolerance: Tolerance = DEFAULT_TOLERANCE,
+) -> str:
     """What came back, by name: 'h_t  float64 (2, 4)'."""
     if observation.raised is not None:
         return ""
     results = named_outputs(outputs, observation.result)
     if isinstance(results, Problem):
         return describe(observation.result)
+    due = named_outputs(outputs, expected.result) if expected is not None else {}
+    if isinstance(due, Problem):
+        due = {}
+    words = {name: describe(value, due.get(name), tolerance) for name, value in results.items()}
     if len(results) == 1 and not isinstance(observation.result, np.ndarray):
-        return describe(observation.result)
-    return ", ".join(f"{name} {describe(value)}" for name, value in results.items())
+        return words[outputs[0].name]
+    return ", ".join(f"{name} {text}" for name, text in words.items())

@@ -80,7 +80,7 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
         "['grader', 'grader.autograde', 'grader.autograde.inside', 'grader.autograde.inside.child', "
         "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.checking', "
         "'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', 'grader.checking.fixtures', "
-        "'grader.checking.modules', 'grader.checking.observing', 'grader.codec']\n"
+        "'grader.checking.modules', 'grader.checking.numbers', 'grader.checking.observing', 'grader.codec']\n"
         "None None None\n"
     )
 

@@ -31,7 +31,7 @@ NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[2]
 _SHOWN = (
     "codec",
-    *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "observing")),
+    *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "numbers", "observing")),
     *(f"autograde/inside/{name}" for name in ("child", "confine", "frames", "zygote")),
 )
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")

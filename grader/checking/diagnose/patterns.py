@@ -10,6 +10,7 @@ import numpy as np
 from grader.checking.case import Case, Checks, Facet, Observation, Output
 from grader.checking.compare import Array, close, named_outputs
 from grader.checking.diagnose.evidence import about, failed_cases, is_real
+from grader.checking.numbers import rounded
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
 # Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
@@ -77,7 +78,7 @@ def _matches(got: Array, expected: Array, checks: Checks) -> bool:
 def _is_float32(wrong: list[Wrong], checks: Checks) -> bool:
     return all(
         got.dtype == np.float32
-        and expected.dtype.kind == "f"
+        and expected.dtype == np.float64
         and got.shape == expected.shape
         and np.allclose(got, expected, rtol=1e-4, atol=1e-5)
         for _, _, got, expected in wrong
@@ -209,10 +210,10 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         factors.append(scale)
     if len({case.name for case, *_ in wrong}) < 2:
         return None
-    if np.allclose(factors, factors[0], rtol=1e-9):
+    if np.allclose(factors, factors[0], rtol=max(checks.tolerance.of(e.dtype).relative for *_, e in wrong)):
         return Diagnosis(
             "constant_factor",
-            f"Every number is off by the same factor: yours are {factors[0]:.6g} times what is due.",
+            f"Every number is off by the same factor: yours are {rounded(factors[0]):.6g} times what is due.",
         )
     return _mean_for_sum(wrong, factors)
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, on_grid
 
 
 def oracle(probs, u):
@@ -44,7 +44,7 @@ def is_far_from_slips(probs, u):
 def inside(rng, V, zeros=0):
     """Any u that is not near a boundary."""
     while True:
-        probs = rng.dirichlet(np.full(V, 0.6))
+        probs = on_grid(rng.dirichlet(np.full(V, 0.6)))
         probs[rng.permutation(V)[:zeros]] = 0
         probs /= probs.sum()
         u = float(rng.uniform())

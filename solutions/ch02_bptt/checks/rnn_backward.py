@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change
+from grader.author.spec import Case, Facet, Output, Spec, change, on_grid
 
 
 def oracle(dh, x, h_0, h, W_xh, W_hh):
@@ -36,7 +36,7 @@ def case(rng, B, T, D, H, last_only=False, kind="ordinary"):
     W_xh, W_hh = rng.normal(size=(D, H)) / np.sqrt(D), rng.normal(size=(H, H)) / np.sqrt(H)
     b_h, h = 0.5 * rng.normal(size=H), [h_0]
     for t in range(T):
-        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
+        h.append(on_grid(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h)))
     dh = rng.normal(size=(B, T, H))
     if last_only:
         dh[:, :-1] = 0

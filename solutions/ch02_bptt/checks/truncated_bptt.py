@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, on_grid
 
 WHOLE, SHORT, FULL, BY_HAND = "ordinary", "a short last chunk", "tau ≥ T", "the notebook's example"
 
@@ -51,7 +51,7 @@ def case(rng, B, T, D, H, tau, kind=WHOLE):
     W_xh, W_hh = rng.normal(size=(D, H)) / np.sqrt(D), rng.normal(size=(H, H)) / np.sqrt(H)
     if H == 1:
         W_hh = rng.choice([-1, 1]) * rng.uniform(0.8, 1.2, size=(1, 1))
-    h = forward(x, h_0, W_xh, W_hh, rng.normal(size=H) / 4)
+    h = on_grid(forward(x, h_0, W_xh, W_hh, rng.normal(size=H) / 4))
     inputs = {"dh": rng.normal(size=(B, T, H)), "x": x, "h_0": h_0, "h": h, "W_xh": W_xh, "W_hh": W_hh, "tau": tau}
     return Case({"B": B, "T": T, "D": D, "H": H, "tau": tau}, inputs, kind)
 
