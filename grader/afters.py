@@ -33,19 +33,23 @@ class After:
     missing: str = ""
 
 
-def after(noun: str, change: Callable[..., Any], too_many: str, missing: str = "Is it missing?") -> After:
-    """One whose change has a name of its own."""
-    first, last = f"This is the {noun} of the expected result.", f"The {noun} of this is the expected result."
-    return After(noun, change, f"{first} {too_many}", f"{last} {missing}")
+def after(noun: str, change: Callable[..., Any], too_many: str = "", missing: str = "") -> After:
+    """One whose change has a name of its own, with what to ask in the one case and the other."""
+    name = noun.partition(" along ")[0].partition(" over ")[0]
+    return After(
+        noun,
+        change,
+        f"This is the {noun} of the expected result. {too_many or f'Is there one {name} too many?'}",
+        f"The {noun} of this is the expected result. {missing or f'Is the {name} missing?'}",
+    )
 
 
-ONE = "Is there one too many?"
 OF_KIND: dict[str, tuple[After, ...]] = {
     "f": (
         after("exponential", np.exp, "Is there one `exp` too many, or a `log` missing?", "Is there an `exp` missing?"),
         after("square", np.square, "Is there one square too many, or a root missing?", "Is there a square missing?"),
-        after("tanh", np.tanh, ONE),
-        after("sigmoid", lambda a: 1 / (1 + np.exp(-a)), ONE),
+        after("tanh", np.tanh),
+        after("sigmoid", lambda a: 1 / (1 + np.exp(-a))),
         after("absolute value", np.abs, "Are the signs lost?"),
         After("complement", lambda a: 1 - a, "This is 1 minus the expected result. Which of the two is asked for?"),
     ),
@@ -60,19 +64,19 @@ OF_SEQUENCES = (
     After("without last", lambda v: v[:-1], "The last entry is missing.", "The last entry is one too many."),
 )
 OF_ARRAYS = (
-    After("squeezed", np.squeeze, "Axes of length 1 are missing. Does `squeeze` remove more than it should?"),
+    After("squeezed", np.squeeze, "Axes of length 1 are missing. Does `squeeze` remove too much?"),
     After("flat", np.ravel, "The numbers are right, but in an array of one axis."),
-    after("sum", np.sum, ONE),
-    after("mean", np.mean, ONE),
+    after("sum", np.sum),
+    after("mean", np.mean),
 )
 ALONG = (
     After("axis {}", np.squeeze, "", "There is an axis of length 1 too many: {}."),
-    after("softmax along {}", softmax, ONE),
+    after("softmax along {}", softmax),
     after("argmax along {}", np.argmax, "Are the numbers themselves expected?"),
-    *(after("sum over {}", partial(np.sum, keepdims=keep), ONE) for keep in (False, True)),
-    *(after("mean over {}", partial(np.mean, keepdims=keep), ONE) for keep in (False, True)),
-    after("maximum over {}", np.max, ONE),
-    after("running sum along {}", np.cumsum, ONE),
+    *(after("sum over {}", partial(np.sum, keepdims=keep)) for keep in (False, True)),
+    *(after("mean over {}", partial(np.mean, keepdims=keep)) for keep in (False, True)),
+    after("maximum over {}", np.max),
+    after("running sum along {}", np.cumsum),
     after("first entry along {}", partial(np.take, indices=0), "Is the rest lost?", "Is the rest too many?"),
     after("last entry along {}", partial(np.take, indices=-1), "Is the rest lost?", "Is the rest too many?"),
     *(
@@ -86,7 +90,7 @@ ALONG = (
     ),
     After("reversed along {}", np.flip, "The entries are right, but in reverse order along {}."),
     *(
-        After("shifted along {}", partial(np.roll, shift=by), "The entries are right, but shifted along {}.")
+        After("shifted along {}", partial(np.roll, shift=by), "The entries are right, but shifted by one along {}.")
         for by in (1, -1)
     ),
 )

@@ -249,7 +249,7 @@ def counterfactuals(
     checks: Checks, defaults: Mapping[str, Any], oracle: Callable[[Case], Observation]
 ) -> tuple[Counterfactual, ...]:
     """What comes of each slip, where it has no plainer name; `checks` has what is expected. Slips that give the same in
-    every case are one, told by those that take the fewest inputs; more than two say nothing, and are left out.
+    every case are one, told by those that take the fewest inputs.
     """
     due, spread = marks(checks, checks.expected)
     groups: list[tuple[Array, list[Alteration]]] = []
@@ -264,8 +264,7 @@ def counterfactuals(
             groups.append((apart, [alteration]))
         else:
             together.append(alteration)
-    found = [(_told_by(together), apart) for apart, together in groups]
-    return tuple(Counterfactual(slips, apart) for slips, apart in found if len(slips) <= 2)
+    return tuple(Counterfactual(_told_by(together), apart) for apart, together in groups)
 
 
 def _told_by(together: Sequence[Alteration]) -> tuple[tuple[str, tuple[str, ...]], ...]:

@@ -133,8 +133,8 @@ class OwnJudge:
 class Counterfactual:
     """What the oracle gives where inputs are mistaken in one way in every case.
 
-    `slips` are the ways that give this, one or two of them, each as its name and the words it is told with; `marks`
-    (cases, outputs) say in float32 how far each result is from the expected one, see `grader.counterfactual`.
+    `slips` are the ways that give this, each as its name and the words it is told with; `marks` (cases, outputs) say in
+    float32 how far each result is from the expected one, see `grader.counterfactual`.
     """
 
     slips: tuple[tuple[str, tuple[str, ...]], ...]

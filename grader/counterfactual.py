@@ -32,8 +32,8 @@ WORDS = {
     "transposed": ("{0} is transposed", "Which axis of {0} is which?"),
     "softmax": ("a softmax is applied to {0} first", AS_IT_IS),
     "reversed": ("{0} is reversed", "In which order is {0} read?"),
-    "more": ("{0} is one larger", COUNTED),
-    "less": ("{0} is one smaller", COUNTED),
+    "more": ("{0} is one too large", COUNTED),
+    "less": ("{0} is one too small", COUNTED),
     "all_T": ("every entry of {0} is T", USED),
     "all_S": ("every entry of {0} is S", USED),
     "true": ("{0} is True everywhere", USED),
@@ -54,9 +54,9 @@ WORDS = {
     "backward": ("{0} is read from its last step to its first", STEP),
     "first_step_zero": ("the first step of {0} is zero", STEP),
     "last_step_zero": ("the last step of {0} is zero", STEP),
-    "first_step": ("every step of {0} is its first", STEP),
-    "last_step": ("every step of {0} is its last", STEP),
-    "first_row": ("every row of {0} is its first", ROW),
+    "first_step": ("every step of {0} is a copy of the first", STEP),
+    "last_step": ("every step of {0} is a copy of the last", STEP),
+    "first_row": ("every row of {0} is a copy of the first", ROW),
     "exchanged": ("{0} and {1} are exchanged", WHICH),
     "in_place_of": ("{0} is used in place of {1}", WHICH),
     "blocks": ("the blocks of columns in {0} are in the order {1}", "Which block belongs to which gate?"),
@@ -100,12 +100,12 @@ def mistaken_input(
     found = [c for c in found if explains[c].sum() == most]
     if len(found) > 1:
         found = [c for c in found if not theirs[c][:, ~wrong].any()]
-    if len(found) != 1:
+    if len(found) != 1 or len(checks.counterfactuals[found[0]].slips) > 2:
         return None
-    (c,) = found
-    names = [output.name for output, explained in zip(checks.outputs, explains[c], strict=True) if explained]
+    names = [output.name for output, explained in zip(checks.outputs, explains[found[0]], strict=True) if explained]
+    counterfactual = checks.counterfactuals[found[0]]
     return Diagnosis(
-        _id(checks.counterfactuals[c]), (about(names) if by_output else "") + told(checks.counterfactuals[c])
+        f"counterfactual: {in_short(counterfactual)}", (about(names) if by_output else "") + told(counterfactual)
     )
 
 
@@ -122,22 +122,24 @@ def _values(checks: Checks, observation: Observation) -> list[Any]:
 
 
 def about(names: Sequence[str]) -> str:
-    """What a diagnosis that explains these outputs alone begins with."""
-    *others, last = names
-    return f"For {', '.join(others)} and {last}: " if others else f"For {last}: "
+    """What a diagnosis begins with that explains these outputs alone."""
+    names = [f"{', '.join(names[:-1])} and {names[-1]}"] if len(names) > 1 else names
+    return f"For {names[0]}: " if names else ""
+
+
+def in_short(counterfactual: Counterfactual) -> str:
+    """Its slips in short: 'zeros x_t | zeros W_xh'."""
+    return " | ".join(f"{slip} {', '.join(words)}" for slip, words in counterfactual.slips).replace("`", "")
 
 
 def told(counterfactual: Counterfactual) -> str:
     """What a student reads."""
-    clauses = [WORDS[slip][0].format(*words) for slip, words in counterfactual.slips]
-    slip, words = counterfactual.slips[0]
-    question = WORDS[slip][1].format(*words) if len(clauses) == 1 else "Check both."
+    slips = counterfactual.slips
+    question = WORDS[slips[0][0]][1].format(*slips[0][1]) if len(slips) == 1 else "Check both."
+    if len(slips) > 1 and len({(slip, len(words)) for slip, words in slips}) == len(slips[0][1]) == 1:
+        slips = ((slips[0][0], (" or ".join(words[0] for _, words in slips),)),)
+    clauses = [WORDS[slip][0].format(*words) for slip, words in slips]
     return f"This is what comes out if {' or if '.join(clauses)}. {question}"
-
-
-def _id(counterfactual: Counterfactual) -> str:
-    named = " | ".join(f"{slip} {', '.join(words)}" for slip, words in counterfactual.slips)
-    return f"counterfactual: {named.replace('`', '')}"
 
 
 # Marks ----------------------------------------------------------------------------------------------------------------

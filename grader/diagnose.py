@@ -18,7 +18,7 @@ import numpy as np
 
 from grader.afters import done_at_the_end
 from grader.cases import WHOLE, Case, Checks, Facet, Observation, Output
-from grader.counterfactual import mistaken_input
+from grader.counterfactual import about, mistaken_input
 from grader.judge import Array, agree, close, named_outputs
 from grader.verdict import CaseResult, Diagnosis, Problem
 
@@ -90,9 +90,7 @@ def _in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> 
 
 def _about(facets: Sequence[Facet]) -> str:
     """What a diagnosis that does not explain all at once begins with: the results that it does explain, if named."""
-    *others, last = [facet.name for facet in facets if facet.outputs is not None] or [""]
-    names = f"{', '.join(others)} and {last}" if others else last
-    return f"For {names}: " if names else ""
+    return about([facet.name for facet in facets if facet.outputs is not None])
 
 
 def _of_ids(checks: Checks) -> bool:
