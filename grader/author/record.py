@@ -5,6 +5,7 @@ folder.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import zlib
 from collections.abc import Callable, Iterable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.author.alterations import counterfactuals
 from grader.author.spec import Spec
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.drivers import drive
@@ -113,9 +115,10 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     drawn = draw_checks(root, place, spec, seed, example)
     if spec.oracle is None:
         return drawn
+    oracle, due = spec.oracle, replace(drawn, expected=_expected(spec.oracle, spec, drawn.cases, drawn.id))
     return replace(
-        drawn,
-        expected=_expected(spec.oracle, spec, drawn.cases, drawn.id),
+        due,
+        counterfactuals=counterfactuals(due, _defaults(oracle), lambda case: _observe(oracle, spec, [case])[0]),
         misconceptions={
             key: tuple(_mistaken(function, spec, drawn.cases) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
@@ -126,6 +129,12 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
 def public_checks(root: Path, place: Place) -> Checks:
     """What a student's notebook checks with: the example and the cases of the public seed."""
     return make_checks(root, place, PUBLIC_SEED, example=True)
+
+
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments that a call may leave out, and what they are then."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def _observe(function: Callable[..., Any], spec: Spec, cases: Iterable[Case]) -> tuple[Observation, ...]:
@@ -219,7 +228,8 @@ def same(a: Any, b: Any) -> bool:
             return False
         if a.dtype.kind not in "fc":
             return bool((a == b).all())
-        return bool(np.allclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
+        agreement = max(AGREEMENT, 10 * float(np.finfo(a.dtype).eps))  # what is kept in float32 is no more precise
+        return bool(np.allclose(a, b, agreement, AGREEMENT, equal_nan=True))
     if isinstance(a, float):
         return bool(np.isclose(a, b, AGREEMENT, AGREEMENT, equal_nan=True))
     if isinstance(a, list | tuple):

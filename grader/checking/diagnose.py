@@ -16,7 +16,9 @@ from typing import Any
 
 import numpy as np
 
+from grader.afters import done_at_the_end
 from grader.checking.case import WHOLE, Case, Checks, Facet, Observation, Output
+from grader.checking.counterfactual import about, mistaken_input
 from grader.checking.judge import Array, agree, close, named_outputs
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
@@ -52,9 +54,16 @@ def diagnose(
                 return Diagnosis(names[0], (_about(explained) if checks.own is None else "") + texts.get(names[0], ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
-    if any(fitting):
-        return None
-    return _pattern(checks, observations, results, failing)
+    slip = mistaken_input(checks, observations, results)
+    if slip is not None or any(fitting):
+        return slip
+    return (
+        _pattern(checks, observations, results, failing, _exact_pattern)
+        or done_at_the_end(checks, observations, results)
+        or done_at_the_end(checks, observations, results, by_output=True)
+        or mistaken_input(checks, observations, results, by_output=True)
+        or _pattern(checks, observations, results, failing, _vague_pattern)
+    )
 
 
 def _in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> bool:
@@ -81,9 +90,7 @@ def _in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> 
 
 def _about(facets: Sequence[Facet]) -> str:
     """What a diagnosis that does not explain all at once begins with: the results that it does explain, if named."""
-    *others, last = [facet.name for facet in facets if facet.outputs is not None] or [""]
-    names = f"{', '.join(others)} and {last}" if others else last
-    return f"For {names}: " if names else ""
+    return about([facet.name for facet in facets if facet.outputs is not None])
 
 
 def _of_ids(checks: Checks) -> bool:
@@ -207,6 +214,7 @@ def _raises_there_alone(
 
 # Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
 Wrong = tuple[Case, Output, Array, Array]
+Rule = Callable[[list[Wrong], Checks], Diagnosis | None]
 
 
 def _pattern(
@@ -214,14 +222,15 @@ def _pattern(
     observations: tuple[Observation, ...],
     results: tuple[CaseResult, ...],
     failing: list[Facet],
+    rule: Rule,
 ) -> Diagnosis | None:
     """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
-    whole = _pattern_of(checks, observations, results, failing)
+    whole = _pattern_of(checks, observations, results, failing, rule)
     if whole is not None and len(failing) < len(checks.facets):
         return replace(whole, text=_about(failing) + whole.text)
     if whole is not None or len(failing) == 1:
         return whole
-    found = [(f, _pattern_of(checks, observations, results, [f])) for f in failing if f.outputs is not None]
+    found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in failing if f.outputs is not None]
     first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
     return first and replace(first, text=_about([f for f, diagnosis in found if diagnosis == first]) + first.text)
 
@@ -231,6 +240,7 @@ def _pattern_of(
     observations: tuple[Observation, ...],
     results: tuple[CaseResult, ...],
     failing: list[Facet],
+    rule: Rule,
 ) -> Diagnosis | None:
     wrong: list[Wrong] = []
     for index in sorted({index for facet in failing for index in failed_cases(checks, results, facet)}):
@@ -238,12 +248,18 @@ def _pattern_of(
         if found is None:
             return None
         wrong += [w for w in found if any(facet.covers(w[0], w[1].name) for facet in failing)]
-    if not wrong:
-        return None
-    for name, explains, text in _PATTERNS:
-        if explains(wrong, checks):
-            return Diagnosis(name, text)
-    return _constant_factor(wrong, checks)
+    return rule(wrong, checks) if wrong else None
+
+
+def _exact_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    named = (Diagnosis(name, text) for name, explains, text in _PATTERNS if explains(wrong, checks))
+    return next(named, None) or _constant_factor(wrong, checks)
+
+
+def _vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """The one that says where it goes wrong, and not what."""
+    explains = _on_two_cases(_walking_forward(_in_time(_first_step_only)))
+    return Diagnosis("first_step_only", _FIRST_STEP_ONLY) if explains(wrong, checks) else None
 
 
 def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: CaseResult) -> list[Wrong] | None:
@@ -387,12 +403,10 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
         _in_time(_one_step_early),
         "Every result stands one time step too early: what belongs at t stands at t − 1.",
     ),
-    (
-        "first_step_only",
-        _on_two_cases(_walking_forward(_in_time(_first_step_only))),
-        "The first time step is right and the second is not. Look at what changes from one step to the next: "
-        "what comes in from the step before, and every index that has to move along with the time.",
-    ),
+)
+_FIRST_STEP_ONLY = (
+    "The first time step is right and the second is not. Look at what changes from one step to the next: "
+    "what comes in from the step before, and every index that has to move along with the time."
 )
 
 
