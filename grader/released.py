@@ -9,9 +9,12 @@ from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
 from grader.checking.case import (
     Case,
     Checks,
+    Counterfactual,
     Facet,
     Observation,
     Output,
@@ -72,13 +75,15 @@ def cases_tree(checks: Checks) -> dict[str, Any]:
 
 
 def outputs_tree(checks: Checks) -> dict[str, Any]:
-    """What the oracle and the misconceptions gave, as a tree."""
+    """What the oracle, the misconceptions and mistaken inputs gave, as a tree."""
     return {
         "expected": [observation_tree(o) for o in checks.expected],
         "misconceptions": {
             name: [[observation_tree(o) for o in variant] for variant in variants]
             for name, variants in checks.misconceptions.items()
         },
+        "counterfactuals": [[[slip, *words] for slip, words in c.slips] for c in checks.counterfactuals],
+        "marks": np.array([c.marks for c in checks.counterfactuals], np.float32),
     }
 
 
@@ -101,6 +106,10 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
         },
         own=own,
         fixtures=fixtures,
+        counterfactuals=tuple(
+            Counterfactual(tuple((slip, tuple(words)) for slip, *words in slips), marks)
+            for slips, marks in zip(outputs["counterfactuals"], outputs["marks"], strict=True)
+        ),
     )
 
 

@@ -36,6 +36,7 @@ from grader.author.record import (
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.spec import Spec
 from grader.checking.case import Case, Checks
+from grader.checking.diagnose.counterfactual import in_short
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Chapter, Manifest, Notebook, Place, load_manifest
@@ -136,6 +137,9 @@ def lint_course(root: Path, exercise_id: str | None = None) -> Iterator[tuple[st
         subject = Subject(course, place)
         for rule in EXERCISE_RULES:
             yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
+        twins = [in_short(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
+        if twins:  # no problem: where two inputs are multiplied, no case can tell them apart
+            yield f"{place.exercise.id}: For information, slips that no case tells apart: {'; '.join(twins)}", []
     if exercise_id is None:
         for course_rule in COURSE_RULES:
             yield f"course: {_says(course_rule)}", course_rule(course)

@@ -5,6 +5,7 @@ folder.
 from __future__ import annotations
 
 import importlib.util
+import inspect
 import zlib
 from collections.abc import Callable
 from dataclasses import replace
@@ -14,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from grader.author.alterations import counterfactuals
 from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.spec import Spec
 from grader.checking.case import Checks, Observation, Tolerance
@@ -178,9 +180,12 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     drawn = draw_checks(root, place, spec, seed, example)
     if spec.oracle is None:
         return drawn
+    oracle, due = spec.oracle, replace(drawn, expected=_expected(spec.oracle, drawn))
     return replace(
-        drawn,
-        expected=_expected(spec.oracle, drawn),
+        due,
+        counterfactuals=counterfactuals(
+            due, _defaults(oracle), lambda case: _observe(oracle, "call", replace(drawn, cases=(case,)))[0]
+        ),
         misconceptions={
             key: tuple(_mistaken(function, drawn) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
@@ -191,6 +196,12 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
 def public_checks(root: Path, place: Place) -> Checks:
     """What a student's notebook checks with: the example and the cases of the public seed."""
     return make_checks(root, place, PUBLIC_SEED, example=True)
+
+
+def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+    """The arguments that a call may leave out, and what they are then."""
+    parameters = inspect.signature(function).parameters.values()
+    return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:

@@ -139,14 +139,26 @@ class OwnJudge:
 
 
 @dataclass(frozen=True)
+class Counterfactual:
+    """What the oracle gives where inputs are mistaken in one way in every case.
+
+    `slips` are the ways that give this, each as its name and the words it is told with; `marks` (cases, outputs) say in
+    float32 how far each result is from the expected one, see `grader.checking.diagnose.counterfactual`.
+    """
+
+    slips: tuple[tuple[str, tuple[str, ...]], ...]
+    marks: np.ndarray[Any, Any]
+
+
+@dataclass(frozen=True)
 class Checks:
     """All that one exercise is checked with on one set of cases: the public ones, or a term's hidden ones.
 
     `fixtures` is the text of the chapter's own builders of inputs (see `grader/checking/fixtures.py`).
 
     `expected` holds an Observation for each case, and `misconceptions` what each named wrong implementation gives on
-    the same cases: for each id one or more variants, each with an Observation for each case. Both are empty where
-    `own` judges.
+    the same cases: for each id one or more variants, each with an Observation for each case. `counterfactuals` tell
+    what comes out where an input is mistaken. All are empty where `own` judges.
     """
 
     id: str
@@ -159,3 +171,4 @@ class Checks:
     misconceptions: Mapping[str, tuple[tuple[Observation, ...], ...]] = field(default_factory=dict)
     own: OwnJudge | None = None
     fixtures: str = ""
+    counterfactuals: tuple[Counterfactual, ...] = ()

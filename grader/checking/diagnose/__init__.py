@@ -12,10 +12,12 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Observation
-from grader.checking.diagnose.evidence import about, failed_cases
+from grader.checking.diagnose.afters import done_at_the_end
+from grader.checking.diagnose.counterfactual import mistaken_input
+from grader.checking.diagnose.evidence import about_facets, failed_cases
 from grader.checking.diagnose.misconceptions import fitting_names, of_ids
 from grader.checking.diagnose.order import in_another_order
-from grader.checking.diagnose.patterns import pattern
+from grader.checking.diagnose.patterns import exact_pattern, pattern, vague_pattern
 from grader.checking.verdict import CaseResult, Diagnosis
 
 
@@ -47,12 +49,21 @@ def diagnose(
         for names in fitting:
             if len(names) == 1:
                 explained = [facet for facet, others in found if others == names]
-                return Diagnosis(names[0], (about(explained) if checks.own is None else "") + texts.get(names[0], ""))
+                return Diagnosis(
+                    names[0], (about_facets(explained) if checks.own is None else "") + texts.get(names[0], "")
+                )
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
-    if any(fitting):
-        return None
-    return pattern(checks, observations, results, failing)
+    slip = mistaken_input(checks, observations, results)
+    if slip is not None or any(fitting):
+        return slip
+    return (
+        pattern(checks, observations, results, failing, exact_pattern)
+        or done_at_the_end(checks, observations, results)
+        or done_at_the_end(checks, observations, results, by_output=True)
+        or mistaken_input(checks, observations, results, by_output=True)
+        or pattern(checks, observations, results, failing, vague_pattern)
+    )
 
 
 def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:

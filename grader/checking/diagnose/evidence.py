@@ -20,11 +20,16 @@ def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) 
     ]
 
 
-def about(facets: Sequence[Facet]) -> str:
-    """What a diagnosis that does not explain all at once begins with: the results that it does explain, if named."""
-    *others, last = [facet.name for facet in facets if facet.outputs is not None] or [""]
-    names = f"{', '.join(others)} and {last}" if others else last
-    return f"For {names}: " if names else ""
+def about(names: Sequence[str]) -> str:
+    """What a diagnosis that does not explain all at once begins with: the results that it does explain."""
+    *others, last = names or [""]
+    named = f"{', '.join(others)} and {last}" if others else last
+    return f"For {named}: " if named else ""
+
+
+def about_facets(facets: Sequence[Facet]) -> str:
+    """The same for facets, of which some may be no results."""
+    return about([facet.name for facet in facets if facet.outputs is not None])
 
 
 def is_real(value: Any) -> bool:

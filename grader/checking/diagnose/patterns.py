@@ -9,12 +9,13 @@ import numpy as np
 
 from grader.checking.case import Case, Checks, Facet, Observation, Output
 from grader.checking.compare import Array, close, named_outputs
-from grader.checking.diagnose.evidence import about, failed_cases, is_real
+from grader.checking.diagnose.evidence import about_facets, failed_cases, is_real
 from grader.checking.numbers import rounded
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
 # Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
 Wrong = tuple[Case, Output, Array, Array]
+Rule = Callable[[list[Wrong], Checks], Diagnosis | None]
 
 
 def pattern(
@@ -22,16 +23,17 @@ def pattern(
     observations: tuple[Observation, ...],
     results: tuple[CaseResult, ...],
     failing: list[Facet],
+    rule: Rule,
 ) -> Diagnosis | None:
     """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
-    whole = _pattern_of(checks, observations, results, failing)
+    whole = _pattern_of(checks, observations, results, failing, rule)
     if whole is not None and len(failing) < len(checks.facets):
-        return replace(whole, text=about(failing) + whole.text)
+        return replace(whole, text=about_facets(failing) + whole.text)
     if whole is not None or len(failing) == 1:
         return whole
-    found = [(f, _pattern_of(checks, observations, results, [f])) for f in failing if f.outputs is not None]
+    found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in failing if f.outputs is not None]
     first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
-    return first and replace(first, text=about([f for f, diagnosis in found if diagnosis == first]) + first.text)
+    return first and replace(first, text=about_facets([f for f, diagnosis in found if diagnosis == first]) + first.text)
 
 
 def _pattern_of(
@@ -39,6 +41,7 @@ def _pattern_of(
     observations: tuple[Observation, ...],
     results: tuple[CaseResult, ...],
     failing: list[Facet],
+    rule: Rule,
 ) -> Diagnosis | None:
     wrong: list[Wrong] = []
     for index in sorted({index for facet in failing for index in failed_cases(checks, results, facet)}):
@@ -46,12 +49,19 @@ def _pattern_of(
         if found is None:
             return None
         wrong += [w for w in found if any(facet.covers(w[0], w[1].name) for facet in failing)]
-    if not wrong:
-        return None
-    for name, explains, text in _PATTERNS:
-        if explains(wrong, checks):
-            return Diagnosis(name, text)
-    return _constant_factor(wrong, checks)
+    return rule(wrong, checks) if wrong else None
+
+
+def exact_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """The pattern that gives exactly these results."""
+    named = (Diagnosis(name, text) for name, explains, text in _PATTERNS if explains(wrong, checks))
+    return next(named, None) or _constant_factor(wrong, checks)
+
+
+def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """The pattern that says where it goes wrong, and not what."""
+    explains = _on_two_cases(_walking_forward(_in_time(_first_step_only)))
+    return Diagnosis("first_step_only", _FIRST_STEP_ONLY) if explains(wrong, checks) else None
 
 
 def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: CaseResult) -> list[Wrong] | None:
@@ -189,12 +199,10 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
         _in_time(_one_step_early),
         "Every result stands one time step too early: what belongs at t stands at t − 1.",
     ),
-    (
-        "first_step_only",
-        _on_two_cases(_walking_forward(_in_time(_first_step_only))),
-        "The first time step is right and the second is not. Look at what changes from one step to the next: "
-        "what comes in from the step before, and every index that has to move along with the time.",
-    ),
+)
+_FIRST_STEP_ONLY = (
+    "The first time step is right and the second is not. Look at what changes from one step to the next: "
+    "what comes in from the step before, and every index that has to move along with the time."
 )
 
 

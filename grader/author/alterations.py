@@ -1,0 +1,324 @@
+"""Alterations: the cases of an exercise with an input mistaken in one way, in every case. For the release alone.
+
+What the oracle gives on them is recorded as marks; `checking/diagnose/counterfactual.py` says how each slip is told.
+"""
+
+from __future__ import annotations
+
+import signal
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass, replace
+from functools import partial
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from grader.checking.case import Case, Checks, Counterfactual, Observation
+from grader.checking.compare import Array, close
+from grader.checking.diagnose.counterfactual import is_one_number, leaves, marks, same, softmax
+from grader.codec import Fixture
+
+Sizes = Mapping[str, int]
+Slip = tuple[str, Callable[[Any, Sizes], Any]]  # its name in counterfactual.WORDS, and what it makes of a value
+Path = tuple[str | None, ...]  # into an input: the key of a dict, or None for every entry of a list
+
+TIME = ("T", "S")  # the axes that are walked along
+SECONDS = 10.0  # for the oracle on a case, which takes milliseconds: on odd inputs it may never end
+
+
+# For each kind of value the slips that it invites; where one can be made in several ways, each is there.
+SLIPS: dict[str, tuple[Slip, ...]] = {
+    "f": (
+        ("zeros", lambda a, s: np.zeros_like(a)),
+        ("ones", lambda a, s: np.ones_like(a)),
+        ("doubled", lambda a, s: 2 * a),
+        ("negated", lambda a, s: -a),
+        ("transposed", lambda a, s: a.swapaxes(-1, -2)),
+        ("softmax", lambda a, s: softmax(a, -1)),
+    ),
+    "i": (
+        ("more", lambda a, s: a + 1),
+        ("more", lambda a, s: np.minimum(a + 1, max(a.max(), s.get("T", 0)))),
+        ("less", lambda a, s: a - 1),
+        ("less", lambda a, s: np.maximum(a - 1, min(a.min(), 1))),
+        ("zeros", lambda a, s: np.zeros_like(a)),
+        ("all_T", lambda a, s: np.full_like(a, s["T"])),
+        ("all_S", lambda a, s: np.full_like(a, s["S"])),
+    ),
+    "b": (
+        ("true", lambda a, s: np.ones_like(a)),
+        ("inverted", lambda a, s: ~a),
+        ("transposed", lambda a, s: a.swapaxes(-1, -2)),
+    ),
+    "int": (
+        ("zero", lambda v, s: 0),
+        ("one", lambda v, s: 1),
+        ("more", lambda v, s: v + 1),
+        ("less", lambda v, s: v - 1),
+    ),
+    "float": (
+        ("zero", lambda v, s: 0.0),
+        ("one", lambda v, s: 1.0),
+        ("negated", lambda v, s: -v),
+        ("inverse", lambda v, s: 1 / v),
+        ("one_minus", lambda v, s: 1 - v),
+    ),
+    "bool": (("inverted", lambda v, s: not v), ("true", lambda v, s: True), ("false", lambda v, s: False)),
+    "list": (
+        ("reversed", lambda v, s: v[::-1]),
+        ("first", lambda v, s: v[:1]),
+        ("last", lambda v, s: v[-1:]),
+        ("without_first", lambda v, s: v[1:]),
+        ("without_last", lambda v, s: v[:-1]),
+    ),
+    "dict": (("counts", lambda v, s: {key: 1 if type(n) is int else n for key, n in v.items()}),),
+}
+
+
+def slips_in_time(axis: int) -> Iterator[Slip]:
+    """What may go wrong along an axis of time."""
+
+    def moved(a: Array, s: Sizes, by: int, fill: str) -> Array:
+        """By one place; the place that becomes free gets 0, keeps what it had, or gets what fell out."""
+        b, edge = np.moveaxis(np.roll(a, by, axis), axis, 0), 0 if by > 0 else -1
+        if fill != "around":
+            b[edge] = 0 if fill == "zero" else np.take(a, edge, axis)
+        return np.moveaxis(b, 0, axis)
+
+    def without(a: Array, s: Sizes, step: int) -> Array:
+        b = np.moveaxis(a.copy(), axis, 0)
+        b[step] = 0
+        return np.moveaxis(b, 0, axis)
+
+    for slip, by in (("late", 1), ("early", -1)):
+        yield from ((slip, partial(moved, by=by, fill=fill)) for fill in ("zero", "kept", "around"))
+    yield "backward", lambda a, s: np.flip(a, axis)
+    for slip, step in (("first_step", 0), ("last_step", -1)):
+        yield slip, partial(spread, axis=axis, index=step)
+        yield f"{slip}_zero", partial(without, step=step)
+
+
+def spread(a: Array, s: Sizes, axis: int, index: int) -> Array:
+    return np.repeat(np.take(a, [index], axis), a.shape[axis], axis)
+
+
+@dataclass(frozen=True)
+class Alteration:
+    """All cases with one slip made; `words` are those it is told with, `inputs` counts the inputs that it takes."""
+
+    slip: str
+    words: tuple[str, ...]
+    cases: tuple[Case, ...]
+    inputs: int = 1
+
+
+def alterations(cases: Sequence[Case], defaults: Mapping[str, Any]) -> Iterator[Alteration]:
+    """Every slip. `defaults` has the values of the arguments that a case may leave out."""
+    cases = [_with(case, **{**defaults, **case.inputs}) for case in cases]
+    names = list(dict.fromkeys(name for case in cases for name in case.inputs))
+    for name, value in defaults.items():
+        yield Alteration("default", (f"`{name}`",), tuple(_with(case, **{name: value}) for case in cases))
+    for name in names:
+        yield from _of_one(name, cases)
+    for one, other in combinations(names, 2):
+        pairs = [(case.inputs.get(one), case.inputs.get(other)) for case in cases]
+        if all(_alike(*pair) for pair in pairs):
+            for slip, words, order in (
+                ("exchanged", (one, other), (1, 0)),
+                ("in_place_of", (one, other), (0, 0)),
+                ("in_place_of", (other, one), (1, 1)),
+            ):
+                altered = (
+                    _with(c, **{one: p[order[0]], other: p[order[1]]}) for c, p in zip(cases, pairs, strict=True)
+                )
+                yield Alteration(slip, tuple(f"`{word}`" for word in words), tuple(altered), inputs=2)
+    yield from _of_blocks(names, cases)
+
+
+def _with(case: Case, **inputs: Any) -> Case:
+    return replace(case, inputs={**case.inputs, **inputs})
+
+
+def _kind(value: Any) -> str:
+    return value.dtype.kind if isinstance(value, np.ndarray) else type(value).__name__
+
+
+def _alike(a: Any, b: Any) -> bool:
+    """Whether one could stand for the other."""
+    if isinstance(a, Fixture) and isinstance(b, Fixture):
+        return a.kind == b.kind
+    return _kind(a) == _kind(b) in ("f", "i", "int", "float", "str") and np.shape(a) == np.shape(b)
+
+
+def _of_one(name: str, cases: Sequence[Case]) -> Iterator[Alteration]:
+    """The slips on an input, or on the same part of all its entries."""
+    values = [case.inputs.get(name) for case in cases]
+    for path in dict.fromkeys(path for value in values for path in _paths(value)):
+        parts = [(case.sizes, part) for case, value in zip(cases, values, strict=True) for part in _parts(value, path)]
+        kinds = {_kind(part) for _, part in parts}
+        slips = list(SLIPS.get(kinds.pop(), ())) if len(kinds) == 1 else []
+        for axis, symbol in enumerate(_axes(parts)):
+            slips += slips_in_time(axis) if symbol in TIME else ()
+            slips += [("first_row", partial(spread, axis=axis, index=0))] if symbol == "B" else []
+        key = next((key for key in path if key is not None), None)
+        words = f"`{key}` in `{name}`" if key else f"each entry of `{name}`" if path else f"`{name}`"
+        for slip, change in slips:
+            new = (
+                _changed(value, path, partial(_mistaken, change=change, sizes=case.sizes))
+                for case, value in zip(cases, values, strict=True)
+            )
+            yield Alteration(slip, (words,), tuple(_with(c, **{name: v}) for c, v in zip(cases, new, strict=True)))
+
+
+def _paths(value: Any) -> Iterator[Path]:
+    yield ()
+    if isinstance(value, list):
+        yield from ((None, *path) for path in _paths(value[0] if value else None))
+    if isinstance(value, dict):
+        yield from ((key,) for key, item in value.items() if isinstance(item, np.ndarray))
+
+
+def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
+    """A value with its parts at this path changed; None, an argument that is not given, stays."""
+    if value is None or not path:
+        return None if value is None else change(value)
+    if path[0] is None and isinstance(value, list):
+        return [_changed(entry, path[1:], change) for entry in value]
+    if isinstance(value, dict) and path[0] in value:
+        return {**value, path[0]: _changed(value[path[0]], path[1:], change)}
+    return value
+
+
+def _parts(value: Any, path: Path) -> list[Any]:
+    found: list[Any] = []
+    _changed(value, path, found.append)
+    return found
+
+
+def _mistaken(value: Any, change: Callable[[Any, Sizes], Any], sizes: Sizes) -> Any:
+    try:
+        with np.errstate(all="ignore"):
+            return change(value, sizes)
+    except (ValueError, IndexError, KeyError, ZeroDivisionError):  # an array of one axis has no transpose
+        return value
+
+
+def _axes(parts: Sequence[tuple[Sizes, Any]]) -> list[str]:
+    """The symbol of each axis of arrays, where one alone of the cases' sizes fits it everywhere; else ''."""
+    if not parts or not all(isinstance(a, np.ndarray) and a.ndim == parts[0][1].ndim for _, a in parts):
+        return []
+    fitting = [
+        [s for s in parts[0][0] if all(sizes.get(s) == a.shape[i] for sizes, a in parts)]
+        for i in range(parts[0][1].ndim)
+    ]
+    return [symbols[0] if len(symbols) == 1 else "" for symbols in fitting]
+
+
+def _of_blocks(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alteration]:
+    """Inputs with three or four blocks of columns, as of gates: in another order, or one with the opposite sign."""
+
+    def has(name: str, k: int, symbol: str) -> bool:
+        found = [(case.inputs.get(name), k * case.sizes.get(symbol, 0)) for case in cases]
+        return all(isinstance(a, np.ndarray) and a.dtype.kind == "f" and a.shape[-1:] == (n,) for a, n in found)
+
+    sets = [(k, [n for n in names if has(n, k, symbol)]) for k in (4, 3) for symbol in cases[0].sizes]
+    k, blocked = next(((k, some) for k, some in sets if some), (0, []))
+    which = " and ".join(", ".join(f"`{name}`" for name in blocked).rsplit(", ", 1))
+
+    def made(slip: str, words: str, order: Sequence[int], signs: Sequence[int]) -> Alteration:
+        def changed(a: Array) -> Array:
+            blocks = np.split(a, k, axis=-1)
+            return np.concatenate([sign * blocks[i] for i, sign in zip(order, signs, strict=True)], axis=-1)
+
+        altered = (_with(case, **{name: changed(case.inputs[name]) for name in blocked}) for case in cases)
+        return Alteration(slip, (which, words), tuple(altered), inputs=len(names))
+
+    for order in permutations(range(k)):
+        yield made("blocks", ", ".join(str(i + 1) for i in order), order, [1] * k)
+    for j in range(k):
+        yield made("gate", str(j + 1), range(k), [-1 if i == j else 1 for i in range(k)])
+
+
+# What the oracle gives ------------------------------------------------------------------------------------------------
+
+
+def counterfactuals(
+    checks: Checks, defaults: Mapping[str, Any], oracle: Callable[[Case], Observation]
+) -> tuple[Counterfactual, ...]:
+    """What comes of each slip, where it has no plainer name; `checks` has what is expected. Slips that give the same in
+    every case are one, told by those that take the fewest inputs.
+    """
+    due, spread = marks(checks, checks.expected)
+    groups: list[tuple[Array, list[Alteration]]] = []
+    for alteration in alterations(checks.cases, defaults):
+        answers = _answers(alteration.cases, oracle)
+        if len(answers) < len(checks.cases) or not _is_its_own(checks, answers):
+            continue
+        apart = marks(checks, answers)[0] - due
+        apart = np.where(np.abs(apart) <= spread, 0, apart).astype(np.float32)
+        together = next((group for others, group in groups if same(apart, others, spread).all()), None)
+        if together is None:
+            groups.append((apart, [alteration]))
+        else:
+            together.append(alteration)
+    return tuple(Counterfactual(_told_by(together), apart) for apart, together in groups)
+
+
+def _told_by(together: Sequence[Alteration]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+    """One slip for each set of inputs, of those that take the fewest."""
+    fewest = min(a.inputs for a in together)
+    return tuple({a.words: (a.slip, a.words) for a in reversed(together) if a.inputs == fewest}.values())[::-1]
+
+
+def _is_its_own(checks: Checks, answers: Sequence[Observation]) -> bool:
+    """Whether something is wrong that is not one number all over, nor what is expected transposed or times a factor."""
+    wrong = []
+    for due, answer in zip(checks.expected, answers, strict=True):
+        if answer.raised is None:
+            pairs = leaves(due.result), leaves(answer.result)
+            if [a.shape for a in pairs[0]] != [a.shape for a in pairs[1]]:
+                return True
+            wrong += [(a, b) for a, b in zip(*pairs, strict=True) if not close(a, b, checks.tolerance).all()]
+    if is_one_number(b for _, b in wrong) or any(a.dtype.kind != "f" for a, _ in wrong):
+        return not is_one_number(b for _, b in wrong)
+    with np.errstate(all="ignore"):
+        factor = sum(np.sum(a * b) for a, b in wrong) / sum(np.sum(a * a) for a, _ in wrong)
+        plain = [
+            all(a.ndim == 2 and a.shape == b.T.shape and close(a, b.T, checks.tolerance).all() for a, b in wrong),
+            all(close(factor * a, b, checks.tolerance).all() for a, b in wrong),
+        ]
+    return not any(plain)
+
+
+def _answers(cases: Sequence[Case], oracle: Callable[[Case], Observation]) -> list[Observation]:
+    """What the oracle gives, up to a case on which it does not end in time."""
+    answers: list[Observation] = []
+    for case in cases:
+        with suppress(TimeoutError), _time_limit(SECONDS):
+            answers.append(oracle(case))
+        raised = answers[-1].raised if answers else None
+        if raised is not None and raised.type == "TimeoutError":  # the driver has caught it
+            return answers[:-1]
+    return answers
+
+
+@contextmanager
+def _time_limit(seconds: float) -> Iterator[None]:
+    """A TimeoutError in what takes longer. Only a main thread can be interrupted; elsewhere there is no limit."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def stop(*_: object) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, stop)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

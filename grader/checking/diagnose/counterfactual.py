@@ -1,0 +1,234 @@
+"""Counterfactuals: a student's results against what comes out where an input is mistaken.
+
+At release the oracle also runs on cases in which an input is treated wrongly (`author/alterations.py`). Of what it
+gives a mark is recorded for each case and output: a number that two results share only if they are equal. A check computes the
+marks of a student's results, and so needs no oracle.
+"""
+
+from __future__ import annotations
+
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from grader.checking.case import Checks, Counterfactual, Observation
+from grader.checking.compare import Array, named_outputs
+from grader.checking.diagnose.evidence import about
+from grader.checking.verdict import CaseResult, Diagnosis, Problem
+
+USED, ONCE, AS_IT_IS = "Is the given {0} used?", "Is {0} used only once?", "Is {0} used as it is?"
+COUNTED, WHOLE = "Where does the counting start and end?", "Is all of {0} used?"
+STEP, ROW = "Which step of {0} does each step of the loop use?", "Does each row use its own row of {0}?"
+WHICH, FLAG = "Which of the two belongs where?", "What does True mean in {0}?"
+
+# For each slip: how it is told, and what to ask. {0} is the input, as code; {1} the other one.
+WORDS = {
+    "zeros": ("{0} is all zeros", USED),
+    "ones": ("{0} is all ones", USED),
+    "doubled": ("{0} counts twice", ONCE),
+    "negated": ("{0} has the opposite sign", "Is {0} added or subtracted?"),
+    "transposed": ("{0} is transposed", "Which axis of {0} is which?"),
+    "softmax": ("a softmax is applied to {0} first", AS_IT_IS),
+    "reversed": ("{0} is reversed", "In which order is {0} read?"),
+    "more": ("{0} is one too large", COUNTED),
+    "less": ("{0} is one too small", COUNTED),
+    "all_T": ("every entry of {0} is T", USED),
+    "all_S": ("every entry of {0} is S", USED),
+    "true": ("{0} is True everywhere", USED),
+    "inverted": ("True and False are exchanged in {0}", FLAG),
+    "zero": ("{0} is 0", USED),
+    "one": ("{0} is 1", USED),
+    "inverse": ("{0} is replaced by 1 / {0}", "Multiply or divide by {0}?"),
+    "one_minus": ("{0} is replaced by 1 − {0}", AS_IT_IS),
+    "false": ("{0} is False everywhere", USED),
+    "default": ("{0} keeps its default value", USED),
+    "first": ("{0} has only its first entry", WHOLE),
+    "last": ("{0} has only its last entry", WHOLE),
+    "without_first": ("{0} lacks its first entry", WHOLE),
+    "without_last": ("{0} lacks its last entry", WHOLE),
+    "counts": ("every number in {0} is 1", USED),
+    "late": ("{0} comes one step late", STEP),
+    "early": ("{0} comes one step early", STEP),
+    "backward": ("{0} is read from its last step to its first", STEP),
+    "first_step_zero": ("the first step of {0} is zero", STEP),
+    "last_step_zero": ("the last step of {0} is zero", STEP),
+    "first_step": ("every step of {0} is a copy of the first", STEP),
+    "last_step": ("every step of {0} is a copy of the last", STEP),
+    "first_row": ("every row of {0} is a copy of the first", ROW),
+    "exchanged": ("{0} and {1} are exchanged", WHICH),
+    "in_place_of": ("{0} is used in place of {1}", WHICH),
+    "blocks": ("the blocks of columns in {0} are in the order {1}", "Which block belongs to which gate?"),
+    "gate": (
+        "block {1} of the columns of {0} has the opposite sign",
+        "For a gate that is 1 − gate: which factor belongs where?",
+    ),
+}
+OF_ALL = {"exchanged", "in_place_of", "blocks", "gate"}  # slips that no output shows alone
+MAY_RAISE = {"more", "less"}  # runs past an end, where a student's code may stop and the oracle does not
+LARGEST = 1e30  # a mark's numbers are cut off here: squares and sums of them are still numbers
+
+
+def mistaken_input(
+    checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult], by_output: bool = False
+) -> Diagnosis | None:
+    """The one mistaken input that explains all results; `by_output`: at least half of the outputs that are wrong.
+
+    Of several that explain as much, those that would have spoilt an output which is right are dropped.
+    """
+    problems = [problem for result in results for problem in result.problems]
+    if not checks.counterfactuals or any(problem.kind == "changed" for problem in problems):
+        return None
+    ours, _ = marks(checks, observations)
+    due, spread = marks(checks, checks.expected)
+    theirs = np.stack([c.marks for c in checks.counterfactuals]).astype(np.float64)  # (slips, cases, outputs)
+    kinds = [{slip for slip, _ in c.slips} for c in checks.counterfactuals]
+    stops = np.array([bool(kind & MAY_RAISE) for kind in kinds])[:, None, None] & np.isnan(ours)
+    fits = same(theirs, ours - due, spread) | stops
+    shows = fits & np.isfinite(theirs) & (theirs != 0) & ~np.isnan(ours)
+    explains = fits.all(axis=1) & shows.any(axis=1)  # (slips, outputs)
+    wrong = np.array([any(p.output in (None, output.name) for p in problems) for output in checks.outputs])
+    if by_output:
+        explains &= wrong & ~np.array([bool(kind & OF_ALL) for kind in kinds])[:, None]
+        fitting = 2 * explains.sum(axis=1) >= wrong.sum()
+    else:
+        fitting = fits.all(axis=(1, 2)) & explains.any(axis=1)
+    found = [int(c) for c in np.flatnonzero(fitting)]
+    found = [c for c in found if is_evidence(_shown(checks, observations, shows[c] & explains[c]))]
+    most = max((explains[c].sum() for c in found), default=0)
+    found = [c for c in found if explains[c].sum() == most]
+    if len(found) > 1:
+        found = [c for c in found if not theirs[c][:, ~wrong].any()]
+    if len(found) != 1 or len(checks.counterfactuals[found[0]].slips) > 2:
+        return None
+    names = [output.name for output, explained in zip(checks.outputs, explains[found[0]], strict=True) if explained]
+    counterfactual = checks.counterfactuals[found[0]]
+    return Diagnosis(
+        f"counterfactual: {in_short(counterfactual)}", (about(names) if by_output else "") + told(counterfactual)
+    )
+
+
+def _shown(checks: Checks, observations: Sequence[Observation], where: Array) -> list[tuple[int, Any, Any]]:
+    """The results at these places, as (case, expected, got)."""
+    pairs = [(_values(checks, e), _values(checks, o)) for e, o in zip(checks.expected, observations, strict=True)]
+    return [(i, pairs[i][0][k], pairs[i][1][k]) for i, k in np.argwhere(where)]
+
+
+def _values(checks: Checks, observation: Observation) -> list[Any]:
+    """The results in the outputs' order; each is the whole where they cannot be told apart."""
+    named = named_outputs(checks.outputs, observation.result)
+    return [observation.result] * len(checks.outputs) if isinstance(named, Problem) else list(named.values())
+
+
+def in_short(counterfactual: Counterfactual) -> str:
+    """Its slips in short: 'zeros x_t | zeros W_xh'."""
+    return " | ".join(f"{slip} {', '.join(words)}" for slip, words in counterfactual.slips).replace("`", "")
+
+
+def told(counterfactual: Counterfactual) -> str:
+    """What a student reads."""
+    slips = counterfactual.slips
+    question = WORDS[slips[0][0]][1].format(*slips[0][1]) if len(slips) == 1 else "Check both."
+    if len(slips) > 1 and len({(slip, len(words)) for slip, words in slips}) == len(slips[0][1]) == 1:
+        slips = ((slips[0][0], (" or ".join(words[0] for _, words in slips),)),)
+    clauses = [WORDS[slip][0].format(*words) for slip, words in slips]
+    return f"This is what comes out if {' or if '.join(clauses)}. {question}"
+
+
+# Marks ----------------------------------------------------------------------------------------------------------------
+
+
+def marks(checks: Checks, observations: Sequence[Observation]) -> tuple[Array, Array]:
+    """The marks of results, (cases, outputs), NaN where it raised; and how far those of equal results may be apart."""
+    found = np.full((2, len(observations), len(checks.outputs)), np.nan)
+    for i, observation in enumerate(observations):
+        if observation.raised is None:
+            found[:, i] = np.transpose([_mark(value, checks) for value in _values(checks, observation)])
+    return found[0], found[1]
+
+
+def _mark(value: Any, checks: Checks) -> tuple[float, float]:
+    """A weighted sum of a result's numbers, and its tolerance; NaN for what is no plain value. The weights are random
+    and depend on the structure: other numbers, or the same ones in other places or in another shape, give another sum.
+    """
+    numbers = [np.ones(1)]
+    structure = _structure(value, numbers)
+    flat = np.concatenate(numbers).clip(-LARGEST, LARGEST)
+    weights = _weights(zlib.crc32(structure.encode()), flat.size)
+    spread = weights @ (checks.tolerance.absolute + checks.tolerance.relative * np.abs(flat))
+    return float(weights @ flat), float(spread)
+
+
+@lru_cache(64)
+def _weights(seed: int, size: int) -> Array:
+    return np.random.default_rng(seed).uniform(0.5, 1.5, size)
+
+
+def _structure(value: Any, numbers: list[Array]) -> str:
+    """What the judge looks at before it looks at values; the numbers are appended."""
+    if isinstance(value, bool | int | float | np.ndarray) and np.asarray(value).dtype.kind in "biuf":
+        array = np.asarray(value)
+        flat = array.ravel().astype(np.float64)
+        numbers.append(np.nan_to_num(flat, nan=123.4, posinf=234.5, neginf=-345.6))  # some numbers like any other
+        kind = array.dtype.name if array.dtype.kind == "f" else array.dtype.kind.replace("u", "i")
+        return f"{kind} {array.shape}" if array.ndim or kind == "b" else ""  # 1 and 1.0 are one number
+    if isinstance(value, list | tuple):
+        return f"[{','.join(_structure(item, numbers) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key!r}:{_structure(value[key], numbers)}' for key in sorted(value, key=repr))}}}"
+    if value is not None and not isinstance(value, str):
+        numbers.append(np.full(1, np.nan))
+    return repr(value)
+
+
+def same(a: Array, b: Array, spread: Array) -> Array:
+    """Whether distances between marks say the same; recorded ones have the precision of float32."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(a - b) <= spread + 1e-6 * np.minimum(np.abs(a), np.abs(b))
+    return np.asarray(near | (np.isnan(a) & np.isnan(b)))
+
+
+# Evidence -------------------------------------------------------------------------------------------------------------
+
+
+def softmax(a: Array, axis: int) -> Array:
+    powers = np.exp(a - a.max(axis, keepdims=True))
+    return np.asarray(powers / powers.sum(axis, keepdims=True))
+
+
+def leaves(value: Any) -> list[Array]:
+    """The arrays that a result is made of."""
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value, key=repr)]
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [np.asarray(value)]
+
+
+def is_one_number(values: Iterable[Any]) -> bool:
+    """Whether results are the same number all over, or nothing finite: that has many causes."""
+    arrays = [leaf for value in values for leaf in leaves(value)]
+    if not all(array.dtype.kind in "biuf" for array in arrays):
+        return False
+    numbers = np.concatenate([np.zeros(0), *(array.ravel() for array in arrays)])
+    numbers = numbers[np.isfinite(numbers)]
+    return bool((numbers == numbers[:1]).all())
+
+
+def is_evidence(shown: Sequence[tuple[int, Any, Any]]) -> bool:
+    """Whether it tells something that wrong results, as (case, expected, got), equal others: they are not one number
+    all over; and what is wrong is floats, or three cases or six places, since ids and words may agree by chance.
+    """
+    if is_one_number(got for *_, got in shown):
+        return False
+    places = 0
+    for _, due, got in shown:
+        pairs = leaves(due), leaves(got)
+        shapes = [[leaf.shape for leaf in some] for some in pairs]
+        apart = [b[a != b] for a, b in zip(*pairs, strict=True)] if shapes[0] == shapes[1] else pairs[1]
+        if any(numbers.dtype.kind == "f" and numbers.size for numbers in apart):
+            return True
+        places += sum(numbers.size for numbers in apart)
+    return len({case for case, *_ in shown}) >= 3 or places >= 6
