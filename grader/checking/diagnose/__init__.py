@@ -49,9 +49,8 @@ def diagnose(
         for names in fitting:
             if len(names) == 1:
                 explained = [facet for facet, others in found if others == names]
-                return Diagnosis(
-                    names[0], (about_facets(explained) if checks.own is None else "") + texts.get(names[0], "")
-                )
+                before = about_facets(explained) if checks.own is None else ""
+                return Diagnosis(names[0], before + texts.get(names[0], ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
     slip = mistaken_input(checks, observations, results)
