@@ -8,6 +8,7 @@ import pytest
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
 from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.evidence import failed_cases
+from grader.checking.diagnose.order import _each_has_its_own
 from grader.checking.judge import judge
 from grader.checking.verdict import Problem
 from grader.codec import Raised, freeze
@@ -320,6 +321,58 @@ def test_right_results_in_another_order_are_told():
     swaps = [(2.0, 1.0), (4.0, 3.0)]
     made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 2.0), (3.0, 4.0)], {"swaps": [swaps]}, BY_OUTPUT)
     assert told(made, swaps) == ("swaps", "swaps.")  # an exercise's own words come first
+
+
+def test_twelve_results_in_another_order_are_found_at_once():
+    """They have 479 million orders."""
+    outputs = [Output(f"d{gate}", ("H", "H")) for gate in range(12)]
+    facets = [Facet(output.name, outputs=(output.name,)) for output in outputs]
+    due = [tuple(RNG.normal(size=(12, 3, 3))) for _ in range(3)]
+    made = checks([ORDINARY] * 3, outputs, due, facets=facets)
+    order = RNG.permutation(12)
+    turned = [tuple(one[place] for place in order) for one in due]
+    assert diagnosed(made, turned) == "order"
+    assert diagnosed(made, [*turned[:2], due[2]]) is None
+    spoilt = [(*one[:-1], one[-1] + 1) for one in turned]
+    assert diagnosed(made, spoilt) is None
+    assert diagnosed(made, [(one[0], *one[:-1]) for one in due]) is None  # one twice, one left out
+
+
+@pytest.mark.parametrize(
+    ("returned", "named"),
+    [
+        ((1.0, 2.0, 1.0, 3.0), "order"),  # due is 1, 1, 2, 3
+        ((3.0, 2.0, 1.0, 1.0), "order"),
+        ((1.0, 1.0, 3.0, 2.0), "order"),
+        ((2.0, 2.0, 1.0, 3.0), None),
+        ((1.0, 2.0, 3.0, 3.0), None),
+        ((1.0, 1.0, 1.0, 1.0), None),
+    ],
+)
+def test_results_that_are_alike_may_stand_for_each_other(returned, named):
+    outputs = [Output(name) for name in "abcd"]
+    facets = [Facet(name, outputs=(name,)) for name in "abcd"]
+    made = checks([ORDINARY] * 2, outputs, [(1.0, 1.0, 2.0, 3.0)] * 2, facets=facets)
+    assert diagnosed(made, [returned] * 2) == named
+
+
+@pytest.mark.parametrize(
+    ("choices", "found"),
+    [
+        ([], True),
+        ([[0]], True),
+        ([[]], False),
+        ([[0, 1], [0]], True),
+        ([[0, 1], [0, 2], [0]], True),
+        ([[0, 1], [0, 1], [0, 1, 2]], True),
+        ([[0, 1], [0, 1], [0, 1]], False),
+        ([[0, 1, 2], [1], [1]], False),
+        ([list(range(12))] * 12, True),
+        ([list(range(11))] * 12, False),
+    ],
+)
+def test_each_place_finds_one_of_its_own(choices, found):
+    assert _each_has_its_own(choices) is found
 
 
 def test_right_results_with_a_changed_input_are_not_in_another_order():

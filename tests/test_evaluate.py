@@ -131,4 +131,4 @@ def test_strange_numbers_raise_nothing_in_the_grader_whatever_numpy_is_set_to(st
 def test_a_case_without_sizes_has_a_report_all_the_same():
     case = Case({}, {"text": ""})
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, (case,), (Observation("a"),))
-    assert "its value: got 'b' (str), expected 'a' (str)" in repr(evaluate(PLACE, checks, {}, (Observation("b"),)))
+    assert "differs in     y: got 'b', expected 'a'" in repr(evaluate(PLACE, checks, {}, (Observation("b"),)))

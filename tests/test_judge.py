@@ -1,18 +1,23 @@
 """The judge: structure before values, no broadcasting, and the place where a result first differs."""
 
+import re
+from collections import Counter, defaultdict, namedtuple
+
 import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
-from grader.checking.compare import close, compare
+from grader.checking.compare import agree, close, compare
 from grader.checking.describe import describe
 from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
 from grader.codec import Opaque, Raised, freeze
+from grader.render.rows import harmless
 
 RNG = np.random.default_rng(11)
 H = RNG.normal(size=(2, 5, 3))
 EXACT = Tolerance()
+Pair = namedtuple("Pair", "word count")
 
 
 def problem(expected, got, axes=(), tolerance=EXACT):
@@ -118,8 +123,8 @@ def test_arrays_structure_first(expected, got, due):
         (3, 4, "values"),
         (True, False, "values"),
         ("abc", "abd", "values"),
-        ("abc", None, "values"),
-        (None, 0, "values"),
+        ("abc", None, "type"),
+        (None, 0, "type"),
     ],
 )
 def test_scalars(expected, got, due):
@@ -132,24 +137,171 @@ def test_scalars(expected, got, due):
         ([1, 2], [1, 2], None, ""),
         ([1, 2], (np.int64(1), 2), None, ""),
         ([VECTOR, 1.0], [VECTOR, 1.0], None, ""),
-        ([1, 2], np.array([1, 2]), "type", "a list; got int64 (2,)"),
-        ([1, 2], None, "type", "a list; got None"),
-        ([1, 2], [1, 2, 3], "shape", "got 3 entries, expected 2"),
-        ([1, 2], [1, 2.0], "dtype", "entry 1: got float64, expected int64"),
-        ([VECTOR, VECTOR], [VECTOR, VECTOR[None]], "shape", "entry 1: got (1, 3), expected (3,)"),
-        ([[1, 2], [3]], [[1, 2], [4]], "values", "entry 1: entry 0: its value: got 4, expected 3"),
+        ([1, 2], np.array([1, 2]), "type", "a list of 2; got int64 (2,); `list(…)` makes a list of it"),
+        ([1, 2], None, "type", "a list of 2; got None"),
+        ([1, 2], [1, 2, 3], "shape", "got 3 entries, expected 2; got [1, 2, 3], expected [1, 2]"),
+        ([1.5, 2], [1.5], "shape", "got 1 entry, expected 2; the first is right"),
+        ([1.5, 2], [2.5, 2, 3], "shape", "got 3 entries, expected 2; h[0]: got 2.5, expected 1.5"),
+        ([1.5, 2], [], "shape", "got 0 entries, expected 2"),
+        ([1, 2], [1, 2.0], "dtype", "h[1]: got float64, expected int64"),
+        ([VECTOR, VECTOR], [VECTOR, VECTOR[None]], "shape", "h[1]: got (1, 3), expected (3,)"),
+        ([[1, 2], [3]], [[1, 2], [4]], "values", "h[1]: got [4], expected [3]"),
+        ([[1.0, 2], [3.0]], [[1.0, 2], [4]], "values", "h[1][0]: got 4, expected 3"),
+        ([("a", "b")], [("a", "c")], "values", "h[0]: got ('a', 'c'), expected ('a', 'b')"),
+        ([[1, True]], [[1, None]], "type", "h[0][1]: True or False; got None"),
+        ([("a", "b")], [["a", "b"]], "type", "h[0]: a tuple of 2; got a list of 2; `tuple(…)` makes a tuple of it"),
+        ([["a"]], [("a",)], "type", "h[0]: a list of 1; got a tuple of 1; `list(…)` makes a list of it"),
+        ({"a": [1]}, {"a": (1,)}, "type", "h['a']: a list of 1; got a tuple of 1; `list(…)` makes a list of it"),
+        (("a", "b"), ["a", "b"], None, ""),
+        ([Pair("a", 1)], [("a", 1)], None, ""),
+        ([("a", 1)], [Pair("a", 1)], None, ""),
+        ({"a": 1}, Counter("a"), None, ""),
+        ({"a": [1]}, defaultdict(list, a=[1]), None, ""),
         ({"W": VECTOR}, {"W": VECTOR}, None, ""),
         ({"a": 1, "b": 2}, {"b": 2, "a": 1}, None, ""),
         ({"W": VECTOR}, [VECTOR], "type", "a dict; got a list of 1"),
         ({"W": VECTOR, "b": 0.0}, {"W": VECTOR}, "count", "a dict with the key 'b', which is missing"),
         ({"W": VECTOR}, {"W": VECTOR, "c": 1}, "count", "a dict without the key 'c' (str)"),
-        ({"W": VECTOR}, {"W": VECTOR + 1}, "values", "key 'W': 3 of 3 entries, first at [0]"),
+        ({"W": VECTOR}, {"W": VECTOR + 1}, "values", "h['W'][0]: got 2, expected 1; 3 of 3 entries differ"),
     ],
 )
 def test_lists_and_dicts(expected, got, due, says):
     found = problem(expected, got)
     assert (found and found.kind) == due
     assert says in (found.text if found else "")
+
+
+OPAQUE = [{1}, frozenset(), b"a", 1j, (n for n in ()), object(), np.array(["a"]), np.ma.ones(2), slice(0)]
+
+
+@pytest.mark.parametrize("value", OPAQUE, ids=lambda value: type(value).__name__)
+def test_what_the_codec_does_not_carry_is_never_right(value):
+    for expected, got in ((value, value), ([value], [value]), ({"a": (1, value)}, {"a": (1, value)})):
+        assert kind(expected, got) == "type"
+        made = checks("y", expected=(freeze(expected),))
+        assert judge(made, 0, Observation(freeze(got))).problems
+        assert not agree(Observation(freeze(got)), Observation(freeze(got)), ("y",), made)
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "says"),
+    [
+        (VECTOR, [1.0, 2.0, 3.0], "a NumPy array of shape (3,); got a list of 3; `np.array(…)` makes an array of it"),
+        (VECTOR, {1, 2}, "a NumPy array of shape (3,); got a set of 2"),
+        (VECTOR, map(abs, VECTOR), "; got a value of type map; `np.array(list(…))` makes an array of it"),
+        (VECTOR, VECTOR.view(np.matrix), "; got a NumPy matrix of shape (1, 3); `np.asarray(…)` makes an array of it"),
+        (VECTOR, np.ma.array(VECTOR), "; got a masked NumPy array of shape (3,); `.filled(…)` makes an array of it"),
+        (VECTOR, VECTOR.astype(object), "a NumPy array of shape (3,); got an array of Python objects, shape (3,)"),
+        (VECTOR, VECTOR.astype(str), "a NumPy array of shape (3,); got an array of text, shape (3,)"),
+        (VECTOR, np.zeros(3, [("a", "f8")]), "a NumPy array of shape (3,); got an array of records, shape (3,)"),
+        (["a"], {"a"}, "a list of 1; got a set of 1; `sorted(…)` makes a list of it"),
+        (["a"], dict.fromkeys("a").keys(), "a list of 1; got a value of type dict_keys; `list(…)` makes a list of it"),
+        (["a"], np.array(["a"]), "a list of 1; got an array of text, shape (1,); `list(…)` makes a list of it"),
+        ("ab", ["a", "b"], 'a string; got a list of 2; `"".join(…)` makes a string of it'),
+        ("ab", b"ab", "a string; got a value of type bytes; `.decode()` makes a string of it"),
+        ("7", 7, "a string; got 7 (int)"),
+        (2.5, np.array([2.5]), "a number; got float64 (1,); `.item()` makes a number of it"),
+        (2.5, VECTOR, "a number; got float64 (3,)"),
+        (None, 0, "None; got 0 (int)"),
+        ([None], [""], "h[0]: None; got '' (str)"),
+    ],
+)
+def test_of_another_type_the_remedy_is_told_where_there_is_one(expected, got, says):
+    text = problem(expected, got).text
+    assert text.endswith(says)
+    assert ("makes" in text) == ("makes" in says)
+
+
+def test_a_tensor_is_no_array_and_the_report_says_what_makes_one_of_it():
+    torch = pytest.importorskip("torch")
+    for tensor in (torch.ones(2, 3), torch.ones(2, 3, requires_grad=True), torch.ones(2, 3, dtype=torch.float64)):
+        assert problem(np.ones((2, 3)), tensor).text == (
+            "a NumPy array of shape (2, 3); got a torch tensor of shape (2, 3); "
+            "`.detach().numpy()` makes an array of it"
+        )
+    assert problem(1.0, torch.ones(())).text.startswith("a number; got a torch tensor of shape (); `.item()`")
+    assert problem([np.ones(2)], [torch.ones(2)]).text.startswith("h[0]: a NumPy array of shape (2,); got a torch")
+    assert problem([1.0, 1.0], torch.ones(2)).text.endswith("; `.tolist()` makes a list of it")
+
+
+def test_the_right_answers_of_a_list_in_which_a_tensor_stands_are_not_passed_by():
+    torch = pytest.importorskip("torch")
+    assert kind([torch.ones(2)], [torch.zeros(2)]) == kind([torch.ones(2)], [torch.ones(2)]) == "type"
+
+
+NEW_LINE = r"\n"
+LONG = "the quick brown fox jumps over the lazy dog, and the cat looks on while it does so"
+
+
+@pytest.mark.parametrize(
+    ("expected", "got", "says"),
+    [
+        ("abc", "abd", "h: got 'abd', expected 'abc'"),
+        ("abc", "", "h: got '', expected 'abc'"),
+        ("a\n\tb", "a\x1b[2J\u202e", r"h: got 'a\x1b[2J\u202e', expected 'a\n\tb'"),
+        ("caf\u00e9", "cafe\u0301", r"h: got 'cafe\u0301', expected 'caf\xe9'"),
+        ("a b", "a\xa0b", r"h: got 'a\xa0b', expected 'a b'"),
+        (
+            LONG,
+            LONG.replace("looks", "books"),
+            "h: differs at character 57 (counted from 0): got …'and the cat books on while it do'…, "
+            "expected …'and the cat looks on while it do'…",
+        ),
+        (
+            LONG,
+            LONG[:-3],
+            "h: differs at character 79 (counted from 0): got …'hile it does', expected …'hile it does so'; "
+            "79 characters, expected 82",
+        ),
+        (
+            "\n" * 100,
+            "\r" + "\n" * 99,
+            rf"h: differs at character 0 (counted from 0): got '\r{NEW_LINE * 19}'…, expected '{NEW_LINE * 20}'…",
+        ),
+    ],
+)
+def test_where_two_strings_differ_is_shown_harmlessly(expected, got, says):
+    found = problem(expected, got)
+    assert (found.kind, found.text) == ("values", says)
+    assert harmless(found.text) == found.text
+
+
+@pytest.mark.parametrize("n", [59, 60, 61, 5000])
+@pytest.mark.parametrize("place", [0, 30, -1])
+def test_the_two_texts_of_a_report_are_never_the_same(n, place):
+    letters = ["x"] * n
+    letters[place] = "y"
+    _, got, expected = re.split("got |, expected ", problem("x" * n, "".join(letters)).text)
+    assert got != expected
+
+
+def test_a_list_that_is_long_or_holds_other_values_shows_its_first_difference():
+    ids = list(range(40))
+    assert problem(ids, [*ids[:-1], 0]).text == "h[39]: got 0, expected 39"
+    assert problem(ids, ids[:-1]).text == "got 39 entries, expected 40; the first 39 are right"
+    assert problem(ids[1:], ids[:-1]).text == "h[0]: got 0, expected 1"
+    assert problem([("x" * 70, "b")], [("x" * 70, "c")]).text == "h[0][1]: got 'c', expected 'b'"
+    assert problem([([1, 2], -1.5)], [([1, 2], -1.25)]).text == "h[0][1]: got -1.25, expected -1.5"
+    assert problem([([1, 2], -1.5)], [([1, 3], -1.5)]).text == "h[0][0]: got [1, 3], expected [1, 2]"
+    assert problem([np.ones(1)], [np.zeros(1)]).text == "h[0][0]: got 0, expected 1; 1 of 1 entries differ"
+    assert problem({"x" * 99: 1}, {"x" * 99: 2}).text == f"h['{'x' * 59}…]: got 2, expected 1"
+
+
+def test_tolerance_holds_at_any_depth():
+    due = [[(0.1 + 0.2, {"a": [1.0, np.nan, 0.0]})]]
+    assert problem(due, [[(0.3, {"a": [1 + 1e-12, np.nan, -0.0]})]]) is None
+    assert problem(due, [[(0.3 + 1e-8, {"a": [1.0, np.nan, 0.0]})]]).kind == "values"
+    assert problem(due, [[(0.3, {"a": [1.0, 0.0, 0.0]})]]).kind == "values"
+    assert problem(due, [[(0.3, {"a": [np.nan, np.nan, 0.0]})]]).text == "h[0][0][1]['a'][0] is nan, expected 1"
+
+
+def test_a_result_within_others_says_which_it_is():
+    grid, W = ("T", "H"), {"W": np.zeros((3, 2))}
+    text = problem(W, {"W": np.eye(3, 2)}, grid).text
+    assert text == (
+        "h['W'][0, 0]: got 1, expected 0; 2 of 6 entries differ; "
+        "h['W'][2:] is right, and t = 1 is the last wrong time step"
+    )
 
 
 def test_a_shape_is_told_with_its_axes():
@@ -187,6 +339,23 @@ def test_nothing_is_said_of_time_where_there_is_none():
     assert problem(H, H + 1, ("B", "T", "H")).text.endswith("; the first time step is already wrong")
 
 
+def test_a_place_in_the_source_is_a_time_too_and_gives_way_to_one_of_the_target():
+    got = H.copy()
+    got[0, 4] += 1
+    got[1, 2, 1] += 1
+    text = problem(H, got, ("B", "S", "K")).text
+    assert text.endswith("; h[:, :2] is right, and s = 2 (counted from 0) is the first wrong source position")
+    assert problem(H, H + 1, ("B", "S", "K")).text.endswith("; the first source position is already wrong")
+    found = problem(H, got, ("S", "T", "K"))
+    assert "first at [1, 2, 1]" in found.text
+    assert found.text.endswith("t = 2 (counted from 0) is the first wrong time step")
+    assert (found.grid.across, found.grid.down) == ("T", "K")
+    found = problem(H, got, ("B", "T", "S"))
+    assert (found.grid.across, found.grid.down) == ("T", "S")
+    found = problem(H, got, ("V", "S", "B"))
+    assert (found.grid.across, found.grid.down) == ("S", "B")
+
+
 @pytest.mark.parametrize(("axes", "part"), [(("B", "T", "H"), "h[:, 3:]"), (("T", "B", "H"), "h[3:]")])
 def test_a_result_that_is_right_at_its_end_says_so(axes, part):
     expected = np.arange(24.0).reshape(2, 4, 3) if axes[1] == "T" else np.arange(24.0).reshape(4, 2, 3)
@@ -214,6 +383,7 @@ def test_what_is_not_finite_is_shown_where_it_stands():
     got[1, 3, 2] = -np.inf
     assert problem(H, got).text == f"h[1, 3, 2] is -inf, expected {H[1, 3, 2]:.4g}"
     assert problem(2.5, np.nan).text == "h is nan, expected 2.5"
+    assert problem([2.5], [np.nan]).text == "h[0] is nan, expected 2.5"
 
 
 def test_tolerance_is_relative_and_absolute():
@@ -278,6 +448,12 @@ def test_a_right_result_has_no_problem():
 def test_none_is_told_as_a_missing_return():
     (found,) = judged(Observation(None))
     assert found == Problem("none", "a result, and None came back: does the function end with `return`?")
+
+
+def test_none_may_be_due():
+    assert judged(Observation(None), expected=(None,)) == ()
+    assert judged(Observation(VECTOR), expected=(None,)) == (Problem("type", "None; got float64 (3,)", "y"),)
+    assert judged(Observation((VECTOR, None)), "y", "rest", expected=(VECTOR, None)) == ()
 
 
 def test_an_exception_is_told_with_its_lines():
@@ -398,7 +574,11 @@ def test_one_wrong_result_of_several_is_named():
     case = Case({}, {})
     made = Checks("f", "call", outputs, EXACT, (Facet("result"),), (case,), (Observation((1.0, 2.0)),))
     (wrong,) = judge(made, 0, Observation((1.0, 3.0))).problems
-    assert (wrong.output, wrong.text) == ("b", "b: its value: got 3, expected 2")
+    assert (wrong.output, wrong.text) == ("b", "b: got 3, expected 2")
+    (bad,) = judge(made, 0, Observation((1.0, np.nan))).problems
+    assert bad.text == "b is nan, expected 2"
+    (other,) = judge(made, 0, Observation((1.0, "2"))).problems
+    assert other.text == "b: a number; got '2' (str)"
     (count,) = judge(made, 0, Observation((1.0,))).problems
     assert count.text.startswith("2 results")
 

@@ -263,21 +263,23 @@ def slips(right: str, exercise: Exercise, spec: Spec, fixtures: str = "") -> Ite
     """Slips on top of a right solution, for functions that return one array."""
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
+    due = drive(spec.driver, next(iter(spec.alternatives.values()), None), spec.example, fixtures).result
     definition = ast.parse(right).body[-1]
-    if not isinstance(definition, ast.FunctionDef):
+    if not isinstance(due, np.ndarray) or not isinstance(definition, ast.FunctionDef):
         return
     names = [argument.arg for argument in definition.args.args]
-    array = next(name for name, value in spec.example.inputs.items() if isinstance(value, np.ndarray))
-    due = drive(spec.driver, next(iter(spec.alternatives.values())), spec.example, fixtures).result
-    of_floats = isinstance(due, np.ndarray) and due.dtype.kind == "f"
+    inputs = spec.example.inputs.items()
+    array = next((n for n, value in inputs if isinstance(value, np.ndarray) and value.dtype.kind in "fi"), None)
     source = _renamed(right, exercise.id, f"right_{exercise.id}")
     for what, (lines, status) in _SLIPS.items():
+        if array is None and "{array}" in lines:
+            continue
         body = textwrap.indent(lines.format(array=array), "    ")
         call = f"right_{exercise.id}({', '.join(names)})"
         text = f"{source}\n\n\ndef {exercise.id}({ast.unparse(definition.args)}):\n    result = {call}\n{body}\n"
         points = float(exercise.points) if status == "passed" else 0.0
-        yield Work(what, text, points, status, _DIAGNOSES.get(what) if of_floats else None)
-    yield Work("wrong arity", f"def {exercise.id}({array}):\n    return {array}\n", 0.0, "error")
+        yield Work(what, text, points, status, _DIAGNOSES.get(what) if due.dtype.kind == "f" else None)
+    yield Work("wrong arity", f"def {exercise.id}({names[0]}, another):\n    return {names[0]}\n", 0.0, "error")
 
 
 def standalone(thing: Any, name: str) -> str:

@@ -14,6 +14,9 @@ if TYPE_CHECKING:
     from grader.checking.verdict import Problem
 
 
+TIME_AXES = {"T": "time step", "S": "source position"}  # the first that a result has is its time
+
+
 @dataclass(frozen=True)
 class Output:
     """A named result. `axes` names its dimensions by the course's symbols, e.g. ('B', 'T', 'H'); `backward` says that
@@ -23,6 +26,15 @@ class Output:
     name: str
     axes: tuple[str, ...] = ()
     backward: bool = False
+
+    @property
+    def time(self) -> str | None:
+        """The symbol of its time axis, or None."""
+        return next((symbol for symbol in TIME_AXES if symbol in self.axes), None)
+
+    def time_axis(self, ndim: int) -> int | None:
+        """Which axis of an array with so many is its time; None where it has none, or where `axes` are not its own."""
+        return self.axes.index(self.time) if self.time is not None and len(self.axes) == ndim else None
 
 
 @dataclass(frozen=True)

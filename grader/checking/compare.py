@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
-from grader.checking.case import Checks, Observation, Output, Tolerance
-from grader.checking.describe import describe
+from grader.checking.case import TIME_AXES, Checks, Observation, Output, Tolerance
+from grader.checking.describe import cut, describe, remedy, short_apart, texts_apart
 from grader.checking.numbers import apart, rounded
-from grader.checking.verdict import Grid, Problem
+from grader.checking.verdict import Grid, Problem, ProblemKind
+from grader.codec import Opaque
 
 Array = np.ndarray[Any, Any]
 
@@ -26,46 +28,86 @@ def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | 
     return {output.name: value for output, value in zip(outputs, result, strict=True)}
 
 
-def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
-    """The first thing wrong with one output, or None. Kinds: type, shape, dtype, not_finite, values."""
+@dataclass(frozen=True)
+class _At:
+    """A place in a result: an output, and the way from there as Python writes it: 'merges' and '[1][0]'. Its problems
+    say where they are if they are `named`, as those within a result always are.
+    """
+
+    output: Output
+    tolerance: Tolerance
+    named: bool
+    path: str = ""
+
+    @property
+    def name(self) -> str:
+        return self.output.name + self.path
+
+    def entry(self, key: Any) -> _At:
+        return replace(self, path=f"{self.path}[{cut(repr(key))}]", named=True)
+
+    def problem(self, kind: ProblemKind, text: str, grid: Grid | None = None) -> Problem:
+        return Problem(kind, f"{self.name}: {text}" if self.named else text, self.output.name, grid=grid)
+
+    def differs(self, text: str) -> Problem:
+        """A single value that differs; the report names it even where it is the only one."""
+        return replace(self, named=True).problem("values", text)
+
+    def due(self, what: str, got: Any, kind: str = "") -> Problem:
+        """A value of another type is due; `kind` is `what` without its size."""
+        return self.problem("type", f"{what}; got {describe(got)}{remedy(got, kind or what)}")
+
+
+def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance, named: bool = False) -> Problem | None:
+    """The first thing wrong with one output, or None. Kinds: type, count, shape, dtype, not_finite, values.
+
+    The outermost list or tuple may be either; within a result a tuple is a tuple and a list is a list. What the codec
+    does not carry (an Opaque) is never right. `named`: the text says which output it is about.
+    """
+    return _compare(_At(output, tolerance, named), expected, got)
+
+
+def _compare(at: _At, expected: Any, got: Any) -> Problem | None:
     if isinstance(expected, np.ndarray) and expected.ndim > 0:
-        return _compare_arrays(output, expected, got, tolerance)
+        return _compare_arrays(at, expected, got)
     if isinstance(expected, float | int | np.ndarray) and np.asarray(expected).dtype.kind in _SCALARS:
-        return _compare_scalars(output, np.asarray(expected), got, tolerance)
+        return _compare_scalars(at, np.asarray(expected), got)
     if isinstance(expected, list | tuple):
-        return _compare_sequences(output, expected, got, tolerance)
+        return _compare_sequences(at, expected, got)
     if isinstance(expected, dict):
-        return _compare_dicts(output, expected, got, tolerance)
-    if type(expected) is type(got) and expected == got:
-        return None
-    return Problem("values", f"its value: got {describe(got)}, expected {describe(expected)}", output.name)
+        return _compare_dicts(at, expected, got)
+    if isinstance(expected, str):
+        return _compare_texts(at, expected, got)
+    if type(expected) is not type(got) or isinstance(got, Opaque):
+        return at.due(describe(expected), got)
+    return None if expected == got else at.differs(f"got {describe(got)}, expected {describe(expected)}")
 
 
-def _compare_arrays(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
+def _compare_arrays(at: _At, expected: Array, got: Any) -> Problem | None:
     if not isinstance(got, np.ndarray):
-        remedy = "; `np.array(…)` makes an array of it" if isinstance(got, list | tuple) else ""
-        return Problem("type", f"a NumPy array of shape {expected.shape}; got {describe(got)}{remedy}", output.name)
+        return at.due(f"a NumPy array of shape {expected.shape}", got, "an array")
     if got.shape != expected.shape:
-        axes = f", that is ({', '.join(output.axes)})" if len(output.axes) == expected.ndim else ""
-        return Problem("shape", f"got {got.shape}, expected {expected.shape}{axes}", output.name)
+        axes = at.output.axes
+        names = f", that is ({', '.join(axes)})" if len(axes) == expected.ndim else ""
+        return at.problem("shape", f"got {got.shape}, expected {expected.shape}{names}")
     if got.dtype.kind != expected.dtype.kind or (got.dtype.kind in "fc" and got.dtype != expected.dtype):
-        return Problem("dtype", f"got {got.dtype}, expected {expected.dtype}", output.name)
-    return _compare_values(output, expected, got, tolerance)
+        return at.problem("dtype", f"got {got.dtype}, expected {expected.dtype}")
+    return _compare_values(at, expected, got)
 
 
-def _compare_scalars(output: Output, expected: Array, got: Any, tolerance: Tolerance) -> Problem | None:
+def _compare_scalars(at: _At, expected: Array, got: Any) -> Problem | None:
     kinds, what = _SCALARS[expected.dtype.kind]
     is_array = isinstance(got, np.ndarray) and got.ndim == 0
     if not (isinstance(got, bool | int | float) or is_array):
-        return Problem("type", f"{what}; got {describe(got)}", output.name)
+        return at.due(what, got, "a number")
     value = np.asarray(got)
     if value.dtype.kind == "O":  # an integer beyond 64 bits
-        return Problem("values", f"its value: got {describe(got)}, expected {expected}", output.name)
+        return at.differs(f"got {describe(got)}, expected {expected}")
     if (value.dtype.kind == "b") != (expected.dtype.kind == "b"):
-        return Problem("type", f"{what}; got {describe(got)}", output.name)
+        return at.due(what, got)
     if value.dtype.kind not in kinds or (is_array and value.dtype.kind in "fc" and value.dtype != expected.dtype):
-        return Problem("dtype", f"got {value.dtype}, expected {expected.dtype}", output.name)
-    return _compare_values(output, expected, value.astype(expected.dtype), tolerance)
+        return at.problem("dtype", f"got {value.dtype}, expected {expected.dtype}")
+    return _compare_values(at, expected, value.astype(expected.dtype))
 
 
 # For the dtype kind of a scalar that is due: the kinds that may stand for it, and what to call it.
@@ -78,42 +120,54 @@ _SCALARS = {
 }
 
 
-def _compare_sequences(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
-    if not isinstance(got, list | tuple):
-        return Problem("type", f"a {type(expected).__name__}; got {describe(got)}", output.name)
+def _compare_texts(at: _At, expected: str, got: Any) -> Problem | None:
+    if not isinstance(got, str):
+        return at.due("a string", got)
+    return None if got == expected else at.differs(texts_apart(got, expected))
+
+
+def _compare_sequences(at: _At, expected: Any, got: Any) -> Problem | None:
+    kind = f"a {type(expected).__name__}"
+    if not isinstance(got, list | tuple) or (at.path and type(got) is not type(expected)):
+        return at.due(f"{kind} of {len(expected)}", got, kind)
+    pairs = enumerate(zip(expected, got, strict=False))
+    problems = (_compare(at.entry(index), due, value) for index, (due, value) in pairs)
+    first = next((problem for problem in problems if problem is not None), None)
     if len(got) != len(expected):
-        return Problem("shape", f"got {len(got)} entries, expected {len(expected)}", output.name)
-    for index, (due, value) in enumerate(zip(expected, got, strict=True)):
-        problem = compare(output, due, value, tolerance)
-        if problem is not None:
-            return Problem(problem.kind, f"entry {index}: {problem.text}", output.name)
-    return None
+        count = f"got {len(got)} {'entry' if len(got) == 1 else 'entries'}, expected {len(expected)}"
+        common = min(len(got), len(expected))
+        right = ("", "the first is right", f"the first {common} are right")[min(common, 2)]
+        more = first.text if first else right
+        return at.problem("shape", f"{count}; {short_apart(got, expected) or more}".removesuffix("; "))
+    if first is not None and first.kind == "values" and (whole := short_apart(got, expected)):
+        return at.differs(whole)
+    return first
 
 
-def _compare_dicts(output: Output, expected: Any, got: Any, tolerance: Tolerance) -> Problem | None:
+def _compare_dicts(at: _At, expected: Any, got: Any) -> Problem | None:
     if not isinstance(got, dict):
-        return Problem("type", f"a dict; got {describe(got)}", output.name)
+        return at.due("a dict", got)
     for key in expected:
         if key not in got:
-            return Problem("count", f"a dict with the key {key!r}, which is missing", output.name)
+            return at.problem("count", f"a dict with the key {cut(repr(key))}, which is missing")
     for key in got:
         if key not in expected:
-            return Problem("count", f"a dict without the key {describe(key)}", output.name)
+            return at.problem("count", f"a dict without the key {describe(key)}")
     for key, due in expected.items():
-        problem = compare(output, due, got[key], tolerance)
+        problem = _compare(at.entry(key), due, got[key])
         if problem is not None:
-            return Problem(problem.kind, f"key {key!r}: {problem.text}", output.name)
+            return problem
     return None
 
 
-def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tolerance) -> Problem | None:
-    right = close(expected, got, tolerance)
+def _compare_values(at: _At, expected: Array, got: Array) -> Problem | None:
+    right = close(expected, got, at.tolerance)
     if right.all():
         return None
     wrong = ~right
-    first = tuple(int(i) for i in np.argwhere(wrong)[0]) if expected.ndim else ()
-    if "T" in output.axes[: expected.ndim] and expected.ndim == len(output.axes):
-        axis = output.axes.index("T")  # the wrong step that is computed first, then the first place within it
+    output, first = at.output, tuple(int(i) for i in np.argwhere(wrong)[0]) if expected.ndim else ()
+    axis = output.time_axis(expected.ndim)
+    if axis is not None:  # the wrong step that is computed first, then the first place within it
         steps = np.flatnonzero(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
         step = int(steps[-1 if output.backward else 0])
         within = np.argwhere(np.take(wrong, step, axis))[0]
@@ -121,24 +175,27 @@ def _compare_values(output: Output, expected: Array, got: Array, tolerance: Tole
     if not np.isfinite(got).all() and np.isfinite(expected).all():
         bad = np.argwhere(~np.isfinite(got))[0]
         where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
-        text = f"{output.name}{where} is {got[tuple(bad)]}, expected {rounded(expected[tuple(bad)], 4):.4g}"
+        text = f"{at.name}{where} is {got[tuple(bad)]}, expected {rounded(expected[tuple(bad)], 4):.4g}"
         return Problem("not_finite", text, output.name)
-    got_text, expected_text = apart(got[first], expected[first], tolerance)
+    got_text, expected_text = apart(got[first], expected[first], at.tolerance)
+    values, place = f"got {got_text}, expected {expected_text}", f"[{', '.join(map(str, first))}]"
     if not expected.ndim:
-        return Problem("values", f"its value: got {got_text}, expected {expected_text}", output.name)
-    text = (
-        f"{int(wrong.sum())} of {wrong.size} entries, first at [{', '.join(map(str, first))}]: "
-        f"got {got_text}, expected {expected_text}"
-    )
-    where = _right_in_time(output, wrong, by_chance=expected.dtype.kind in "iub")
-    return Problem("values", text + where, output.name, grid=_grid(output, wrong))
+        return at.differs(values)
+    count, where = int(wrong.sum()), _right_in_time(at, wrong, by_chance=expected.dtype.kind in "iub")
+    text = f"{count} of {wrong.size} entries, first at {place}: {values}"
+    if at.path:
+        text = f"{place}: {values}; {count} of {wrong.size} entries differ"
+        return Problem("values", f"{at.name}{text}{where}", output.name, grid=_grid(output, wrong))
+    return at.problem("values", text + where, _grid(output, wrong))
 
 
 def _grid(output: Output, wrong: Array) -> Grid | None:
     """Where it is wrong, folded to two axes: time across if there is one, or ids, else the last; the next one down."""
     if wrong.size < 2 or len(output.axes) != wrong.ndim:
         return None
-    across = next((output.axes.index(axis) for axis in ("T", "V") if axis in output.axes), wrong.ndim - 1)
+    ids = output.axes.index("V") if "V" in output.axes else wrong.ndim - 1
+    time = output.time_axis(wrong.ndim)
+    across = ids if time is None else time
     others = [axis for axis in range(wrong.ndim) if axis != across]
     down = others[-1] if others else None
     folded = np.asarray(wrong.any(axis=tuple(axis for axis in others if axis != down)))
@@ -161,28 +218,30 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
     )
 
 
-def _right_in_time(output: Output, wrong: Array, by_chance: bool) -> str:
+def _right_in_time(at: _At, wrong: Array, by_chance: bool) -> str:
     """Where in time it goes wrong, if the output has a time axis and is right at its beginning or at its end: of its
     end nothing is said where entries may be right `by_chance`.
     """
-    if "T" not in output.axes or len(output.axes) != wrong.ndim:
+    axis = at.output.time_axis(wrong.ndim)
+    if axis is None or wrong.shape[axis] < 2:
         return ""
-    axis = output.axes.index("T")
+    symbol = at.output.axes[axis]
+    step, t = TIME_AXES[symbol], symbol.lower()
     steps = np.asarray(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
     first = int(np.argmax(steps))
     last = len(steps) - 1 - int(np.argmax(steps[::-1]))
     before = ":, " * axis
-    if output.backward:
+    if at.output.backward:
         if last < len(steps) - 1:
-            place = f"{output.name}[{before}{last + 1}:]"
-            return f"; {place} is right, and t = {last} (counted from 0) is the first wrong step of the walk back"
-        return "; the last time step, where the walk back begins, is already wrong" if len(steps) > 1 else ""
+            place = f"{at.name}[{before}{last + 1}:]"
+            return f"; {place} is right, and {t} = {last} (counted from 0) is the first wrong step of the walk back"
+        return f"; the last {step}, where the walk back begins, is already wrong"
     if first > 0:
-        place = f"{output.name}[{before}:{first}]"
-        return f"; {place} is right, and t = {first} (counted from 0) is the first wrong time step"
+        place = f"{at.name}[{before}:{first}]"
+        return f"; {place} is right, and {t} = {first} (counted from 0) is the first wrong {step}"
     if last < len(steps) - 1 and not by_chance:
-        return f"; {output.name}[{before}{last + 1}:] is right, and t = {last} is the last wrong time step"
-    return "; the first time step is already wrong" if len(steps) > 1 else ""
+        return f"; {at.name}[{before}{last + 1}:] is right, and {t} = {last} is the last wrong {step}"
+    return f"; the first {step} is already wrong"
 
 
 def close(expected: Array, got: Array, tolerance: Tolerance, share: float = 1.0) -> Array:
@@ -206,13 +265,13 @@ def agree(ours: Observation, theirs: Observation, outputs: tuple[str, ...], chec
     if isinstance(mine, Problem) or isinstance(other, Problem):
         return isinstance(mine, Problem) and isinstance(other, Problem) and mine.text == other.text
     return all(
-        _same(output, mine[output.name], other[output.name], checks.tolerance)
+        same_value(output, mine[output.name], other[output.name], checks.tolerance)
         for output in checks.outputs
         if output.name in outputs
     )
 
 
-def _same(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> bool:
+def same_value(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> bool:
     """Whether `compare` finds nothing; arrays of one kind, the usual ones, need no words on where they differ."""
     arrays = isinstance(ours, np.ndarray) and isinstance(theirs, np.ndarray) and ours.ndim > 0
     if arrays and ours.shape == theirs.shape and ours.dtype == theirs.dtype:

@@ -17,13 +17,12 @@ from grader.codec import MAX_TEXT
 def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     """Compare what was observed on case `index` with what is expected there."""
     case = checks.cases[index]
-    problems = problems_of_call(observation)
+    none_is_due = bool(checks.expected) and checks.expected[index].result is None
+    problems = problems_of_call(observation, none_is_due)
     if not problems and checks.own is not None:
-        problems = list(checks.own.judge(case, observation))
+        problems = [_of_output(checks, problem) for problem in checks.own.judge(case, observation)]
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
-    if len(checks.outputs) > 1:
-        problems = [replace(p, text=f"{p.output}: {p.text}") if p.output else p for p in problems]
     problems += _problems_of_inputs(case, observation)
     called = DRIVERS[checks.driver].call_text(checks.id, case)
     due = checks.expected[index] if checks.expected else None
@@ -31,13 +30,20 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     return CaseResult(case.name, called, returned, tuple(problems))
 
 
-def problems_of_call(observation: Observation) -> list[Problem]:
+def _of_output(checks: Checks, problem: Problem) -> Problem:
+    """A problem that an own judge found; where there are several outputs it says which it is about."""
+    if len(checks.outputs) == 1 or not problem.output:
+        return problem
+    return replace(problem, text=f"{problem.output}: {problem.text}")
+
+
+def problems_of_call(observation: Observation, none_is_due: bool) -> list[Problem]:
     """What is wrong before any value is looked at: it raised, or it returned nothing."""
     if observation.raised is not None:
         raised = observation.raised
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
         return [Problem("raised", text[:MAX_TEXT], lines=raised.lines[-3:])]
-    if observation.result is None:
+    if observation.result is None and not none_is_due:
         return [Problem("none", "a result, and None came back: does the function end with `return`?")]
     return []
 
@@ -52,7 +58,7 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
         raise ValueError(f"{checks.id}: its oracle's result does not fit its outputs: {due.text}")
     problems = []
     for output in checks.outputs:
-        problem = compare(output, due[output.name], results[output.name], checks.tolerance)
+        problem = compare(output, due[output.name], results[output.name], checks.tolerance, len(checks.outputs) > 1)
         if problem is not None:
             problems.append(problem)
     return problems

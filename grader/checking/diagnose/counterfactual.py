@@ -1,8 +1,8 @@
 """Counterfactuals: a student's results against what comes out where an input is mistaken.
 
 At release the oracle also runs on cases in which an input is treated wrongly (`author/alterations.py`). Of what it
-gives a mark is recorded for each case and output: a number that two results share only if they are equal. A check computes the
-marks of a student's results, and so needs no oracle.
+gives a mark is recorded for each case and output: a number that two results share only if they are equal. A check
+computes the marks of a student's results, and so needs no oracle.
 """
 
 from __future__ import annotations

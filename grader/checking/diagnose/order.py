@@ -2,31 +2,43 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-from itertools import permutations
+from collections.abc import Sequence
 
 from grader.checking.case import Checks, Observation
-from grader.checking.compare import agree, named_outputs
+from grader.checking.compare import named_outputs, same_value
 from grader.checking.verdict import Problem
 
 
 def in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> bool:
     """Whether on all cases the results are those that are due, after one and the same exchange of places."""
-    names = tuple(output.name for output in checks.outputs)
-    if (
-        checks.own is not None
-        or len(names) == 1
-        or any(
-            o.raised is not None or isinstance(named_outputs(checks.outputs, o.result), Problem) for o in observations
-        )
-    ):
+    if checks.own is not None or len(checks.outputs) == 1:
+        return False
+    if any(o.raised or isinstance(named_outputs(checks.outputs, o.result), Problem) for o in observations):
+        return False
+    pairs = list(zip(checks.expected, observations, strict=True))
+    right = [  # for each place of the results: the outputs that could stand there
+        [
+            index
+            for index, output in enumerate(checks.outputs)
+            if all(same_value(output, due.result[index], ours.result[place], checks.tolerance) for due, ours in pairs)
+        ]
+        for place in range(len(checks.outputs))
+    ]
+    as_returned = all(place in outputs for place, outputs in enumerate(right))
+    return not as_returned and _each_has_its_own(right)
+
+
+def _each_has_its_own(choices: Sequence[Sequence[int]]) -> bool:
+    """Whether every place can have one of its choices, and no two the same (a perfect matching)."""
+    holder: dict[int, int] = {}
+
+    def finds(place: int, tried: set[int]) -> bool:
+        for choice in choices[place]:
+            if choice not in tried:
+                tried.add(choice)
+                if choice not in holder or finds(holder[choice], tried):
+                    holder[choice] = place
+                    return True
         return False
 
-    def right(order: tuple[int, ...]) -> bool:
-        return all(
-            agree(due, replace(ours, result=tuple(ours.result[place] for place in order)), names, checks)
-            for due, ours in zip(checks.expected, observations, strict=True)
-        )
-
-    as_returned, *others = permutations(range(len(names)))
-    return not right(as_returned) and any(map(right, others))
+    return all(finds(place, set()) for place in range(len(choices)))
