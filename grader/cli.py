@@ -56,7 +56,7 @@ def release(
     """Make exercises/ and grader/data/ from solutions/ and course.toml."""
     from grader.manifest import load_manifest
     from grader.record import record
-    from grader.release import release_notebooks
+    from grader.release import release_notebooks, student_notebooks
 
     root = course_root()
     with out.status("Releasing notebooks …"), _told():
@@ -72,7 +72,7 @@ def release(
         manifest = load_manifest(root / "course.toml")
         for chapter in manifest.chapters:
             with out.status(f"Registering {chapter.id} …"), _told():
-                register(gradebook_url(term), root, manifest, chapter)
+                register(gradebook_url(term), chapter, student_notebooks(root, manifest, chapter))
             out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
 
 

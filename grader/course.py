@@ -13,12 +13,12 @@ from typing import Any
 import numpy as np
 
 from grader.cases import Case, Checks
+from grader.cells import cell_source
 from grader.evaluate import evaluate, observe
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages
 from grader.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
 from grader.release import (
-    cell_source,
     instructor_notebook,
     release_notebooks,
     stray_files,

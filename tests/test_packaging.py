@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.cells import cell_source
 from grader.manifest import load_manifest
-from grader.release import cell_source, instructor_notebook
+from grader.release import instructor_notebook
 from grader.released import Released
 from grader.statements import solution_pieces, source_pieces
 

@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from grader.cells import cell_source
 from grader.course import Course, generated_files_are_current, nothing_is_stray
 from grader.manifest import load_manifest
 from grader.release import (
     TEXT_STUB,
     ReleaseError,
-    cell_source,
     instructor_notebook,
     release_notebooks,
     stray_files,

@@ -12,13 +12,12 @@ import nbformat
 import numpy as np
 import pytest
 
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
 from grader.release import (
     ReleaseError,
-    cell_source,
     generate,
     instructor_notebook,
-    notebook_bytes,
     release_notebooks,
     source_path,
     stray_notebooks,

@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any
 
 from autograding.classes import CHAPTER, ROOT
+from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
-from grader.release import notebook_bytes
 from grader.released import Released
 
 HELPER = '''"""One assert a result."""

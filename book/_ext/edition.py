@@ -21,9 +21,10 @@ from sphinx.config import Config
 from sphinx.errors import ConfigError
 from sphinx.util.typing import ExtensionMetadata
 
+from grader.cells import cell_source
 from grader.manifest import Manifest, Place
 from grader.record import checks_folder, load_spec
-from grader.release import BEGIN, END, cell_source, instructor_notebook, source_path
+from grader.release import BEGIN, END, instructor_notebook, source_path
 
 CLASS, SELF_STUDY = "class", "self-study"
 

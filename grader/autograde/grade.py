@@ -14,7 +14,7 @@ from typing import Any
 
 from grader.autograde.folder import submitted_files
 from grader.autograde.frames import Fault
-from grader.autograde.notebook import Plan, UnreadableError, as_file, fresh_ids, grade_id, plan, read_notebook
+from grader.autograde.notebook import Plan, UnreadableError, fresh_ids, plan, read_notebook
 from grader.autograde.processes import Starter, WorkerError
 from grader.autograde.runner import run_submission
 from grader.autograde.score import (
@@ -26,10 +26,10 @@ from grader.autograde.score import (
     without_cases,
 )
 from grader.autograde.session import Session
+from grader.cells import check_id, grade_id, notebook_bytes
 from grader.evaluate import verdict
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
-from grader.release import check_id
 from grader.verdict import Verdict
 
 ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
@@ -193,7 +193,7 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
     path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
-    write_whole(path, as_file(content))
+    write_whole(path, notebook_bytes(content))
 
 
 def handed_in_at(folder: Path) -> datetime | None:

@@ -18,12 +18,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
 from grader.autograde.frames import Cell
 from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.stateless import leaves_only_names
-from grader.release import check_id, check_source
+from grader.cells import check_id, check_source, grade_id
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
@@ -141,13 +139,6 @@ def _is_plain(value: object) -> bool:
 def _sound_text(text: str) -> str:
     """The text without half characters (lone surrogates), which JSON can spell and no file can hold."""
     return text.encode("utf-8", "replace").decode("utf-8")
-
-
-def grade_id(cell: Any) -> str | None:
-    """The cell's `grade_id`, if it has one."""
-    entry = cell.metadata.get("nbgrader")
-    name = entry.get("grade_id") if isinstance(entry, dict) else None
-    return name if isinstance(name, str) else None
 
 
 def defines(source: str, name: str) -> bool:
@@ -344,26 +335,6 @@ def _plain(cell: Any) -> Any:
     own = _own(cell)
     own.metadata.pop("nbgrader", None)
     return own
-
-
-def as_file(notebook: Any) -> bytes:
-    """A notebook as the bytes of its file: those of `grader.release.notebook_bytes`, in a tenth of the time."""
-    cells = [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in notebook.cells]
-    for cell in cells:
-        if "outputs" in cell:
-            cell["outputs"] = [_with_lines(output) for output in cell["outputs"]]
-    text = msgspec.json.format(msgspec.json.encode({**notebook, "cells": cells}, order="sorted"), indent=1)
-    return text + b"\n"
-
-
-def _with_lines(output: Any) -> Any:
-    """An output with its texts split into lines, as files have them."""
-    if "text" in output:
-        return {**output, "text": output["text"].splitlines(keepends=True)}
-    if "data" in output:
-        data = {kind: text.splitlines(keepends=True) for kind, text in output["data"].items()}
-        return {**output, "data": data}
-    return output
 
 
 def _own(cell: Any) -> Any:

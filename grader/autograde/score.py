@@ -7,9 +7,10 @@ from dataclasses import replace
 from typing import Any
 
 from grader.autograde.frames import End, Exam, Fault, Request, not_defined
-from grader.autograde.notebook import Plan, copied, grade_id
+from grader.autograde.notebook import Plan, copied
 from grader.autograde.runner import Outcome
 from grader.cases import Checks
+from grader.cells import grade_id
 from grader.evaluate import evaluate, verdict
 from grader.manifest import Limits, Manifest, Notebook
 from grader.render.html import verdict_html

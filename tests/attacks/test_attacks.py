@@ -20,8 +20,8 @@ from grader.autograde import grade, store
 from grader.autograde.frames import Observed, frame_bytes
 from grader.autograde.runner import run_submission
 from grader.autograde.sandbox import Sandbox
+from grader.cells import notebook_bytes
 from grader.manifest import Limits
-from grader.release import notebook_bytes
 
 # What an attack may use: little, so that it is soon used up. The next student has the same room, and more time.
 LIMITS = Limits(

@@ -16,8 +16,8 @@ from grader.autograde.runner import Outcome, run_submission
 from grader.autograde.sandbox import Sandbox
 from grader.autograde.score import autograded_notebook, request_for, verdicts_of, without_cases
 from grader.autograde.session import open_session
+from grader.cells import notebook_bytes
 from grader.manifest import Limits
-from grader.release import notebook_bytes
 from tests.small_course import write_small_course
 
 CHAPTER = "ch01_vanilla_rnn"

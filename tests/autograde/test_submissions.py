@@ -17,8 +17,8 @@ from grader.autograde.pool import here
 from grader.autograde.processes import WorkerError
 from grader.autograde.run import autograde, submissions
 from grader.autograde.session import AutogradeError
+from grader.cells import check_source
 from grader.manifest import UnknownIdError
-from grader.release import check_source
 
 # --- the file ------------------------------------------------------------------------------------------------
 

@@ -25,7 +25,7 @@ def test_all_right(hand_in, notebook):
 
 
 def test_nothing_done(hand_in, session):
-    from grader.release import notebook_bytes
+    from grader.cells import notebook_bytes
 
     result = hand_in(notebook_bytes(session.released["recurrence"]))
     assert result.points == (0, 0)

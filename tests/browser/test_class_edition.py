@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.cells import cell_source
 from grader.manifest import load_manifest
-from grader.release import BEGIN, END, cell_source, instructor_notebook
+from grader.release import BEGIN, END, instructor_notebook
 from grader.statements import SMALLEST
 
 pytestmark = pytest.mark.browser

@@ -16,8 +16,9 @@ from opened import opened
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import Chapter, load_manifest
-from grader.release import cell_source, instructor_notebook, notebook_bytes, student_notebook
+from grader.release import instructor_notebook, student_notebook
 
 pytestmark = pytest.mark.browser
 

@@ -9,8 +9,9 @@ from pydoc_data.topics import topics
 import numpy as np
 import pytest
 
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
-from grader.release import cell_source, instructor_notebook, notebook_bytes, student_notebook
+from grader.release import instructor_notebook, student_notebook
 from solutions.ch01_vanilla_rnn.predictions import sequence_loss
 from solutions.ch01_vanilla_rnn.recurrence import rnn_forward
 from solutions.ch01_vanilla_rnn.writing import generate

@@ -6,8 +6,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
-from grader.release import instructor_notebook, notebook_bytes, student_notebook
+from grader.release import instructor_notebook, student_notebook
 from solutions.ch02_bptt import capstone
 
 ROOT = Path(__file__).parents[2]

@@ -16,7 +16,7 @@ from uuid import uuid4
 
 from grader.autograde.gradebook.database import GradebookError, explained, open_engine, transaction
 from grader.autograde.imports import nbgrader_tables
-from grader.release import check_id
+from grader.cells import check_id
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
