@@ -71,8 +71,3 @@ def test_json_of_a_short_verdict():
         "diagnosis": None,
         "note": "",
     }
-
-
-def test_a_verdict_shows_itself_in_a_terminal_and_in_a_notebook():
-    assert repr(FAILED).startswith("rnn_step   0.5 / 2   ")
-    assert FAILED._repr_html_().startswith("<div")
