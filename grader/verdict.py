@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 Status = Literal["passed", "failed", "error", "unimplemented", "timeout"]
 ProblemKind = Literal["raised", "none", "type", "count", "shape", "dtype", "not_finite", "values", "changed", "judge"]
@@ -69,7 +69,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one exercise: true when all is right. A status of 'timeout' comes of autograding alone."""
+    """What was found of one exercise: true when all is right. A status of 'timeout' comes of autograding alone.
+
+    `unwritten` names another function that this one calls and that is not written yet.
+    """
 
     id: str
     title: str
@@ -81,6 +84,7 @@ class Verdict:
     facets: tuple[FacetResult, ...] = ()
     diagnosis: Diagnosis | None = None
     note: str = ""
+    unwritten: str = ""
 
     def __bool__(self) -> bool:
         return self.status == "passed"

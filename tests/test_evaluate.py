@@ -7,6 +7,7 @@ from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observat
 from grader.codec import Raised
 from grader.evaluate import evaluate, observe
 from grader.manifest import Chapter, Exercise, Notebook, Place
+from grader.render.rows import noted
 from grader.render.text import verdict_text
 
 EXERCISE = Exercise("double", "Double", 3.0, "start")
@@ -119,7 +120,7 @@ def raised(*names):
 def test_what_is_not_written_yet_is_named_where_it_is_another_function(names, note):
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, CASES, raised())
     found = evaluate(PLACE, checks, {}, raised(*names))
-    assert (found.status, found.note, found.cases, found.earned) == ("unimplemented", note, (), 0)
+    assert (found.status, noted(found), found.cases, found.earned) == ("unimplemented", note, (), 0)
 
 
 @pytest.mark.parametrize("strange", [np.inf, -np.inf, np.nan, 1e308, -1e-320])

@@ -89,9 +89,10 @@ def test_a_loop_over_the_stub_says_which_function_is_missing():
     def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
         raise NotImplementedError
 
-    verdict = check("rnn_forward", loop(rnn_step)).verdict
-    assert verdict.status == "unimplemented"
-    assert verdict.note == "rnn_forward calls rnn_step, and that is not written yet."
+    report = check("rnn_forward", loop(rnn_step))
+    assert (report.verdict.status, report.verdict.unwritten) == ("unimplemented", "rnn_step")
+    assert "note           rnn_forward calls rnn_step, and that is not written yet." in repr(report)
+    assert "what to do" not in repr(report)
 
 
 def test_an_unknown_id_names_near_ones():

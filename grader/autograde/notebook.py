@@ -20,6 +20,7 @@ from typing import Any
 
 from grader.autograde.frames import Cell
 from grader.autograde.imports import skip_iri_grammar
+from grader.autograde.remark import Foreign, OddCell
 from grader.autograde.stateless import leaves_only_names
 from grader.cells import check_id, check_source, grade_id
 
@@ -50,7 +51,7 @@ class Plan:
     notebook: Any
     cells: tuple[Cell, ...]
     defining: dict[str, int]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[OddCell | Foreign, ...] = ()
     foreign: bool = False
     unanswered: tuple[str, ...] = ()
 
@@ -185,7 +186,7 @@ _of_long = lru_cache(maxsize=8)(_parsed)  # one may take seconds, and is asked a
 @dataclass
 class _Draft:
     cells: list[Any] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[OddCell | Foreign] = field(default_factory=list)
 
 
 def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
@@ -203,7 +204,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     for name in questions:
         if name not in map(grade_id, draft.cells):
             draft.cells.append(_own(templates[name]))
-            draft.remarks.append(f"no cell answers the question `{name}`; the empty one of the release was put back")
+            draft.remarks.append(OddCell("answer missing", name))
     notebook = copied(released, metadata=copy.deepcopy(released.metadata), cells=draft.cells)
     fresh_ids(notebook)
     defining = {
@@ -218,7 +219,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
     unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
     if foreign:
-        draft.remarks = ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
+        draft.remarks = [Foreign()]
     marked = _without_needless_forks(runnable, {cell.source for cell in released.cells})
     return Plan(notebook, marked, defining, tuple(draft.remarks), foreign, unanswered)
 
@@ -288,13 +289,12 @@ def _take_submitted(
         elif name in seen:
             if name not in checks:
                 draft.cells.append(_plain(cell))
-                what = "both were run, in their order" if name in exercises else "the first is the answer"
-                draft.remarks.append(f"the cell `{name}` stands twice; {what}")
+                draft.remarks.append(OddCell("cell twice" if name in exercises else "answer twice", name))
         else:
             seen.add(name)
             template = templates[name]
             if name in checks and cell.source.strip() != template.source.strip():
-                draft.remarks.append(f"the check cell of `{checks[name]}` was edited; the released one was used")
+                draft.remarks.append(OddCell("check edited", checks[name]))
             taken = _own(template)
             if name not in checks:
                 taken.source = cell.source
@@ -311,7 +311,7 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     if name not in ids:
         at = ids.index(check) if check in ids else len(ids)
         draft.cells.insert(at, _own(templates[name]))
-        draft.remarks.append(f"no cell defines `{name}`; the empty one of the release was put in its place")
+        draft.remarks.append(OddCell("undefined", name))
     ids = [grade_id(cell) for cell in draft.cells]
     definitions = [
         i
@@ -320,14 +320,13 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     ]
     at = ids.index(check) if check in ids else -1
     if definitions[0] < at < definitions[-1]:
-        draft.remarks.append(f"`{name}` is defined again below its check cell; what stands above it was graded")
+        draft.remarks.append(OddCell("defined again", name))
     if definitions[0] < at:
         return
     cell = draft.cells.pop(at) if at >= 0 else _own(templates[check])
     draft.cells.insert(definitions[-1] + (0 if at >= 0 else 1), cell)
     if not foreign:
-        was = "stood above the cell that defines it; it was moved below" if at >= 0 else "was missing; it was put back"
-        draft.remarks.append(f"the check cell of `{name}` {was}")
+        draft.remarks.append(OddCell("check above" if at >= 0 else "check missing", name))
 
 
 def _plain(cell: Any) -> Any:

@@ -12,6 +12,8 @@ from right_work import RIGHT
 
 from grader.autograde.notebook import Plan, plan, read_notebook
 from grader.autograde.plain import Plain
+from grader.autograde.remark import Remark
+from grader.autograde.report import remark_line
 from grader.autograde.runner import Outcome, run_submission
 from grader.autograde.sandbox import Sandbox
 from grader.autograde.score import autograded_notebook, request_for, verdicts_of, without_cases
@@ -49,6 +51,11 @@ class Result:
     @property
     def points(self):
         return tuple(verdict.earned for verdict in self.verdicts.values())
+
+    @property
+    def remarks(self):
+        """What an instructor reads of its cells."""
+        return [remark_line(Remark(odd)) for odd in self.plan.remarks]
 
     def shown(self, name):
         """What the student sees of an exercise in the autograded notebook."""

@@ -306,7 +306,7 @@ def test_defined_again_below_the_check(hand_in, notebook, above):
     notebook.append(step("return None") if above == RIGHT["rnn_step"] else RIGHT["rnn_step"])
     result = hand_in(notebook.tree)
     assert result.points == (2 if above == RIGHT["rnn_step"] else 0, 2)
-    assert "`rnn_step` is defined again below its check cell; what stands above it was graded" in result.plan.remarks
+    assert "`rnn_step` is defined again below its check cell; what stands above it was graded" in result.remarks
 
 
 def test_changed_from_afar_before_the_check(hand_in, notebook):

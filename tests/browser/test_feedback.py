@@ -10,6 +10,7 @@ from opened import PHONE, WIDE, Troubles, axe_violations, images_without_words, 
 from playwright.sync_api import Browser, expect
 
 from grader.autograde.grade import Graded
+from grader.autograde.remark import LeftOut, OddCell, Remark
 from grader.autograde.score import without_cases
 from grader.evaluate import evaluate, observe, verdict
 from grader.feedback.page import feedback_page
@@ -53,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         manifest.place("generate"), "timeout", note="generate was stopped after 5 s."
     )
     del public["writing"]["generate"]
-    remarks = ("recurrence: the check cell of `rnn_step` was edited; the released one was used", WORDY)
+    remarks = (Remark(OddCell("check edited", "rnn_step"), "recurrence"), Remark(LeftOut(WORDY, 4_100_000)))
     unanswered = {"capstone": ("why_it_writes",)}
     pages = {
         "wrong": Graded(WORDY, wrong, public, remarks, unanswered=unanswered, sandboxed=False),
