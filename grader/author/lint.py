@@ -13,7 +13,6 @@ from typing import Any
 import numpy as np
 
 from grader.author.notebooks import (
-    cell_source,
     instructor_notebook,
     release_notebooks,
     stray_files,
@@ -23,12 +22,14 @@ from grader.author.notebooks import (
 from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, record, reference, stray
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.spec import Spec
+from grader.cells import cell_source
 from grader.checking.case import Case, Checks
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Manifest, Place, load_manifest
 from grader.messages import Messages
 from grader.released import OWN_JUDGE
+from grader.render.text import verdict_text
 
 OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
 
@@ -108,7 +109,7 @@ def right_ones_pass(subject: Subject) -> list[str]:
     if len(functions) < 2:
         return ["there is no alternative; write at least one right solution of another kind"]
     return [
-        f"{name} fails:\n{verdict}"
+        f"{name} fails:\n{verdict_text(verdict)}"
         for name, function in functions.items()
         for verdict in subject.verdicts(function)
         if not verdict
@@ -122,7 +123,11 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
     namespace: dict[str, Any] = {"np": np}
     exec(cell_source(notebook, place.exercise.id), namespace)
     (verdict, *_) = subject.verdicts(namespace[place.exercise.id])
-    return [] if verdict.status == "unimplemented" else [f"the stub's verdict is {verdict.status!r}:\n{verdict}"]
+    return (
+        []
+        if verdict.status == "unimplemented"
+        else [f"the stub's verdict is {verdict.status!r}:\n{verdict_text(verdict)}"]
+    )
 
 
 def misconceptions_are_named(subject: Subject) -> list[str]:
@@ -138,7 +143,9 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
             for verdict in subject.verdicts(function):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if verdict or found != name:
-                    problems.append(f"{function.__name__} is not named {name!r}, but {found!r}:\n{verdict}")
+                    problems.append(
+                        f"{function.__name__} is not named {name!r}, but {found!r}:\n{verdict_text(verdict)}"
+                    )
                 elif not abs(verdict.earned - due) < 1e-9:
                     problems.append(f"{function.__name__} earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
     return problems
