@@ -58,8 +58,8 @@ def check_cost() -> dict[str, dict[str, float]]:
         times = []
         for _ in range(CHECKS + 1):
             start = time.perf_counter()
-            verdict = check(name, function)
-            verdict._repr_html_()  # what the notebook shows is part of the wait
+            report = check(name, function)
+            report._repr_html_()  # what the notebook shows is part of the wait
             times.append((time.perf_counter() - start) * 1e3)
         costs[name] = {"first": times[0], "median": statistics.median(times[1:]), "max": max(times[1:])}
     return costs

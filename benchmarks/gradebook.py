@@ -29,6 +29,7 @@ sys.path[:0] = [str(ROOT / "tests" / "autograde")]
 import nbgrader_api  # noqa: E402
 import postgres_server  # noqa: E402
 
+from grader.author.notebooks import student_notebooks  # noqa: E402
 from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register  # noqa: E402
 from grader.autograde.gradebook.database import open_engine, transaction  # noqa: E402
 from grader.manifest import load_manifest  # noqa: E402
@@ -52,7 +53,7 @@ def timed(work: Callable[[], None]) -> tuple[float, float]:
 def measure(ours: str, theirs: str, number: int) -> dict[str, Any]:
     """Medians of first recordings and of later ones, which change all scores; and of the floor."""
     for url in (ours, theirs):
-        register(url, ROOT, load_manifest(ROOT / "course.toml"), CHAPTER)
+        register(url, CHAPTER, student_notebooks(ROOT, load_manifest(ROOT / "course.toml"), CHAPTER))
     found: dict[str, Any] = {}
     students = nbgrader_api.api.Student.__table__
     with open_engine(ours) as floor, open_gradebook(theirs) as gradebook, open_writer(ours, CHAPTER.id) as writer:

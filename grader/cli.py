@@ -54,7 +54,7 @@ def release(
     ] = None,
 ) -> None:
     """Make exercises/ and grader/data/ from solutions/ and course.toml."""
-    from grader.author.notebooks import release_notebooks
+    from grader.author.notebooks import release_notebooks, student_notebooks
     from grader.author.record import record
     from grader.manifest import load_manifest
 
@@ -72,7 +72,7 @@ def release(
         manifest = load_manifest(root / "course.toml")
         for chapter in manifest.chapters:
             with out.status(f"Registering {chapter.id} …"), _told():
-                register(gradebook_url(term), root, manifest, chapter)
+                register(gradebook_url(term), chapter, student_notebooks(root, manifest, chapter))
             out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
 
 

@@ -9,17 +9,17 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import CheckFailed, Verdict
 from grader.messages import LEVELS
 from grader.released import COURSE
-from grader.render.notes import Hint, Progress
+from grader.render.notes import Hint, Progress, Report
 
 _latest: dict[
     str, Verdict
 ] = {}  # what this session's checks found last: for `progress`, and for exercises that build on others
 
 
-def check(exercise_id: str, function: Any) -> Verdict:
+def check(exercise_id: str, function: Any) -> Report:
     """Run the public checks of an exercise on your function, and say what they found.
 
-    Returns a `Verdict`, which is true when all is right; it never raises on a wrong answer. Under nbgrader's own
+    Returns a report, which is true when all is right; it never raises on a wrong answer. Under nbgrader's own
     Validate it raises CheckFailed instead, so that a validated notebook is a right one. Raises UnknownIdError for an
     id that the course does not have.
     """
@@ -28,9 +28,10 @@ def check(exercise_id: str, function: Any) -> Verdict:
     wrong_needs = [name for name in place.exercise.needs if name in _latest and not _latest[name]]
     verdict = evaluate(place, checks, COURSE.messages(exercise_id).mistakes, observe(checks, function), wrong_needs)
     _latest[exercise_id] = verdict
-    if not verdict and os.environ.get("NBGRADER_EXECUTION"):
-        raise CheckFailed(repr(verdict))
-    return verdict
+    report = Report(verdict)
+    if not report and os.environ.get("NBGRADER_EXECUTION"):
+        raise CheckFailed(repr(report))
+    return report
 
 
 def hint(exercise_id: str, level: int = 1) -> Hint:

@@ -9,8 +9,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.author.notebooks import cell_source, instructor_notebook
+from grader.author.notebooks import instructor_notebook
 from grader.author.shown_solutions import solution_pieces, source_pieces
+from grader.cells import cell_source
 from grader.manifest import load_manifest
 from grader.released import Released
 

@@ -8,12 +8,12 @@ from grader.author.lint import Course, generated_files_are_current, nothing_is_s
 from grader.author.notebooks import (
     TEXT_STUB,
     ReleaseError,
-    cell_source,
     instructor_notebook,
     release_notebooks,
     stray_files,
     student_notebook,
 )
+from grader.cells import cell_source
 from grader.manifest import load_manifest
 
 COURSE = """

@@ -14,15 +14,14 @@ import pytest
 
 from grader.author.notebooks import (
     ReleaseError,
-    cell_source,
     generate,
     instructor_notebook,
-    notebook_bytes,
     release_notebooks,
     source_path,
     stray_notebooks,
     student_notebook,
 )
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
 
 ROOT = Path(__file__).parents[1]

@@ -10,6 +10,7 @@ from grader.checking.evaluate import evaluate, observe
 from grader.codec import Fixture, encode
 from grader.manifest import ManifestError, UnknownIdError, load_manifest
 from grader.released import COURSE, Released, cases_tree, checks_from_trees, outputs_tree
+from grader.render.text import verdict_text
 
 DEMO = Path(__file__).parent / "course"
 PLACES = load_manifest(DEMO / "course.toml").places
@@ -68,7 +69,7 @@ def test_the_reference_and_every_alternative_pass(released, name):
     spec = load_spec(DEMO, PLACES[name])
     for function in (reference(DEMO, PLACES[name]), *spec.alternatives.values()):
         found = verdict(released, name, function)
-        assert found, repr(found)
+        assert found, verdict_text(found)
         assert found.earned == PLACES[name].exercise.points
 
 
@@ -90,7 +91,7 @@ def test_every_misconception_is_named_on_public_and_on_hidden_cases(released, na
 def test_the_case_names_a_fixture_and_the_report_a_function(released):
     case = released.checks("apply_twice").cases[1]
     assert isinstance(case.inputs["f"], Fixture)
-    report = repr(verdict(released, "apply_twice", lambda f, x: f(x)))
+    report = verdict_text(verdict(released, "apply_twice", lambda f, x: f(x)))
     assert "f=(a function)," in report
 
 
@@ -129,7 +130,7 @@ def test_its_own_judge_says_what_is_due_and_names_no_wrong_cause(released, funct
     found = verdict(released, "keep_mask", function)
     assert found.status == "failed"
     assert found.diagnosis is None
-    assert says in repr(found)
+    assert says in verdict_text(found)
 
 
 def test_no_value_is_recorded_where_none_is_fixed(released):

@@ -11,6 +11,8 @@ import grader
 from grader import check, hint, progress
 from grader.checking.verdict import CheckFailed
 from grader.manifest import UnknownIdError
+from grader.render.html import verdict_html
+from grader.render.text import verdict_text
 from tests.conftest import exercise
 
 pytestmark = pytest.mark.usefixtures("session")
@@ -44,17 +46,25 @@ def test_that_is_all_a_student_imports():
 
 
 def test_a_right_function_passes():
-    verdict = check("rnn_step", rnn_step)
-    assert verdict
+    report = check("rnn_step", rnn_step)
+    assert report
+    verdict = report.verdict
     assert (verdict.status, verdict.earned, verdict.points, verdict.diagnosis) == ("passed", 2, 2, None)
-    assert repr(verdict) == "rnn_step   2 / 2   right on all 7 cases"
+    assert repr(report) == "rnn_step   2 / 2   right on all 7 cases"
 
 
 def test_a_wrong_function_raises_nothing_and_is_named():
-    verdict = check("rnn_step", no_bias)
-    assert not verdict
-    assert verdict.diagnosis.id == "no_bias"
-    assert "b_h" in verdict.diagnosis.text
+    report = check("rnn_step", no_bias)
+    assert not report
+    assert report.verdict.diagnosis.id == "no_bias"
+    assert "b_h" in report.verdict.diagnosis.text
+
+
+def test_a_report_shows_its_verdict_wherever_it_is_shown():
+    report = check("rnn_step", no_bias)
+    assert repr(report) == str(report) == verdict_text(report.verdict)
+    assert report._repr_html_() == verdict_html(report.verdict)
+    assert report.to_json() == report.verdict.to_json()
 
 
 @pytest.mark.parametrize("thing", [None, 3, "rnn_step", lambda: 0, lambda **_: 1 / 0, lambda **_: sys.exit(0), stub])
@@ -63,10 +73,10 @@ def test_nothing_that_is_passed_raises(thing):
 
 
 def test_the_stub_is_not_implemented_yet():
-    verdict = check("rnn_step", stub)
-    assert (verdict.status, verdict.earned) == ("unimplemented", 0)
-    assert "not implemented yet" in repr(verdict)
-    assert "NotImplementedError:" not in repr(verdict)
+    report = check("rnn_step", stub)
+    assert (report.verdict.status, report.verdict.earned) == ("unimplemented", 0)
+    assert "not implemented yet" in repr(report)
+    assert "NotImplementedError:" not in repr(report)
 
 
 def test_a_loop_over_the_stub_says_which_function_is_missing():
@@ -79,9 +89,10 @@ def test_a_loop_over_the_stub_says_which_function_is_missing():
     def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
         raise NotImplementedError
 
-    verdict = check("rnn_forward", loop(rnn_step))
-    assert verdict.status == "unimplemented"
-    assert verdict.note == "rnn_forward calls rnn_step, and that is not written yet."
+    report = check("rnn_forward", loop(rnn_step))
+    assert (report.verdict.status, report.verdict.unwritten) == ("unimplemented", "rnn_step")
+    assert "note           rnn_forward calls rnn_step, and that is not written yet." in repr(report)
+    assert "what to do" not in repr(report)
 
 
 def test_an_unknown_id_names_near_ones():
@@ -103,11 +114,11 @@ def test_under_validate_a_wrong_answer_raises_its_report(monkeypatch):
 
 
 def test_what_an_exercise_builds_on_is_to_be_mended_first():
-    assert check("rnn_forward", forward_without_bias).diagnosis is None  # nothing is known of rnn_step yet
+    assert check("rnn_forward", forward_without_bias).verdict.diagnosis is None  # nothing is known of rnn_step yet
     check("rnn_step", no_bias)
-    assert check("rnn_forward", forward_without_bias).diagnosis.id == "needs"
+    assert check("rnn_forward", forward_without_bias).verdict.diagnosis.id == "needs"
     check("rnn_step", rnn_step)
-    assert check("rnn_forward", forward_without_bias).diagnosis is None
+    assert check("rnn_forward", forward_without_bias).verdict.diagnosis is None
 
 
 def test_hints_grow_plainer_by_level():

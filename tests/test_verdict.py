@@ -29,6 +29,7 @@ FAILED = Verdict(
     facets=(FacetResult("several", 0.0, 1.5), FacetResult("one", 0.5, 0.5)),
     diagnosis=Diagnosis("no_bias", "The bias `b_h` is missing from the sum."),
     note="a note",
+    unwritten="rnn_step",
 )
 
 
@@ -70,9 +71,5 @@ def test_json_of_a_short_verdict():
         "facets": [],
         "diagnosis": None,
         "note": "",
+        "unwritten": "",
     }
-
-
-def test_a_verdict_shows_itself_in_a_terminal_and_in_a_notebook():
-    assert repr(FAILED).startswith("rnn_step   0.5 / 2   ")
-    assert FAILED._repr_html_().startswith("<div")

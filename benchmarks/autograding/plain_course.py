@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from autograding.classes import CHAPTER, ROOT
-from grader.author.notebooks import notebook_bytes
+from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
 from grader.released import Released
 

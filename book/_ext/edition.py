@@ -22,8 +22,9 @@ from sphinx.errors import ConfigError
 from sphinx.util.typing import ExtensionMetadata
 
 from grader.author.changes import sources
-from grader.author.notebooks import BEGIN, END, cell_source, instructor_notebook, source_path
+from grader.author.notebooks import BEGIN, END, instructor_notebook, source_path
 from grader.author.record import checks_folder, load_spec
+from grader.cells import cell_source
 from grader.manifest import Manifest, Place
 
 CLASS, SELF_STUDY = "class", "self-study"

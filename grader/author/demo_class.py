@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 from grader.author.changes import sources
-from grader.author.notebooks import check_id, notebook_bytes, student_notebook
+from grader.author.notebooks import student_notebooks
 from grader.author.record import fixtures_path, load_spec, reference
 from grader.author.spec import Spec
+from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.drivers import drive
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
@@ -98,13 +99,13 @@ def _metadata_lost(notebook: Any, exercises: list[str]) -> bytes:
 
 
 def _cell_deleted(notebook: Any, exercises: list[str]) -> bytes:
-    notebook.cells = [c for c in notebook.cells if c.metadata.get("nbgrader", {}).get("grade_id") != exercises[-1]]
+    notebook.cells = [c for c in notebook.cells if grade_id(c) != exercises[-1]]
     return notebook_bytes(notebook)
 
 
 def _syntax_error(notebook: Any, exercises: list[str]) -> bytes:
     for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == exercises[0]:
+        if grade_id(cell) == exercises[0]:
             cell.source = cell.source.replace("):", ")", 1)
     return notebook_bytes(notebook)
 
@@ -139,7 +140,7 @@ def demo_class(root: Path, out: Path, chapter_id: str, students: int, seed: int)
             shutil.rmtree(out / name)
         else:
             (out / name).unlink(missing_ok=True)
-    releases = {n.name: student_notebook(root, manifest, chapter, n) for n in chapter.notebooks}
+    releases = student_notebooks(root, manifest, chapter)
     works = {exercise.id: _works(root, manifest.place(exercise.id)) for exercise in chapter.exercises}
     decks = {name: _shuffled(rng, found) for name, found in works.items()}
     breakages = _shuffled(rng, list(_BREAKAGES))
@@ -198,7 +199,7 @@ def _student(
         questions = {question.id for question in notebook.questions}
         chosen = {name: works[name][0] if broken else next(decks[name]) for name in exercises}
         for cell in content.cells:
-            name = cell.metadata.get("nbgrader", {}).get("grade_id")
+            name = grade_id(cell)
             if name in chosen and chosen[name].source is not None:
                 cell.source = chosen[name].source
             elif name in questions and not broken:

@@ -15,7 +15,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from grader.author.notebooks import (
-    cell_source,
     generate,
     instructor_notebook,
     release_notebooks,
@@ -35,6 +34,7 @@ from grader.author.record import (
 )
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.spec import Spec
+from grader.cells import cell_source
 from grader.checking.case import Case, Checks
 from grader.checking.diagnose.counterfactual import in_short
 from grader.checking.evaluate import evaluate, observe
@@ -42,6 +42,7 @@ from grader.checking.verdict import Verdict
 from grader.manifest import Chapter, Manifest, Notebook, Place, load_manifest
 from grader.messages import Messages
 from grader.released import OWN_JUDGE
+from grader.render.text import verdict_text
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -161,7 +162,7 @@ def right_ones_pass(subject: Subject) -> list[str]:
     if len(functions) < 2:
         return ["there is no alternative; write at least one right solution of another kind"]
     return [
-        f"{name} fails:\n{verdict}"
+        f"{name} fails:\n{verdict_text(verdict)}"
         for name, function in functions.items()
         for verdict in subject.verdicts(function)
         if not verdict
@@ -176,7 +177,9 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
     namespace = _imported(notebook, {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
     exec(source, namespace)
     (verdict, *_) = subject.verdicts(namespace[name])
-    return [] if verdict.status == "unimplemented" else [f"the stub's verdict is {verdict.status!r}:\n{verdict}"]
+    if verdict.status == "unimplemented":
+        return []
+    return [f"the stub's verdict is {verdict.status!r}:\n{verdict_text(verdict)}"]
 
 
 def _imported(notebook: Any, names: set[str]) -> dict[str, Any]:
@@ -209,7 +212,7 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
             for verdict in subject.verdicts(function):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if verdict or found != name:
-                    problems.append(f"{what} is not named {name!r}, but {found!r}:\n{verdict}")
+                    problems.append(f"{what} is not named {name!r}, but {found!r}:\n{verdict_text(verdict)}")
                 elif not abs(verdict.earned - due) < 1e-9:
                     problems.append(f"{what} earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
     return problems

@@ -10,14 +10,14 @@ from __future__ import annotations
 import ast
 import copy
 import hashlib
-import os
 import re
-import tempfile
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.cells import check_id, check_source, grade_id, notebook_bytes
+from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
 
 if TYPE_CHECKING:
@@ -38,16 +38,6 @@ class ReleaseError(Exception):
 def source_path(root: Path, chapter: Chapter, notebook: Notebook) -> Path:
     """Where the source of a notebook stands: solutions/CHAPTER/NOTEBOOK.py."""
     return root / "solutions" / chapter.id / f"{notebook.name}.py"
-
-
-def check_id(exercise_id: str) -> str:
-    """The grade_id of the cell that checks an exercise, which is also its name in the gradebook."""
-    return f"{exercise_id}-check"
-
-
-def check_source(exercise_id: str) -> str:
-    """The source of the cell that checks an exercise."""
-    return f'check("{exercise_id}", {exercise_id})'
 
 
 def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebook: Notebook) -> NotebookNode:
@@ -90,6 +80,11 @@ def student_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebook:
     return generate(instructor, source_path(root, chapter, notebook))
 
 
+def student_notebooks(root: Path, manifest: Manifest, chapter: Chapter) -> dict[str, NotebookNode]:
+    """All notebooks of a chapter as students get them, by name. Raises ReleaseError."""
+    return {notebook.name: student_notebook(root, manifest, chapter, notebook) for notebook in chapter.notebooks}
+
+
 def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
     """Run nbgrader's own steps of `generate_assignment` on a copy of the instructor's notebook.
 
@@ -126,9 +121,9 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
     manifest = load_manifest(root / "course.toml")
     check_sources(root, manifest)
     contents = {
-        out / chapter.id / f"{notebook.name}.ipynb": notebook_bytes(student_notebook(root, manifest, chapter, notebook))
+        out / chapter.id / f"{name}.ipynb": notebook_bytes(student)
         for chapter in manifest.chapters
-        for notebook in chapter.notebooks
+        for name, student in student_notebooks(root, manifest, chapter).items()
     }
     contents |= {out / relative: path.read_bytes() for relative, path in data_files(root, manifest).items()}
     return [path for path, content in contents.items() if _write_if_changed(path, content)]
@@ -176,25 +171,6 @@ def stray_files(root: Path, manifest: Manifest, out: Path) -> list[Path]:
     listed = {out / relative for relative in data_files(root, manifest)}
     found = (path for path in out.rglob("*") if path.is_file() and path.suffix != ".ipynb")
     return sorted(p for p in found if p not in listed and not any(n.startswith(".") for n in p.relative_to(out).parts))
-
-
-def notebook_bytes(notebook: NotebookNode) -> bytes:
-    """A notebook as the bytes of its file."""
-    import nbformat
-
-    text: str = nbformat.writes(notebook)
-    return (text.rstrip("\n") + "\n").encode("utf-8")
-
-
-def cell_source(notebook: NotebookNode, grade_id: str) -> str:
-    """The source of the cell with this grade_id. Raises KeyError where there is no such cell.
-
-    Of an exercise it is the solution in the instructor's notebook and the stub in the student's.
-    """
-    for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade_id") == grade_id:
-            return str(cell.source)
-    raise KeyError(grade_id)
 
 
 # --- reading the source ---------------------------------------------------------------------------
@@ -345,11 +321,11 @@ def _defined_names(source: str) -> list[str]:
 # --- making the cells -----------------------------------------------------------------------------
 
 
-def _nbgrader_metadata(grade_id: str, *, solution: bool, points: float | None = None) -> dict[str, Any]:
+def _nbgrader_metadata(name: str, *, solution: bool, points: float | None = None) -> dict[str, Any]:
     grade = points is not None
     metadata = {
         "grade": grade,
-        "grade_id": grade_id,
+        "grade_id": name,
         "locked": grade and not solution,
         "schema_version": 3,
         "solution": solution,
@@ -373,7 +349,7 @@ def _finish(cells: list[NotebookNode], chapter: Chapter, notebook: Notebook) -> 
 
     seen: Counter[str] = Counter()
     for cell in cells:
-        key = cell.metadata.get("nbgrader", {}).get("grade_id") or f"{cell.cell_type}:{cell.source}"
+        key = grade_id(cell) or f"{cell.cell_type}:{cell.source}"
         seen[key] += 1
         text = f"{chapter.id}/{notebook.name}:{seen[key]}:{key}"
         cell["id"] = hashlib.sha256(text.encode()).hexdigest()[:12]
@@ -417,14 +393,5 @@ def _raises_at_once(tree: ast.AST) -> bool:
 def _write_if_changed(path: Path, content: bytes) -> bool:
     if path.is_file() and path.read_bytes() == content:
         return False
-    path.parent.mkdir(parents=True, exist_ok=True)
-    descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(descriptor, "wb") as file:
-            file.write(content)
-        os.chmod(name, 0o644)
-        os.replace(name, path)
-    except BaseException:
-        Path(name).unlink(missing_ok=True)
-        raise
+    write_whole(path, content)
     return True

@@ -74,6 +74,7 @@ def verdict(
     facets: tuple[FacetResult, ...] = (),
     diagnosis: Diagnosis | None = None,
     note: str = "",
+    unwritten: str = "",
 ) -> Verdict:
     """A verdict on this exercise; what it earned is the sum of its facets."""
     exercise = place.exercise
@@ -89,13 +90,12 @@ def verdict(
         facets,
         diagnosis,
         note,
+        unwritten,
     )
 
 
 def _unimplemented(place: Place, checks: Checks, observations: tuple[Observation, ...]) -> Verdict:
     raised = observations[0].raised
-    note = ""
     names = [line.partition(", in ")[2].partition(":")[0] for line in raised.lines] if raised is not None else []
-    if checks.id in names and names[-1] != checks.id:
-        note = f"{checks.id} calls {names[-1]}, and that is not written yet."
-    return verdict(place, "unimplemented", note=note)
+    calls_another = checks.id in names and names[-1] != checks.id
+    return verdict(place, "unimplemented", unwritten=names[-1] if calls_another else "")

@@ -1,4 +1,4 @@
-"""The verdict: what a check found, as plain values that every renderer and the gradebook share."""
+"""The verdict: what a check found, as plain values. `grader.render` shows it."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-FORMAT_VERSION = 1
+FORMAT_VERSION = 2
 
 Status = Literal["passed", "failed", "error", "unimplemented", "timeout"]
 ProblemKind = Literal["raised", "none", "type", "count", "shape", "dtype", "not_finite", "values", "changed", "judge"]
@@ -69,8 +69,10 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What `check` returns: true when all is right. `status` is one of
-    'passed', 'failed', 'error', 'unimplemented', 'timeout' (the last in autograding alone)."""
+    """What was found of one exercise: true when all is right. A status of 'timeout' comes of autograding alone.
+
+    `unwritten` names another function that this one calls and that is not written yet.
+    """
 
     id: str
     title: str
@@ -82,6 +84,7 @@ class Verdict:
     facets: tuple[FacetResult, ...] = ()
     diagnosis: Diagnosis | None = None
     note: str = ""
+    unwritten: str = ""
 
     def __bool__(self) -> bool:
         return self.status == "passed"
@@ -98,18 +101,8 @@ class Verdict:
         """The verdict as JSON, with the format's version."""
         return msgspec.json.encode(self.to_dict()).decode()
 
-    def __repr__(self) -> str:
-        from grader.render.text import verdict_text
-
-        return verdict_text(self)
-
-    def _repr_html_(self) -> str:
-        from grader.render.html import verdict_html
-
-        return verdict_html(self)
-
 
 class CheckFailed(Exception):  # noqa: N818 - it is a sentence in a student's notebook
-    """Raised in place of a verdict where nbgrader's own Validate runs the notebook, so that its button tells the
+    """Raised in place of a report where nbgrader's own Validate runs the notebook, so that its button tells the
     truth.
     """

@@ -1,129 +1,89 @@
-"""What grading noted of a notebook, in words for the student whose it is: what happened, and what it means for them.
+"""What grading noticed of a submission, in words for the student whose it is: what happened, and what it means.
 
-Grading writes its remarks for an instructor, a line each. Here those of one kind are told together; what is known
-under the exercise itself is left out.
+Remarks of one kind are told together; what is known under the exercise itself is left out.
 """
 
 from __future__ import annotations
 
-import re
-
+from grader.autograde.fault import Fault
+from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
 from grader.manifest import Chapter
 from grader.render.rows import harmless
 
 MOST = 20  # sentences; a notebook can be made to earn thousands
 
-# What a remark says behind the notebook's name, and what the student reads. {0} are the names, those of one kind
-# together; an empty sentence is told under the exercise already.
-_NOTED: tuple[tuple[str, str], ...] = (
-    (
-        r"the check cell of (`\w+`) was edited; the released one was used",
-        "Check cells that read differently from the released ones: {0}. The released ones were used; "
-        "this costs no points.",
-    ),
-    (
-        r"the check cell of (`\w+`) was missing; it was put back",
-        "Check cells that were missing: {0}. They were put back; this costs no points.",
-    ),
-    (
-        r"the check cell of (`\w+`) stood above the cell that defines it; it was moved below",
-        "Check cells that stood above the cell that defines their function: {0}. They were moved below it; "
-        "this costs no points.",
-    ),
-    (
-        r"no cell defines (`\w+`); the empty one of the release was put in its place",
-        "No cell was found that defines: {0}. If you wrote it, look whether it is in the file that you handed in.",
-    ),
-    (
-        r"(`\w+`) is defined again below its check cell; what stands above it was graded",
-        "Defined again below its check: {0}. What stands above the check was graded.",
-    ),
-    (
-        r"the cell (`\w+`) stands twice; both were run, in their order",
-        "Cells that stand twice: {0}. Both were run, in their order, so the later one counts.",
-    ),
-    (
-        r"the cell (`\w+`) stands twice; the first is the answer",
-        "Answers that stand twice: {0}. The first is the one that is read.",
-    ),
-    (
-        r"no cell answers the question (`\w+`); the empty one of the release was put back",
-        "No cell was found that answers: {0}. If you wrote it, look whether it is in the file that you handed in.",
-    ),
-    (
-        r"nothing of this notebook's exercises was found in it; is it from another assignment\?",
-        "Nothing of this notebook's exercises was found in the file. Is it from another assignment?",
-    ),
-)
-_ENDED: tuple[tuple[str, str], ...] = (
-    (
-        r"stopped after (\S+) s",
-        "Cell {cell} did not end within {0} s and was stopped. The other cells were run without it. "
-        "Is there a loop that cannot end?",
-    ),
-    (
-        r"stopped, since it needed more memory than it may have",
-        "Cell {cell} needed more memory than a notebook may have and was stopped. "
-        "The other cells were run without it. Does something in it grow without end?",
-    ),
-    (
-        r"the Python process ended",
-        "Cell {cell} did not end: Python itself ended while it ran. The other cells were run without it. "
-        "Does it end Python?",
-    ),
-)
-_OF_CELL = re.compile(r"(?:cell (?P<cell>\d+)|(?P<check>the check of \w+)|between cells): (?P<text>.*)", re.DOTALL)
-_TOO_LARGE = re.compile(r"(.+) was not laid beside the notebooks: too large or too many", re.DOTALL)
-_OTHER_NAME = re.compile(r"(.+); (.+) was graded in its place", re.DOTALL)
+# {} are the names, those of one kind together.
+_ODD_CELLS = {
+    "check edited": "Check cells that read differently from the released ones: {}. The released ones were used; "
+    "this costs no points.",
+    "check missing": "Check cells that were missing: {}. They were put back; this costs no points.",
+    "check above": "Check cells that stood above the cell that defines their function: {}. They were moved below it; "
+    "this costs no points.",
+    "undefined": "No cell was found that defines: {}. If you wrote it, look whether it is in the file that you handed "
+    "in.",
+    "defined again": "Defined again below its check: {}. What stands above the check was graded.",
+    "cell twice": "Cells that stand twice: {}. Both were run, in their order, so the later one counts.",
+    "answer twice": "Answers that stand twice: {}. The first is the one that is read.",
+    "answer missing": "No cell was found that answers: {}. If you wrote it, look whether it is in the file that you "
+    "handed in.",
+}
 
 
-def for_student(chapter: Chapter, remarks: tuple[str, ...]) -> list[tuple[str, str]]:
+def for_student(chapter: Chapter, remarks: tuple[Remark, ...]) -> list[tuple[str, str]]:
     """(A notebook's title or '', a sentence) for each thing that the student should know, in order."""
     titles = {notebook.name: notebook.title for notebook in chapter.notebooks}
-    prefix = re.compile(rf"({'|'.join(titles)})(?:: |, (?=cell |the check of |between cells))(.*)", re.DOTALL)
     told: dict[tuple[str, str], list[str]] = {}
     for remark in remarks:
-        found = prefix.fullmatch(remark)
-        title, text = (titles[found[1]], found[2]) if found else ("", remark)
-        sentence, name = _told(text) if found else _of_files(text)
+        title, what = titles.get(remark.notebook, ""), remark.what
+        sentence = _ODD_CELLS[what.kind] if isinstance(what, OddCell) else _sentence(what)
         if sentence:
             names = told.setdefault((title, sentence), [])
-            if name and name not in names:
-                names.append(name)
+            if isinstance(what, OddCell) and what.name not in names:
+                names.append(what.name)
     sentences = [
-        (title, harmless(sentence.replace("{0}", ", ".join(names)))) for (title, sentence), names in told.items()
+        (title, harmless(sentence.format(", ".join(f"`{name}`" for name in names)) if names else sentence))
+        for (title, sentence), names in told.items()
     ]
     if len(sentences) > MOST:
         return [*sentences[:MOST], ("", f"There is more of this kind: {len(sentences) - MOST} remarks.")]
     return sentences
 
 
-def _told(text: str) -> tuple[str, str]:
-    """The sentence for a remark on a notebook, and the name that belongs into it; ('', '') where nothing is to say."""
-    for pattern, sentence in _NOTED:
-        if found := re.fullmatch(pattern, text):
-            return sentence, found[1] if found.groups() else ""
-    found = _OF_CELL.fullmatch(text)
-    if found is None:
-        return f"It could not be read: {text}.", ""
-    if found["check"]:
-        return "", ""
-    if found["cell"] is None:
-        return f"It could not be run to its end: {found['text']}.", ""
-    for pattern, sentence in _ENDED:
-        if ended := re.fullmatch(pattern, found["text"]):
-            return sentence.replace("{cell}", found["cell"]), ended[1] if ended.groups() else ""
-    return f"Cell {found['cell']} could not be run to its end: {found['text']}.", ""
+def _sentence(what: Foreign | Unreadable | Ended | LeftOut | OtherName) -> str:
+    """The sentence for a remark that stands alone; empty where nothing is to say."""
+    match what:
+        case Foreign():
+            return "Nothing of this notebook's exercises was found in the file. Is it from another assignment?"
+        case Unreadable(reason):
+            return f"It could not be read: {reason}."
+        case Ended(fault, exercise):
+            return "" if exercise is not None else _of_cell(fault)
+        case LeftOut(file, size):
+            return (
+                f"The file {file} ({size / 1e6:.1f} MB) did not lie beside your notebooks while they ran: "
+                "it is too large, or one too many."
+            )
+        case OtherName(due, is_folder, taken):
+            why = absence(due, is_folder)
+            return f"{why[0].upper()}{why[1:]}, so {taken} was graded. Keep the name of the file that you were given."
 
 
-def _of_files(text: str) -> tuple[str, str]:
-    """The same for a remark on the files that were handed in."""
-    if found := _TOO_LARGE.fullmatch(text):
-        return (
-            f"The file {found[1]} did not lie beside your notebooks while they ran: it is too large, or one too many.",
-            "",
-        )
-    if found := _OTHER_NAME.fullmatch(text):
-        what = found[1][0].upper() + found[1][1:]
-        return f"{what}, so {found[2]} was graded. Keep the name of the file that you were given.", ""
-    return text, ""
+def _of_cell(fault: Fault) -> str:
+    """What ended a cell, and what to look for in it."""
+    if fault.cell is None:
+        return f"It could not be run to its end: {fault.text}."
+    number, others = fault.cell + 1, "The other cells were run without it."
+    match fault.kind:
+        case "timeout":
+            return (
+                f"Cell {number} did not end within {fault.limit:g} s and was stopped. {others} "
+                "Is there a loop that cannot end?"
+            )
+        case "memory":
+            return (
+                f"Cell {number} needed more memory than a notebook may have and was stopped. {others} "
+                "Does something in it grow without end?"
+            )
+        case "died":
+            return f"Cell {number} did not end: Python itself ended while it ran. {others} Does it end Python?"
+    return f"Cell {number} could not be run to its end: {fault.text}."

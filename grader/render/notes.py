@@ -1,4 +1,4 @@
-"""What `hint` and `progress` return: small values that show themselves in a notebook and in a terminal."""
+"""What `check`, `hint` and `progress` return: small values that show themselves in a notebook and in a terminal."""
 
 from __future__ import annotations
 
@@ -10,7 +10,29 @@ from dataclasses import dataclass
 from grader.checking.verdict import Verdict
 from grader.manifest import Manifest
 from grader.messages import LEVELS
+from grader.render.html import verdict_html
 from grader.render.rows import headline, number
+from grader.render.text import verdict_text
+
+
+@dataclass(frozen=True, repr=False)
+class Report:
+    """What `check` found: true when all is right. `verdict` holds it piece by piece, `to_json` for a program."""
+
+    verdict: Verdict
+
+    def __bool__(self) -> bool:
+        return bool(self.verdict)
+
+    def to_json(self) -> str:
+        """The verdict as JSON, with the format's version."""
+        return self.verdict.to_json()
+
+    def __repr__(self) -> str:
+        return verdict_text(self.verdict)
+
+    def _repr_html_(self) -> str:
+        return verdict_html(self.verdict)
 
 
 @dataclass(frozen=True, repr=False)

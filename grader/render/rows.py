@@ -85,13 +85,14 @@ def facts(verdict: Verdict) -> list[Row]:
                 found.append(Row("where", grid_text(problem.grid), grid=problem.grid))
     if verdict.diagnosis is not None:
         found.append(Row("likely cause", verdict.diagnosis.text))
-    if verdict.note:
-        found.append(Row("note", verdict.note))
+    note = noted(verdict)
+    if note:
+        found.append(Row("note", note))
     if len(verdict.facets) > 1 and not verdict:
         parts = [f"{facet.name} {number(facet.earned)} / {number(facet.points)}" for facet in verdict.facets]
         earned = " · ".join(parts) if verdict.earned else _why_nothing(verdict)
         found += [Row("earned", earned)] if earned else []
-    if verdict.status == "unimplemented" and not verdict.note:
+    if verdict.status == "unimplemented" and not note:
         found.append(
             Row(
                 "what to do",
@@ -99,6 +100,13 @@ def facts(verdict: Verdict) -> list[Row]:
             )
         )
     return [replace(row, text=harmless(row.text)) for row in found]
+
+
+def noted(verdict: Verdict) -> str:
+    """What is said of the whole exercise beside its cases."""
+    if verdict.unwritten:
+        return f"{verdict.id} calls {verdict.unwritten}, and that is not written yet."
+    return verdict.note
 
 
 def _why_nothing(verdict: Verdict) -> str:

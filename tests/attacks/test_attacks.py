@@ -16,11 +16,11 @@ import pytest
 from attack import ATTACKS
 from right_work import RIGHT
 
-from grader.author.notebooks import notebook_bytes
 from grader.autograde.grading import grade, store
 from grader.autograde.inside.frames import Observed, frame_bytes
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
+from grader.cells import notebook_bytes
 from grader.manifest import Limits
 
 # What an attack may use: little, so that it is soon used up. The next student has the same room, and more time.

@@ -10,13 +10,15 @@ import nbformat
 import pytest
 from right_work import RIGHT
 
-from grader.author.notebooks import notebook_bytes
+from grader.autograde.grading.report import remark_line
 from grader.autograde.grading.score import autograded_notebook, request_for, verdicts_of, without_cases
 from grader.autograde.grading.session import open_session
+from grader.autograde.remark import Remark
 from grader.autograde.running.runner import Outcome, run_submission
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
 from grader.autograde.submission.notebook import Plan, plan, read_notebook
+from grader.cells import notebook_bytes
 from grader.manifest import Limits
 from tests.small_course import write_small_course
 
@@ -49,6 +51,11 @@ class Result:
     @property
     def points(self):
         return tuple(verdict.earned for verdict in self.verdicts.values())
+
+    @property
+    def remarks(self):
+        """What an instructor reads of its cells."""
+        return [remark_line(Remark(odd)) for odd in self.plan.remarks]
 
     def shown(self, name):
         """What the student sees of an exercise in the autograded notebook."""

@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from grader.author.notebooks import student_notebooks
 from grader.autograde.gradebook import register
 from grader.manifest import load_manifest
 
@@ -67,4 +68,5 @@ def write_course(root: Path) -> Path:
 
 def register_first(db_url: str, root: Path) -> None:
     manifest = load_manifest(root / "course.toml")
-    register(db_url, root, manifest, manifest.chapters[0])
+    chapter = manifest.chapters[0]
+    register(db_url, chapter, student_notebooks(root, manifest, chapter))

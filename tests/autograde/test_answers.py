@@ -10,6 +10,8 @@ from grader.author.record import record
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
+from grader.autograde.grading.report import remark_line
+from grader.autograde.remark import Remark
 from grader.autograde.submission.files import MAX_FILE_BYTES, MAX_FILES, submitted_files
 from grader.autograde.submission.notebook import plan, read_notebook
 
@@ -147,7 +149,9 @@ def test_an_answer_that_stands_twice(planned):
     made = planned(lambda c: (answer(c), c.append({**c[2], "source": "Another."})))
     assert found(made).source == "My answer."
     assert made.notebook.cells[-1].source == "Another."
-    assert made.remarks == ("the cell `why` stands twice; the first is the answer",)
+    assert [remark_line(Remark(odd)) for odd in made.remarks] == [
+        "the cell `why` stands twice; the first is the answer"
+    ]
 
 
 @pytest.mark.parametrize("text", [TEXT_STUB, f"\n{TEXT_STUB} ", "", "  \n"])
@@ -218,9 +222,9 @@ def test_files_are_bounded_in_number_and_size(tmp_path):
         (tmp_path / f"{number:03}.txt").write_text("x")
     (tmp_path / "z.ipynb").write_text("{}")
     (tmp_path / ".hidden").write_text("x")
-    files, remarks = submitted_files(tmp_path)
+    files, left_out = submitted_files(tmp_path)
     assert len(files) == MAX_FILES
     assert "z.ipynb" in files  # notebooks come first
     assert not {"big.bin", ".hidden"} & set(files)
-    assert len(remarks) == 7
-    assert remarks[-1].startswith("big.bin (4.0 MB) was not laid beside the notebooks")
+    assert len(left_out) == 7
+    assert remark_line(Remark(left_out[-1])).startswith("big.bin (4.0 MB) was not laid beside the notebooks")

@@ -32,6 +32,8 @@ from grader.autograde.running.runner import run_submission
 from grader.checking.case import Observation
 from grader.checking.evaluate import evaluate
 from grader.codec import MAX_BYTES, CodecError, Opaque, Raised, encode
+from grader.render.html import verdict_html
+from grader.render.text import verdict_text
 
 FRAMES = [
     Ready(),
@@ -173,8 +175,8 @@ def test_what_a_student_returns_never_breaks_the_judge(session):
             sent = [next(FrameReader().feed(frame_bytes(Observed(0, o)))).observation for o in given]
             verdict = evaluate(place, checks, session.texts[name], tuple(sent))
             assert verdict.earned == 0
-            assert str(verdict)
-            assert verdict._repr_html_()
+            assert verdict_text(verdict)
+            assert verdict_html(verdict)
             verdict.to_json()
 
 

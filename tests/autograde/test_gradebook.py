@@ -13,8 +13,9 @@ from pathlib import Path
 import pytest
 from gradebook_course import EXERCISE, register_first, write_course
 
-from grader.author.notebooks import cell_source, instructor_notebook, notebook_bytes, student_notebook
+from grader.author.notebooks import instructor_notebook, student_notebook, student_notebooks
 from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer, register
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
 
 ROOT = Path(__file__).parents[2]
@@ -298,7 +299,7 @@ def term(tmp_path, empty_gradebook):
     shutil.copy(empty_gradebook, term)
     manifest = load_manifest(ROOT / "course.toml")
     chapter = manifest.chapters[0]
-    register(gradebook_url(term), ROOT, manifest, chapter)
+    register(gradebook_url(term), chapter, student_notebooks(ROOT, manifest, chapter))
     notebook = chapter.notebooks[0]
     first, *others = notebook.exercises
     scores = {notebook.name: {first.id: first.points}}

@@ -11,15 +11,14 @@ import pytest
 from gradebook_course import register_first, write_course
 from histories import differing, history
 
-from grader.author.notebooks import student_notebook
+from grader.author.notebooks import student_notebooks
 from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
 from grader.manifest import load_manifest
 
 
 def released(root):
     manifest = load_manifest(root / "course.toml")
-    chapter = manifest.chapters[0]
-    return {n.name: student_notebook(root, manifest, chapter, n) for n in chapter.notebooks}
+    return student_notebooks(root, manifest, manifest.chapters[0])
 
 
 @pytest.fixture(scope="module")
@@ -65,7 +64,7 @@ def test_registering_writes_nbgraders_rows(tmp_path, course):
         (root / "course.toml").write_text(manifest.replace("points = 1\n", points + "\n").replace("square", exercise))
         (root / "solutions/ch01/second.py").write_text(source.replace("square", exercise))
         chapter = load_manifest(root / "course.toml").chapters[0]
-        register(urls[0], root, load_manifest(root / "course.toml"), chapter, released(root))
+        register(urls[0], chapter, released(root))
         nbgrader_api.save_cells(urls[1], "ch01", released(root))
         ours, theirs = map(nbgrader_api.rows, urls)
         assert ours == theirs
@@ -84,7 +83,7 @@ def test_points_and_sources_may_change_under_submissions(tmp_path, course, regis
     (root / "course.toml").write_text(manifest.replace("points = 2\n", "points = 5\n"), "utf-8")
     source = (root / "solutions/ch01/first.py").read_text("utf-8")
     (root / "solutions/ch01/first.py").write_text(source.replace("def double(x):", "def double(x):  # twice"), "utf-8")
-    register(urls[0], root, load_manifest(root / "course.toml"), load_manifest(root / "course.toml").chapters[0])
+    register(urls[0], load_manifest(root / "course.toml").chapters[0], released(root))
     nbgrader_api.save_cells(urls[1], "ch01", released(root))
     ours, theirs = map(nbgrader_api.rows, urls)
     assert ours == theirs

@@ -25,7 +25,7 @@ def test_all_right(hand_in, notebook):
 
 
 def test_nothing_done(hand_in, session):
-    from grader.author.notebooks import notebook_bytes
+    from grader.cells import notebook_bytes
 
     result = hand_in(notebook_bytes(session.released["recurrence"]))
     assert result.points == (0, 0)
@@ -306,7 +306,7 @@ def test_defined_again_below_the_check(hand_in, notebook, above):
     notebook.append(step("return None") if above == RIGHT["rnn_step"] else RIGHT["rnn_step"])
     result = hand_in(notebook.tree)
     assert result.points == (2 if above == RIGHT["rnn_step"] else 0, 2)
-    assert "`rnn_step` is defined again below its check cell; what stands above it was graded" in result.plan.remarks
+    assert "`rnn_step` is defined again below its check cell; what stands above it was graded" in result.remarks
 
 
 def test_changed_from_afar_before_the_check(hand_in, notebook):

@@ -12,8 +12,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.author.notebooks import BEGIN, END, cell_source, instructor_notebook
+from grader.author.notebooks import BEGIN, END, instructor_notebook
 from grader.author.shown_solutions import SMALLEST
+from grader.cells import cell_source
 from grader.manifest import load_manifest
 
 pytestmark = pytest.mark.browser

@@ -12,6 +12,7 @@ from playwright.sync_api import Browser, expect
 from grader.author.record import load_messages, load_spec
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.score import without_cases
+from grader.autograde.remark import LeftOut, OddCell, Remark
 from grader.checking.evaluate import evaluate, observe, verdict
 from grader.checking.verdict import CaseResult, Problem
 from grader.feedback.page import feedback_page
@@ -53,7 +54,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         manifest.place("generate"), "timeout", note="generate was stopped after 5 s."
     )
     del public["writing"]["generate"]
-    remarks = ("recurrence: the check cell of `rnn_step` was edited; the released one was used", WORDY)
+    remarks = (Remark(OddCell("check edited", "rnn_step"), "recurrence"), Remark(LeftOut(WORDY, 4_100_000)))
     unanswered = {"capstone": ("why_it_writes",)}
     pages = {
         "wrong": Graded(WORDY, wrong, public, remarks, unanswered=unanswered, sandboxed=False),

@@ -15,8 +15,9 @@ from nbformat import NotebookNode
 from opened import opened
 from playwright.sync_api import Browser, Locator, Page, expect
 
-from grader.author.notebooks import cell_source, instructor_notebook, notebook_bytes, student_notebook
+from grader.author.notebooks import instructor_notebook, student_notebook
 from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import Chapter, load_manifest
 
 pytestmark = pytest.mark.browser

@@ -9,7 +9,8 @@ from pydoc_data.topics import topics
 import numpy as np
 import pytest
 
-from grader.author.notebooks import cell_source, instructor_notebook, notebook_bytes, student_notebook
+from grader.author.notebooks import instructor_notebook, student_notebook
+from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
 from solutions.ch01_vanilla_rnn.predictions import sequence_loss
 from solutions.ch01_vanilla_rnn.recurrence import rnn_forward

@@ -6,7 +6,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.author.notebooks import instructor_notebook, notebook_bytes, student_notebook
+from grader.author.notebooks import instructor_notebook, student_notebook
+from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
 from solutions.ch02_bptt import capstone
 

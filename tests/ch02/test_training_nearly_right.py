@@ -12,6 +12,7 @@ import pytest
 
 from grader.checking.case import Observation
 from grader.checking.evaluate import evaluate, observe
+from grader.render.text import verdict_text
 from tests.conftest import exercise
 
 SEEDS = (0, 1, 2, 3)
@@ -694,7 +695,7 @@ def test_of_two_calls_for_each_update_only_that_is_said():
 
 
 def test_after_an_update_too_many_the_losses_are_as_many_as_were_asked_for():
-    text = repr(trained(training(more=1)))
+    text = verdict_text(trained(training(more=1)))
     assert "4 updates, with one call of `loss_and_grads` each; there were 5 calls" in text
     assert "losses: got (5,), expected (4,), that is (U)" in text
 
@@ -718,7 +719,7 @@ def test_a_network_that_does_not_learn_hello_is_told_its_loss():
 
     verdict = exercise(TRAIN).verdict(lazy)
     assert [facet.name for facet in verdict.facets if not facet.earned] == ["hello"]
-    assert "the loss at the last update: got" in repr(verdict)
+    assert "the loss at the last update: got" in verdict_text(verdict)
 
 
 JUNK = (None, 3, "text", [], {}, np.zeros((2, 2)), np.array(["a"], dtype=object).tolist(), [[1], [1, 2]], float("nan"))

@@ -8,7 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from grader.autograde.fault import Fault
 from grader.autograde.grading.grade import Graded
+from grader.autograde.remark import Ended, LeftOut, OddCell, OtherName, Remark, Unreadable
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 from grader.feedback.page import feedback_page
 from grader.manifest import load_manifest
@@ -217,12 +219,11 @@ def everywhere(text):
     wrong = [verdict(name, "failed", **each) for name in HINTS]
     shown = [dataclasses.replace(v, cases=(case, case), diagnosis=Diagnosis("b", text)) for v in wrong]
     remarks = (
-        text,
-        f"recurrence: {text}",
-        f"recurrence, cell 3: {text}",
-        f"recurrence, between cells: {text}",
-        f"{text} (4.1 MB) was not laid beside the notebooks: too large or too many",
-        f"there is no file recurrence.ipynb; {text} was graded in its place",
+        Remark(Unreadable(text), "recurrence"),
+        Remark(Unreadable(text), text),
+        Remark(OddCell("undefined", text), "recurrence"),
+        Remark(LeftOut(text, 4_100_000)),
+        Remark(OtherName("recurrence.ipynb", False, text)),
     )
     return dataclasses.replace(graded(*wrong, public=shown, remarks=remarks), student=text)
 
@@ -257,7 +258,7 @@ def test_a_page_stays_small_whatever_a_student_writes(unit):
 
 
 def test_remarks_without_end_are_cut():
-    remarks = tuple(f"recurrence, cell {n}: stopped after 5 s" for n in range(3000))
+    remarks = tuple(Remark(Ended(Fault("timeout", n, 5)), "recurrence") for n in range(3000))
     text = page(remarks=remarks)
     assert text.count("<li>") == 21
     assert "There is more of this kind: 2980 remarks." in text

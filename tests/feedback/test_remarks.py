@@ -2,16 +2,21 @@
 
 import copy
 import json
+import typing
 from pathlib import Path
 
 import pytest
 
-from grader.autograde.grading.grade import _find, _place, _plan
-from grader.autograde.inside.frames import Fault, Request
+from grader.autograde.fault import Fault
+from grader.autograde.grading.grade import _ended, _find, _plan
+from grader.autograde.grading.report import _ODD_CELLS as LINES
+from grader.autograde.inside.frames import Request
+from grader.autograde.remark import OddCell, Remark, Unreadable
 from grader.autograde.running.runner import _Child, _fault, _TooMuchError
 from grader.autograde.submission.files import MAX_FILE_BYTES, submitted_files
 from grader.autograde.submission.notebook import UnreadableError, plan, read_notebook
 from grader.codec import CodecError
+from grader.feedback.remarks import _ODD_CELLS as SENTENCES
 from grader.feedback.remarks import for_student
 from grader.manifest import Limits, load_manifest
 
@@ -28,7 +33,7 @@ def of(notebook_name, change):
     change(
         submitted.cells, {c.metadata["nbgrader"]["grade_id"]: c for c in submitted.cells if "nbgrader" in c.metadata}
     )
-    remarks = tuple(f"{notebook_name}: {remark}" for remark in _plan(read_notebook(path), submitted, notebook).remarks)
+    remarks = tuple(Remark(odd, notebook_name) for odd in _plan(read_notebook(path), submitted, notebook).remarks)
     assert remarks
     told = for_student(CHAPTER, remarks)
     assert {title for title, _ in told} == {notebook.title}
@@ -86,13 +91,18 @@ def test_what_a_notebook_lacks(change, words):
     assert "could not be read" not in told[0]  # the words for what is not known
 
 
+def test_every_kind_of_odd_cell_has_words_for_both_readers():
+    kinds = set(typing.get_args(typing.get_type_hints(OddCell)["kind"]))
+    assert kinds == set(LINES) == set(SENTENCES)
+
+
 def test_an_answer_that_is_gone():
     submitted, released = (read_notebook(FOLDER / "recurrence.ipynb") for _ in range(2))
     cells = read_notebook(FOLDER / "capstone.ipynb").cells
     released.cells += [c for c in cells if c.metadata.get("nbgrader", {}).get("grade_id") == "why_it_writes"]
     exercises = [exercise.id for exercise in CHAPTER.notebooks[0].exercises]
     (remark,) = plan(released, submitted, exercises, ["why_it_writes"]).remarks
-    ((_, sentence),) = for_student(CHAPTER, (f"recurrence: {remark}",))
+    ((_, sentence),) = for_student(CHAPTER, (Remark(remark, "recurrence"),))
     assert sentence.startswith("No cell was found that answers: `why_it_writes`. If you wrote it,")
 
 
@@ -126,8 +136,7 @@ def test_cells_that_did_not_end(error, memory, words, monkeypatch):
     cell = type("Cell", (), {"index": 3, "exercise": None})
     fault = _fault(error, cell, 5.0, Died(memory))
     planned = type("Plan", (), {"cells": (cell,)})
-    remark = f"recurrence, {_place(fault, planned)}: {fault.text}"
-    ((title, sentence),) = for_student(CHAPTER, (remark,))
+    ((title, sentence),) = for_student(CHAPTER, (Remark(_ended(fault, planned), "recurrence"),))
     assert title == "The recurrence"
     assert sentence.startswith(words)
 
@@ -135,8 +144,8 @@ def test_cells_that_did_not_end(error, memory, words, monkeypatch):
 def test_what_stands_under_the_exercise_is_not_told_twice():
     cell = type("Cell", (), {"index": 3, "exercise": "rnn_step"})
     planned = type("Plan", (), {"cells": (cell,)})
-    assert for_student(CHAPTER, (f"recurrence, {_place(Fault('timeout', 3, ''), planned)}: stopped after 5 s",)) == []
-    between = f"recurrence, {_place(Fault('died', None, ''), planned)}: the Python process ended"
+    assert for_student(CHAPTER, (Remark(_ended(Fault("timeout", 3, 5), planned), "recurrence"),)) == []
+    between = Remark(_ended(Fault("died", None), planned), "recurrence")
     assert for_student(CHAPTER, (between,)) == [
         ("The recurrence", "It could not be run to its end: the Python process ended.")
     ]
@@ -144,8 +153,8 @@ def test_what_stands_under_the_exercise_is_not_told_twice():
 
 def test_files(tmp_path):
     (tmp_path / "big <b>.csv").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
-    _, remarks = submitted_files(tmp_path)
-    assert for_student(CHAPTER, tuple(remarks)) == [
+    _, left_out = submitted_files(tmp_path)
+    assert for_student(CHAPTER, tuple(map(Remark, left_out))) == [
         (
             "",
             "The file big <b>.csv (4.0 MB) did not lie beside your notebooks while they ran: "
@@ -153,8 +162,8 @@ def test_files(tmp_path):
         )
     ]
     (tmp_path / "final.ipynb").write_text(json.dumps({"cells": []}))
-    _, remarks = _find(tmp_path, CHAPTER, CHAPTER.notebooks[0])
-    assert for_student(CHAPTER, tuple(remarks)) == [
+    _, other = _find(tmp_path, CHAPTER, CHAPTER.notebooks[0])
+    assert for_student(CHAPTER, (Remark(other),)) == [
         (
             "",
             "There is no file recurrence.ipynb, so final.ipynb was graded. "
@@ -167,6 +176,6 @@ def test_a_file_that_cannot_be_read(tmp_path):
     (tmp_path / "a.ipynb").write_text("")
     with pytest.raises(UnreadableError) as caught:
         read_notebook(tmp_path / "a.ipynb")
-    assert for_student(CHAPTER, (f"recurrence: {caught.value}",)) == [
+    assert for_student(CHAPTER, (Remark(Unreadable(str(caught.value)), "recurrence"),)) == [
         ("The recurrence", "It could not be read: the file is empty.")
     ]

@@ -7,14 +7,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from grader.author.notebooks import student_notebook
 from grader.autograde.gradebook.database import COURSE, GradebookError, explained, open_engine, transaction
 from grader.autograde.imports import nbgrader_tables
-from grader.manifest import Chapter, Manifest
+from grader.manifest import Chapter
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -24,21 +22,12 @@ Row = dict[str, Any]
 Cells = dict[tuple[str, ...], Row]  # by notebook, and name, and type
 
 
-def register(
-    db_url: str,
-    root: Path,
-    manifest: Manifest,
-    chapter: Chapter,
-    released: Mapping[str, NotebookNode] | None = None,
-) -> None:
+def register(db_url: str, chapter: Chapter, released: Mapping[str, NotebookNode]) -> None:
     """Make or update the chapter's assignment. Doing it again changes nothing, and asks nobody to stop writing.
 
-    `released` are the notebooks as students got them, by name; without them they are made from the sources, which
-    takes a second. Raises GradebookError where cells were added or removed although students have submitted, and
-    ReleaseError where a notebook cannot be released.
+    `released` are the notebooks as students got them, by name. Raises GradebookError where cells were added or removed
+    although students have submitted.
     """
-    if released is None:
-        released = {n.name: student_notebook(root, manifest, chapter, n) for n in chapter.notebooks}
     with open_engine(db_url) as engine, explained(db_url):
         wanted = _Wanted(released)
         with engine.connect() as connection:

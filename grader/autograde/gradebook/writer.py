@@ -14,9 +14,9 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
-from grader.author.notebooks import check_id
 from grader.autograde.gradebook.database import GradebookError, explained, open_engine, transaction
 from grader.autograde.imports import nbgrader_tables
+from grader.cells import check_id
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine

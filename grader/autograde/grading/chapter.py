@@ -92,7 +92,7 @@ def autograde(
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
     results = []
-    with _recorder(db_url, root, session) as record, closing(execute(job, session.state, tasks)) as all_done:
+    with _recorder(db_url, session) as record, closing(execute(job, session.state, tasks)) as all_done:
         for done in all_done:
             results.append(record(done))
             on_graded(done)
@@ -102,14 +102,14 @@ def autograde(
 
 
 @contextmanager
-def _recorder(db_url: str | None, root: Path, session: Session) -> Iterator[Callable[[Done], Graded]]:
+def _recorder(db_url: str | None, session: Session) -> Iterator[Callable[[Done], Graded]]:
     """Gives a function that writes a result into the gradebook; what cannot be written becomes that result's fault."""
     if db_url is None:
         yield lambda done: done.graded
         return
     with ThreadPoolExecutor(1) as aside, ExitStack() as open_until_the_end:
         # it imports for a second, while the workers start
-        registered = aside.submit(register, db_url, root, session.manifest, session.chapter, session.released)
+        registered = aside.submit(register, db_url, session.chapter, session.released)
 
         @cache
         def opened() -> Writer:

@@ -12,7 +12,7 @@ from datetime import datetime
 from pathlib import Path
 from typing import Any
 
-from grader.author.notebooks import check_id
+from grader.autograde.fault import Fault
 from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
@@ -22,23 +22,17 @@ from grader.autograde.grading.score import (
     without_cases,
 )
 from grader.autograde.grading.session import Session
-from grader.autograde.inside.frames import Fault
+from grader.autograde.remark import Ended, OtherName, Remark, Unreadable, absence
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.runner import run_submission
 from grader.autograde.submission.files import submitted_files
-from grader.autograde.submission.notebook import (
-    Plan,
-    UnreadableError,
-    as_file,
-    fresh_ids,
-    grade_id,
-    plan,
-    read_notebook,
-)
+from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids, plan, read_notebook
+from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
+from grader.render.rows import harmless
 
 ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
 
@@ -55,7 +49,7 @@ class Graded:
     student: str
     verdicts: dict[str, dict[str, Verdict]] = field(default_factory=dict)
     public: dict[str, dict[str, Verdict]] = field(default_factory=dict)
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[Remark, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     fault: str = ""
     unanswered: dict[str, tuple[str, ...]] = field(default_factory=dict)
@@ -101,29 +95,30 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     unanswered: dict[str, tuple[str, ...]] = {}
     clock = _Clock()
     with clock("read"):
-        files, remarks = submitted_files(folder)
+        files, left_out = submitted_files(folder)
+    remarks = [Remark(each) for each in left_out]
     for notebook in session.chapter.notebooks:
         name = notebook.name
         try:
             with clock("read"):
-                path, remark = _find(folder, session.chapter, notebook)
-                remarks += remark
+                path, other = _find(folder, session.chapter, notebook)
+                remarks += [Remark(other)] if other is not None else []
                 planned = _plan(session.released[name], read_notebook(path), notebook)
         except UnreadableError as error:
-            remarks.append(f"{name}: {error}")
+            remarks.append(Remark(Unreadable(str(error)), name))
             unanswered[name] = tuple(question.id for question in notebook.questions)
             verdicts[name] = lost = _all_lost(session, notebook, str(error))
             public[name] = {}
             _write(session, student, notebook, _explained(session.released[name], lost, str(error)))
             continue
-        remarks += [f"{name}: {remark}" for remark in planned.remarks]
+        remarks += [Remark(odd, name) for odd in planned.remarks]
         unanswered[name] = planned.unanswered
         with clock("run"):
             request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
         clock.add("fork", outcome.fork_seconds)
         clock.add("run", -outcome.fork_seconds)
-        remarks += [f"{name}, {_place(fault, planned)}: {fault.text}" for fault in outcome.faults]
+        remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)
             verdicts[name] = {each: without_cases(found, full) for each, found in full.items()}
@@ -155,25 +150,20 @@ def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:
     return plan(released, submitted, [e.id for e in notebook.exercises], [q.id for q in notebook.questions])
 
 
-def _find(folder: Path, chapter: Chapter, notebook: Notebook) -> tuple[Path, list[str]]:
+def _find(folder: Path, chapter: Chapter, notebook: Notebook) -> tuple[Path, OtherName | None]:
     """The submitted file of this notebook; where it is alone under another name, that one. Raises UnreadableError."""
     path = folder / f"{notebook.name}.ipynb"
     if path.is_file():
-        return path, []
-    what = f"{path.name} is a folder, not a file" if path.is_dir() else f"there is no file {path.name}"
+        return path, None
     others = sorted(other for other in folder.glob("*.ipynb") if other.is_file())
     if len(others) == 1 and others[0].stem not in {n.name for n in chapter.notebooks}:
-        return others[0], [f"{what}; {others[0].name} was graded in its place"]
-    names = ", ".join(other.name for other in others)
-    raise UnreadableError(what + (f" (there are: {names})" if names else ""))
+        return others[0], OtherName(path.name, path.is_dir(), harmless(others[0].name))
+    names = ", ".join(harmless(other.name) for other in others)
+    raise UnreadableError(absence(path.name, path.is_dir()) + (f" (there are: {names})" if names else ""))
 
 
-def _place(fault: Fault, planned: Plan) -> str:
-    """Where in the notebook, in a human's count of cells."""
-    exercise = next((cell.exercise for cell in planned.cells if cell.index == fault.cell), None)
-    if exercise is not None:
-        return f"the check of {exercise}"
-    return "between cells" if fault.cell is None else f"cell {fault.cell + 1}"
+def _ended(fault: Fault, planned: Plan) -> Ended:
+    return Ended(fault, next((cell.exercise for cell in planned.cells if cell.index == fault.cell), None))
 
 
 def _all_lost(session: Session, notebook: Notebook, reason: str) -> dict[str, Verdict]:
@@ -201,7 +191,7 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
     path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
-    write_whole(path, as_file(content))
+    write_whole(path, notebook_bytes(content))
 
 
 def handed_in_at(folder: Path) -> datetime | None:

@@ -7,6 +7,7 @@ from rich import box
 from rich.table import Table
 
 from grader.autograde.grading.grade import Graded
+from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
 from grader.manifest import Chapter
 from grader.render.rows import number
 
@@ -46,11 +47,50 @@ def legend(chapter: Chapter) -> str:
 def for_a_human(results: list[Graded]) -> list[str]:
     """What could not be graded, or was odd, a line each; none where there is nothing."""
     lines = [
-        f"  {graded.student}: {remark}"
+        f"  {graded.student}: {line}"
         for graded in results
-        for remark in (*graded.remarks, *([graded.fault] if graded.fault else []))
+        for line in (*map(remark_line, graded.remarks), *([graded.fault] if graded.fault else []))
     ]
     return ["For a human to look at:", *lines] if lines else []
+
+
+def remark_line(remark: Remark) -> str:
+    """A remark as an instructor reads it: which notebook, where in it, what is odd."""
+    where = remark.notebook
+    match remark.what:
+        case OddCell(kind, name):
+            text = _ODD_CELLS[kind].format(name)
+        case Foreign():
+            text = "nothing of this notebook's exercises was found in it; is it from another assignment?"
+        case Unreadable(reason):
+            text = reason
+        case Ended(fault, exercise):
+            text = fault.text
+            where += f", {_place(fault.cell, exercise)}"
+        case LeftOut(file, size):
+            text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+        case OtherName(due, is_folder, taken):
+            text = f"{absence(due, is_folder)}; {taken} was graded in its place"
+    return f"{where}: {text}" if where else text
+
+
+_ODD_CELLS = {
+    "check edited": "the check cell of `{}` was edited; the released one was used",
+    "check missing": "the check cell of `{}` was missing; it was put back",
+    "check above": "the check cell of `{}` stood above the cell that defines it; it was moved below",
+    "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
+    "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
+    "cell twice": "the cell `{}` stands twice; both were run, in their order",
+    "answer twice": "the cell `{}` stands twice; the first is the answer",
+    "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",
+}
+
+
+def _place(cell: int | None, exercise: str | None) -> str:
+    """Where in the notebook, in a human's count of cells."""
+    if exercise is not None:
+        return f"the check of {exercise}"
+    return "between cells" if cell is None else f"cell {cell + 1}"
 
 
 def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
@@ -68,7 +108,7 @@ def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
                 }
                 for name, verdict in graded.by_exercise.items()
             },
-            "remarks": graded.remarks,
+            "remarks": [remark_line(remark) for remark in graded.remarks],
             "fault": graded.fault or None,
             "seconds": graded.seconds,
         }

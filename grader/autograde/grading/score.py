@@ -6,9 +6,11 @@ from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.autograde.inside.frames import End, Exam, Fault, Request, not_defined
+from grader.autograde.fault import Fault
+from grader.autograde.inside.frames import End, Exam, Request, not_defined
 from grader.autograde.running.runner import Outcome
-from grader.autograde.submission.notebook import Plan, copied, grade_id
+from grader.autograde.submission.notebook import Plan, copied
+from grader.cells import grade_id
 from grader.checking.case import Checks
 from grader.checking.evaluate import evaluate, verdict
 from grader.checking.verdict import Status, Verdict
@@ -138,18 +140,16 @@ def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Ver
 
 def without_cases(full: Verdict, exercises: Collection[str]) -> Verdict:
     """What a student may see of a verdict on hidden cases: points, status and likely cause; no input, value, text or
-    name of a hidden run. `exercises` are the names that a note may hold.
+    name of a hidden run. `exercises` are the names that it may hold.
     """
     note = full.note
-    called = note.partition(" calls ")[2].rpartition(", and that")[0]
-    if full.status == "unimplemented" and called not in exercises:
-        note = ""  # the name may be one that the hidden run made up
     if not note and full.first_problem is not None:
         note = _KINDS[full.first_problem[1].kind]
     diagnosis = full.diagnosis
     if diagnosis is not None and diagnosis.id == "constant_factor":  # the factor may be one of the hidden inputs
         diagnosis = replace(diagnosis, text="Every number is off by the same factor.")
-    return replace(full, cases=(), diagnosis=diagnosis, note=note)
+    unwritten = full.unwritten if full.unwritten in exercises else ""  # it may be a name that the hidden run made up
+    return replace(full, cases=(), diagnosis=diagnosis, note=note, unwritten=unwritten)
 
 
 _KINDS = {

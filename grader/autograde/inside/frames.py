@@ -10,7 +10,7 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -118,15 +118,6 @@ class End:
 @dataclass(frozen=True)
 class Done:
     """All cells have run."""
-
-
-@dataclass(frozen=True)
-class Fault:
-    """Written by the parent: what ended a child before it was done, and in which cell (None: outside any)."""
-
-    kind: Literal["timeout", "died", "memory", "malformed", "too much"]
-    cell: int | None
-    text: str
 
 
 Frame = Ready | Begin | Observed | End | Done

@@ -15,6 +15,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
+from grader.autograde.fault import Fault
 from grader.autograde.inside.frames import (
     MAX_LINES,
     MAX_VALUE,
@@ -23,7 +24,6 @@ from grader.autograde.inside.frames import (
     Cell,
     Done,
     End,
-    Fault,
     Frame,
     FrameReader,
     Observed,
@@ -151,7 +151,7 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
                 case Begin(index) if current is None:
                     current = next(due, None)
                     if current is None or current.index != index:
-                        return waiting, Fault("malformed", None, "it claims to run a cell that is not due")
+                        return waiting, Fault("out of turn", None)
                     limit = request.seconds(current)
                     frames.next_within(limit)
                 case End(index) if current is not None and current.index == index:
@@ -242,14 +242,12 @@ def _fault(error: Exception, cell: Cell | None, seconds: float, child: _Child) -
     index = cell.index if cell is not None else None
     match error:
         case TimeoutError():
-            return Fault("timeout", index, f"stopped after {seconds:g} s")
+            return Fault("timeout", index, seconds)
         case CodecError():
-            return Fault("malformed", index, "its answer could not be read")
+            return Fault("malformed", index)
         case _TooMuchError():
-            return Fault("too much", index, f"gave more than {child.request.limits.result_bytes:,} bytes of results")
-    if child.used_up_memory():
-        return Fault("memory", index, "stopped, since it needed more memory than it may have")
-    return Fault("died", index, "the Python process ended")
+            return Fault("too much", index, child.request.limits.result_bytes)
+    return Fault("memory" if child.used_up_memory() else "died", index)
 
 
 class _Frames:

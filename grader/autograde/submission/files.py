@@ -7,6 +7,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from pathlib import Path
 
+from grader.autograde.remark import LeftOut
+
 MAX_FILES = 40
 MAX_FILE_BYTES = 4_000_000
 MAX_BYTES = 8_000_000
@@ -18,22 +20,20 @@ def handed_in(term: Path, chapter_id: str) -> dict[str, Path]:
     return {folder.parent.name: folder for folder in folders if folder.is_dir()}
 
 
-def submitted_files(folder: Path) -> tuple[dict[str, bytes], list[str]]:
-    """The files of a submission's folder by name, notebooks first, and a remark on each that is too large or too many.
+def submitted_files(folder: Path) -> tuple[dict[str, bytes], list[LeftOut]]:
+    """The files of a submission's folder by name, notebooks first, and each that is too large or too many.
 
     Links and folders are left out: a link could point to anything that the grader may read.
     """
     files: dict[str, bytes] = {}
-    remarks = []
+    left_out = []
     for path in sorted(_plain_files(folder), key=lambda path: (path.suffix != ".ipynb", path.name)):
         size = path.stat().st_size
         if size > MAX_FILE_BYTES or len(files) == MAX_FILES or sum(map(len, files.values())) + size > MAX_BYTES:
-            remarks.append(
-                f"{path.name} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
-            )
+            left_out.append(LeftOut(path.name, size))
         else:
             files[path.name] = path.read_bytes()
-    return files, remarks
+    return files, left_out
 
 
 def released_files(folder: Path) -> dict[str, bytes]:

@@ -18,12 +18,11 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
-import msgspec
-
-from grader.author.notebooks import check_id, check_source
 from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.inside.frames import Cell
+from grader.autograde.remark import Foreign, OddCell
 from grader.autograde.submission.stateless import leaves_only_names
+from grader.cells import check_id, check_source, grade_id
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
@@ -52,7 +51,7 @@ class Plan:
     notebook: Any
     cells: tuple[Cell, ...]
     defining: dict[str, int]
-    remarks: tuple[str, ...] = ()
+    remarks: tuple[OddCell | Foreign, ...] = ()
     foreign: bool = False
     unanswered: tuple[str, ...] = ()
 
@@ -143,13 +142,6 @@ def _sound_text(text: str) -> str:
     return text.encode("utf-8", "replace").decode("utf-8")
 
 
-def grade_id(cell: Any) -> str | None:
-    """The cell's `grade_id`, if it has one."""
-    entry = cell.metadata.get("nbgrader")
-    name = entry.get("grade_id") if isinstance(entry, dict) else None
-    return name if isinstance(name, str) else None
-
-
 def defines(source: str, name: str) -> bool:
     """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
     eye.
@@ -194,7 +186,7 @@ _of_long = lru_cache(maxsize=8)(_parsed)  # one may take seconds, and is asked a
 @dataclass
 class _Draft:
     cells: list[Any] = field(default_factory=list)
-    remarks: list[str] = field(default_factory=list)
+    remarks: list[OddCell | Foreign] = field(default_factory=list)
 
 
 def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
@@ -212,7 +204,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     for name in questions:
         if name not in map(grade_id, draft.cells):
             draft.cells.append(_own(templates[name]))
-            draft.remarks.append(f"no cell answers the question `{name}`; the empty one of the release was put back")
+            draft.remarks.append(OddCell("answer missing", name))
     notebook = copied(released, metadata=copy.deepcopy(released.metadata), cells=draft.cells)
     fresh_ids(notebook)
     defining = {
@@ -227,7 +219,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
     unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
     if foreign:
-        draft.remarks = ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
+        draft.remarks = [Foreign()]
     marked = _without_needless_forks(runnable, {cell.source for cell in released.cells})
     return Plan(notebook, marked, defining, tuple(draft.remarks), foreign, unanswered)
 
@@ -297,13 +289,12 @@ def _take_submitted(
         elif name in seen:
             if name not in checks:
                 draft.cells.append(_plain(cell))
-                what = "both were run, in their order" if name in exercises else "the first is the answer"
-                draft.remarks.append(f"the cell `{name}` stands twice; {what}")
+                draft.remarks.append(OddCell("cell twice" if name in exercises else "answer twice", name))
         else:
             seen.add(name)
             template = templates[name]
             if name in checks and cell.source.strip() != template.source.strip():
-                draft.remarks.append(f"the check cell of `{checks[name]}` was edited; the released one was used")
+                draft.remarks.append(OddCell("check edited", checks[name]))
             taken = _own(template)
             if name not in checks:
                 taken.source = cell.source
@@ -320,7 +311,7 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     if name not in ids:
         at = ids.index(check) if check in ids else len(ids)
         draft.cells.insert(at, _own(templates[name]))
-        draft.remarks.append(f"no cell defines `{name}`; the empty one of the release was put in its place")
+        draft.remarks.append(OddCell("undefined", name))
     ids = [grade_id(cell) for cell in draft.cells]
     definitions = [
         i
@@ -329,14 +320,13 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     ]
     at = ids.index(check) if check in ids else -1
     if definitions[0] < at < definitions[-1]:
-        draft.remarks.append(f"`{name}` is defined again below its check cell; what stands above it was graded")
+        draft.remarks.append(OddCell("defined again", name))
     if definitions[0] < at:
         return
     cell = draft.cells.pop(at) if at >= 0 else _own(templates[check])
     draft.cells.insert(definitions[-1] + (0 if at >= 0 else 1), cell)
     if not foreign:
-        was = "stood above the cell that defines it; it was moved below" if at >= 0 else "was missing; it was put back"
-        draft.remarks.append(f"the check cell of `{name}` {was}")
+        draft.remarks.append(OddCell("check above" if at >= 0 else "check missing", name))
 
 
 def _plain(cell: Any) -> Any:
@@ -344,26 +334,6 @@ def _plain(cell: Any) -> Any:
     own = _own(cell)
     own.metadata.pop("nbgrader", None)
     return own
-
-
-def as_file(notebook: Any) -> bytes:
-    """A notebook as the bytes of its file: those of `author.notebooks.notebook_bytes`, in a tenth of the time."""
-    cells = [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in notebook.cells]
-    for cell in cells:
-        if "outputs" in cell:
-            cell["outputs"] = [_with_lines(output) for output in cell["outputs"]]
-    text = msgspec.json.format(msgspec.json.encode({**notebook, "cells": cells}, order="sorted"), indent=1)
-    return text + b"\n"
-
-
-def _with_lines(output: Any) -> Any:
-    """An output with its texts split into lines, as files have them."""
-    if "text" in output:
-        return {**output, "text": output["text"].splitlines(keepends=True)}
-    if "data" in output:
-        data = {kind: text.splitlines(keepends=True) for kind, text in output["data"].items()}
-        return {**output, "data": data}
-    return output
 
 
 def _own(cell: Any) -> Any:
