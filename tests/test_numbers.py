@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Tolerance
-from grader.numbers import apart, given, rounded, shown
+from grader.checking.numbers import apart, given, rounded, shown
 
 NONE = Tolerance(0, 0)
 

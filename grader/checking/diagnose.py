@@ -18,8 +18,8 @@ import numpy as np
 
 from grader.checking.case import WHOLE, Case, Checks, Facet, Observation, Output
 from grader.checking.judge import Array, agree, close, named_outputs
+from grader.checking.numbers import rounded
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
-from grader.numbers import rounded
 
 
 def diagnose(

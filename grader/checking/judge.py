@@ -8,9 +8,9 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
+from grader.checking.numbers import apart, given, rounded, shown
 from grader.checking.verdict import CaseResult, Grid, Problem
 from grader.codec import MAX_TEXT, Fixture, Opaque
-from grader.numbers import apart, given, rounded, shown
 
 Array = np.ndarray[Any, Any]
 
