@@ -1,6 +1,7 @@
 """Diagnosis as such: a cause is named only where the evidence singles it out."""
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,6 +14,14 @@ from grader.checking.judge import judge
 from grader.checking.verdict import Problem
 from grader.codec import Raised, freeze
 
+
+def telling(value):
+    """In the codec's form, every float such that nobody gives it by chance: 2.0 stands for 2π."""
+    if isinstance(value, tuple | list):
+        return type(value)(map(telling, value))
+    return value * np.pi if isinstance(value, float) else freeze(value)
+
+
 TEXTS = {name: f"text of {name}" for name in ("first", "second")}
 
 
@@ -24,7 +33,7 @@ def checks(cases, outputs, expected, misconceptions=None, facets=WHOLE, own=None
         cases=tuple(cases),
         tolerance=DEFAULT_TOLERANCE,
         facets=tuple(facets),
-        expected=tuple(Observation(freeze(e)) for e in expected),
+        expected=tuple(Observation(telling(e)) for e in expected),
         misconceptions={
             name: tuple(tuple(map(observation, variant)) for variant in variants)
             for name, variants in (misconceptions or {}).items()
@@ -34,7 +43,7 @@ def checks(cases, outputs, expected, misconceptions=None, facets=WHOLE, own=None
 
 
 def observation(value):
-    return value if isinstance(value, Observation) else Observation(freeze(value))
+    return value if isinstance(value, Observation) else Observation(telling(value))
 
 
 def diagnosed(made: Checks, results, wrong_needs=()):
@@ -131,7 +140,7 @@ def test_what_only_looks_like_a_pattern_is_not_named(name):
 
 
 def test_time_patterns_need_an_axis_of_time_and_three_steps():
-    assert pattern(late, axes=("B", "S", "H"), shape=("B", "T", "H")) is None
+    assert pattern(late, axes=("B", "K", "H"), shape=("B", "T", "H")) is None
     assert pattern(late, sizes=[{"B": 2, "T": 2, "H": 3}, {"B": 3, "T": 2, "H": 2}]) is None
 
 
@@ -188,6 +197,28 @@ def test_where_a_case_raises_no_pattern_is_named():
 def test_where_an_input_is_changed_no_pattern_is_named():
     made = checks([Case({"B": 1}, {"x": 1})], [Output("h")], [np.ones(3)])
     assert diagnosed(made, [Observation(-np.ones(3), changed=("x",))]) is None
+
+
+@pytest.mark.parametrize("axes", [("B", "S", "H"), ("S", "B"), ("B", "T", "S")])
+def test_what_goes_wrong_along_the_source_is_told_in_its_words(axes):
+    sizes = [{"B": 2, "T": 4, "S": 5, "H": 3}, {"B": 3, "T": 6, "S": 4, "H": 2}]
+    expected = [RNG.normal(size=tuple(s[a] for a in axes)) for s in sizes]
+    axis = axes.index("T" if "T" in axes else "S")
+    made = checks([Case(s, {}) for s in sizes], [Output("y", axes)], expected)
+    name, text = told(made, [np.roll(e, 1, axis) for e in expected])
+    step, t = ("time step", "t") if "T" in axes else ("source position", "s")
+    assert (name, text) == (
+        "one_step_late",
+        f"Every result stands one {step} too late: what belongs at {t} stands at {t} + 1.",
+    )
+    changed = [np.concatenate([np.take(e, [0], axis), np.delete(e, 0, axis) + 1], axis) for e in expected]
+    assert told(made, changed)[1].startswith(f"The first {step} is right and the second is not.")
+
+
+def test_numbers_beyond_all_bounds_are_no_pattern():
+    made = checks([Case({}, {}), Case({"n": 1}, {})], [Output("loss")], [2.5, 1.5])
+    for huge in (10**350, -(2**70)):
+        assert diagnosed(made, [huge, huge]) is None
 
 
 def test_a_scalar_has_a_sign_too():
@@ -377,11 +408,11 @@ def test_each_place_finds_one_of_its_own(choices, found):
 
 def test_right_results_with_a_changed_input_are_not_in_another_order():
     made = checks([Case({}, {"x": 1.0})], OUTPUTS, [(1.0, 1.0)], facets=BY_OUTPUT)
-    assert diagnosed(made, [Observation((1.0, 1.0), changed=("x",))]) is None
+    assert diagnosed(made, [changing((1.0, 1.0), "x")]) is None
 
 
 def test_a_mistake_that_changes_an_input_is_told_from_one_that_does_not():
-    in_place = Observation(2.0, changed=("x",))
+    in_place = changing(2.0, "x")
     made = checks([Case({}, {"x": 1})], H, [1.0], {"first": [[in_place]]})
     assert diagnosed(made, [in_place]) == "first"
     assert diagnosed(made, [2.0]) is None
@@ -471,6 +502,72 @@ def test_among_ids_all_that_is_wrong_must_have_its_cause():
     assert diagnosed(of_numbers, [9.0, 5.0]) == "first"
 
 
+SCORE = -np.pi
+BY_CHANCE = {  # what is due, what a mistake gives, and another wrong result
+    "words": ("low", "l", "lo"),
+    "lists of words": (["lo", "w"], ["low"], ["l", "o", "w"]),
+    "pairs of words": ([("l", "o"), ("lo", "w")], [("o", "w")], [("l", "o")]),
+    "ids": ([1, 2, 3], [1, 2], [2, 2, 3]),
+    "an array of ids": (np.array([1, 2]), np.array([2, 1]), np.array([1, 1])),
+    "truth values": (np.array([True, False]), np.array([True, True]), np.array([False, False])),
+    "ids with scores": ([([1, 2], SCORE)], [([1, 3], SCORE)], [([2, 2], SCORE)]),
+    "ids with scores, one too few": ([([1], SCORE), ([2], -5.1234)], [([1], SCORE)], []),
+    "counts": ({"a": 2, "b": 1}, {"a": 1, "b": 1}, {"a": 3, "b": 1}),
+    "whole numbers": (np.array([1.0, 0.0]), np.array([0.0, 0.0]), np.array([2.0, 0.0])),
+    "shares": (0.75, 2 / 3, 0.5),
+    "a rounded number": (0.75, 0.33, 0.5),
+    "nothing": (["a"], [None], [""]),
+    "a list for a tuple": ([("a", 0.5)], [["a", 0.5]], [("a", 0.25)]),
+}
+NOT_BY_CHANCE = {
+    "numbers": (np.array([1.2345, 0.0]), np.array([0.0, 0.0]), np.array([3.0, 0.0])),
+    "numbers of another shape": (np.ones(2), np.array([1.2345]), np.ones(1)),
+    "float32": (np.array([1.2345]), np.array([1.2345], np.float32), np.array([3.0])),
+    "complex numbers": (np.array([1j]), np.array([1.2345j]), np.array([2j])),
+    "scores": ([([1, 2], SCORE)], [([1, 2], SCORE / 2)], [([1, 2], 1.0)]),
+    "ids with scores, one too many": ([([1], SCORE)], [([1], SCORE), ([2], -5.1234)], []),
+    "weights": ({"W": np.full(2, 1.2345), "n": 1}, {"W": np.full(2, 1.5432), "n": 1}, {"W": np.zeros(2), "n": 1}),
+    "one key too many": ({"n": 1}, {"n": 1, "W": np.full(2, 1.5432)}, {"n": 2}),
+    "a tuple for an array": (np.full(2, 1.2345), (1.2345, 1.2345), np.ones(2)),
+}
+
+
+@pytest.mark.parametrize("facets", ["by kind", "by output"])
+@pytest.mark.parametrize("kind", [*BY_CHANCE, *NOT_BY_CHANCE])
+def test_what_may_agree_by_chance_is_named_only_where_all_that_is_wrong_has_its_cause(kind, facets):
+    due, mistaken, wrong = (BY_CHANCE | NOT_BY_CHANCE)[kind]
+    named = None if kind in BY_CHANCE else "first"
+    if facets == "by kind":
+        made = exactly([ORDINARY, EDGE], H, [due, due], [due, mistaken], BY_KIND)
+        assert given(made, [wrong, mistaken]) == named
+        assert given(made, [due, mistaken]) == "first"
+    else:
+        made = exactly([ORDINARY] * 2, OUTPUTS, [(due, due)] * 2, [(due, mistaken)] * 2, BY_OUTPUT)
+        assert given(made, [(wrong, mistaken)] * 2) == named
+        assert given(made, [(due, mistaken)] * 2) == "first"
+        assert given(made, [(wrong, mistaken), (due, mistaken)]) == named
+    assert given(made, [wrong if facets == "by kind" else (wrong, wrong)] * 2) != "first"
+
+
+@pytest.mark.parametrize("kind", BY_CHANCE)
+def test_a_wrong_answer_that_coincides_on_one_case_alone_gets_no_name(kind):
+    due, mistaken, wrong = BY_CHANCE[kind]
+    made = exactly([ORDINARY] * 3, H, [due] * 3, [mistaken] * 3, WHOLE)
+    assert given(made, [mistaken] * 3) == "first"
+    assert given(made, [mistaken, wrong, mistaken]) is None
+    assert given(made, [mistaken, due, due]) is None
+
+
+def exactly(cases, outputs, expected, mistaken, facets):
+    """Checks of these values as they are, with one mistake, "first"."""
+    due, theirs = (tuple(Observation(freeze(value)) for value in values) for values in (expected, mistaken))
+    return replace(checks(cases, outputs, [], facets=facets), expected=due, misconceptions={"first": (theirs,)})
+
+
+def given(made: Checks, results):
+    return diagnosed(made, [Observation(freeze(result)) for result in results])
+
+
 @pytest.mark.parametrize("change", [lambda e: 2 * e, lambda e: -e, lambda e: e.astype("f4"), lambda e: np.roll(e, 1)])
 def test_patterns_of_numbers_are_not_looked_for_among_ids(change):
     cases = [Case({"T": 4}, {}), Case({"T": 5}, {})]
@@ -483,7 +580,7 @@ def test_patterns_of_numbers_are_not_looked_for_among_ids(change):
 
 
 def changing(value, *names):
-    return Observation(freeze(value), changed=names)
+    return Observation(telling(value), changed=names)
 
 
 def test_a_mistake_that_changes_an_input_is_named_where_the_numbers_are_right():
@@ -513,7 +610,7 @@ def test_a_mistake_that_leaves_an_output_right_does_not_explain_what_is_wrong_wi
     first = [(a, 2 * b) for a, b in due]
     outputs = [Output("a", ("H",)), Output("b", ("H",))]
     made = checks(cases, outputs, due, {"first": [first]}, [Facet("a", outputs=("a",)), Facet("b", outputs=("b",))])
-    assert diagnosed(made, [Observation(freeze(d), changed=("x",)) for d in due]) is None
+    assert diagnosed(made, [changing(d, "x") for d in due]) is None
     assert diagnosed(made, first) == "first"
 
 

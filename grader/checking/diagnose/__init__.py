@@ -15,7 +15,7 @@ from grader.checking.case import WHOLE, Checks, Observation
 from grader.checking.diagnose.afters import done_at_the_end
 from grader.checking.diagnose.counterfactual import mistaken_input
 from grader.checking.diagnose.evidence import about_facets, failed_cases
-from grader.checking.diagnose.misconceptions import fitting_names, of_ids
+from grader.checking.diagnose.misconceptions import fitting_mistakes, no_chance
 from grader.checking.diagnose.order import in_another_order
 from grader.checking.diagnose.patterns import exact_pattern, pattern, vague_pattern
 from grader.checking.verdict import CaseResult, Diagnosis
@@ -36,25 +36,25 @@ def diagnose(
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if not failing:
         return None
-    fits = partial(fitting_names, checks, observations, results)
-    whole = fits(WHOLE[0]) if len(checks.facets) > 1 else []  # a mistake that explains all that is wrong comes first
+    fits = partial(fitting_mistakes, checks, observations, results)
+    whole = list(fits(WHOLE[0])) if len(checks.facets) > 1 else []  # what explains all that is wrong comes first
     if len(whole) == 1:
         return Diagnosis(whole[0], texts.get(whole[0], ""))
     if in_another_order(checks, observations):
         due = ", ".join(output.name for output in checks.outputs)
         return Diagnosis("order", f"Every result is right, but they come in another order. Due is `return {due}`.")
     found = [(facet, fits(facet)) for facet in failing]
-    fitting = [names for _, names in found]
-    if all(fitting) or not of_ids(checks):  # ids agree by chance: there, what else is wrong must have its cause too
-        for names in fitting:
-            if len(names) == 1:
-                explained = [facet for facet, others in found if others == names]
-                before = about_facets(explained) if checks.own is None else ""
-                return Diagnosis(names[0], before + texts.get(names[0], ""))
+    all_have_a_cause = all(mistakes for _, mistakes in found)
+    for facet, mistakes in found:
+        # ids and words agree by chance: there, all else that is wrong must have its cause too
+        if len(mistakes) == 1 and (all_have_a_cause or no_chance(checks, facet, *mistakes.values())):
+            (name,) = mistakes
+            explained = [other for other, others in found if list(others) == [name]]
+            return Diagnosis(name, (about_facets(explained) if checks.own is None else "") + texts.get(name, ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
     slip = mistaken_input(checks, observations, results)
-    if slip is not None or any(fitting):
+    if slip is not None or any(mistakes for _, mistakes in found):
         return slip
     return (
         pattern(checks, observations, results, failing, exact_pattern)

@@ -33,6 +33,7 @@ def about_facets(facets: Sequence[Facet]) -> str:
 
 
 def is_real(value: Any) -> bool:
+    """Whether a value is a number, or an array of them, that a pattern can reckon with."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fiu"
-    return isinstance(value, float | int) and not isinstance(value, bool)
+    return isinstance(value, float | int) and np.asarray(value).dtype.kind in "fi"  # no truth value, nothing huge

@@ -2,38 +2,56 @@
 
 from __future__ import annotations
 
-from typing import Any
-
-import numpy as np
-
 from grader.checking.case import Checks, Facet, Observation
-from grader.checking.compare import agree
-from grader.checking.diagnose.evidence import failed_cases, is_real
-from grader.checking.verdict import CaseResult
+from grader.checking.compare import agree, named_outputs
+from grader.checking.diagnose.chance import is_telling
+from grader.checking.diagnose.evidence import failed_cases
+from grader.checking.verdict import CaseResult, Problem
+
+Variant = tuple[Observation, ...]  # what one way to make a mistake gives, case by case
 
 
-def fitting_names(
+def fitting_mistakes(
     checks: Checks, observations: tuple[Observation, ...], results: tuple[CaseResult, ...], facet: Facet
-) -> list[str]:
-    """The misconceptions that explain what is wrong with a facet. Of several, those that would also have spoilt an
-    output which is right are dropped.
+) -> dict[str, list[Variant]]:
+    """The misconceptions that explain what is wrong with a facet, each with its variants that do; of an own judge's
+    there are none. Of several, those that would also have spoilt an output which is right are dropped.
     """
     telling = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
     if checks.own is not None:
-        return [
-            name
+        return {
+            name: []
             for name, matches in checks.own.matches.items()
             if telling and all(matches(checks.cases[i], observations[i]) for i in telling)
-        ]
-    fitting = {
-        name: [variant for variant in variants if _fits(checks, observations, telling, facet, variant)]
-        for name, variants in checks.misconceptions.items()
-    }
-    names = [name for name, variants in fitting.items() if variants]
-    if len(names) > 1:
+        }
+    fitting: dict[str, list[Variant]] = {}
+    for name, variants in checks.misconceptions.items():
+        found = [variant for variant in variants if _fits(checks, observations, telling, facet, variant)]
+        fitting |= {name: found} if found else {}
+    if len(fitting) > 1:
         right = _right_outputs(checks, results)
-        names = [name for name in names if any(_spares(checks, right, variant) for variant in fitting[name])] or names
-    return names
+        sparing = {n: found for n, found in fitting.items() if any(_spares(checks, right, v) for v in found)}
+        fitting = sparing or fitting
+    return fitting
+
+
+def no_chance(checks: Checks, facet: Facet, variants: list[Variant]) -> bool:
+    """Whether nobody gives the same on a facet by chance: a mistake changes an input or differs in a telling number."""
+    if checks.own is not None:
+        return True  # its matches look closely, or ought to
+    names = [output.name for output in checks.outputs if facet.outputs is None or output.name in facet.outputs]
+    for variant in variants:
+        for case, due, theirs in zip(checks.cases, checks.expected, variant, strict=True):
+            if facet.covers(case, None) and (theirs.changed or _differs_tellingly(checks, names, due, theirs)):
+                return True
+    return False
+
+
+def _differs_tellingly(checks: Checks, names: list[str], due: Observation, theirs: Observation) -> bool:
+    right, wrong = (named_outputs(checks.outputs, o.result) for o in (due, theirs))
+    if isinstance(right, Problem) or isinstance(wrong, Problem):
+        return is_telling(due.result, theirs.result, checks.tolerance)
+    return any(is_telling(right[name], wrong[name], checks.tolerance) for name in names)
 
 
 def _fits(
@@ -41,7 +59,7 @@ def _fits(
     observations: tuple[Observation, ...],
     telling: list[int],
     facet: Facet,
-    variant: tuple[Observation, ...],
+    variant: Variant,
 ) -> bool:
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
     agrees = all(
@@ -70,16 +88,14 @@ def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str
     return () if None in wrong else tuple(output.name for output in checks.outputs if output.name not in wrong)
 
 
-def _spares(checks: Checks, right: tuple[str, ...], variant: tuple[Observation, ...]) -> bool:
+def _spares(checks: Checks, right: tuple[str, ...], variant: Variant) -> bool:
     """Whether a mistake leaves these outputs right."""
     return not right or all(
         agree(due, theirs, right, checks) for due, theirs in zip(checks.expected, variant, strict=True)
     )
 
 
-def _raises_there_alone(
-    checks: Checks, observations: tuple[Observation, ...], variant: tuple[Observation, ...], facet: Facet
-) -> bool:
+def _raises_there_alone(checks: Checks, observations: tuple[Observation, ...], variant: Variant, facet: Facet) -> bool:
     """Whether all cases of a facet raise what the mistake raises there, and all other cases, if any, give the same."""
     outputs = tuple(output.name for output in checks.outputs)
     covered = [facet.covers(case, None) for case in checks.cases]
@@ -87,17 +103,3 @@ def _raises_there_alone(
         agree(ours, theirs, outputs, checks) and (ours.raised is not None) == inside
         for inside, ours, theirs in zip(covered, observations, variant, strict=True)
     )
-
-
-def of_ids(checks: Checks) -> bool:
-    """Whether every number that is due is an integer, so that two results may well be equal for no reason."""
-    numbers = [number for o in checks.expected for number in _numbers(o.result)]
-    return bool(numbers) and all(np.asarray(number).dtype.kind in "iu" for number in numbers)
-
-
-def _numbers(value: Any) -> list[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if isinstance(value, list | tuple):
-        return [number for item in value for number in _numbers(item)]
-    return [value] if is_real(value) else []

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
-from grader.checking.case import Case, Checks, Facet, Observation, Output
+from grader.checking.case import TIME_AXES, Case, Checks, Facet, Observation, Output
 from grader.checking.compare import Array, close, named_outputs
 from grader.checking.diagnose.evidence import about_facets, failed_cases, is_real
 from grader.checking.numbers import rounded
@@ -54,14 +54,22 @@ def _pattern_of(
 
 def exact_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     """The pattern that gives exactly these results."""
-    named = (Diagnosis(name, text) for name, explains, text in _PATTERNS if explains(wrong, checks))
-    return next(named, None) or _constant_factor(wrong, checks)
+    for name, explains, text in _PATTERNS:
+        if explains(wrong, checks):
+            return Diagnosis(name, _in_steps(wrong, text))
+    return _constant_factor(wrong, checks)
 
 
 def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     """The pattern that says where it goes wrong, and not what."""
     explains = _on_two_cases(_walking_forward(_in_time(_first_step_only)))
-    return Diagnosis("first_step_only", _FIRST_STEP_ONLY) if explains(wrong, checks) else None
+    return Diagnosis("first_step_only", _in_steps(wrong, _FIRST_STEP_ONLY)) if explains(wrong, checks) else None
+
+
+def _in_steps(wrong: list[Wrong], text: str) -> str:
+    """A text in the words of the first wrong result's time axis."""
+    time = wrong[0][1].time or "T"
+    return text.format(step=TIME_AXES[time], t=time.lower())
 
 
 def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: CaseResult) -> list[Wrong] | None:
@@ -130,9 +138,9 @@ def _in_time(
         for _, output, got, expected in wrong:
             if expected.dtype.kind != "f":
                 return False  # a shifted row of ids may look right by chance
-            if "T" not in output.axes or expected.ndim != len(output.axes) or got.shape != expected.shape:
+            axis = output.time_axis(expected.ndim)
+            if axis is None or got.shape != expected.shape:
                 return False
-            axis = output.axes.index("T")
             pairs.append((np.moveaxis(got, axis, 0), np.moveaxis(expected, axis, 0)))
         return max(len(got) for got, _ in pairs) > 2 and all(rule(got, e, checks) for got, e in pairs)
 
@@ -192,16 +200,16 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     (
         "one_step_late",
         _in_time(_one_step_late),
-        "Every result stands one time step too late: what belongs at t stands at t + 1.",
+        "Every result stands one {step} too late: what belongs at {t} stands at {t} + 1.",
     ),
     (
         "one_step_early",
         _in_time(_one_step_early),
-        "Every result stands one time step too early: what belongs at t stands at t − 1.",
+        "Every result stands one {step} too early: what belongs at {t} stands at {t} − 1.",
     ),
 )
 _FIRST_STEP_ONLY = (
-    "The first time step is right and the second is not. Look at what changes from one step to the next: "
+    "The first {step} is right and the second is not. Look at what changes from one step to the next: "
     "what comes in from the step before, and every index that has to move along with the time."
 )
 
