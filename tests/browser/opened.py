@@ -125,9 +125,21 @@ def images_without_words(page: Page) -> list[str]:
     return found
 
 
+def boxes_without_keyboard(page: Page) -> list[str]:
+    """Boxes of the text that scroll sideways and that the tab key does not reach."""
+    found: list[str] = page.evaluate(
+        """() => [...document.querySelectorAll("main article *")]
+        .filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0)
+        .filter(e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX))
+        .map(e => e.outerHTML.slice(0, 120))"""
+    )
+    return found
+
+
 def axe_violations(page: Page) -> list[str]:
     page.wait_for_function("document.getAnimations().every(one => one.playState !== 'running')")  # colours stand still
-    response = Axe().run(page).response
+    # It would list all that is right, which takes as long, and fetch all style sheets once more.
+    response = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response
     return [
         f"{violation['id']} ({violation['impact']}): {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
         for violation in response["violations"]
