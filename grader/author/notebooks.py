@@ -18,6 +18,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
 
 if TYPE_CHECKING:
@@ -125,6 +126,7 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
     """
     manifest = load_manifest(root / "course.toml")
     check_sources(root, manifest)
+    check_files(root, manifest)
     contents = {
         out / chapter.id / f"{notebook.name}.ipynb": notebook_bytes(student_notebook(root, manifest, chapter, notebook))
         for chapter in manifest.chapters
@@ -142,6 +144,22 @@ def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
         for path in sorted((root / "solutions" / chapter.id / "files").glob("*"))
         if path.is_file() and not path.name.startswith(".")
     }
+
+
+def check_files(root: Path, manifest: Manifest) -> None:
+    """Raise ReleaseError for files beside notebooks that are too large or too many to lie beside them in grading."""
+    sizes: dict[str, list[int]] = {}
+    for relative, path in data_files(root, manifest).items():
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ReleaseError(f"{path}: {size:,} bytes; a file beside a notebook has at most {MAX_FILE_BYTES:,}.")
+        sizes.setdefault(relative.parts[0], []).append(size)
+    for chapter_id, found in sizes.items():
+        if len(found) > MAX_FILES or sum(found) > MAX_BYTES:
+            raise ReleaseError(
+                f"{root / 'solutions' / chapter_id / 'files'}: {len(found)} files of {sum(found):,} bytes; at most "
+                f"{MAX_FILES} of {MAX_BYTES:,} together can lie beside the notebooks of a chapter."
+            )
 
 
 def check_sources(root: Path, manifest: Manifest) -> None:

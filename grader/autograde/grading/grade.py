@@ -101,7 +101,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     unanswered: dict[str, tuple[str, ...]] = {}
     clock = _Clock()
     with clock("read"):
-        files, remarks = submitted_files(folder)
+        files, remarks = submitted_files(folder, session.files)
     for notebook in session.chapter.notebooks:
         name = notebook.name
         try:

@@ -72,7 +72,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         limits=manifest.limits(chapter),
         public=public,
         hidden=hidden,
-        exams=exams_of(public, hidden),
+        exams=exams_of(chapter, public, hidden),
         texts={e.id: load_messages(root, manifest.place(e.id)).mistakes for e in chapter.exercises},
         released=released,
         files=released_files(root / "exercises" / chapter.id),
