@@ -44,7 +44,7 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     output_bytes: PositiveInt = 100_000
     result_bytes: PositiveInt = 64_000_000
     memory_mb: PositiveInt = 1024
-    disk_mb: PositiveInt = 32
+    disk_mb: PositiveInt = 64
     files: PositiveInt = 2000
     processes: PositiveInt = 48
     cpu_seconds: PositiveInt = 300
@@ -52,13 +52,16 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One exercise: its id is its function's name, here and everywhere."""
+    """One exercise: its id is its function's name, here and everywhere. `seconds` is how long its cases may take in
+    grading, where the chapter's `seconds_per_exercise` does not fit.
+    """
 
     id: str
     title: str
     points: float
     page: str
     needs: tuple[str, ...] = ()
+    seconds: PositiveFloat | None = None
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
@@ -214,7 +217,11 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
                 raise fail(item.id, f"{what} id {item.id!r} is not a Python name")
             if not 0 < item.points < math.inf:
                 raise fail(item.id, f"{item.id!r} has {item.points} points; give it a number above 0")
+        most = manifest.limits(chapter).seconds_per_notebook
         for exercise in chapter.exercises:
+            if exercise.seconds is not None and not exercise.seconds <= most:
+                what = f"exercise {exercise.id!r} may take {exercise.seconds:g} s, and its whole notebook {most:g} s"
+                raise fail(exercise.id, f"{what}; give it less, or the chapter's [autograde] more seconds_per_notebook")
             if exercise.page not in chapter.pages:
                 raise fail(
                     exercise.id,

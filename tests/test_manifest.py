@@ -98,6 +98,16 @@ def test_a_chapter_changes_the_limits_it_names(path):
         ("pages = { deep", "seiten = { deep", line_of("[[chapters]]", 2), "`seiten`"),
         ("output_bytes = 5000", "outputs = 5000", line_of('id = "ch01"'), "`outputs`"),
         ("output_bytes = 5000", "output_bytes = 0.5", line_of('id = "ch01"'), "output_bytes"),
+        ("points = 1.5", "points = 1.5\nseconds = 0", line_of("[[chapters.notebooks.exercises]]", 2), "seconds"),
+        ("points = 1.5", 'points = 1.5\nseconds = "2"', line_of("[[chapters.notebooks.exercises]]", 2), "seconds"),
+        (
+            "points = 1.5",
+            "points = 1.5\nseconds = inf",
+            line_of('id = "rnn_forward"'),
+            "exercise 'rnn_forward' may take inf s, and its whole notebook 300 s; give it less",
+        ),
+        ("points = 1.5", "points = 1.5\nseconds = nan", line_of("exercises]]", 2), "seconds"),
+        ("points = 1.5", "points = 1.5\nseconds = 301", line_of('id = "rnn_forward"'), "may take 301 s"),
     ],
 )
 def test_a_mistake_names_file_and_line(path, old, new, line, says):
@@ -211,3 +221,9 @@ def test_modules_to_preload(path):
     path.write_text(COURSE.replace("output_bytes = 5000", 'preload = ["numpy", "math"]'))
     manifest = load_manifest(path)
     assert manifest.limits(manifest.chapters[0]).preload == ("numpy", "math")
+
+
+def test_an_exercise_may_have_seconds_of_its_own(path):
+    path.write_text(COURSE.replace("points = 1.5", "points = 1.5\nseconds = 20"))
+    places = load_manifest(path).places
+    assert (places["rnn_step"].exercise.seconds, places["rnn_forward"].exercise.seconds) == (None, 20)

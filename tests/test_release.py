@@ -428,3 +428,30 @@ def test_nbgrader_validate_fails_on_the_stub_and_passes_on_the_solution(tmp_path
         assert "Success! Your notebook passes all the tests." in done.stdout, done.stdout + done.stderr
     else:
         assert "VALIDATION FAILED ON 3 CELL(S)" in done.stdout, done.stdout + done.stderr
+
+
+# --- files beside the notebooks ----------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    ("sizes", "says"),
+    [
+        ([8_000_001], r"0\.bin: 8,000,001 bytes; a file beside a notebook has at most 8,000,000\."),
+        ([7_000_000] * 3, r"files: 3 files of 21,000,000 bytes; at most 40 of 20,000,000 together"),
+        ([1] * 41, r"files: 41 files of 41 bytes; at most 40"),
+        ([8_000_000, 8_000_000], None),
+    ],
+)
+def test_files_that_could_not_lie_beside_the_notebooks_are_not_released(course, sizes, says):
+    folder = course / "solutions" / "ch01" / "files"
+    folder.mkdir()
+    for number, size in enumerate(sizes):
+        with open(folder / f"{number}.bin", "wb") as file:
+            file.truncate(size)
+    if says is None:
+        release_notebooks(course, course / "exercises")
+        assert (course / "exercises/ch01/1.bin").stat().st_size == 8_000_000
+        return
+    with pytest.raises(ReleaseError, match=says):
+        release_notebooks(course, course / "exercises")
+    assert not (course / "exercises").exists()

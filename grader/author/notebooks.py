@@ -16,6 +16,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.cells import check_id, check_source, grade_id, notebook_bytes
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
@@ -120,6 +121,7 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
     """
     manifest = load_manifest(root / "course.toml")
     check_sources(root, manifest)
+    check_files(root, manifest)
     contents = {
         out / chapter.id / f"{name}.ipynb": notebook_bytes(student)
         for chapter in manifest.chapters
@@ -137,6 +139,22 @@ def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
         for path in sorted((root / "solutions" / chapter.id / "files").glob("*"))
         if path.is_file() and not path.name.startswith(".")
     }
+
+
+def check_files(root: Path, manifest: Manifest) -> None:
+    """Raise ReleaseError for files beside notebooks that are too large or too many to lie beside them in grading."""
+    sizes: dict[str, list[int]] = {}
+    for relative, path in data_files(root, manifest).items():
+        size = path.stat().st_size
+        if size > MAX_FILE_BYTES:
+            raise ReleaseError(f"{path}: {size:,} bytes; a file beside a notebook has at most {MAX_FILE_BYTES:,}.")
+        sizes.setdefault(relative.parts[0], []).append(size)
+    for chapter_id, found in sizes.items():
+        if len(found) > MAX_FILES or sum(found) > MAX_BYTES:
+            raise ReleaseError(
+                f"{root / 'solutions' / chapter_id / 'files'}: {len(found)} files of {sum(found):,} bytes; at most "
+                f"{MAX_FILES} of {MAX_BYTES:,} together can lie beside the notebooks of a chapter."
+            )
 
 
 def check_sources(root: Path, manifest: Manifest) -> None:

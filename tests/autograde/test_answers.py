@@ -216,6 +216,13 @@ def test_a_notebook_finds_its_siblings_and_the_released_files(graded):
     assert notebook.cells[2].source == "Since it is so."
 
 
+def test_what_the_release_gives_takes_no_room_of_a_submissions(tmp_path):
+    (tmp_path / "weights.bin").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
+    (tmp_path / "mine.bin").write_bytes(b"y" * MAX_FILE_BYTES)
+    files, remarks = submitted_files(tmp_path, {"weights.bin": b""})
+    assert (list(files), remarks) == (["mine.bin"], [])
+
+
 def test_files_are_bounded_in_number_and_size(tmp_path):
     (tmp_path / "big.bin").write_bytes(b"x" * (MAX_FILE_BYTES + 1))
     for number in range(MAX_FILES + 5):
@@ -227,4 +234,4 @@ def test_files_are_bounded_in_number_and_size(tmp_path):
     assert "z.ipynb" in files  # notebooks come first
     assert not {"big.bin", ".hidden"} & set(files)
     assert len(left_out) == 7
-    assert remark_line(Remark(left_out[-1])).startswith("big.bin (4.0 MB) was not laid beside the notebooks")
+    assert remark_line(Remark(left_out[-1])).startswith("big.bin (8.0 MB) was not laid beside the notebooks")

@@ -3,6 +3,7 @@
 import json
 import textwrap
 import time
+from dataclasses import replace
 
 import pytest
 from right_work import RIGHT
@@ -115,6 +116,19 @@ def test_a_function_that_never_ends_costs_its_own_time_alone(hand_in, notebook):
     assert "rnn_forward was stopped after 1 s. Is there a loop that cannot end?" in result.shown("rnn_forward")
     assert result.outcome.children == 2  # both were to be examined by one process
     assert result.outcome.seconds < 4
+
+
+@pytest.mark.parametrize("starter", ["sandbox", "plain"])
+def test_an_exercise_may_take_longer_than_the_others(hand_in, notebook, session, monkeypatch, starter):
+    monkeypatch.setitem(session.exams, "rnn_forward", replace(session.exams["rnn_forward"], seconds=20.0, _bytes={}))
+    del notebook.cells[notebook.at("rnn_forward-check") + 1 :]
+    waits = "def {0}(**inputs):\n    import time\n    time.sleep(0.5)\n    return right_{0}(**inputs)\n"
+    for name in RIGHT:
+        right = RIGHT[name].replace(f"def {name}(", f"def right_{name}(")
+        notebook.cell(name)["source"] = f"{right}\n{waits.format(name)}"
+    result = hand_in(notebook.tree, seconds=1.5, starter=starter)
+    assert result.points == (0, 2)
+    assert result["rnn_step"].status == "timeout"
 
 
 def test_a_function_that_never_ends_comes_first(hand_in, notebook):

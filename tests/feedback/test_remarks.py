@@ -157,7 +157,7 @@ def test_files(tmp_path):
     assert for_student(CHAPTER, tuple(map(Remark, left_out))) == [
         (
             "",
-            "The file big <b>.csv (4.0 MB) did not lie beside your notebooks while they ran: "
+            "The file big <b>.csv (8.0 MB) did not lie beside your notebooks while they ran: "
             "it is too large, or one too many.",
         )
     ]

@@ -95,7 +95,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     unanswered: dict[str, tuple[str, ...]] = {}
     clock = _Clock()
     with clock("read"):
-        files, left_out = submitted_files(folder)
+        files, left_out = submitted_files(folder, session.files)
     remarks = [Remark(each) for each in left_out]
     for notebook in session.chapter.notebooks:
         name = notebook.name

@@ -14,15 +14,16 @@ from grader.cells import grade_id
 from grader.checking.case import Checks
 from grader.checking.evaluate import evaluate, verdict
 from grader.checking.verdict import Status, Verdict
-from grader.manifest import Limits, Manifest, Notebook
+from grader.manifest import Chapter, Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
 
 
-def exams_of(public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
+def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
     """What every child is asked of each exercise."""
     return {
-        name: Exam(checks.driver, public[name].cases, checks.cases, checks.fixtures) for name, checks in hidden.items()
+        e.id: Exam(hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds)
+        for e in chapter.exercises
     }
 
 

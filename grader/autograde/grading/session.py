@@ -73,7 +73,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         limits=manifest.limits(chapter),
         public=public,
         hidden=hidden,
-        exams=exams_of(public, hidden),
+        exams=exams_of(chapter, public, hidden),
         texts=texts,
         released=released,
         files=released_files(root / "exercises" / chapter.id),

@@ -180,6 +180,7 @@ def _examinee(
     """
     try:
         os.close(result_fd)
+        _one_thread()
         for other in sockets.keys() - seen.keys():
             os.close(sockets[other])
         lines = {sockets[name]: name for name in seen}
@@ -198,6 +199,12 @@ def _examinee(
                 _sit(line, part, lines[line], namespace)
     finally:
         os._exit(0)
+
+
+def _one_thread() -> None:
+    """PyTorch's threads did not come along into this copy of the process; who waits for them waits for ever."""
+    with suppress(Exception):  # whatever a cell put there
+        sys.modules["torch"].set_num_threads(1)
 
 
 def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:

@@ -12,8 +12,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
 from grader.checking.case import Case, Observation, observation_from_tree, observation_tree
 from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
 
@@ -52,6 +50,7 @@ class Exam:
     public: tuple[Case, ...]
     hidden: tuple[Case, ...]
     fixtures: str = ""
+    seconds: float | None = None  # for either half, where it is not what the chapter says
     _bytes: dict[tuple[bool, float], bytes] = field(default_factory=dict, repr=False, compare=False)
 
     def part_bytes(self, hidden: bool, seconds: float) -> bytes:
@@ -77,7 +76,10 @@ class Request:
     apart: bool = False
 
     def seconds(self, cell: Cell) -> float:
-        return self.limits.seconds_per_exercise if cell.exercise else self.limits.seconds_per_cell
+        """How long a cell may take, or each half of the exam at a check cell."""
+        if cell.exercise is None:
+            return self.limits.seconds_per_cell
+        return self.exams[cell.exercise].seconds or self.limits.seconds_per_exercise
 
     @property
     def to_run(self) -> tuple[Cell, ...]:
@@ -124,15 +126,18 @@ Frame = Ready | Begin | Observed | End | Done
 
 
 def request_bytes(request: Request) -> bytes:
-    """A request as bytes for the child: its cells, and the exercises in the order of their sockets."""
-    return encode(
+    """A request as bytes for the child: its cells, and the exercises in the order of their sockets; behind them the
+    files, which are too large for the codec.
+    """
+    head = encode(
         {
             "cells": [(cell.index, cell.source, cell.exercise, cell.shares) for cell in request.to_run],
             "exercises": list(request.exams),
-            "files": {name: np.frombuffer(content, np.uint8) for name, content in request.files.items()},
+            "files": [(name, len(content)) for name, content in request.files.items()],
             "output_bytes": request.limits.output_bytes,
         }
     )
+    return b"".join([_LENGTH.pack(len(head)), head, *request.files.values()])
 
 
 @dataclass(frozen=True)
@@ -147,9 +152,14 @@ class Work:
 
 def read_request(data: bytes) -> Work:
     """The inverse of `request_bytes`. The request comes from the parent and is trusted."""
-    tree = decode(data)
+    (length,) = _LENGTH.unpack_from(data)
+    at = _LENGTH.size + length
+    tree = decode(data[_LENGTH.size : at])
     cells = tuple(Cell(*cell) for cell in tree["cells"])
-    files = {name: content.tobytes() for name, content in tree["files"].items()}
+    files = {}
+    for name, size in tree["files"]:
+        files[name] = data[at : at + size]
+        at += size
     return Work(cells, tree["exercises"], files, tree["output_bytes"])
 
 

@@ -4,14 +4,14 @@ those that the release adds.
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from pathlib import Path
 
 from grader.autograde.remark import LeftOut
 
 MAX_FILES = 40
-MAX_FILE_BYTES = 4_000_000
-MAX_BYTES = 8_000_000
+MAX_FILE_BYTES = 8_000_000  # of each: weights of a trained network
+MAX_BYTES = 20_000_000  # of all files of a submission, and of all that a release adds: both fit on the sandbox's disk
 
 
 def handed_in(term: Path, chapter_id: str) -> dict[str, Path]:
@@ -20,14 +20,17 @@ def handed_in(term: Path, chapter_id: str) -> dict[str, Path]:
     return {folder.parent.name: folder for folder in folders if folder.is_dir()}
 
 
-def submitted_files(folder: Path) -> tuple[dict[str, bytes], list[LeftOut]]:
+def submitted_files(folder: Path, given: Collection[str] = ()) -> tuple[dict[str, bytes], list[LeftOut]]:
     """The files of a submission's folder by name, notebooks first, and each that is too large or too many.
 
-    Links and folders are left out: a link could point to anything that the grader may read.
+    Those that the release gives are left out, and so are links and folders: a link could point to anything that the
+    grader may read.
     """
     files: dict[str, bytes] = {}
     left_out = []
     for path in sorted(_plain_files(folder), key=lambda path: (path.suffix != ".ipynb", path.name)):
+        if path.name in given:
+            continue
         size = path.stat().st_size
         if size > MAX_FILE_BYTES or len(files) == MAX_FILES or sum(map(len, files.values())) + size > MAX_BYTES:
             left_out.append(LeftOut(path.name, size))
