@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(theta, grad, cache, lr, eps=1e-8):
@@ -67,139 +67,108 @@ New arrays come back; the caller's stay what they were.
 """,
 )
 
+ROOT = "(np.sqrt(cache) + eps)"
 
-@SPEC.misconception()
-def cache_not_squared(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because a sum of gradients sounds like what is gathered; sizes, with a root over them, need squares."""
-    cache = cache + np.abs(grad)
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception("cache_not_squared")
-def cache_of_signed_gradients(theta, grad, cache, lr, eps=1e-8):
-    """The same with signs, and a root of what may be negative."""
-    cache = cache + grad
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception(keeps=["cache"])
-def eps_inside_the_root(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because other optimisers have it there; the root of 1e-8 is 1e-4, ten thousand times more."""
-    cache = cache + grad**2
-    return theta - lr * grad / np.sqrt(cache + eps), cache
-
-
-@SPEC.misconception(keeps=["cache"])
-def old_cache_used(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because `cache` is at hand as it came; on the first step it is 0, and the step is enormous."""
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache + grad**2
-
-
-@SPEC.misconception(keeps=["cache"])
-def uphill(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because an update adds something; the gradient points to where the loss grows."""
-    cache = cache + grad**2
-    return theta + lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception(keeps=["cache"])
-def no_root(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because the cache is what one divides by; without the root a small gradient makes a large step."""
-    cache = cache + grad**2
-    return theta - lr * grad / (cache + eps), cache
-
-
-@SPEC.misconception()
-def decays(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because RMSprop does so, and came after: there old gradients are forgotten. Adagrad forgets none."""
-    cache = 0.9 * cache + 0.1 * grad**2
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception("decays")
-def decays_slowly(theta, grad, cache, lr, eps=1e-8):
-    """The same with 0.99."""
-    cache = 0.99 * cache + 0.01 * grad**2
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception("decays")
-def decays_very_slowly(theta, grad, cache, lr, eps=1e-8):
-    """The same with 0.999."""
-    cache = 0.999 * cache + 0.001 * grad**2
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception()
-def cache_overwritten(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because `=` is soon written for `+=`; then every step is lr long, however many came before."""
-    cache = grad**2
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception(keeps=["theta"])
-def old_cache_returned(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because `cache` is the argument's name, and the new one has another; the next step then knows less."""
-    new = cache + grad**2
-    return theta - lr * grad / (np.sqrt(new) + eps), cache.copy()
-
-
-@SPEC.misconception(keeps=["cache"])
-def eps_outside_the_brackets(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because a missing pair of brackets looks like nothing; eps then moves every weight."""
-    cache = cache + grad**2
-    return theta - (lr * grad / np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception("eps_outside_the_brackets")
-def eps_behind_the_step(theta, grad, cache, lr, eps=1e-8):
-    """The same without any brackets at all: eps is added to the weights."""
-    cache = cache + grad**2
-    return theta - lr * grad / np.sqrt(cache) + eps, cache
-
-
-@SPEC.misconception()
-def one_number_for_all(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because a norm is one number; then a weight that rarely gets a gradient is slowed down by the others."""
-    cache = cache + np.sum(grad**2)
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception(keeps=["cache"])
-def eps_left_out(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because 1e-8 is next to nothing; where no gradient has come yet it keeps 0 / 0 away."""
-    cache = cache + grad**2
-    return theta - lr * grad / np.sqrt(cache), cache
-
-
-@SPEC.misconception(keeps=["cache"])
-def eps_not_used(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because 1e-8 is the number that everybody takes; who passes another one means it."""
-    cache = cache + grad**2
-    return theta - lr * grad / (np.sqrt(cache) + 1e-8), cache
-
-
-@SPEC.misconception()
-def gradients_clipped(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because a well-known script clips to ±5 before this step; that is another tool, of chapter 3."""
-    grad = np.clip(grad, -5, 5)
-    cache = cache + grad**2
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception("gradients_clipped")
-def gradients_clipped_at_one(theta, grad, cache, lr, eps=1e-8):
-    """The same at ±1."""
-    grad = np.clip(grad, -1, 1)
-    cache = cache + grad**2
-    return theta - lr * grad / (np.sqrt(cache) + eps), cache
-
-
-@SPEC.misconception(keeps=["cache"])
-def step_without_the_gradient(theta, grad, cache, lr, eps=1e-8):
-    """Tempting because 'lr divided by the root' is how the rule is told: it is the gradient's factor, not the step."""
-    cache = cache + grad**2
-    return theta - lr / (np.sqrt(cache) + eps), cache
+SPEC.mistake(
+    "cache_not_squared",
+    "The gradients themselves, or their sizes, are added to the cache. It takes their squares; the root below the "
+    "line belongs to them.",
+    change("grad**2", "np.abs(grad)"),
+    change("grad**2", "grad"),
+    tempts="A sum of gradients sounds like what is gathered; sizes, with a root over them, need squares.",
+)
+SPEC.mistake(
+    "eps_inside_the_root",
+    "`eps` stands under the root. Take the root of the cache, then add `eps`.",
+    change(ROOT, "np.sqrt(cache + eps)"),
+    tempts="Other optimisers have it there; the root of 1e-8 is 1e-4, ten thousand times more.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "old_cache_used",
+    "The step was made with the old cache. Renew the cache first: on the very first step the old one is 0.",
+    change("cache = cache + grad**2", "", ("eps), cache", "eps), cache + grad**2")),
+    tempts="`cache` is at hand as it came; on the first step it is 0, and the step is enormous.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "uphill",
+    "theta goes uphill. The gradient points to where the loss grows, so the step is subtracted.",
+    change("theta - lr", "theta + lr"),
+    tempts="An update adds something; the gradient points to where the loss grows.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "no_root",
+    "The gradient is divided by the cache itself. Divide by its root, which has the size of a gradient.",
+    change("np.sqrt(cache)", "cache"),
+    tempts="The cache is what one divides by; without the root a small gradient makes a large step.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "decays",
+    "The old cache is made smaller before the new square is added. That is RMSprop. Adagrad keeps all of it.",
+    change("cache + grad**2", "0.9 * cache + 0.1 * grad**2"),
+    change("cache + grad**2", "0.99 * cache + 0.01 * grad**2"),
+    change("cache + grad**2", "0.999 * cache + 0.001 * grad**2"),
+    tempts="RMSprop does so, and came after: there old gradients are forgotten. Adagrad forgets none.",
+)
+SPEC.mistake(
+    "cache_overwritten",
+    "The new square takes the place of the old cache. The cache is a sum over all steps: add the new square to it.",
+    change("cache + grad**2", "grad**2"),
+    tempts="`=` is soon written for `+=`; then every step is lr long, however many came before.",
+)
+SPEC.mistake(
+    "old_cache_returned",
+    "The cache that comes back is the old one. Return the new one: the next step builds on it.",
+    change("cache = cache", "new = cache", ("np.sqrt(cache)", "np.sqrt(new)")),
+    tempts="`cache` is the argument's name, and the new one has another; the next step then knows less.",
+    keeps=("theta",),
+)
+SPEC.mistake(
+    "eps_outside_the_brackets",
+    "`eps` is added to the quotient, not to the root below it. Brackets are missing: divide by (root plus `eps`).",
+    change(f"lr * grad / {ROOT}", "(lr * grad / np.sqrt(cache) + eps)"),
+    change(ROOT, "np.sqrt(cache) + eps"),
+    tempts="A missing pair of brackets looks like nothing; eps then moves every weight.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "one_number_for_all",
+    "The squares of all entries go into one number. Each entry has its own cache: no sum over entries.",
+    change("grad**2", "np.sum(grad**2)"),
+    tempts="A norm is one number; then a weight that rarely gets a gradient is slowed down by the others.",
+)
+SPEC.mistake(
+    "eps_left_out",
+    "`eps` is missing. Where neither a gradient nor the cache has come to more than 0, the step is 0 / 0 without it.",
+    change(ROOT, "np.sqrt(cache)"),
+    tempts="1e-8 is next to nothing; where no gradient has come yet it keeps 0 / 0 away.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "eps_not_used",
+    "The `eps` that is passed makes no difference: a number of your own stands in its place. 1e-8 is its default "
+    "alone.",
+    change("+ eps", "+ 1e-8"),
+    tempts="1e-8 is the number that everybody takes; who passes another one means it.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "gradients_clipped",
+    "Large gradients are clipped. Use them as they come; clipping is a topic of the next chapter.",
+    *(change("cache = cache", f"grad = np.clip(grad, -{n}, {n})\ncache = cache") for n in (5, 1)),
+    tempts="A well-known script clips to ±5 before this step; that is another tool, of chapter 3.",
+)
+SPEC.mistake(
+    "step_without_the_gradient",
+    "All weights move the same way: lr divided by the root of the cache is not the step yet, it is what the gradient "
+    "is multiplied by.",
+    change("lr * grad", "lr"),
+    tempts="'lr divided by the root' is how the rule is told: it is the gradient's factor, not the step.",
+    keeps=("cache",),
+)
 
 
 @SPEC.alternative

@@ -6,7 +6,7 @@ eps is, for others the derivative if eps is small, and another number, which tel
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, Tolerance
+from grader.author.spec import Case, Facet, Fixture, Output, Spec, Tolerance, change
 from grader.checking.fixtures import BUILDERS
 
 EXACT, ORDINARY, LONG, BY_HAND = "exact steps", "ordinary", "a long step", "the notebook's example"
@@ -132,235 +132,117 @@ The old value is kept and put back, because floating-point numbers do not come b
 )
 
 
-def each(theta):
-    return np.ndindex(theta.shape)
+LOOP = "np.ndindex(theta.shape)"
+VALUES = "theta[index] = old + eps\nabove = f(theta)\ntheta[index] = old - eps\nbelow = f(theta)"
+PUT_BACK = "theta[index] = old\ngradient"  # with the beginning of the next line, for the first alone stands three times
+TWO_DOWN = ("= old - eps", "-= 2 * eps")
+OWN_ARRAYS = "plus[index] += eps\nminus[index] -= eps\nabove, below = f(plus), f(minus)"
+KEPT = ("old = theta[index]", "old = theta[index].copy()")  # where this is no number
 
-
-def moved(theta, index, by):
-    new = theta.copy()
-    new[index] += by
-    return new
-
-
-@SPEC.misconception()
-def one_sided_difference(f, theta, eps=1e-5):
-    """Tempting because it is how a derivative is defined, and it saves a call; its error is 10,000 times larger."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(moved(theta, i, eps)) - f(theta)) / eps
-    return gradient
-
-
-@SPEC.misconception("one_sided_difference")
-def backward_difference(f, theta, eps=1e-5):
-    """The same to the other side."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(theta) - f(moved(theta, i, -eps))) / eps
-    return gradient
-
-
-@SPEC.misconception()
-def eps_for_two_eps(f, theta, eps=1e-5):
-    """Tempting because the step is eps; the two points are two steps apart."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / eps
-    return gradient
-
-
-@SPEC.misconception("eps_for_two_eps")
-def precedence(f, theta, eps=1e-5):
-    """The same division, written / 2 * eps, which Python reads as (… / 2) * eps."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / 2 * eps
-    return gradient
-
-
-@SPEC.misconception()
-def stops_in_the_middle(f, theta, eps=1e-5):
-    """Tempting because minus eps undoes plus eps, which is where theta was, and not eps below it."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        old = theta[i]
-        theta[i] += eps
-        above = f(theta)
-        theta[i] -= eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-        theta[i] = old
-    return gradient
-
-
-@SPEC.misconception()
-def one_array_for_both(f, theta, eps=1e-5):
-    """Tempting because `plus = theta` looks like a copy; both names mean the one array, and nothing differs."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        plus, minus, old = theta, theta, theta[i]
-        plus[i] += eps
-        minus[i] -= eps
-        gradient[i] = (f(plus) - f(minus)) / (2 * eps)
-        theta[i] = old
-    return gradient
-
-
-@SPEC.misconception()
-def not_restored(f, theta, eps=1e-5):
-    """Tempting because one looks at an entry and goes on to the next; the ones done stay eps off."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        theta[i] += eps
-        above = f(theta)
-        theta[i] -= 2 * eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-    return gradient
-
-
-@SPEC.misconception("not_restored")
-def copied_by_name(f, theta, eps=1e-5):
-    """The same, with an old theta that is the same array: putting it back changes nothing."""
-    gradient, old = np.zeros(theta.shape), theta
-    for i in each(theta):
-        theta[i] = old[i] + eps
-        above = f(theta)
-        theta[i] = old[i] - 2 * eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-        theta = old
-    return gradient
-
-
-@SPEC.misconception("not_restored")
-def a_copy_not_restored(f, theta, eps=1e-5):
-    """The same on a copy: the student's theta is safe, and the gradient is still off."""
-    gradient, theta = np.zeros(theta.shape), theta.copy()
-    for i in each(theta):
-        theta[i] += eps
-        above = f(theta)
-        theta[i] -= 2 * eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-    return gradient
-
-
-@SPEC.misconception("not_restored")
-def two_copies_that_wander(f, theta, eps=1e-5):
-    """The same with a copy for each side, made before the loop."""
-    gradient, plus, minus = np.zeros(theta.shape), theta.copy(), theta.copy()
-    for i in each(theta):
-        plus[i] += eps
-        minus[i] -= eps
-        gradient[i] = (f(plus) - f(minus)) / (2 * eps)
-    return gradient
-
-
-@SPEC.misconception(keeps=["gradient", "the eps that is passed"])
-def restored_to_rounding(f, theta, eps=1e-5):
-    """Tempting because on paper up, twice down, and up again is where one was. Floating point rounds at each step."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        theta[i] += eps
-        above = f(theta)
-        theta[i] -= 2 * eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-        theta[i] += eps
-    return gradient
-
-
-@SPEC.misconception("restored_to_rounding")
-def restored_step_by_step(f, theta, eps=1e-5):
-    """The same with one step back at a time."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        theta[i] += eps
-        above = f(theta)
-        theta[i] -= eps
-        theta[i] -= eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-        theta[i] += eps
-    return gradient
-
-
-@SPEC.misconception()
-def all_at_once(f, theta, eps=1e-5):
-    """Tempting because NumPy adds eps to all entries in one line; that is one slope, in one direction."""
-    return np.full(theta.shape, (f(theta + eps) - f(theta - eps)) / (2 * eps))
-
-
-@SPEC.misconception("all_at_once")
-def all_at_once_as_a_number(f, theta, eps=1e-5):
-    """The same, as the one number that it is."""
-    return (f(theta + eps) - f(theta - eps)) / (2 * eps)
-
-
-@SPEC.misconception("all_at_once")
-def all_at_once_from_ones(f, theta, eps=1e-5):
-    """The same in an array of the right shape, made at every entry anew."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(theta + eps) - f(theta)) / eps
-    return gradient
-
-
-@SPEC.misconception()
-def first_axis_only(f, theta, eps=1e-5):
-    """Tempting because range(len(theta)) goes through a vector; of a matrix it moves whole rows."""
-    gradient = np.zeros(theta.shape)
-    for i in range(len(theta)):
-        gradient[i] = (f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / (2 * eps)
-    return gradient
-
-
-@SPEC.misconception("first_axis_only")
-def one_number_a_row(f, theta, eps=1e-5):
-    """The same, kept in a list."""
-    return np.array([(f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / (2 * eps) for i in range(len(theta))])
-
-
-@SPEC.misconception("first_axis_only")
-def a_row_and_its_view(f, theta, eps=1e-5):
-    """The same in place. What was kept of the row is a view of it, so it moves along, and nothing is ever put back."""
-    gradient = np.zeros(theta.shape)
-    for i in range(len(theta)):
-        old = theta[i]
-        theta[i] = old + eps
-        above = f(theta)
-        theta[i] = old - eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-        theta[i] = old
-    return gradient
-
-
-@SPEC.misconception("first_axis_only")
-def a_row_put_back_from_its_view(f, theta, eps=1e-5):
-    """The same with += and -=: here both values are right, and what is put back is what stands there."""
-    gradient = np.zeros(theta.shape)
-    for i in range(len(theta)):
-        old = theta[i]
-        theta[i] += eps
-        above = f(theta)
-        theta[i] -= 2 * eps
-        gradient[i] = (above - f(theta)) / (2 * eps)
-        theta[i] = old
-    return gradient
-
-
-@SPEC.misconception()
-def two_axes_only(f, theta, eps=1e-5):
-    """Tempting because the weights one thinks of are matrices; a bias has one axis, and some arrays have three."""
-    gradient = np.zeros(theta.shape)
-    for i in range(theta.shape[0]):
-        for j in range(theta.shape[1]):
-            gradient[i, j] = (f(moved(theta, (i, j), eps)) - f(moved(theta, (i, j), -eps))) / (2 * eps)
-    return gradient
-
-
-@SPEC.misconception()
-def flat_result(f, theta, eps=1e-5):
-    """Tempting because a flat view makes one simple loop; the result has to get its shape back."""
-    result = []
-    for i in each(theta):
-        result.append((f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / (2 * eps))
-    return np.array(result)
+SPEC.mistake(
+    "one_sided_difference",
+    "The difference is taken to one side of theta only. Its error shrinks with eps; that of a central difference, "
+    "from one eps above to one eps below, shrinks with the square of eps.",
+    change("old - eps", "old", ("(2 * eps)", "eps")),
+    change("old + eps", "old", ("(2 * eps)", "eps")),
+    tempts="It is how a derivative is defined, and it saves a call; its error is 10,000 times larger.",
+)
+SPEC.mistake(
+    "eps_for_two_eps",
+    "The difference is right and is divided by the wrong length: the two points lie 2·eps apart. Mind the brackets: "
+    "`a / 2 * eps` is `(a / 2) * eps`.",
+    change("(2 * eps)", "eps"),
+    change("(2 * eps)", "2 * eps"),
+    tempts="The step is eps; the two points are two steps apart.",
+)
+SPEC.mistake(
+    "stops_in_the_middle",
+    "The second value is taken at theta itself, not at eps below it: from eps above it takes two steps down to get "
+    "there.",
+    change("= old - eps", "-= eps"),
+    tempts="Minus eps undoes plus eps, which is where theta was, and not eps below it.",
+)
+SPEC.mistake(
+    "one_array_for_both",
+    "All entries are 0, or next to nothing. If you do take differences, look whether both calls of `f` get the same "
+    "numbers: `plus = theta` makes no copy, so what is added under one name is taken away under the other; "
+    "`theta.flatten()` does make one, and `f` never sees what is changed there.",
+    change(VALUES, f"plus, minus = theta, theta\n{OWN_ARRAYS}"),
+    tempts="`plus = theta` looks like a copy; both names mean the one array, and nothing differs.",
+)
+SPEC.mistake(
+    "not_restored",
+    "The entries that were looked at stay off by eps while the next ones are looked at. Put each entry's old value "
+    "back before you go on; `old = theta` is no copy.",
+    change(PUT_BACK, "gradient"),
+    change(
+        "old = theta[index]", "old = theta", ("= old + eps", "+= eps"), TWO_DOWN, (PUT_BACK, "theta = old\ngradient")
+    ),
+    change("np.zeros_like(theta)", "np.zeros_like(theta)\ntheta = theta.copy()", (PUT_BACK, "gradient")),
+    change(
+        "np.zeros_like(theta)", "np.zeros_like(theta)\nplus, minus = theta.copy(), theta.copy()", (VALUES, OWN_ARRAYS)
+    ),
+    tempts="One looks at an entry and goes on to the next; the ones done stay eps off.",
+)
+SPEC.mistake(
+    "restored_to_rounding",
+    "`theta` is not left bit for bit as it was. Adding a step and taking it away again rounds each time. Keep the "
+    "entry's old value, and put that back.",
+    change(PUT_BACK, "theta[index] += eps\ngradient", TWO_DOWN),
+    change(PUT_BACK, "theta[index] += eps\ngradient", ("= old - eps", "-= eps\ntheta[index] -= eps")),
+    tempts="On paper up, twice down, and up again is where one was. Floating point rounds at each step.",
+    keeps=("gradient", "the eps that is passed"),
+)
+SPEC.mistake(
+    "all_at_once",
+    "All entries move together, which gives the slope in one direction. Each entry has its own partial derivative: "
+    "move one, and leave the others alone.",
+    change(VALUES, "above, below = f(theta + eps), f(theta - eps)"),
+    change(VALUES, "above, below = f(theta + eps), f(theta - eps)", ("gradient[index] =", "return")),
+    change(VALUES, "above, below = f(theta + eps), f(theta)", ("(2 * eps)", "eps")),
+    tempts="NumPy adds eps to all entries in one line; that is one slope, in one direction.",
+)
+SPEC.mistake(
+    "first_axis_only",
+    "The loop goes along the first axis alone, so that of a matrix a whole row moves at once. If you keep the row in "
+    "`old = theta[i]`, that is a view: it moves along, and puts nothing back. Go through every entry; "
+    "`np.ndindex(theta.shape)` gives their indices.",
+    change(LOOP, "range(len(theta))", KEPT),
+    change(LOOP, "range(len(theta))", KEPT, ("np.zeros_like(theta)", "np.zeros(len(theta))")),
+    change(LOOP, "range(len(theta))"),
+    change(LOOP, "range(len(theta))", ("= old + eps", "+= eps"), TWO_DOWN),
+    tempts="range(len(theta)) goes through a vector; of a matrix it moves whole rows.",
+)
+SPEC.mistake(
+    "two_axes_only",
+    "It is right for matrices. theta may have one axis, like a bias, or three: `np.ndindex(theta.shape)` gives the "
+    "index of every entry for any number of axes.",
+    change(LOOP, "np.ndindex(theta.shape[0], theta.shape[1])", KEPT),
+    tempts="The weights one thinks of are matrices; a bias has one axis, and some arrays have three.",
+)
+SPEC.mistake(
+    "flat_result",
+    "The numbers are right and stand in a row. The result has theta's shape.",
+    change("return gradient", "return gradient.reshape(-1)"),
+    tempts="A flat view makes one simple loop; the result has to get its shape back.",
+)
+SPEC.mistake(
+    "eps_not_used",
+    "A long step shows it: other points are used than one `eps` above and one `eps` below. Move by the `eps` that is "
+    "passed, to either side, and look at these two points alone.",
+    change("np.zeros_like(theta)", "np.zeros_like(theta)\neps = 1e-5"),
+    change("old + eps", "old + eps / 2", ("old - eps", "old - eps / 2"), ("(2 * eps)", "eps")),
+    change(
+        "gradient[index] = (above - below) / (2 * eps)",
+        """
+        step = np.zeros_like(theta)
+        step[index] = 2 * eps
+        gradient[index] = (8 * (above - below) - (f(theta + step) - f(theta - step))) / (12 * eps)
+        """,
+    ),
+    tempts="1e-5 is the number that everybody takes; who passes another one wants to see what it does.",
+    keeps=("gradient", "theta as it was"),
+)
 
 
 @SPEC.alternative
@@ -384,39 +266,16 @@ def along_unit_vectors(f, theta, eps=1e-5):
     return np.reshape([(f(theta + eps * d) - f(theta - eps * d)) / eps / 2 for d in directions], theta.shape)
 
 
-@SPEC.misconception(keeps=["gradient", "theta as it was"])
-def eps_not_used(f, theta, eps=1e-5):
-    """Tempting because 1e-5 is the number that everybody takes; who passes another one wants to see what it does."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(moved(theta, i, 1e-5)) - f(moved(theta, i, -1e-5))) / 2e-5
-    return gradient
-
-
-@SPEC.misconception("eps_not_used")
-def half_steps(f, theta, eps=1e-5):
-    """The same with half a step to each side, so that the two points are one eps apart."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        gradient[i] = (f(moved(theta, i, eps / 2)) - f(moved(theta, i, -eps / 2))) / eps
-    return gradient
-
-
-@SPEC.misconception("eps_not_used")
-def four_points(f, theta, eps=1e-5):
-    """The same with two more points: a difference of higher order, and closer to the derivative than what is asked."""
-    gradient = np.zeros(theta.shape)
-    for i in each(theta):
-        near = (f(moved(theta, i, eps)) - f(moved(theta, i, -eps))) / (2 * eps)
-        far = (f(moved(theta, i, 2 * eps)) - f(moved(theta, i, -2 * eps))) / (4 * eps)
-        gradient[i] = (4 * near - far) / 3
-    return gradient
+def moved(theta, index, by):
+    new = theta.copy()
+    new[index] += by
+    return new
 
 
 @SPEC.alternative
 def values_first(f, theta, eps=1e-5):
     """All values first, in two arrays; then their halves are subtracted and divided."""
     above, below = np.empty(theta.shape), np.empty(theta.shape)
-    for i in each(theta):
+    for i in np.ndindex(theta.shape):
         above[i], below[i] = f(moved(theta, i, eps)), f(moved(theta, i, -eps))
     return above / (2 * eps) - below / (2 * eps)

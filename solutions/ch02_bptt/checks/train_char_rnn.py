@@ -6,7 +6,7 @@ In the case "hello" it is a network, whose gradients come by central differences
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec
+from grader.author.spec import Case, Facet, Fixture, Output, Spec, change
 
 SCRIPTED, HELLO, BY_HAND = "ordinary", "hello", "the notebook's example"
 
@@ -100,290 +100,213 @@ training.
 """,
 )
 
-
-def loop(
-    ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads, *,
-    start=None, chunk=None, fits=None, stride=None, carry=None, reset=True, step=None, report=None, last=True,
-):  # fmt: skip
-    """Training with one thing changed; without any it is right."""
-    T, N = seq_length, len(ids)
-    start = start or (lambda rng, shape: 0.1 * rng.normal(size=shape))
-    params = {name: start(rng, shape) for name, shape in shapes(vocab_size, hidden_size).items()}
-    chunk = chunk or (lambda p: (ids[p : p + T], ids[p + 1 : p + T + 1]))
-    fits = fits or (lambda p: p + T + 1 <= N)
-    step = step or adagrad
-    cache, losses, p = {}, [], 0
-    zeros = np.zeros((1, hidden_size))
-    states = [zeros]
-    for k in range(num_updates):
-        if not fits(p):
-            p = 0
-            states = [zeros] if reset else states
-        loss, grads, h_T = loss_and_grads(params, *chunk(p), carry(states, zeros) if carry else states[-1])
-        losses.append(loss)
-        states.append(h_T)
-        if last or k < num_updates - 1:
-            params, cache = step(params, grads, cache, lr)
-        p += stride or T
-    return np.array(report(losses, T) if report else losses), params
-
-
-def adagrad(params, grads, cache, lr):
-    cache = {name: cache.get(name, 0) + grads[name] ** 2 for name in params}
-    return {name: params[name] - lr * grads[name] / (np.sqrt(cache[name]) + 1e-8) for name in params}, cache
-
-
-@SPEC.misconception(keeps=["state", "updates", "weights and losses"])
-def targets_not_shifted(ids, seq_length, **others):
-    """Tempting because inputs and targets are the same text; a network that may copy its input learns nothing."""
-    return loop(ids, seq_length=seq_length, chunk=lambda p: (ids[p : p + seq_length],) * 2, **others)
-
-
-@SPEC.misconception(keeps=["state", "updates", "weights and losses"])
-def chunks_one_short(ids, seq_length, **others):
-    """Tempting because a chunk of seq_length ids, less its last one and less its first one, gives a pair so neatly."""
-    T = seq_length
-    return loop(ids, seq_length=T, chunk=lambda p: (ids[p : p + T - 1], ids[p + 1 : p + T]), **others)
-
-
-@SPEC.misconception(keeps=["state", "updates", "weights and losses", "hello"])
-def last_chunk_kept(ids, seq_length, **others):
-    """Tempting because slices end quietly at the end of the text; a shorter chunk's mean would weigh more a token."""
-    T = seq_length
-    return loop(
-        ids,
-        seq_length=T,
-        chunk=lambda p: (ids[p : p + T][: len(ids) - p - 1], ids[p + 1 : p + T + 1]),
-        fits=lambda p: p + 1 < len(ids),
-        **others,
-    )
-
-
-@SPEC.misconception("last_chunk_kept")
-def last_chunk_kept_unevenly(ids, seq_length, **others):
-    """The same with one input more than targets, since the slices end differently."""
-    return loop(ids, seq_length=seq_length, fits=lambda p: p + 1 < len(ids), **others)
-
-
-@SPEC.misconception("last_chunk_kept")
-def last_target_missing(ids, seq_length, **others):
-    """The same where all inputs are there: p + seq_length > len(ids) asks for those, and forgets the last target."""
-    return loop(ids, seq_length=seq_length, fits=lambda p: p + seq_length <= len(ids), **others)
-
-
-@SPEC.misconception("last_chunk_kept")
-def last_target_from_the_beginning(ids, seq_length, **others):
-    """The same with np.roll, which puts the text's first id after its last one."""
-    T, following = seq_length, np.roll(ids, -1)
-    return loop(
-        ids,
-        seq_length=T,
-        chunk=lambda p: (ids[p : p + T], following[p : p + T]),
-        fits=lambda p: p + T <= len(ids),
-        **others,
-    )
-
-
-@SPEC.misconception(keeps=["state", "updates", "weights and losses", "hello"])
-def full_last_chunk_dropped(ids, seq_length, **others):
-    """Tempting because a well-known script restarts at `p + seq_length + 1 >= len(data)`, one token too early."""
-    return loop(ids, seq_length=seq_length, fits=lambda p: p + seq_length + 1 < len(ids), **others)
-
-
-@SPEC.misconception(keeps=["state", "updates", "weights and losses", "hello"])
-def chunks_overlap(**inputs):
-    """Tempting because a window usually moves on by one; here the state has already read the rest of it."""
-    return loop(**inputs, stride=1)
-
-
-@SPEC.misconception(keeps=["state", "updates", "weights and losses", "hello"])
-def one_id_skipped(seq_length, **others):
-    """Tempting because a chunk takes seq_length + 1 ids; the last of them has been a target only, never an input."""
-    return loop(seq_length=seq_length, stride=seq_length + 1, **others)
-
-
-@SPEC.misconception(keeps=["updates", "weights and losses", "hello"])
-def always_the_first_chunk(seq_length, **others):
-    """Tempting because a loop over updates looks as if it moved on by itself."""
-    T = seq_length
-    return loop(seq_length=T, chunk=lambda p: (others["ids"][:T], others["ids"][1 : T + 1]), reset=False, **others)
-
-
-@SPEC.misconception(keeps=["chunks", "updates", "weights and losses", "hello"])
-def state_reset_at_each_chunk(**inputs):
-    """Tempting because h_0 is a state of zeros in every example; so nothing is learnt across a cut."""
-    return loop(**inputs, carry=lambda states, zeros: zeros)
-
-
-@SPEC.misconception(keeps=["chunks", "updates", "weights and losses", "hello"])
-def state_never_reset(**inputs):
-    """Tempting because the state is to be carried; from the end of the text to its beginning there is nothing to."""
-    return loop(**inputs, reset=False)
-
-
-@SPEC.misconception(keeps=["chunks", "updates", "weights and losses", "hello"])
-def state_of_the_chunk_before(**inputs):
-    """Tempting because a variable too many is soon there: the state goes through it and comes one chunk late."""
-    return loop(**inputs, carry=lambda states, zeros: states[-2] if len(states) > 1 else zeros)
-
-
-@SPEC.misconception("state_of_the_chunk_before")
-def state_of_the_first_chunk(**inputs):
-    """The same with the state that the first chunk left, kept for good."""
-    return loop(**inputs, carry=lambda states, zeros: states[1] if len(states) > 1 else zeros)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses"])
-def weights_never_move(**inputs):
-    """Tempting because adagrad_step looks as if it moved them: it returns new arrays, and nobody takes them."""
-    return loop(**inputs, step=lambda params, grads, cache, lr: (params, cache))
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses"])
-def uphill(**inputs):
-    """Tempting because an update adds something."""
-    return loop(**inputs, step=lambda params, grads, cache, lr: adagrad(params, grads, cache, -lr))
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def plain_descent(**inputs):
-    """Tempting because `theta - lr * grad` is the step that everybody knows."""
-    return loop(
-        **inputs,
-        step=lambda params, grads, cache, lr: ({name: params[name] - lr * grads[name] for name in params}, cache),
-    )
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def cache_not_kept(**inputs):
-    """Tempting because zeros are made where they are used, inside the loop; then every step is lr long, for ever."""
-    return loop(**inputs, step=lambda params, grads, cache, lr: adagrad(params, grads, {}, lr))
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def cache_reset_with_the_text(ids, seq_length, **others):
-    """Tempting because the place and the state begin anew there; a cache belongs to the weights, which go on."""
-    per_text, seen = (len(ids) - 1) // seq_length, []
-
-    def step(params, grads, cache, lr):
-        seen.append(1)
-        return adagrad(params, grads, cache if (len(seen) - 1) % per_text else {}, lr)
-
-    return loop(ids, seq_length=seq_length, step=step, **others)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def eps_inside_the_root(**inputs):
-    """Tempting because other optimisers have it there; the difference is small, and there."""
-
-    def step(params, grads, cache, lr):
-        cache = {name: cache.get(name, 0) + grads[name] ** 2 for name in params}
-        return {name: params[name] - lr * grads[name] / np.sqrt(cache[name] + 1e-8) for name in params}, cache
-
-    return loop(**inputs, step=step)
-
-
-def with_one_number(params, grads, cache, lr):
-    cache = {"all": cache.get("all", 0) + sum(np.sum(g**2) for g in grads.values())}
-    return {name: params[name] - lr * grads[name] / (np.sqrt(cache["all"]) + 1e-8) for name in params}, cache
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses"])
-def one_cache_for_all(**inputs):
-    """Tempting because one `cache = 0` before the loop is less to write; then all weights slow down together."""
-    return loop(**inputs, step=with_one_number)
-
-
-@SPEC.misconception("one_cache_for_all", keeps=["chunks", "state", "weights and losses", "hello"])
-def one_cache_renewed_by_each_array(**inputs):
-    """The same with the number renewed within the loop over the arrays, so that later ones get a larger one."""
-
-    def step(params, grads, cache, lr):
-        total, moved = cache.get("all", 0), {}
-        for name in params:
-            total += np.sum(grads[name] ** 2)
-            moved[name] = params[name] - lr * grads[name] / (np.sqrt(total) + 1e-8)
-        return moved, {"all": total}
-
-    return loop(**inputs, step=step)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def one_number_for_each_array(**inputs):
-    """Tempting because a dict of zeros, one for each name, is quickly made, and a sum of squares fits into it."""
-
-    def step(params, grads, cache, lr):
-        cache = {name: cache.get(name, 0) + np.sum(grads[name] ** 2) for name in params}
-        return {name: params[name] - lr * grads[name] / (np.sqrt(cache[name]) + 1e-8) for name in params}, cache
-
-    return loop(**inputs, step=step)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def gradients_clipped(**inputs):
-    """Tempting because a well-known script clips to ±5, and long texts need something like it; chapter 3 tells when."""
-
-    def step(params, grads, cache, lr):
-        return adagrad(params, {name: np.clip(grads[name], -5, 5) for name in grads}, cache, lr)
-
-    return loop(**inputs, step=step)
-
-
-@SPEC.misconception("gradients_clipped")
-def gradients_clipped_at_one(**inputs):
-    """The same at ±1."""
-
-    def step(params, grads, cache, lr):
-        return adagrad(params, {name: np.clip(grads[name], -1, 1) for name in grads}, cache, lr)
-
-    return loop(**inputs, step=step)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "weights and losses", "hello"])
-def last_update_missing(**inputs):
-    """Tempting because a loop that steps first and then asks for gradients looks the same; the last ones go unused."""
-    return loop(**inputs, last=False)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "updates"])
-def starts_from_zeros(**inputs):
-    """Tempting because biases start from zeros. Weights of zero pass nothing on, forward or back, and stay so."""
-
-    def start(rng, shape):
-        return np.zeros(shape)
-
-    return loop(**inputs, start=start)
-
-
-@SPEC.misconception(keeps=["chunks", "state", "updates"])
-def units_all_alike(**inputs):
-    """Tempting because any small number is better than 0; but units that start alike stay alike, one unit in effect."""
-    return loop(**inputs, start=lambda rng, shape: np.full(shape, 0.1))
-
-
-@SPEC.misconception(keeps=["chunks", "state", "updates"])
-def chance_of_its_own(**inputs):
-    """Tempting because np.random.randn is what one remembers; a run that goes wrong cannot be run again."""
-    return loop(**inputs, start=lambda rng, shape: 0.1 * np.random.standard_normal(shape))
-
-
-@SPEC.misconception("chance_of_its_own")
-def a_generator_of_its_own(**inputs):
-    """The same with a generator made inside, always from the same seed."""
-    mine = np.random.default_rng(0)
-    return loop(**inputs, start=lambda rng, shape: 0.1 * mine.normal(size=shape))
-
-
-@SPEC.misconception(keeps=["chunks", "state", "updates", "hello"])
-def losses_summed(**inputs):
-    """Tempting because the loss of a chunk is a sum over its tokens, in many scripts; here it is their mean."""
-    return loop(**inputs, report=lambda losses, T: np.array(losses) * T)
-
-
-@SPEC.misconception("losses_summed")
-def losses_added_up(**inputs):
-    """The same over the updates: a total that only grows."""
-    return loop(**inputs, report=lambda losses, T: np.cumsum(losses))
+RESTART = "len(ids):\n    p, h = 0, np.zeros((1, H))"
+STEP = "params[name], cache[name] = adagrad_step(params[name], grads[name], cache[name], lr)"
+MOVE = "params[name] -= lr * grads[name] / (np.sqrt(cache[name]) + 1e-8)"
+
+
+def matrices(made):
+    """The three matrices start as `made`, with the shape in place of its braces."""
+    pairs = [(f"0.1 * rng.normal(size={s})", made.format(s)) for s in ("(V, H)", "(H, H)", "(H, V)")]
+    return change(*pairs[0], *pairs[1:])
+
+
+SPEC.mistake(
+    "targets_not_shifted",
+    "The targets are the inputs. The target of each id is the id that comes *after* it: the slice for the targets "
+    "begins one later and ends one later.",
+    change("ids[p + 1 : p + T + 1]", "ids[p : p + T]"),
+    tempts="Inputs and targets are the same text; a network that may copy its input learns nothing.",
+    keeps=("state", "updates", "weights and losses"),
+)
+SPEC.mistake(
+    "chunks_one_short",
+    "The chunks have one input and one target too few. `seq_length` inputs with their targets take `seq_length + 1` "
+    "ids of the text.",
+    change("ids[p : p + T], ids[p + 1 : p + T + 1]", "ids[p : p + T - 1], ids[p + 1 : p + T]"),
+    tempts="A chunk of seq_length ids, less its last one and less its first one, gives a pair so neatly.",
+    keeps=("state", "updates", "weights and losses"),
+)
+SPEC.mistake(
+    "last_chunk_kept",
+    "At the end of the text a chunk is used that is not whole, if only because its last target is missing. A chunk "
+    "takes `seq_length + 1` ids, with its last target: where fewer are left, begin again at the start of the text.",
+    change("p + T + 1 >", "p + 2 >", ("ids[p : p + T]", "ids[:-1][p : p + T]")),
+    change("p + T + 1 >", "p + 2 >"),
+    change("p + T + 1 >", "p + T >"),
+    change("p + T + 1 >", "p + T >", ("ids[p + 1 : p + T + 1]", "np.roll(ids, -1)[p : p + T]")),
+    tempts="Slices end quietly at the end of the text; a shorter chunk's mean would weigh more a token.",
+    keeps=("state", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "full_last_chunk_dropped",
+    "A last chunk that fits exactly is dropped. A chunk takes `seq_length + 1` ids; if just as many are left, it is a "
+    "whole one.",
+    change("> len(ids)", ">= len(ids)"),
+    tempts="A well-known script restarts at `p + seq_length + 1 >= len(data)`, one token too early.",
+    keeps=("state", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "chunks_overlap",
+    "Each chunk begins one id after the one before. It begins `seq_length` later: the state has read all that lies "
+    "between.",
+    change("p += T", "p += 1"),
+    tempts="A window usually moves on by one; here the state has already read the rest of it.",
+    keeps=("state", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "one_id_skipped",
+    "Between two chunks one id is left out: each begins `seq_length` + 1 after the one before. The last target of a "
+    "chunk has not been read yet, so it is the first input of the next one.",
+    change("p += T", "p += T + 1"),
+    tempts="A chunk takes seq_length + 1 ids; the last of them has been a target only, never an input.",
+    keeps=("state", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "always_the_first_chunk",
+    "Every update reads the first chunk. After each update the place in the text moves on by `seq_length`.",
+    change("p += T", ""),
+    tempts="A loop over updates looks as if it moved on by itself.",
+    keeps=("updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "state_reset_at_each_chunk",
+    "Every chunk starts from a state of zeros. The state that `loss_and_grads` gives back is `h_0` of the next chunk; "
+    "only where the text begins anew it is zeros.",
+    change("+ 1], h)", "+ 1], np.zeros((1, H)))"),
+    tempts="h_0 is a state of zeros in every example; so nothing is learnt across a cut.",
+    keeps=("chunks", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "state_never_reset",
+    "The state is carried even from the end of the text to its beginning. Where the text begins anew, `h_0` is zeros "
+    "again.",
+    change(RESTART, "len(ids):\n    p = 0"),
+    tempts="The state is to be carried; from the end of the text to its beginning there is nothing to.",
+    keeps=("chunks", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "state_of_the_chunk_before",
+    "A state is carried, but an old one. `h_0` of a chunk is the `h_T` that the very last call gave back.",
+    change("losses[update]", "h_0, late = late if p else h, h\nlosses[update]", ("+ 1], h)", "+ 1], h_0)")),
+    change("grads, h =", "grads, h_T =", ("p += T", "h = h if p else h_T\np += T")),
+    tempts="A variable too many is soon there: the state goes through it and comes one chunk late.",
+    keeps=("chunks", "updates", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "weights_never_move",
+    "The weights are the same in every call. `adagrad_step` returns new arrays and leaves the old ones as they are: "
+    "put what it returns in their place.",
+    change("params[name], cache[name] =", ""),
+    tempts="adagrad_step looks as if it moved them: it returns new arrays, and nobody takes them.",
+    keeps=("chunks", "state", "weights and losses"),
+)
+SPEC.mistake(
+    "uphill",
+    "The weights go uphill. The gradient points to where the loss grows; the step is subtracted.",
+    change("cache[name], lr)", "cache[name], -lr)"),
+    tempts="An update adds something.",
+    keeps=("chunks", "state", "weights and losses"),
+)
+SPEC.mistake(
+    "plain_descent",
+    "The steps are `lr * grad`. Adagrad divides that by the root of the cache, plus 1e-8.",
+    change(STEP, "params[name] -= lr * grads[name]"),
+    tempts="`theta - lr * grad` is the step that everybody knows.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "cache_not_kept",
+    "Every step is made as if it were the first: the cache starts from zeros each time. Make it once, before the "
+    "first update, and keep what `adagrad_step` returns of it.",
+    change("params[name], cache[name] =", "params[name], _ ="),
+    tempts="Zeros are made where they are used, inside the loop; then every step is lr long, for ever.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "cache_reset_with_the_text",
+    "The caches start from zeros again where the text begins anew. Only the place and the state do: the weights go "
+    "on, and a cache sums the squares of all their gradients.",
+    change(RESTART, f"{RESTART}\n    cache = dict.fromkeys(params, 0)"),
+    tempts="The place and the state begin anew there; a cache belongs to the weights, which go on.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "eps_inside_the_root",
+    "`eps` stands under the root of the cache. Take the root, then add `eps`.",
+    change(STEP, "cache[name] += grads[name] ** 2\nparams[name] -= lr * grads[name] / np.sqrt(cache[name] + 1e-8)"),
+    tempts="Other optimisers have it there; the difference is small, and there.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "one_cache_for_all",
+    "All weights share one number for a cache. Each of the five arrays has a cache of its own, of its own shape.",
+    change(STEP, f"cache[name] += sum(np.sum(g**2) for g in grads.values())\n{MOVE}"),
+    change(
+        "cache = {name: np.zeros(theta.shape) for name, theta in params.items()}",
+        "cache = 0",
+        (STEP, "cache += np.sum(grads[name] ** 2)\nparams[name] -= lr * grads[name] / (np.sqrt(cache) + 1e-8)"),
+    ),
+    tempts="One `cache = 0` before the loop is less to write; then all weights slow down together.",
+    keeps=("chunks", "state", "weights and losses"),
+)
+SPEC.mistake(
+    "one_number_for_each_array",
+    "Each array has one number for a cache. It has a number for each weight: an array of the weights' own shape.",
+    change(STEP, f"cache[name] += np.sum(grads[name] ** 2)\n{MOVE}"),
+    tempts="A dict of zeros, one for each name, is quickly made, and a sum of squares fits into it.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "gradients_clipped",
+    "The gradients are clipped before the step. Use them as they come; clipping is a topic of the next chapter.",
+    *(change("grads[name],", f"np.clip(grads[name], -{n}, {n}),") for n in (5, 1)),
+    tempts="A well-known script clips to ±5, and long texts need something like it; chapter 3 tells when.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "last_update_missing",
+    "The params that come back are those of the last call: its gradients were not used. Each update asks for the "
+    "gradients first, then makes its step.",
+    change("for name in params:", "if update == num_updates - 1:\n    break\nfor name in params:"),
+    tempts="A loop that steps first and then asks for gradients looks the same; the last ones go unused.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
+    "starts_from_zeros",
+    "All weights start from zero. Then nothing passes through the network, neither forward nor back, and only the "
+    "output's bias ever moves. Start the three matrices from small random numbers of `rng`.",
+    matrices("np.zeros({})"),
+    tempts="Biases start from zeros. Weights of zero pass nothing on, forward or back, and stay so.",
+    keeps=("chunks", "state", "updates"),
+)
+SPEC.mistake(
+    "units_all_alike",
+    "All units of the state start alike, so they get the same gradients and stay alike: one unit in effect. Start the "
+    "three matrices from small random numbers of `rng`.",
+    matrices("np.full({}, 0.1)"),
+    tempts="Any small number is better than 0; but units that start alike stay alike, one unit in effect.",
+    keeps=("chunks", "state", "updates"),
+)
+SPEC.mistake(
+    "chance_of_its_own",
+    "Nothing is drawn from `rng`: the weights that you start from are not random, or their random numbers come from "
+    "elsewhere. Draw them from `rng`, such as `rng.normal(size=shape)`: the caller decides whether a run can be "
+    "repeated.",
+    change("V, H, T =", "rng = np.random\nV, H, T ="),
+    change("V, H, T =", "rng = np.random.default_rng(0)\nV, H, T ="),
+    tempts="np.random.randn is what one remembers; a run that goes wrong cannot be run again.",
+    keeps=("chunks", "state", "updates"),
+)
+SPEC.mistake(
+    "losses_summed",
+    "The losses are sums, over a chunk's tokens or over the updates. `loss_and_grads` gives the mean of a chunk; keep "
+    "it as it is.",
+    change("return losses", "return losses * T"),
+    change("return losses", "return np.cumsum(losses)"),
+    tempts="The loss of a chunk is a sum over its tokens, in many scripts; here it is their mean.",
+    keeps=("chunks", "state", "updates", "hello"),
+)
 
 
 @SPEC.alternative
@@ -409,6 +332,11 @@ def in_place(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, los
             cache[name] += grad**2
             params[name] -= lr * grad / (np.sqrt(cache[name]) + 1e-8)
     return losses, params
+
+
+def adagrad(params, grads, cache, lr):
+    cache = {name: cache.get(name, 0) + grads[name] ** 2 for name in params}
+    return {name: params[name] - lr * grads[name] / (np.sqrt(cache[name]) + 1e-8) for name in params}, cache
 
 
 @SPEC.alternative

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, on_grid
+from grader.author.spec import Case, Facet, Output, Spec, change, on_grid
 
 WHOLE, SHORT, FULL, BY_HAND = "ordinary", "a short last chunk", "tau ≥ T", "the notebook's example"
 
@@ -87,167 +87,125 @@ step of a chunk uses the last state of the chunk before. All chunks share the we
 )
 
 
-def backward(dh, x, h_0, h, W_hh, cut, first=0, h_prev=None, through=None):
-    """The backward pass from the last step to `first`; `cut(t)` says whether nothing comes back from t + 1 to t."""
-    h_prev = np.concatenate([h_0[:, None], h[:, :-1]], axis=1) if h_prev is None else h_prev
-    da = blame(dh, h, W_hh.T if through is None else through, cut, first)
-    return np.einsum("btd,bth->dh", x, da), np.einsum("btg,bth->gh", h_prev, da), da.sum(axis=(0, 1))
+CUT = "if (t + 1) % tau == 0:\n    dh_next = np.zeros(h_0.shape)"
+STEPS = "range(x.shape[1])"
 
-
-def blame(dh, h, through, cut, first=0):
-    """What reaches the sum inside the tanh at each step, (B, T, H): zeros before `first`."""
-    da, dh_next = np.zeros(h.shape), 0.0
-    for t in reversed(range(first, h.shape[1])):
-        da[:, t] = (dh[:, t] + (0 if cut(t) else dh_next)) * (1 - h[:, t] ** 2)
-        dh_next = da[:, t] @ through
-    return da
-
-
-@SPEC.misconception(keeps=["tau ≥ T"])
-def gradient_crosses_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because a loop over chunks looks like cutting, even if what comes back is carried on."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: False)
-
-
-@SPEC.misconception(keeps=["tau ≥ T"])
-def state_reset_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because a chunk is treated like a sequence of its own, and sequences start from a state of zeros."""
-    before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
-    before[:, tau::tau] = 0
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
-
-
-@SPEC.misconception("state_reset_at_cuts")
-def h_0_again_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same with h_0, which rnn_backward asks for by that name."""
-    before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
-    before[:, tau::tau] = h_0[:, None]
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
-
-
-@SPEC.misconception("state_reset_at_cuts")
-def own_first_state_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same with the chunk's own first state, `h[:, start]` for `h[:, start - 1]`."""
-    before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
-    before[:, tau::tau] = h[:, tau::tau]
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
-
-
-@SPEC.misconception()
-def dW_hh_from_h_t(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=h)
-
-
-@SPEC.misconception("dW_hh_from_h_t")
-def dW_hh_from_h_t_but_for_h_0(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same with h_0 at t = 0, where somebody thought of it."""
-    before = np.concatenate([h_0[:, None], h[:, 1:]], axis=1)
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
-
-
-@SPEC.misconception()
-def h_wraps_around(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because `h[:, t - 1]` is right at every step but the first, and raises nothing there."""
-    before = np.roll(h, 1, axis=1)
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, h_prev=before)
-
-
-@SPEC.misconception()
-def W_hh_not_transposed(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because W_hh is square, so that no shape complains."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0, through=W_hh)
-
-
-@SPEC.misconception(keeps=["whole chunks"])
-def short_last_chunk_dropped(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because T // tau counts the chunks, and a loader of batches drops what is left over."""
-    T = x.shape[1] // tau * tau
-    return backward(dh[:, :T], x[:, :T], h_0, h[:, :T], W_hh, cut=lambda t: (t + 1) % tau == 0)
-
-
-@SPEC.misconception(keeps=["tau ≥ T"])
-def last_chunk_only(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because `=` in place of `+=` keeps what the last round of the loop found."""
-    first = (x.shape[1] - 1) // tau * tau
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: False, first=first)
-
-
-@SPEC.misconception("last_chunk_only")
-def last_tau_steps_only(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same in its other reading: go back tau steps from the end, and stop."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: False, first=max(0, x.shape[1] - tau))
-
-
-@SPEC.misconception("last_chunk_only")
-def first_chunk_only(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same where the loop runs backwards through the chunks."""
-    return backward(dh[:, :tau], x[:, :tau], h_0, h[:, :tau], W_hh, cut=lambda t: False)
-
-
-@SPEC.misconception()
-def overwritten(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because each line is right for its step; the next step writes over it."""
-    da = blame(dh, h, W_hh.T, cut=lambda t: (t + 1) % tau == 0)[:, 0]  # (B, H)
-    return x[:, 0].T @ da, h_0.T @ da, da.sum(axis=0)
-
-
-@SPEC.misconception()
-def loss_dropped_at_cuts(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because 'zero at a cut' is easily put around the whole sum; the loss of that step is in it too."""
-    dh = dh.copy()
-    dh[:, tau - 1 :: tau] = 0
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0)
-
-
-@SPEC.misconception()
-def cuts_one_step_off(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because t % tau == 0 marks the first step of a chunk; what comes back is dropped after it, not at it."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: t % tau == 0)
-
-
-@SPEC.misconception("cuts_one_step_off")
-def cuts_one_step_early(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same to the other side: dropped after step tau − 1 was done, so that it cuts before it."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 2) % tau == 0)
-
-
-@SPEC.misconception("cuts_one_step_off")
-def chunks_one_step_shorter(dh, x, h_0, h, W_xh, W_hh, tau):
-    """The same by chunks of tau − 1: the cut is counted among the steps."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % max(1, tau - 1) == 0)
-
-
-@SPEC.misconception(keeps=["tau ≥ T"])
-def chunks_one_step_longer(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because 'back over tau steps' may be read as tau arrows between tau + 1 states."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % (tau + 1) == 0)
-
-
-@SPEC.misconception(keeps=["tau ≥ T"])
-def a_window_for_each_step(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because every loss may go back over tau steps, as in another way to truncate, tau times dearer."""
-    total = [0.0, 0.0, 0.0]
-    for t in range(x.shape[1]):
-        alone = np.zeros(dh.shape)
-        alone[:, t] = dh[:, t]
-        s = slice(0, t + 1)
-        part = backward(alone[:, s], x[:, s], h_0, h[:, s], W_hh, cut=lambda _: False, first=max(0, t + 1 - tau))
-        total = [a + b for a, b in zip(total, part, strict=True)]
-    return tuple(total)
-
-
-@SPEC.misconception(keeps=["whole chunks", "tau ≥ T"])
-def cuts_counted_from_the_end(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because the backward pass begins there; the first chunk is the short one then."""
-    return backward(dh, x, h_0, h, W_hh, cut=lambda t: (x.shape[1] - 1 - t) % tau == 0)
-
-
-@SPEC.misconception(keeps=["tau ≥ T"])
-def mean_over_chunks(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Tempting because gradients of batches are averaged; these chunks are parts of one sum."""
-    chunks = -(-x.shape[1] // tau)
-    return tuple(g / chunks for g in backward(dh, x, h_0, h, W_hh, cut=lambda t: (t + 1) % tau == 0))
+SPEC.mistake(
+    "gradient_crosses_cuts",
+    "Nothing is cut: this is the gradient of the whole sequence. At the last step of a chunk nothing comes back from "
+    "the next step.",
+    change(CUT, ""),
+    tempts="A loop over chunks looks like cutting, even if what comes back is carried on.",
+    keeps=("tau ≥ T",),
+)
+SPEC.mistake(
+    "state_reset_at_cuts",
+    "`dW_xh` and `db_h` are right, `dW_hh` is not: the first step of a chunk uses the wrong state before it, such as "
+    "zeros, `h_0` once more, or the state that this very step made. The gradient stops at a cut, the state does not: "
+    "`h_prev` there is the last state of the chunk before.",
+    change("if t > 0", "if t % tau else 0 * h_0 if t > 0"),
+    change("if t > 0", "if t % tau"),
+    change("if t > 0", "if t % tau else h[:, t] if t > 0"),
+    tempts="A chunk is treated like a sequence of its own, and sequences start from a state of zeros.",
+    keeps=("tau ≥ T",),
+)
+SPEC.mistake(
+    "dW_hh_from_h_t",
+    "`dW_xh` and `db_h` are right, `dW_hh` is not: it is made with the state that each step *made*. `W_hh` was "
+    "multiplied by the state before, which is one index lower, and `h_0` at t = 0.",
+    change("(h[:, t - 1] if t > 0 else h_0)", "h[:, t]"),
+    change("t - 1", "t"),
+    tempts="dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before.",
+)
+SPEC.mistake(
+    "h_wraps_around",
+    "`dW_xh` and `db_h` are right, `dW_hh` is not: at t = 0 it is made with the *last* state, since `h[:, t - 1]` is "
+    "then `h[:, -1]`, which Python counts from the end. The state before the first step is `h_0`.",
+    change(" if t > 0 else h_0", ""),
+    tempts="`h[:, t - 1]` is right at every step but the first, and raises nothing there.",
+)
+SPEC.mistake(
+    "W_hh_not_transposed",
+    "The cuts are right, but `W_hh` is not turned round on the way back from a step to the one before. `W_hh` is "
+    "square, so the wrong way round fits too: as in `rnn_backward`, it is `da` times `W_hh` transposed.",
+    change("W_hh.T", "W_hh"),
+    tempts="W_hh is square, so that no shape complains.",
+)
+SPEC.mistake(
+    "short_last_chunk_dropped",
+    "The last chunk is left out where it is shorter than tau. Its steps count like all others.",
+    change(STEPS, "range(x.shape[1] // tau * tau)"),
+    tempts="T // tau counts the chunks, and a loader of batches drops what is left over.",
+    keeps=("whole chunks",),
+)
+SPEC.mistake(
+    "last_chunk_only",
+    "Only one chunk is in the result. All chunks share the weights, so their gradients are summed.",
+    change(STEPS, "range((x.shape[1] - 1) // tau * tau, x.shape[1])"),
+    change(STEPS, f"{STEPS}[-tau:]", (CUT, "")),
+    change(STEPS, f"{STEPS}[:tau]"),
+    tempts="`=` in place of `+=` keeps what the last round of the loop found.",
+    keeps=("tau ≥ T",),
+)
+SPEC.mistake(
+    "overwritten",
+    "Only one step is in the result. Each step's part is to be added to those of the steps before: `+=`, not `=`.",
+    change("dW_xh +=", "dW_xh =", ("dW_hh +=", "dW_hh ="), ("db_h +=", "db_h =")),
+    tempts="Each line is right for its step; the next step writes over it.",
+)
+SPEC.mistake(
+    "loss_dropped_at_cuts",
+    "At the last step of a chunk all that reaches the state is dropped. What comes back from the step after is zero "
+    "there; the step's own `dh` counts as everywhere.",
+    change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0) * (dh[:, t] + dh_next)"),
+    tempts="'zero at a cut' is easily put around the whole sum; the loss of that step is in it too.",
+)
+SPEC.mistake(
+    "cuts_one_step_off",
+    "The cuts are in the wrong place. The page counts its steps from 1, so that its step tau ends a chunk; counted "
+    "from 0, as in Python, that is step tau − 1. Between steps tau − 1 and tau nothing goes back, between tau and tau "
+    "+ 1 it does.",
+    change("t + 1", "t"),
+    change("t + 1", "t + 2"),
+    change("% tau", "% max(1, tau - 1)"),
+    tempts="T % tau == 0 marks the first step of a chunk; what comes back is dropped after it, not at it.",
+)
+SPEC.mistake(
+    "chunks_one_step_longer",
+    "The chunks have tau + 1 steps. tau counts the steps of a chunk, not the arrows between them and the chunk before.",
+    change("% tau", "% (tau + 1)"),
+    tempts="'back over tau steps' may be read as tau arrows between tau + 1 states.",
+    keeps=("tau ≥ T",),
+)
+SPEC.mistake(
+    "a_window_for_each_step",
+    "Every step's gradient goes back over tau steps of its own. That is another way to truncate. Here there are fixed "
+    "chunks, and a gradient goes back to the beginning of its chunk, whether that is near or far.",
+    change(
+        f"for t in reversed({STEPS}):",
+        f"for end, t in [(end, t) for end in {STEPS} for t in reversed(range(end + 1)[-tau:])]:",
+        (CUT, ""),
+        ("(dh[:, t] + dh_next)", "(dh[:, t] if t == end else dh_next)"),
+    ),
+    tempts="Every loss may go back over tau steps, as in another way to truncate, tau times dearer.",
+    keeps=("tau ≥ T",),
+)
+SPEC.mistake(
+    "cuts_counted_from_the_end",
+    "The chunks are counted from the end, so that the first one is short. They are counted from the beginning, and "
+    "the last one may be short.",
+    change("(t + 1)", "(x.shape[1] - 1 - t)"),
+    tempts="The backward pass begins there; the first chunk is the short one then.",
+    keeps=("whole chunks", "tau ≥ T"),
+)
+SPEC.mistake(
+    "mean_over_chunks",
+    "The gradient is divided by the number of chunks. The chunks are parts of one loss, and their gradients are "
+    "summed.",
+    change("return dW_xh, dW_hh, db_h", "n = -(-x.shape[1] // tau)\nreturn dW_xh / n, dW_hh / n, db_h / n"),
+    tempts="Gradients of batches are averaged; these chunks are parts of one sum.",
+    keeps=("tau ≥ T",),
+)
 
 
 @SPEC.alternative
@@ -257,7 +215,7 @@ def chunk_by_chunk(dh, x, h_0, h, W_xh, W_hh, tau):
     for start in range(0, x.shape[1], tau):
         s = slice(start, start + tau)
         h_before = h[:, start - 1] if start else h_0
-        part = backward(dh[:, s], x[:, s], h_before, h[:, s], W_hh, cut=lambda _: False)
+        part = all_weights_at_once(dh[:, s], x[:, s], h_before, h[:, s], W_xh, W_hh, tau)
         total = part if total is None else tuple(a + b for a, b in zip(total, part, strict=True))
     return total
 
