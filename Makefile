@@ -4,7 +4,6 @@
 # The Python to build with, 3.11 or newer.
 PYTHON ?= python3
 # Where PyTorch's CPU build comes from if pip knows no wheel of it on this machine.
-# Empty: pip's default index, which on Linux brings several GB of CUDA.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 SHELL := /bin/bash
@@ -17,6 +16,8 @@ BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
 extras := [torch,book,autograde,dask,postgres,dev]
+# A file of tests stays with one worker, so that what its tests share is made once; pages are dealt one by one.
+side_by_side := -n auto --maxprocesses 8
 say = @printf '\n== %s\n'
 
 .PHONY: help course test walls book book-self-study browser slow bench constraints clean
@@ -24,13 +25,13 @@ say = @printf '\n== %s\n'
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-course: .venv/.stamp book ## the book, the release, a demo class graded and its table
+course: .venv/.stamp book ## the book, the release, a demo class graded and its tables
 	@$(MAKE) --no-print-directory walls || echo 'Without it the demo class, which is our own code, is graded without walls.'
 	$(say) 'The release: exercises/ and grader/data/ from solutions/ and course.toml'
 	@grader release
-	$(say) 'A demo class of 30'
+	$(say) 'A demo class of 30, in every chapter; what is graded and has not changed is not graded again'
 	@grader demo-class --students 30 --seed 1 --out $(DEMO)
-	@grader autograde ch01_vanilla_rnn --term $(DEMO)
+	@chapters=$$(grader chapters); for chapter in $$chapters; do grader autograde "$$chapter" --term $(DEMO); done
 	@grader demo-class --verify --out $(DEMO)
 	$(say) 'Where to look next'
 	@echo 'the book          file://$(CURDIR)/$(BOOK)'
@@ -42,7 +43,7 @@ test: .venv/.stamp walls ## lint, types, tests, and what must be true of the cou
 	ruff check .
 	ruff format --check .
 	mypy
-	pytest -n auto --maxprocesses 8 -m 'not browser and not slow'
+	pytest $(side_by_side) --dist loadfile --no-loadscope-reorder -m 'not browser and not slow'
 	grader lint
 
 walls: ## what the sandbox around students' code is made of
@@ -57,7 +58,7 @@ book-self-study: .venv/.stamp ## the book with folded solutions, for those who s
 
 browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
-	pytest -n auto --maxprocesses 8 -m browser
+	pytest $(side_by_side) --dist loadgroup -m browser
 
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow
@@ -89,16 +90,16 @@ clean: ## away with what was built; the environment and term/ stay
 	@pip install --constraint constraints.txt --editable '.$(extras)'
 	@touch $@
 
-# PyTorch: a wheel that pip is configured to find on this machine, else from TORCH_INDEX and nowhere else.
-get_torch = $(if $(strip $(TORCH_INDEX)),$(torch_cpu),pip install --constraint constraints.txt $(torch))
-define torch_cpu
-pip install --no-index --no-deps $(torch) 2>/dev/null \
+# PyTorch: a wheel that pip is configured to find on this machine, else from TORCH_INDEX, else from pip's default index.
+define get_torch
+trap 'exit 130' INT; pip install --no-index --no-deps $(torch) 2>/dev/null \
 || { echo 'No wheel of it on this machine. Asking $(TORCH_INDEX)'; \
-PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --timeout 15 --retries 1 $(torch); } \
-|| { printf '%s\n' '' '$(torch) could not be had from $(TORCH_INDEX). Choose one:' \
+PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --timeout 15 --retries 1 $(torch) 2>/dev/null; } \
+|| { echo "Not to be had there. Asking pip's default index: 2.7 GB on Linux with an Intel or AMD processor (CUDA comes along), 0.2 GB elsewhere"; \
+pip install --constraint constraints.txt $(torch); } \
+|| { printf '%s\n' '' '$(torch) could not be had. Choose one:' \
 '  make $(MAKECMDGOALS) TORCH_INDEX=URL         another index that has the CPU build' \
-'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)   a folder that holds its wheel' \
-'  make $(MAKECMDGOALS) TORCH_INDEX=            your default index; on Linux that brings several GB of CUDA' >&2; exit 1; }
+'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)   a folder that holds its wheel' >&2; exit 1; }
 endef
 
 # $(call apt,'PACKAGE …'): install Debian packages where we may, else name the one command.

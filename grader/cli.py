@@ -1,4 +1,6 @@
-"""The command line: `grader release`, `lint`, `demo-class`, `autograde`, `feedback`. One small function each."""
+"""The command line: `grader release`, `lint`, `demo-class`, `chapters`, `autograde`, `feedback`. One small function
+each.
+"""
 
 from __future__ import annotations
 
@@ -99,7 +101,7 @@ def lint(
 def demo_class(
     students: Annotated[int, typer.Option(help="How many students.")] = 30,
     seed: Annotated[int, typer.Option(help="The same seed makes the same class.")] = 1,
-    chapter: Annotated[str | None, typer.Option(help="The chapter; the first if left out.")] = None,
+    chapter: Annotated[str | None, typer.Option(help="The chapter; all if left out.")] = None,
     folder: Annotated[Path, typer.Option("--out", help="Where to write the class.")] = Path("build/demo"),
     verify: Annotated[
         bool, typer.Option("--verify", help="Compare an autograded demo class with what was planted.")
@@ -107,23 +109,32 @@ def demo_class(
 ) -> None:
     """Write a class of known work, with the score that each student must get; or --verify its gradebook."""
     from grader.author import demo_class as demo
+
+    root = course_root()
+    with _told():
+        if not verify:
+            with out.status("Writing a demo class …"):
+                planted = demo.demo_class(root, folder, chapter, students, seed)
+            out.print(f"Wrote {len(planted)} students to {folder / 'submitted'}.", soft_wrap=True)
+            out.print(f"What each must get: {folder / demo.PLANTED}", soft_wrap=True)
+            return
+        found = demo.differences(root, folder)
+    for line in found:
+        err.print(line)
+    if found:
+        _stop(f"{len(found)} scores or verdicts differ from what was planted.")
+    out.print("Every score in the gradebook and every verdict is the one that was planted.")
+
+
+@app.command()
+def chapters() -> None:
+    """Print the chapters of course.toml, one a line: for scripts."""
     from grader.manifest import load_manifest
 
     root = course_root()
     with _told():
-        name = chapter or load_manifest(root / "course.toml").chapters[0].id
-        if not verify:
-            with out.status("Writing a demo class …"):
-                planted = demo.demo_class(root, folder, name, students, seed)
-            out.print(f"Wrote {len(planted)} students to {folder / 'submitted'}.", soft_wrap=True)
-            out.print(f"What each must get: {folder / demo.PLANTED}", soft_wrap=True)
-            return
-        found = demo.differences(root, folder, name)
-    for line in found:
-        err.print(line)
-    if found:
-        _stop(f"{len(found)} scores differ from what was planted.")
-    out.print("Every score in the gradebook is the one that was planted.")
+        for chapter in load_manifest(root / "course.toml").chapters:
+            typer.echo(chapter.id)
 
 
 @app.command()
@@ -362,4 +373,7 @@ def _stop(message: str) -> NoReturn:
 
 def main() -> None:
     """The entry point of the command `grader`."""
+    from grader.autograde.imports import skip_iri_grammar
+
+    skip_iri_grammar()
     app()

@@ -38,7 +38,7 @@ def grader(monkeypatch):
     return call
 
 
-COMMANDS = [("autograde", CHAPTER), ("feedback", CHAPTER), ("release",), ("lint",), ("demo-class",)]
+COMMANDS = [("autograde", CHAPTER), ("feedback", CHAPTER), ("release",), ("lint",), ("demo-class",), ("chapters",)]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
@@ -50,6 +50,11 @@ def test_outside_a_course(grader, tmp_path, command):
         "This is not inside a course: no folder from here upwards holds course.toml and solutions/."
     )
     assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
+
+
+def test_the_chapters_for_a_script(grader):
+    ids = [chapter.id for chapter in load_manifest(ROOT / "course.toml").chapters]
+    assert grader("chapters")[:2] == (0, "".join(f"{name}\n" for name in ids))
 
 
 def test_a_folder_below_the_course_will_do(grader):
@@ -131,9 +136,11 @@ def small_class(tmp_path_factory):
     """Six students, the last of an odd name, as they handed in: one no notebook, none of them an endless loop."""
     out = tmp_path_factory.mktemp("small") / "class"
     for seed in range(100):
-        planted = str(demo.demo_class(ROOT, out, CHAPTER, 6, seed))
-        if "runs for ever" not in planted and "not JSON" in planted:
+        if "not JSON" in str(demo.demo_class(ROOT, out, CHAPTER, 6, seed)):
             break
+    endless = out / "submitted" / "student1"
+    shutil.rmtree(endless)
+    shutil.copytree(out / "submitted" / "student2", endless)
     hidden_checks(ROOT, out, load_manifest(ROOT / "course.toml").chapter(CHAPTER))
     (out / "submitted" / "student6").rename(out / "submitted" / ODD)
     return out

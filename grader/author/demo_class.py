@@ -12,13 +12,13 @@ import shutil
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from grader.author.changes import sources
-from grader.author.notebooks import student_notebooks
 from grader.author.record import fixtures_path, load_spec, reference
 from grader.author.spec import Spec
 from grader.cells import check_id, grade_id, notebook_bytes
@@ -46,6 +46,7 @@ class Work:
     diagnosis: str | None = None
 
 
+ENDLESS = "runs for ever"
 # Slips that have nothing to do with the exercise: what happens to a right result, or in place of it.
 _SLIPS: dict[str, tuple[str, str]] = {
     "returns None": ("result", "failed"),
@@ -56,7 +57,7 @@ _SLIPS: dict[str, tuple[str, str]] = {
     "changes its input": ("{array} += 1\nreturn result", "failed"),
     "raises SystemExit": ("raise SystemExit(0)", "error"),
     "raises an exception": ("raise DemoError('not my day')", "error"),
-    "runs for ever": ("while True:\n    pass", "timeout"),
+    ENDLESS: ("while True:\n    pass", "timeout"),
     "ends the process": ("import os\nos._exit(0)", "error"),
     "prints a megabyte": ("print('x' * 1_000_000)\nreturn result", "passed"),
 }
@@ -122,35 +123,54 @@ _BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
 }
 
 
-def demo_class(root: Path, out: Path, chapter_id: str, students: int, seed: int) -> dict[str, dict[str, Any]]:
-    """Write `OUT/submitted/STUDENT/CHAPTER/…` and `OUT/planted.json`; return what is planted, by student and
-    exercise.
+def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, seed: int) -> dict[str, dict[str, Any]]:
+    """Write `OUT/submitted/STUDENT/CHAPTER/…` and `OUT/planted.json` for a chapter, or for all if None; return what is
+    planted, by student and exercise.
 
-    The same numbers give the same class. What an earlier demo class left in OUT is deleted; a folder that holds
-    anything else is refused with DemoError.
+    The same numbers give the same class. What an earlier demo class left in OUT stays if this is the same, so that it
+    need not be graded again, and is deleted if not. A folder that holds anything else is refused with DemoError.
     """
     if students < 1:
         raise DemoError(f"a class has at least one student; {students} were asked for")
     _refuse_what_is_no_demo(out)
     manifest = load_manifest(root / "course.toml")
-    chapter = manifest.chapter(chapter_id)
-    rng = random.Random(f"{chapter_id} {seed}")
+    chapters = manifest.chapters if chapter_id is None else [manifest.chapter(chapter_id)]
+    names = [f"student{number + 1:0{len(str(students))}d}" for number in range(students)]
+    planted: dict[str, dict[str, Any]] = {student: {} for student in names}
+    files: dict[Path, bytes] = {}
+    for chapter in chapters:
+        rng = random.Random(f"{chapter.id} {seed}")
+        releases = student_notebooks(root, manifest, chapter)
+        works = _with_one_endless({e.id: _works(root, manifest.place(e.id)) for e in chapter.exercises})
+        decks = {name: _dealt(rng, found) for name, found in works.items()}
+        breakages = _shuffled(rng, list(_BREAKAGES))
+        for number, student in enumerate(names):
+            broken = next(breakages) if number % 4 == 3 else None
+            handed_in, due = _student(chapter, releases, works, decks, broken)
+            planted[student] |= due
+            folder = Path("submitted", student, chapter.id)
+            files |= {folder / f"{name}.ipynb": content for name, content in handed_in.items()}
+    files[Path(PLANTED)] = (json.dumps(planted, indent=1) + "\n").encode()
+    if not _is_there(out, files):
+        _write_anew(out, files)
+    return planted
+
+
+def _is_there(out: Path, files: dict[Path, bytes]) -> bool:
+    """Whether these are the files of the demo class in OUT, and there is no other submission."""
+    found = [path for path in [out / PLANTED, *(out / "submitted").rglob("*")] if path.is_file()]
+    return {path.relative_to(out): path.read_bytes() for path in found} == files
+
+
+def _write_anew(out: Path, files: dict[Path, bytes]) -> None:
     for name in OURS:
         if (out / name).is_dir():
             shutil.rmtree(out / name)
         else:
             (out / name).unlink(missing_ok=True)
-    releases = student_notebooks(root, manifest, chapter)
-    works = {exercise.id: _works(root, manifest.place(exercise.id)) for exercise in chapter.exercises}
-    decks = {name: _shuffled(rng, found) for name, found in works.items()}
-    breakages = _shuffled(rng, list(_BREAKAGES))
-    planted = {}
-    for number in range(students):
-        student = f"student{number + 1:0{len(str(students))}d}"
-        broken = next(breakages) if number % 4 == 3 else None
-        planted[student] = _student(out / "submitted" / student / chapter.id, chapter, releases, works, decks, broken)
-    (out / PLANTED).write_text(json.dumps(planted, indent=1) + "\n")
-    return planted
+    for path, content in files.items():
+        (out / path).parent.mkdir(parents=True, exist_ok=True)
+        (out / path).write_bytes(content)
 
 
 def _refuse_what_is_no_demo(out: Path) -> None:
@@ -184,14 +204,14 @@ def read_planted(out: Path) -> dict[str, Any]:
 
 
 def _student(
-    folder: Path,
     chapter: Chapter,
     releases: dict[str, Any],
     works: dict[str, list[Work]],
     decks: dict[str, Iterator[Work]],
     broken: str | None,
-) -> dict[str, Any]:
-    folder.mkdir(parents=True)
+) -> tuple[dict[str, bytes], dict[str, Any]]:
+    """A student's notebooks by name, and what is planted in them."""
+    handed_in: dict[str, bytes] = {}
     planted: dict[str, Any] = {}
     for notebook in chapter.notebooks:
         content = copy.deepcopy(releases[notebook.name])
@@ -205,7 +225,7 @@ def _student(
             elif name in questions and not broken:
                 cell.source = "The state carries what was read, and the softmax says what may follow."
         change, scoring = _BREAKAGES[broken] if broken and exercises else (_break_nothing, "all")
-        (folder / f"{notebook.name}.ipynb").write_bytes(change(content, exercises))
+        handed_in[notebook.name] = change(content, exercises)
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
                 "all": True,
@@ -222,7 +242,21 @@ def _student(
                 "status": work.status if kept else None,
                 "diagnosis": work.diagnosis if kept and not outdone else None,
             }
-    return planted
+    return handed_in, planted
+
+
+def _with_one_endless(works: dict[str, list[Work]]) -> dict[str, list[Work]]:
+    """Of work that runs for ever one alone is kept, the first: it takes the time limit of each cell that calls it."""
+    first = next((name for name, found in works.items() if any(work.what == ENDLESS for work in found)), None)
+    return {name: [w for w in found if w.what != ENDLESS or name == first] for name, found in works.items()}
+
+
+def _dealt(rng: random.Random, works: list[Work]) -> Iterator[Work]:
+    """Work for one student after another: what runs for ever once and at the start, so that nobody waits for it at the
+    end; the rest shuffled.
+    """
+    yield from (work for work in works if work.what == ENDLESS)
+    yield from _shuffled(rng, [work for work in works if work.what != ENDLESS])
 
 
 def _shuffled(rng: random.Random, items: list[Any]) -> Iterator[Any]:
@@ -310,6 +344,7 @@ def _free_names(statement: ast.stmt) -> set[str]:
     return {node.id for node in names} - bound
 
 
+@cache
 def _definitions(source: str) -> dict[str, ast.stmt]:
     """A module's functions and classes without their decorators, and its constants, by name."""
     found: dict[str, ast.stmt] = {}
@@ -333,27 +368,46 @@ def _renamed(source: str, old: str, new: str) -> str:
     return ast.unparse(tree)
 
 
-def differences(root: Path, out: Path, chapter_id: str) -> list[str]:
-    """Where the gradebook's scores differ from what was planted; empty where all is as it must be."""
-    from nbgrader.api import MissingEntry
-
+def differences(root: Path, out: Path) -> list[str]:
+    """Where the gradebook's scores or the verdicts differ from what was planted; empty where all is as it must be."""
     from grader.autograde.gradebook import gradebook_url, open_gradebook
 
     planted = read_planted(out)
-    chapter = load_manifest(root / "course.toml").chapter(chapter_id)
+    manifest = load_manifest(root / "course.toml")
+    chapters = {name: manifest.place(name).chapter.id for exercises in planted.values() for name in exercises}
     if not (out / "gradebook.db").is_file():
-        raise DemoError(f"{out} has no gradebook. Run  grader autograde {chapter.id} --term {out}  first.")
-    found = []
+        first = next(iter(chapters.values()))
+        raise DemoError(f"{out} has no gradebook. Run  grader autograde {first} --term {out}  first.")
+    found: list[str] = []
     with open_gradebook(gradebook_url(out)) as gradebook:
         for student, exercises in planted.items():
-            try:
-                submission = gradebook.find_submission(chapter.id, student)
-            except MissingEntry:
-                found.append(f"{student}: is not in the gradebook")
-                continue
-            grades = {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
-            for name, due in exercises.items():
-                got = grades.get(check_id(name))
-                if got is None or abs(got - due["points"]) > 1e-9:
-                    found.append(f"{student} {name} ({due['what']}): planted {due['points']:g}, gradebook has {got}")
+            for chapter in dict.fromkeys(chapters[name] for name in exercises):
+                due = {name: entry for name, entry in exercises.items() if chapters[name] == chapter}
+                found += _differences(gradebook, out, chapter, student, due)
     return found
+
+
+def _differences(gradebook: Any, out: Path, chapter: str, student: str, exercises: dict[str, Any]) -> Iterator[str]:
+    from grader.autograde.grading import store
+    from grader.autograde.imports import nbgrader_tables
+
+    stored = store.read(out, chapter, student)
+    try:
+        submission = gradebook.find_submission(chapter, student)
+    except nbgrader_tables().MissingEntry:
+        submission = None
+    if stored is None or submission is None:
+        yield f"{student}: {chapter} is not {'in the gradebook' if stored else 'graded'}"
+        return
+    scores = {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
+    for name, due in exercises.items():
+        verdict = stored.graded.by_exercise[name]
+        cause = verdict.diagnosis.id if verdict.diagnosis else None
+        score = scores.get(check_id(name))
+        planted = f"{student} {name} ({due['what']}): planted"
+        if score is None or abs(score - due["points"]) > 1e-9:
+            yield f"{planted} {due['points']:g}, gradebook has {score}"
+        if due["status"] and verdict.status != due["status"]:
+            yield f"{planted} {due['status']!r}, the verdict is {verdict.status!r}"
+        if due["diagnosis"] and cause != due["diagnosis"]:
+            yield f"{planted} {due['diagnosis']!r}, the cause that is named is {cause!r}"

@@ -1,0 +1,113 @@
+"""The Makefile, in a folder of its own with programs that only note how they are called."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+TORCH = next(line for line in (ROOT / "constraints.txt").read_text("utf-8").splitlines() if line.startswith("torch=="))
+INDEX = "https://download.pytorch.org/whl/cpu"
+
+# Notes its name and arguments; `$REFUSED` holds patterns, a line each, of calls that end with status 1.
+STUB = """#!/usr/bin/env bash
+call="$(basename "$0") $*"
+echo "$call" >> "$CALLS"
+while read -r pattern; do
+    if [[ -n $pattern && $call == $pattern ]]; then echo "refused: $call" >&2; exit 1; fi
+done <<< "$REFUSED"
+[[ $call != 'grader chapters' ]] || printf 'ch01_first\\nch02_second\\n'
+"""
+
+
+@pytest.fixture
+def make(tmp_path):
+    """Run make; return its status, the calls of programs, stdout and stderr."""
+    programs = tmp_path / ".venv" / "bin"
+    programs.mkdir(parents=True)
+    for name in ("Makefile", "pyproject.toml", "constraints.txt"):
+        shutil.copy(ROOT / name, tmp_path)
+    for name in ("python", "pip", "grader", "jupyter-book", "bwrap"):
+        (programs / name).write_text(STUB)
+        (programs / name).chmod(0o755)
+
+    def run(*arguments, refused=()):
+        calls = tmp_path / "calls"
+        calls.write_text("")
+        environment = {**os.environ, "CALLS": str(calls), "REFUSED": "\n".join(refused), "TORCH_INDEX": INDEX}
+        for name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):  # these tests may themselves be run by make
+            environment.pop(name, None)
+        command = ["make", f"PYTHON={sys.executable}", *arguments]
+        done = subprocess.run(command, cwd=tmp_path, env=environment, capture_output=True, text=True)
+        return done.returncode, calls.read_text().splitlines(), done.stdout, done.stderr
+
+    return run
+
+
+WHEEL = f"pip install --no-index --no-deps {TORCH}"
+FROM_INDEX = f"pip install --no-deps --index-url {INDEX} --timeout 15 --retries 1 {TORCH}"
+DEFAULT = f"pip install --constraint constraints.txt {TORCH}"
+REST = "pip install --constraint constraints.txt --editable .[torch,book,autograde,dask,postgres,dev]"
+
+
+def pip_calls(calls):
+    return [call for call in calls if call.startswith("pip ")]
+
+
+@pytest.mark.parametrize(
+    ("refused", "tried"),
+    [
+        ([], [WHEEL]),
+        (["*--no-index*"], [WHEEL, FROM_INDEX]),
+        (["*--no-index*", "*--index-url*"], [WHEEL, FROM_INDEX, DEFAULT]),
+    ],
+    ids=["a wheel on this machine", "the CPU index", "the default index"],
+)
+def test_where_pytorch_comes_from(make, tmp_path, refused, tried):
+    status, calls, output, error = make(".venv/.stamp", refused=refused)
+    assert (status, pip_calls(calls)) == (0, [*tried, REST])
+    assert error == ""
+    told = [line for line in output.splitlines() if "default index" in line]
+    if DEFAULT in tried:
+        (line,) = told
+        assert "2.7 GB" in line
+    else:
+        assert told == []
+    assert (tmp_path / ".venv/.stamp").exists()
+    assert make(".venv/.stamp")[:2] == (0, [])  # once
+
+
+def test_without_pytorch_it_says_what_to_do(make, tmp_path):
+    refused = ["*--no-index*", "*--index-url*", "pip install --constraint constraints.txt torch*"]
+    status, calls, _, error = make("test", refused=refused)
+    assert status == 2
+    assert pip_calls(calls) == [WHEEL, FROM_INDEX, DEFAULT]
+    assert f"{TORCH} could not be had. Choose one:" in error
+    assert "make test TORCH_INDEX=URL" in error
+    assert "PIP_FIND_LINKS=FOLDER make test" in error
+    assert not (tmp_path / ".venv/.stamp").exists()
+
+
+def test_the_demo_class_is_graded_in_every_chapter(make):
+    status, calls, *_ = make("course")
+    assert status == 0
+    assert [call for call in calls if call.startswith("grader ")] == [
+        "grader release",
+        "grader demo-class --students 30 --seed 1 --out build/demo",
+        "grader chapters",
+        "grader autograde ch01_first --term build/demo",
+        "grader autograde ch02_second --term build/demo",
+        "grader demo-class --verify --out build/demo",
+    ]
+
+
+@pytest.mark.parametrize("wrong", ["release", "chapters", "autograde ch01_first *", "demo-class --verify *"])
+def test_what_fails_stops_it(make, wrong):
+    status, calls, *_ = make("course", refused=[f"grader {wrong}"])
+    assert status == 2
+    assert calls[-1].startswith(f"grader {wrong.removesuffix(' *')}")
