@@ -132,14 +132,14 @@ def _compare_sequences(at: _At, expected: Any, got: Any) -> Problem | None:
     pairs = enumerate(zip(expected, got, strict=False))
     problems = (_compare(at.entry(index), due, value) for index, (due, value) in pairs)
     first = next((problem for problem in problems if problem is not None), None)
-    if len(got) != len(expected):
+    uneven = len(got) != len(expected)
+    if (uneven or (first and first.kind == "values")) and (whole := short_apart(got, expected)):
+        return at.differs(whole)
+    if uneven:
         count = f"got {len(got)} {'entry' if len(got) == 1 else 'entries'}, expected {len(expected)}"
         common = min(len(got), len(expected))
         right = ("", "the first is right", f"the first {common} are right")[min(common, 2)]
-        more = first.text if first else right
-        return at.problem("shape", f"{count}; {short_apart(got, expected) or more}".removesuffix("; "))
-    if first is not None and first.kind == "values" and (whole := short_apart(got, expected)):
-        return at.differs(whole)
+        return at.differs("; ".join(filter(None, (count, first.text if first else right))))
     return first
 
 
