@@ -116,6 +116,14 @@ def test_arrays_structure_first(expected, got, due):
         (2.5, np.array([2.5]), "type"),
         (3, np.array([3]), "type"),
         (3, 2**70, "values"),
+        (-3, np.uint64(2**64 - 3), "values"),
+        (-3, 2**64 - 3, "values"),
+        (2**64 - 3, np.uint64(2**64 - 3), None),
+        (2**64 - 3, 2**64 - 3, None),
+        (2**64 - 3, -3, "values"),
+        (2**70, 2**70, None),
+        (2**70, 3, "values"),
+        (True, np.uint8(1), "type"),
         (2.5, float("nan"), "not_finite"),
         (2.5, float("-inf"), "not_finite"),
         (2.5, 2**70, "values"),
@@ -139,10 +147,10 @@ def test_scalars(expected, got, due):
         ([VECTOR, 1.0], [VECTOR, 1.0], None, ""),
         ([1, 2], np.array([1, 2]), "type", "a list of 2; got int64 (2,); `list(…)` makes a list of it"),
         ([1, 2], None, "type", "a list of 2; got None"),
-        ([1, 2], [1, 2, 3], "shape", "got 3 entries, expected 2; got [1, 2, 3], expected [1, 2]"),
-        ([1.5, 2], [1.5], "shape", "got 1 entry, expected 2; the first is right"),
-        ([1.5, 2], [2.5, 2, 3], "shape", "got 3 entries, expected 2; h[0]: got 2.5, expected 1.5"),
-        ([1.5, 2], [], "shape", "got 0 entries, expected 2"),
+        ([1, 2], [1, 2, 3], "values", "h: got [1, 2, 3], expected [1, 2]"),
+        ([1.5, 2], [1.5], "values", "h: got 1 entry, expected 2; the first is right"),
+        ([1.5, 2], [2.5, 2, 3], "values", "h: got 3 entries, expected 2; h[0]: got 2.5, expected 1.5"),
+        ([1.5, 2], [], "values", "h: got 0 entries, expected 2"),
         ([1, 2], [1, 2.0], "dtype", "h[1]: got float64, expected int64"),
         ([VECTOR, VECTOR], [VECTOR, VECTOR[None]], "shape", "h[1]: got (1, 3), expected (3,)"),
         ([[1, 2], [3]], [[1, 2], [4]], "values", "h[1]: got [4], expected [3]"),
@@ -278,7 +286,7 @@ def test_the_two_texts_of_a_report_are_never_the_same(n, place):
 def test_a_list_that_is_long_or_holds_other_values_shows_its_first_difference():
     ids = list(range(40))
     assert problem(ids, [*ids[:-1], 0]).text == "h[39]: got 0, expected 39"
-    assert problem(ids, ids[:-1]).text == "got 39 entries, expected 40; the first 39 are right"
+    assert problem(ids, ids[:-1]).text == "h: got 39 entries, expected 40; the first 39 are right"
     assert problem(ids[1:], ids[:-1]).text == "h[0]: got 0, expected 1"
     assert problem([("x" * 70, "b")], [("x" * 70, "c")]).text == "h[0][1]: got 'c', expected 'b'"
     assert problem([([1, 2], -1.5)], [([1, 2], -1.25)]).text == "h[0][1]: got -1.25, expected -1.5"

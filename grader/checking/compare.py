@@ -30,21 +30,22 @@ def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | 
 
 @dataclass(frozen=True)
 class _At:
-    """A place in a result: an output, and the way from there as Python writes it: 'merges' and '[1][0]'. Its problems
-    say where they are if they are `named`, as those within a result always are.
+    """A place in a result: an output, and the keys on the way from there. Its problems say where they are if they are
+    `named`, as those within a result always are.
     """
 
     output: Output
     tolerance: Tolerance
     named: bool
-    path: str = ""
+    path: tuple[Any, ...] = ()
 
     @property
     def name(self) -> str:
-        return self.output.name + self.path
+        """As Python writes it: 'merges[1][0]'."""
+        return self.output.name + "".join(f"[{cut(repr(key))}]" for key in self.path)
 
     def entry(self, key: Any) -> _At:
-        return replace(self, path=f"{self.path}[{cut(repr(key))}]", named=True)
+        return _At(self.output, self.tolerance, True, (*self.path, key))
 
     def problem(self, kind: ProblemKind, text: str, grid: Grid | None = None) -> Problem:
         return Problem(kind, f"{self.name}: {text}" if self.named else text, self.output.name, grid=grid)
@@ -101,8 +102,9 @@ def _compare_scalars(at: _At, expected: Array, got: Any) -> Problem | None:
     if not (isinstance(got, bool | int | float) or is_array):
         return at.due(what, got, "a number")
     value = np.asarray(got)
-    if value.dtype.kind == "O":  # an integer beyond 64 bits
-        return at.differs(f"got {describe(got)}, expected {expected}")
+    if value.dtype.kind == "O" or (value.dtype.kind in "iu" and expected.dtype.kind in "iu"):  # no cast would keep all
+        right = int(value) == expected.item()
+        return None if right else at.differs(f"got {cut(str(int(value)))}, expected {expected}")
     if (value.dtype.kind == "b") != (expected.dtype.kind == "b"):
         return at.due(what, got)
     if value.dtype.kind not in kinds or (is_array and value.dtype.kind in "fc" and value.dtype != expected.dtype):
@@ -133,14 +135,14 @@ def _compare_sequences(at: _At, expected: Any, got: Any) -> Problem | None:
     pairs = enumerate(zip(expected, got, strict=False))
     problems = (_compare(at.entry(index), due, value) for index, (due, value) in pairs)
     first = next((problem for problem in problems if problem is not None), None)
-    if len(got) != len(expected):
+    uneven = len(got) != len(expected)
+    if (uneven or (first and first.kind == "values")) and (whole := short_apart(got, expected)):
+        return at.differs(whole)
+    if uneven:
         count = f"got {len(got)} {'entry' if len(got) == 1 else 'entries'}, expected {len(expected)}"
         common = min(len(got), len(expected))
         right = ("", "the first is right", f"the first {common} are right")[min(common, 2)]
-        more = first.text if first else right
-        return at.problem("shape", f"{count}; {short_apart(got, expected) or more}".removesuffix("; "))
-    if first is not None and first.kind == "values" and (whole := short_apart(got, expected)):
-        return at.differs(whole)
+        return at.differs("; ".join(filter(None, (count, first.text if first else right))))
     return first
 
 

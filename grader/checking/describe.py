@@ -96,7 +96,10 @@ def remedy(value: Any, due: str = "") -> str:
     return ""
 
 
-_LAZY = ("generator", "map", "filter", "zip", "range", "dict_keys", "dict_values", "dict_items")
+_LAZY = (
+    *("generator", "map", "filter", "zip", "range", "enumerate", "list_iterator", "list_reverseiterator"),
+    *("dict_keys", "dict_values", "dict_items"),
+)
 _REMEDIES = {
     ("an array", "list"): "np.array(…)",
     ("an array", "tuple"): "np.array(…)",

@@ -16,14 +16,17 @@ def in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> b
     if any(o.raised or isinstance(named_outputs(checks.outputs, o.result), Problem) for o in observations):
         return False
     pairs = list(zip(checks.expected, observations, strict=True))
-    right = [  # for each place of the results: the outputs that could stand there
-        [
-            index
-            for index, output in enumerate(checks.outputs)
-            if all(same_value(output, due.result[index], ours.result[place], checks.tolerance) for due, ours in pairs)
-        ]
-        for place in range(len(checks.outputs))
-    ]
+    right: list[list[int]] = []  # for each place of the results: the outputs that could stand there
+    for place in range(len(checks.outputs)):
+        right.append(
+            [
+                index
+                for index, output in enumerate(checks.outputs)
+                if all(same_value(output, o.result[index], ours.result[place], checks.tolerance) for o, ours in pairs)
+            ]
+        )
+        if not right[-1]:
+            return False
     as_returned = all(place in outputs for place, outputs in enumerate(right))
     return not as_returned and _each_has_its_own(right)
 
