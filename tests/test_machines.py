@@ -12,12 +12,12 @@ import subprocess
 import sys
 from pathlib import Path
 
-from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
+from numpy._core._multiarray_umath import __cpu_dispatch__
 
 ROOT = Path(__file__).parents[1]
 INTEL = platform.machine() in ("x86_64", "AMD64")
 OLDEST = {
-    "NPY_DISABLE_CPU_FEATURES": " ".join(feature for feature in __cpu_dispatch__ if __cpu_features__.get(feature)),
+    "NPY_DISABLE_CPU_FEATURES": " ".join(__cpu_dispatch__),
     "OPENBLAS_CORETYPE": "Prescott" if INTEL else "ARMV8",
     "ATEN_CPU_CAPABILITY": "default",
     "MKL_CBWR": "COMPATIBLE",
