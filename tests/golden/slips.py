@@ -18,8 +18,9 @@ SLIPS: dict[str, dict[str, Change | str]] = {
         "float32_inside": change(
             "return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)",
             """
-            x_t, h_prev, W_xh, W_hh, b_h = (np.float32(a) for a in (x_t, h_prev, W_xh, W_hh, b_h))
-            return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h).astype(float)
+            h_t = np.empty(h_prev.shape, np.float32)
+            h_t[:] = np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)
+            return h_t.astype(float)
             """,
         ),
         "a_generator": change("return", "yield"),
