@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 
 from grader.cases import Case, Observation
-from grader.codec import Raised, freeze
+from grader.codec import Fixture, Raised, freeze
 from grader.fixtures import BUILDERS, Builders
 from grader.observing import cannot_be_called, caught, plain, same_bytes
 
@@ -76,6 +76,11 @@ def module_case(
         raise ValueError(f"mode={mode!r}: a module is driven in one of {', '.join(MODES)}")
     if any(result not in returns for result in carry.values()):
         raise ValueError(f"carry={carry!r}: each argument takes a result that `returns` names")
+    strange = [n for n, w in weights.items() if not isinstance(w, np.ndarray) or w.dtype in (np.float32, np.float16)]
+    if strange:
+        raise ValueError(f"weights[{strange[0]!r}] has to be a float64 array")
+    if any(isinstance(leaf, Fixture) for leaf in _leaves([forward, *before])):
+        raise ValueError("forward takes no fixtures: give it arrays and plain values")
     run = {"mode": mode, "before": [dict(each) for each in before], "carry": carry, "returns": dict(returns)}
     return Case(sizes, {"init": dict(init), "weights": dict(weights), **forward, "run": run}, kind)
 

@@ -10,7 +10,7 @@ import pytest
 
 from grader.calls import module_text
 from grader.cases import Case
-from grader.codec import Opaque, encode
+from grader.codec import Fixture, Opaque, encode
 from grader.drivers import drive
 from grader.modules import module_case
 
@@ -410,6 +410,9 @@ def test_a_tiny_call_can_be_pasted():
         ({"returns": {}}, "name each result"),
         ({"mode": "test"}, "eval, train"),
         ({"carry": {"state": "h"}}, "a result that `returns` names"),
+        ({"weights": {**WEIGHTS, "head.bias": np.zeros(2, np.float32)}}, "'head.bias'. has to be a float64 array"),
+        ({"weights": {**WEIGHTS, "head.bias": [0.0, 0.0]}}, "has to be a float64 array"),
+        ({"forward": {"ids": [Fixture("rng", {"seed": 1})]}}, "takes no fixtures"),
     ],
 )
 def test_a_case_that_cannot_be_driven_is_refused(changes, says):
