@@ -34,8 +34,8 @@ PositiveInt = Annotated[int, msgspec.Meta(gt=0)]
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What one notebook may use while it is graded. Seconds are wall-clock seconds but for `cpu_seconds`, which each
-    of its processes may use. All from `memory_mb` on is held by the sandbox alone; `preload` are modules that its warm
-    process has imported.
+    of its processes may use. All from `memory_mb` on is held by the sandbox alone: what all its processes take together
+    without the libraries' pages. `preload` are modules that its warm process has imported.
     """
 
     seconds_per_exercise: PositiveFloat = 10.0

@@ -12,7 +12,7 @@ from grader.checking.calls import module_text
 from grader.checking.case import Case
 from grader.checking.drivers import drive
 from grader.checking.modules import module_case
-from grader.codec import Opaque, encode
+from grader.codec import Fixture, Opaque, encode
 
 torch = pytest.importorskip("torch")
 
@@ -189,7 +189,7 @@ GIVEN = " Take it from the released notebook again."
 )
 def test_a_changed_init_is_told(init, says):
     raised = observe(tagger(init=INIT_METHOD + init)).raised
-    assert raised.type == "TypeError"
+    assert raised.type == "InitError"
     assert raised.text.startswith(f"your `__init__` was changed: {says}")
     assert raised.text.endswith(GIVEN)
 
@@ -265,7 +265,7 @@ def test_a_forward_that_cannot_take_the_state_is_told():
 )
 def test_results_of_another_kind_are_told(result, says):
     raised = observe(tagger(f"h, state = self.rnn(self.embedding(ids), state)\nreturn {result}")).raised
-    assert raised.type == "TypeError"
+    assert raised.type == ("GradientError" if "gradient" in says else "ResultError")
     assert raised.text.startswith(says)
 
 
@@ -410,6 +410,9 @@ def test_a_tiny_call_can_be_pasted():
         ({"returns": {}}, "name each result"),
         ({"mode": "test"}, "eval, train"),
         ({"carry": {"state": "h"}}, "a result that `returns` names"),
+        ({"weights": {**WEIGHTS, "head.bias": np.zeros(2, np.float32)}}, "'head.bias'. has to be a float64 array"),
+        ({"weights": {**WEIGHTS, "head.bias": [0.0, 0.0]}}, "has to be a float64 array"),
+        ({"forward": {"ids": [Fixture("rng", {"seed": 1})]}}, "takes no fixtures"),
     ],
 )
 def test_a_case_that_cannot_be_driven_is_refused(changes, says):

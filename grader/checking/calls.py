@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 import numpy as np
@@ -32,21 +32,19 @@ def module_text(name: str, case: Case) -> str:
     init, weights, run = (inputs.pop(own) for own in ("init", "weights", "run"))
     calls = [*run["before"], inputs]
     tiny = numbers([weights, calls]) <= TINY
-    lines = [f"model = {name}({_arguments(init, '{}={}', literal)}).double().{run['mode']}()"]
+    made = ", ".join(f"{key}={literal(value)}" for key, value in init.items())
+    lines = [f"model = {name}({made}).double().{run['mode']}()"]
     if tiny:
         entries = "".join(f"  {key!r}: {_tensor(value)},\n" for key, value in weights.items())
         lines.append(f"model.load_state_dict({{\n{entries}}})")
     else:
         lines.append("model.load_state_dict(weights)")
     for index, arguments in enumerate(calls):
-        given = _arguments(arguments, "{}={}", _tensor) if tiny else _arguments(arguments, "{}{}", shape)
-        carried = _arguments(run["carry"], "{}={}", str) if index else ""
-        lines.append(f"{', '.join(run['returns'])} = model({', '.join(filter(None, (given, carried)))})")
+        given = [f"{key}={_tensor(value)}" if tiny else f"{key}{shape(value)}" for key, value in arguments.items()]
+        given += [f"{key}={result}" for key, result in run["carry"].items() if index]
+        inner = ",".join(f"\n  {each}" for each in given) if tiny and len(given) > 1 else ", ".join(given)
+        lines.append(f"{', '.join(run['returns'])} = model({inner})")
     return "\n".join(lines)
-
-
-def _arguments(values: Mapping[str, Any], form: str, written: Callable[[Any], str]) -> str:
-    return ", ".join(form.format(name, written(value)) for name, value in values.items())
 
 
 def _tensor(value: Any) -> str:

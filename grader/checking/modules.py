@@ -31,7 +31,7 @@ import numpy as np
 from grader.checking.case import Case, Observation
 from grader.checking.fixtures import BUILDERS, Builders
 from grader.checking.observing import cannot_be_called, caught, plain, same_bytes
-from grader.codec import Raised, freeze
+from grader.codec import Fixture, Raised, freeze
 
 MODES = ("eval", "train")
 OBSERVED = ("tensor", "learning", "tensors", "detached", "random")
@@ -40,7 +40,13 @@ DEEPEST = 20
 
 
 class _WrongModuleError(Exception):
-    """What is wrong with a student's module, in the exercise's words."""
+    """What is wrong with a student's module, in the exercise's words. `kind` stands before them, as of an exception;
+    two mistakes of one kind count as one.
+    """
+
+    def __init__(self, kind: str, text: str) -> None:
+        super().__init__(text)
+        self.kind = kind
 
 
 def module_case(
@@ -70,6 +76,11 @@ def module_case(
         raise ValueError(f"mode={mode!r}: a module is driven in one of {', '.join(MODES)}")
     if any(result not in returns for result in carry.values()):
         raise ValueError(f"carry={carry!r}: each argument takes a result that `returns` names")
+    strange = [n for n, w in weights.items() if not isinstance(w, np.ndarray) or w.dtype in (np.float32, np.float16)]
+    if strange:
+        raise ValueError(f"weights[{strange[0]!r}] has to be a float64 array")
+    if any(isinstance(leaf, Fixture) for leaf in _leaves([forward, *before])):
+        raise ValueError("forward takes no fixtures: give it arrays and plain values")
     run = {"mode": mode, "before": [dict(each) for each in before], "carry": carry, "returns": dict(returns)}
     return Case(sizes, {"init": dict(init), "weights": dict(weights), **forward, "run": run}, kind)
 
@@ -128,12 +139,12 @@ def _run(cls: Any, case: Case, seed: int) -> Observation:
         except KeyboardInterrupt:
             raise
         except _WrongModuleError as error:
-            raised = Raised("TypeError", str(error))
+            raised = Raised(error.kind, str(error))
         except BaseException as error:
             raised = _explained(caught(error))
         changed = _changed(module, case, calls)
     if raised is None and "weights added" in changed:
-        raised = Raised("TypeError", "`forward` makes weights of its own; all of them are made in `__init__`, once")
+        raised = Raised("InitError", "`forward` makes weights of its own; all of them are made in `__init__`, once")
     return Observation(None if raised else result, raised, tuple(name for name in changed if name in case.inputs))
 
 
@@ -170,9 +181,9 @@ def _built(cls: Any, case: Case) -> Any:
 
     if not isinstance(cls, type) or not issubclass(cls, torch.nn.Module):
         this = f"the class {cls.__name__}" if isinstance(cls, type) else f"of type {type(cls).__name__}"
-        raise _WrongModuleError(f"a class is due here, a torch.nn.Module with a `forward`; this is {this}")
+        raise _WrongModuleError("TypeError", f"a class is due here, a torch.nn.Module with a `forward`; this is {this}")
     if vars(torch.nn.Module)["forward"] is getattr(cls, "forward", None):
-        raise _WrongModuleError("the class has no `forward`: that is what is to be written")
+        raise _WrongModuleError("TypeError", "the class has no `forward`: that is what is to be written")
     init, weights = freeze(case.inputs["init"]), case.inputs["weights"]
     if problem := cannot_be_called(cls, init, "`__init__`"):
         raise _changed_init(problem)
@@ -193,7 +204,8 @@ def _built(cls: Any, case: Case) -> Any:
 
 
 def _changed_init(problem: str) -> _WrongModuleError:
-    return _WrongModuleError(f"your `__init__` was changed: {problem}. Take it from the released notebook again.")
+    words = f"your `__init__` was changed: {problem}. Take it from the released notebook again."
+    return _WrongModuleError("InitError", words)
 
 
 def _called(module: Any, calls: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> Any:
@@ -204,7 +216,7 @@ def _called(module: Any, calls: Sequence[Mapping[str, Any]], run: Mapping[str, A
     for arguments in calls:
         given = {**arguments, **carried}
         if problem := cannot_be_called(module.forward, given, "`forward`"):
-            raise _WrongModuleError(problem)
+            raise _WrongModuleError("TypeError", problem)
         result = module(**given)
         if result is None:
             return None
@@ -224,11 +236,12 @@ def _observed(word: str, name: str, value: Any, learns: bool) -> Any:
     if word == "detached":
         return "empty" if not found else "attached" if any(leaf.requires_grad for leaf in found) else "detached"
     if word in ("tensor", "learning") and not isinstance(value, torch.Tensor):
-        raise _WrongModuleError(f"`forward` must return a tensor for {name}; yours is {_what(value)}")
+        raise _WrongModuleError("ResultError", f"`forward` must return a tensor for {name}; yours is {_what(value)}")
     if word == "learning" and learns and not value.requires_grad:
         raise _WrongModuleError(
+            "GradientError",
             f"no gradient flows from {name} back to the weights, so that nothing could be learnt: "
-            "is there a `detach`, `data`, `item`, `numpy` or `no_grad` on the way?"
+            "is there a `detach`, `data`, `item`, `numpy` or `no_grad` on the way?",
         )
     return plain(_arrays(value))
 
@@ -284,7 +297,8 @@ def _array(tensor: Any) -> Any:
     try:
         return tensor.detach().resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as error:
-        raise _WrongModuleError(f"a {tensor.dtype} tensor came back, whose values cannot be read: {error}") from error
+        words = f"a {tensor.dtype} tensor came back, whose values cannot be read: {error}"
+        raise _WrongModuleError("ResultError", words) from error
 
 
 def _changed(module: Any, case: Case, calls: Sequence[Mapping[str, Any]]) -> set[str]:
