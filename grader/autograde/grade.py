@@ -28,6 +28,7 @@ from grader.autograde.score import (
 )
 from grader.autograde.session import Session
 from grader.cells import check_id, grade_id, notebook_bytes
+from grader.codec import writable
 from grader.evaluate import verdict
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
@@ -67,7 +68,7 @@ class Graded:
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
-    if (legible := student.encode("utf-8", "replace").decode()) != student:
+    if (legible := writable(student)) != student:
         return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
     try:
         attempt = 0
