@@ -134,7 +134,12 @@ def first_opaque(tree: object, place: str = "") -> tuple[str, Opaque] | None:
 
 def readable(text: str) -> str:
     """The text, at most MAX_TEXT characters of it, with `?` for what UTF-8 cannot write."""
-    return str.encode(text[:MAX_TEXT], "utf-8", "replace").decode("utf-8")
+    return writable(text[:MAX_TEXT])
+
+
+def writable(text: str) -> str:
+    """The text with `?` for half characters (lone surrogates), which UTF-8 cannot write."""
+    return str.encode(text, "utf-8", "replace").decode("utf-8")
 
 
 class _Budget:
@@ -162,7 +167,7 @@ def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
         return _int_node(value)
     if issubclass(kind, str):  # np.str_ too; subclasses are read as the base class reads, for they may do anything
         budget.spend(str.__len__(value))
-        return str.encode(value, "utf-8", "replace").decode("utf-8")
+        return writable(value)
     if issubclass(kind, np.generic) or kind is np.ndarray:
         return _array_node(np.asarray(value), budget)
     if issubclass(kind, list):

@@ -79,7 +79,12 @@ def built(rng):
         names = rng.sample(["items", "hex", "type", "text", "lines", "kind", "params", "dtype", "shape", "data"], 3)
         return {"is": rng.choice(tags), **{name: tree(depth - 1) for name in names}}
 
-    body = msgspec.msgpack.encode(tree(rng.randrange(1, 6)))
+    made = tree(rng.randrange(1, 6))
+    if rng.random() < 0.5:  # in the place where what was observed crosses
+        names, calls = (rng.choice([{"is": kind, "items": []}, tree(2)]) for kind in ("list", "dict"))
+        given = [("result", made), ("raised", None), ("changed", names), ("calls", calls)]
+        made = {"is": "observed", "case": 0, "tree": msgspec.msgpack.encode({"is": "dict", "items": given})}
+    body = msgspec.msgpack.encode(made)
     return struct.pack("<I", len(body)) + body
 
 
@@ -129,8 +134,9 @@ MOST = """
 import resource, struct
 from grader.autograde.inside.frames import FrameReader
 from grader.codec import CodecError, MAX_BYTES
-count = (MAX_BYTES - 30) // 3
-body = b"\\x82\\xa2is\\xa4dict\\xa5items\\xdd" + struct.pack(">I", count) + b"\\x92\\xc0\\xc0" * count
+count = (MAX_BYTES - 60) // 3
+tree = b"\\x82\\xa2is\\xa4dict\\xa5items\\xdd" + struct.pack(">I", count) + b"\\x92\\xc0\\xc0" * count
+body = b"\\x83\\xa2is\\xa8observed\\xa4case\\x00\\xa4tree\\xc6" + struct.pack(">I", len(tree)) + tree
 before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 try:
     list(FrameReader().feed(struct.pack("<I", len(body)) + body))

@@ -8,6 +8,7 @@ import tempfile
 import time
 from pathlib import Path
 
+import msgspec
 import numpy as np
 import pytest
 
@@ -29,7 +30,7 @@ from grader.autograde.inside.frames import (
 from grader.autograde.running import unsandboxed as plain
 from grader.autograde.running.processes import WorkerError
 from grader.autograde.running.runner import run_submission
-from grader.checking.case import Observation
+from grader.checking.case import Observation, observation_tree
 from grader.checking.evaluate import evaluate
 from grader.codec import MAX_BYTES, CodecError, Opaque, Raised, encode
 from grader.render.html import verdict_html
@@ -58,11 +59,14 @@ def test_frames_come_in_pieces(size):
 
 
 def framed(tree):
-    body = encode(tree)
+    body = msgspec.msgpack.encode(tree)
     return struct.pack("<I", len(body)) + body
 
 
-OBSERVED = {"is": "observed", "case": 1, "result": 1, "raised": None, "changed": [], "calls": {}}
+def observed(**changes):
+    return {"is": "observed", "case": 1, "tree": encode({**observation_tree(Observation(1)), **changes})}
+
+
 END = {"is": "end", "cell": 1, "printed": "", "value": None, "raised": None}
 
 
@@ -79,28 +83,36 @@ END = {"is": "end", "cell": 1, "printed": "", "value": None, "raised": None}
                 None,
                 [],
                 "ready",
-                np.zeros(3),
+                b"ready",
                 {},
-                {"is": np.zeros(3)},
+                {"is": None},
                 {"is": ["ready"]},
+                {"is": "raised", "type": "ValueError", "text": ""},
                 {"is": "ready", "more": 1},
                 {"is": "begin"},
                 {"is": "begin", "cell": "1"},
-                {"is": "begin", "cell": np.zeros(2)},
+                {"is": "begin", "cell": [2]},
                 {"is": "begin", "cell": 1.0},
+                {"is": "begin", "cell": True},
                 {**END, "printed": 3},
-                {**END, "printed": np.zeros(3)},
+                {**END, "printed": b"x"},
                 {**END, "value": 3},
                 {**END, "raised": "ValueError"},
+                {**END, "raised": {"is": "opaque", "type": "ValueError"}},
+                {**END, "raised": {"is": "raised", "type": "ValueError", "text": 3}},
                 {**END, "more": 1},
-                {**OBSERVED, "case": None},
-                {**OBSERVED, "changed": [np.zeros(2)]},
-                {**OBSERVED, "changed": "x"},
-                {**OBSERVED, "calls": {"f": 3}},
-                {**OBSERVED, "calls": {3: []}},
-                {**OBSERVED, "raised": Opaque("ValueError")},
-                {**OBSERVED, "more": 1},
-                {"is": "fault", "kind": "timeout", "cell": 1, "text": ""},
+                {**observed(), "case": None},
+                {**observed(), "more": 1},
+                {**observed(), "tree": "x"},
+                {**observed(), "tree": b""},
+                {**observed(), "tree": encode(np.zeros(2))},
+                observed(changed=[np.zeros(2)]),
+                observed(changed="x"),
+                observed(calls={"f": 3}),
+                observed(calls={3: []}),
+                observed(raised=Opaque("ValueError")),
+                observed(more=1),
+                {"is": "fault", "kind": "timeout", "cell": 1},
             ],
         ),
     ],
@@ -108,6 +120,22 @@ END = {"is": "end", "cell": 1, "printed": "", "value": None, "raised": None}
 def test_what_is_no_frame_is_refused(data):
     with pytest.raises(CodecError):
         list(FrameReader().feed(data))
+
+
+def test_the_frames_that_those_are_near_to_are_read():
+    near = {"is": "ready"}, {"is": "begin", "cell": 1}, END, observed(), {"is": "done"}
+    read = [frame for tree in near for frame in FrameReader().feed(framed(tree))]
+    assert read == [Ready(), Begin(1), End(1), Observed(1, Observation(1)), Done()]
+
+
+def test_half_characters_are_written_as_question_marks():
+    sent = End(0, "a\ud800b", "'\udfff'", None)
+    assert list(FrameReader().feed(frame_bytes(sent))) == [End(0, "a?b", "'?'", None)]
+
+
+def test_a_frame_that_is_too_large_is_not_written():
+    with pytest.raises(CodecError):
+        frame_bytes(End(0, "x" * (MAX_BYTES + 1)))
 
 
 def test_garbage_gives_frames_or_codec_errors():

@@ -30,6 +30,7 @@ from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_id
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
+from grader.codec import writable
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
 from grader.render.rows import harmless
@@ -67,7 +68,7 @@ class Graded:
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
-    if (legible := student.encode("utf-8", "replace").decode()) != student:
+    if (legible := writable(student)) != student:
         return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
     try:
         attempt = 0

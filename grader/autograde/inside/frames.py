@@ -1,8 +1,9 @@
 """What a student's process is asked to do, and what it answers: a request, exams, and frames of bounded bytes.
 
 The request holds the cells and no case. Each exercise's exam, its hidden inputs, follows on a socket of its own,
-and only after the last visible cell has ended. A frame is four bytes of length, little endian, and a tree of
-`grader.codec`. The parent believes nothing in it but its form: a frame that does not parse ends the conversation.
+and only after the last visible cell has ended. A frame is four bytes of length, little endian, and one of the classes
+of `Frame` as msgpack; what was observed lies in it as a tree of `grader.codec`. The parent believes nothing in it but
+its form: a frame that does not parse ends the conversation.
 """
 
 from __future__ import annotations
@@ -10,10 +11,12 @@ from __future__ import annotations
 import struct
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+import msgspec
 
 from grader.checking.case import Case, Observation, observation_from_tree, observation_tree
-from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode
+from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode, writable
 
 if TYPE_CHECKING:  # the student's process has no manifest
     from grader.manifest import Limits
@@ -87,13 +90,15 @@ class Request:
         return tuple(replace(cell, shares=False) if self.apart else cell for cell in cells)
 
 
-@dataclass(frozen=True)
-class Ready:
+class _Frame(msgspec.Struct, frozen=True, tag_field="is", tag=str.lower, forbid_unknown_fields=True):
+    """What a student's process writes, as msgpack."""
+
+
+class Ready(_Frame, frozen=True):
     """The child has started and is about to run the first cell."""
 
 
-@dataclass(frozen=True)
-class Begin:
+class Begin(_Frame, frozen=True):
     """The child is about to run this cell."""
 
     cell: int
@@ -107,8 +112,7 @@ class Observed:
     observation: Observation
 
 
-@dataclass(frozen=True)
-class End:
+class End(_Frame, frozen=True):
     """A cell has run: what it printed, the text of its last expression, and the exception that ended it."""
 
     cell: int
@@ -117,32 +121,23 @@ class End:
     raised: Raised | None = None
 
 
-@dataclass(frozen=True)
-class Done:
+class Done(_Frame, frozen=True):
     """All cells have run."""
 
 
 Frame = Ready | Begin | Observed | End | Done
 
 
-def request_bytes(request: Request) -> bytes:
-    """A request as bytes for the child: its cells, and the exercises in the order of their sockets; behind them the
-    files, which are too large for the codec.
-    """
-    head = encode(
-        {
-            "cells": [(cell.index, cell.source, cell.exercise, cell.shares) for cell in request.to_run],
-            "exercises": list(request.exams),
-            "files": [(name, len(content)) for name, content in request.files.items()],
-            "output_bytes": request.limits.output_bytes,
-        }
-    )
-    return b"".join([_LENGTH.pack(len(head)), head, *request.files.values()])
+class _Observed(_Frame, frozen=True, tag="observed"):
+    """An `Observed` as it crosses, with the observation's tree in bytes."""
+
+    case: int
+    tree: bytes
 
 
 @dataclass(frozen=True)
 class Work:
-    """A request as the child reads it."""
+    """A request as the child reads it, with the exercises in the order of their sockets."""
 
     cells: tuple[Cell, ...]
     exercises: list[str]
@@ -150,17 +145,20 @@ class Work:
     output_bytes: int
 
 
+_encoder = msgspec.msgpack.Encoder()
+_Wire = Ready | Begin | _Observed | End | Done
+_frames: msgspec.msgpack.Decoder[_Wire] = msgspec.msgpack.Decoder(_Wire)
+_requests = msgspec.msgpack.Decoder(Work)
+
+
+def request_bytes(request: Request) -> bytes:
+    """A request as bytes for the child."""
+    return _encoder.encode(Work(request.to_run, list(request.exams), dict(request.files), request.limits.output_bytes))
+
+
 def read_request(data: bytes) -> Work:
     """The inverse of `request_bytes`. The request comes from the parent and is trusted."""
-    (length,) = _LENGTH.unpack_from(data)
-    at = _LENGTH.size + length
-    tree = decode(data[_LENGTH.size : at])
-    cells = tuple(Cell(*cell) for cell in tree["cells"])
-    files = {}
-    for name, size in tree["files"]:
-        files[name] = data[at : at + size]
-        at += size
-    return Work(cells, tree["exercises"], files, tree["output_bytes"])
+    return _requests.decode(data)
 
 
 @dataclass(frozen=True)
@@ -209,17 +207,18 @@ def not_defined(exercise: str) -> Raised:
 
 
 def frame_bytes(frame: Frame) -> bytes:
-    """One frame with its length in front."""
+    """One frame with its length in front. Raises CodecError where it is too large."""
+    crosses: _Wire
     match frame:
         case Observed(case, observation):
-            tree: dict[str, Any] = {"is": "observed", "case": case, **observation_tree(observation)}
+            crosses = _Observed(case, encode(observation_tree(observation)))
         case End(cell, printed, value, raised):
-            tree = {"is": "end", "cell": cell, "printed": printed, "value": value, "raised": raised}
-        case Begin(cell):
-            tree = {"is": "begin", "cell": cell}
+            crosses = End(cell, writable(printed), None if value is None else writable(value), raised)
         case _:
-            tree = {"is": type(frame).__name__.lower()}
-    body = encode(tree)
+            crosses = frame
+    body = _encoder.encode(crosses)
+    if len(body) > MAX_BYTES:
+        raise CodecError(f"a frame of {len(body):,} bytes")
     return _LENGTH.pack(len(body)) + body
 
 
@@ -244,28 +243,14 @@ class FrameReader:
                 return
             body = bytes(self._buffer[_LENGTH.size : _LENGTH.size + length])
             del self._buffer[: _LENGTH.size + length]
-            yield _frame(decode(body))
+            yield _frame(body)
 
 
-def _frame(tree: Any) -> Frame:
-    if not isinstance(tree, dict) or type(tree.get("is")) is not str:
-        raise CodecError("not a frame")
-    match tree:
-        case {"is": "observed", "case": int(case), **rest}:  # most are
-            return Observed(case, observation_from_tree(rest))
-        case {"is": "ready", **rest} if not rest:
-            return Ready()
-        case {"is": "done", **rest} if not rest:
-            return Done()
-        case {"is": "begin", "cell": int(cell), **rest} if not rest:
-            return Begin(cell)
-        case {
-            "is": "end",
-            "cell": int(cell),
-            "printed": str(printed),
-            "value": None | str() as value,
-            "raised": None | Raised() as raised,
-            **rest,
-        } if not rest:
-            return End(cell, printed, value, raised)
-    raise CodecError("not a frame")
+def _frame(body: bytes) -> Frame:
+    try:
+        frame = _frames.decode(body)
+    except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
+        raise CodecError(f"not a frame: {error}") from error
+    if isinstance(frame, _Observed):
+        return Observed(frame.case, observation_from_tree(decode(frame.tree)))
+    return frame

@@ -23,6 +23,7 @@ from grader.autograde.inside.frames import Cell
 from grader.autograde.remark import Foreign, OddCell
 from grader.autograde.submission.stateless import leaves_only_names
 from grader.cells import check_id, check_source, grade_id
+from grader.codec import writable
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
@@ -111,9 +112,7 @@ def _sound_cell(cell: Any) -> Any:
     if not isinstance(source, str):
         return None
     # not by nbformat's `new_…_cell`, which validate each: the notebook is validated as it is written
-    sound = nbformat.from_dict(
-        {"id": "", "cell_type": cell["cell_type"], "metadata": {}, "source": _sound_text(source)}
-    )
+    sound = nbformat.from_dict({"id": "", "cell_type": cell["cell_type"], "metadata": {}, "source": writable(source)})
     if cell["cell_type"] == "code":
         sound |= {"outputs": [], "execution_count": None}
     metadata = cell.get("metadata")
@@ -126,7 +125,7 @@ def _sound_cell(cell: Any) -> Any:
     pictures = cell.get("attachments")
     if cell["cell_type"] == "markdown" and isinstance(pictures, dict):
         sound.attachments = {
-            _sound_text(name): {_sound_text(kind): _sound_text(data) for kind, data in picture.items()}
+            writable(name): {writable(kind): writable(data) for kind, data in picture.items()}
             for name, picture in pictures.items()
             if isinstance(picture, dict) and all(isinstance(data, str) for data in picture.values())
         }
@@ -134,12 +133,7 @@ def _sound_cell(cell: Any) -> Any:
 
 
 def _is_plain(value: object) -> bool:
-    return isinstance(value, bool | int | float) or (isinstance(value, str) and value == _sound_text(value))
-
-
-def _sound_text(text: str) -> str:
-    """The text without half characters (lone surrogates), which JSON can spell and no file can hold."""
-    return text.encode("utf-8", "replace").decode("utf-8")
+    return isinstance(value, bool | int | float) or (isinstance(value, str) and value == writable(value))
 
 
 def defines(source: str, name: str) -> bool:
