@@ -21,6 +21,7 @@ from grader.author.record import (
     same,
     stray,
 )
+from grader.author.spec import on_grid
 from grader.checking.case import DEFAULT_TOLERANCE, Observation, Tolerance
 from grader.codec import Fixture, Raised, decode, encode
 from grader.manifest import load_manifest
@@ -335,3 +336,13 @@ def test_what_is_the_same_is_a_tenth_of_what_the_exercise_allows():
     single = np.ones(2, np.float32)
     assert same(single, single * np.float32(1 + 9e-7), DEFAULT_TOLERANCE)
     assert not same(single, single * np.float32(1 + 5e-6), DEFAULT_TOLERANCE)
+
+
+def test_on_the_grid_the_last_bits_are_gone_and_nothing_else():
+    values = np.tanh(np.random.default_rng(0).normal(size=(50, 4)))
+    settled = on_grid(values)
+    assert np.array_equal(on_grid(np.nextafter(values, 2)), settled)
+    assert np.array_equal(on_grid(settled), settled)
+    assert np.abs(settled - values).max() < 1e-9
+    assert not np.array_equal(settled.astype(np.float32), settled)
+    assert on_grid([0.25, -3]).tolist() == [0.25, -3.0]
