@@ -549,6 +549,14 @@ def test_a_wrong_answer_that_coincides_on_one_case_alone_gets_no_name(kind):
     assert given(made, [mistaken, due, due]) is None
 
 
+def test_a_changed_input_is_no_chance():
+    made = checks([Case({}, {"x": 1}), replace(EDGE, inputs={"x": 1})], H, [1, 2], {"first": [[1, 5]]}, BY_KIND)
+    assert diagnosed(made, [9, 5]) is None
+    mistakes = {"first": [[1, changing(5, "x")]]}
+    made = checks([Case({}, {"x": 1}), replace(EDGE, inputs={"x": 1})], H, [1, 2], mistakes, BY_KIND)
+    assert diagnosed(made, [9, changing(5, "x")]) == "first"
+
+
 def exactly(cases, outputs, expected, mistaken, facets):
     """Checks of these values as they are, with one mistake, "first"."""
     due, theirs = (tuple(Observation(freeze(value)) for value in values) for values in (expected, mistaken))
