@@ -558,6 +558,21 @@ def test_a_wrong_answer_that_coincides_on_one_case_alone_gets_no_name(kind):
     assert given(made, [mistaken, due, due]) is None
 
 
+def test_a_changed_input_is_no_chance():
+    made = checks([Case({}, {"x": 1}), replace(EDGE, inputs={"x": 1})], H, [1, 2], {"first": [[1, 5]]}, BY_KIND)
+    assert diagnosed(made, [9, 5]) is None
+    mistakes = {"first": [[1, changing(5, "x")]]}
+    made = checks([Case({}, {"x": 1}), replace(EDGE, inputs={"x": 1})], H, [1, 2], mistakes, BY_KIND)
+    assert diagnosed(made, [9, changing(5, "x")]) == "first"
+
+
+def test_what_a_mistake_makes_of_another_result_says_nothing_of_this_one():
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1, 1.0)] * 2, {"first": [[(2, 3.0)] * 2]}, BY_OUTPUT)
+    assert diagnosed(made, [(2, 3.0)] * 2) == "first"
+    assert diagnosed(made, [(2, 7.0)] * 2) is None  # an id alone
+    assert told(made, [(9, 3.0)] * 2) == ("first", "For b: first.")
+
+
 def exactly(cases, outputs, expected, mistaken, facets):
     """Checks of these values as they are, with one mistake, "first"."""
     due, theirs = (tuple(Observation(freeze(value)) for value in values) for values in (expected, mistaken))

@@ -291,6 +291,7 @@ def test_a_list_that_is_long_or_holds_other_values_shows_its_first_difference():
     assert problem([("x" * 70, "b")], [("x" * 70, "c")]).text == "h[0][1]: got 'c', expected 'b'"
     assert problem([([1, 2], -1.5)], [([1, 2], -1.25)]).text == "h[0][1]: got -1.25, expected -1.5"
     assert problem([([1, 2], -1.5)], [([1, 3], -1.5)]).text == "h[0][0]: got [1, 3], expected [1, 2]"
+    assert problem([np.arange(1)], [np.ones(1, int)]).text == "h[0][0]: got 1, expected 0; 1 of 1 entries differ"
     assert problem([np.ones(1)], [np.zeros(1)]).text == "h[0][0]: got 0, expected 1; 1 of 1 entries differ"
     assert problem({"x" * 99: 1}, {"x" * 99: 2}).text == f"h['{'x' * 59}…]: got 2, expected 1"
 
