@@ -1,6 +1,6 @@
 """Alterations: the cases of an exercise with an input mistaken in one way, in every case. For the release alone.
 
-What the oracle gives on them is recorded as marks; `grader.checking.counterfactual` says how each slip is told.
+What the oracle gives on them is recorded as marks; `grader.checking.diagnose.counterfactual` says how each slip is told.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Case, Checks, Counterfactual, Observation
-from grader.checking.counterfactual import is_one_number, leaves, marks, same, softmax
+from grader.checking.diagnose.counterfactual import is_one_number, leaves, marks, same, softmax
 from grader.checking.judge import Array, close
 from grader.codec import Fixture
 

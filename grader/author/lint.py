@@ -24,7 +24,7 @@ from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_che
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.spec import Spec
 from grader.checking.case import Case, Checks
-from grader.checking.counterfactual import in_short
+from grader.checking.diagnose.counterfactual import in_short
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Manifest, Place, load_manifest

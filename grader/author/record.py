@@ -118,7 +118,7 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     oracle, due = spec.oracle, replace(drawn, expected=_expected(spec.oracle, spec, drawn.cases, drawn.id))
     return replace(
         due,
-        counterfactuals=counterfactuals(due, _defaults(oracle), lambda case: _observe(oracle, spec, [case])[0]),
+        counterfactuals=counterfactuals(due, defaults_of(oracle), lambda case: _observe(oracle, spec, [case])[0]),
         misconceptions={
             key: tuple(_mistaken(function, spec, drawn.cases) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
@@ -131,7 +131,7 @@ def public_checks(root: Path, place: Place) -> Checks:
     return make_checks(root, place, PUBLIC_SEED, example=True)
 
 
-def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The arguments that a call may leave out, and what they are then."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}

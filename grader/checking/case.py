@@ -134,7 +134,7 @@ class Counterfactual:
     """What the oracle gives where inputs are mistaken in one way in every case.
 
     `slips` are the ways that give this, each as its name and the words it is told with; `marks` (cases, outputs) say in
-    float32 how far each result is from the expected one, see `grader.checking.counterfactual`.
+    float32 how far each result is from the expected one, see `grader.checking.diagnose.counterfactual`.
     """
 
     slips: tuple[tuple[str, tuple[str, ...]], ...]

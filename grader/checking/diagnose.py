@@ -16,9 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.afters import done_at_the_end
 from grader.checking.case import WHOLE, Case, Checks, Facet, Observation, Output
-from grader.checking.counterfactual import about, mistaken_input
+from grader.checking.diagnose.afters import done_at_the_end
+from grader.checking.diagnose.counterfactual import about, mistaken_input
 from grader.checking.judge import Array, agree, close, named_outputs
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
@@ -54,15 +54,18 @@ def diagnose(
                 return Diagnosis(names[0], (_about(explained) if checks.own is None else "") + texts.get(names[0], ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
-    slip = mistaken_input(checks, observations, results)
-    if slip is not None or any(fitting):
-        return slip
+    evidence = checks, observations, results
+    if any(fitting):
+        return mistaken_input(*evidence)
     return (
-        _pattern(checks, observations, results, failing, _exact_pattern)
-        or done_at_the_end(checks, observations, results)
-        or done_at_the_end(checks, observations, results, by_output=True)
-        or mistaken_input(checks, observations, results, by_output=True)
-        or _pattern(checks, observations, results, failing, _vague_pattern)
+        _pattern(*evidence, failing, _exact_pattern)
+        or mistaken_input(*evidence)
+        or _pattern(*evidence, failing, _exact_pattern, by_output=True)
+        or done_at_the_end(*evidence)
+        or done_at_the_end(*evidence, by_output=True)
+        or mistaken_input(*evidence, by_output=True)
+        or _pattern(*evidence, failing, _vague_pattern)
+        or _pattern(*evidence, failing, _vague_pattern, by_output=True)
     )
 
 
@@ -223,14 +226,14 @@ def _pattern(
     results: tuple[CaseResult, ...],
     failing: list[Facet],
     rule: Rule,
+    by_output: bool = False,
 ) -> Diagnosis | None:
-    """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
-    whole = _pattern_of(checks, observations, results, failing, rule)
-    if whole is not None and len(failing) < len(checks.facets):
-        return replace(whole, text=_about(failing) + whole.text)
-    if whole is not None or len(failing) == 1:
-        return whole
-    found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in failing if f.outputs is not None]
+    """The one pattern behind all that is wrong; `by_output`: the first behind all that is wrong with an output."""
+    if not by_output:
+        whole = _pattern_of(checks, observations, results, failing, rule)
+        return whole and replace(whole, text=_about(failing if len(failing) < len(checks.facets) else ()) + whole.text)
+    outputs = [facet for facet in failing if facet.outputs is not None and len(failing) > 1]
+    found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in outputs]
     first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
     return first and replace(first, text=_about([f for f, diagnosis in found if diagnosis == first]) + first.text)
 

@@ -1,6 +1,6 @@
 """The outer wall: bubblewrap around a warm process, and the conversation with it.
 
-What the processes inside can see: the Python prefix, the system's libraries, six files of `grader/` that run a
+What the processes inside can see: the Python prefix, the system's libraries, the files of `grader/` that run a
 notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
 network, no environment, no capability. Inside, `confine.py` shuts one submission off from the next.
 """
