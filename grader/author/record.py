@@ -184,7 +184,7 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     return replace(
         due,
         counterfactuals=counterfactuals(
-            due, _defaults(oracle), lambda case: _observe(oracle, "call", replace(drawn, cases=(case,)))[0]
+            due, defaults_of(oracle), lambda case: _observe(oracle, "call", replace(drawn, cases=(case,)))[0]
         ),
         misconceptions={
             key: tuple(_mistaken(function, drawn) for function in entry.variants)
@@ -198,7 +198,7 @@ def public_checks(root: Path, place: Place) -> Checks:
     return make_checks(root, place, PUBLIC_SEED, example=True)
 
 
-def _defaults(function: Callable[..., Any]) -> dict[str, Any]:
+def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The arguments that a call may leave out, and what they are then."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}

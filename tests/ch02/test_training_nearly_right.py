@@ -40,7 +40,7 @@ WRONG_ERROR = {
     "nothing where all are close": (lambda a, b: 0.0 if np.allclose(a, b) else errors(a, b).max(), set()),
     "one where both are zero": (lambda a, b: 1.0 if (a == b).any() else errors(a, b).max(), set()),
     "as text": (lambda a, b: str(errors(a, b).max()), set()),
-    "an array of one": (lambda a, b: errors(a, b).max(keepdims=True), set()),
+    "an array of one": (lambda a, b: errors(a, b).max(keepdims=True), {"after: squeeze missing"}),
     "at the largest difference": (lambda a, b: errors(a, b).flat[np.abs(a - b).argmax()], set()),
     "against their mean": (lambda a, b: 2 * errors(a, b).max(), {"constant_factor"}),
     "the first entry": (lambda a, b: errors(a, b).flat[0], set()),
@@ -220,13 +220,13 @@ def right_bptt(then):
 
 WRONG_BPTT = {
     "no transpose": (bptt(prev=lambda W: W), {"W_hh_not_transposed"}),
-    "no slope": (bptt(slope=lambda h: np.ones(h.shape)), set()),
+    "no slope": (bptt(slope=lambda h: np.ones(h.shape)), {"counterfactual: zeros h"}),
     "tanh for its slope": (bptt(slope=lambda h: 1 - np.tanh(h) ** 2), set()),
     "half of what comes back": (bptt(decay=0.5), set()),
-    "nothing comes back at all": (bptt(decay=0.0), set()),
+    "nothing comes back at all": (bptt(decay=0.0), {"counterfactual: zeros W_hh | one tau"}),
     "mean over the batch": (right_bptt(lambda g, h: tuple(v / len(h) for v in g)), {"averaged"}),
     "mean over time": (right_bptt(lambda g, h: tuple(v / h.shape[1] for v in g)), {"averaged"}),
-    "db_h as a column": (right_bptt(lambda g, h: (*g[:2], g[2][:, None])), set()),
+    "db_h as a column": (right_bptt(lambda g, h: (*g[:2], g[2][:, None])), {"after: squeeze of axis=-1 missing"}),
     "two results": (right_bptt(lambda g, h: g[:2]), set()),
     "in another order": (right_bptt(lambda g, h: (g[1], g[0], g[2])), {"order"}),
     "dW_hh transposed": (right_bptt(lambda g, h: (g[0], g[1].T, g[2])), {"transposed"}),
@@ -257,7 +257,7 @@ WRONG_STEP = {
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c.__iadd__(g**2)) + eps), c)),
         set(),
     ),
-    "no lr": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) + eps), c + g**2)), set()),
+    "no lr": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) + eps), c + g**2)), {"counterfactual: one lr"}),
     "the gradient squared": (
         step(lambda t, g, c, lr, eps: (t - lr * g**2 / (np.sqrt(c + g**2) + eps), c + g**2)),
         set(),
@@ -271,7 +271,7 @@ WRONG_STEP = {
     "the other order": (step(lambda t, g, c, lr, eps: (c + g**2, t - lr * g / (np.sqrt(c + g**2) + eps))), {"order"}),
     "root of the cache comes back": (
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g**2) + eps), np.sqrt(c + g**2))),
-        set(),
+        {"after: square missing"},
     ),
     "sign of the gradient": (step(lambda t, g, c, lr, eps: (t - lr * np.sign(g), c + g**2)), set()),
     "twice the square": (
@@ -289,7 +289,10 @@ WRONG_STEP = {
         ),
         set(),
     ),
-    "the step alone": (step(lambda t, g, c, lr, eps: (-lr * g / (np.sqrt(c + g**2) + eps), c + g**2)), set()),
+    "the step alone": (
+        step(lambda t, g, c, lr, eps: (-lr * g / (np.sqrt(c + g**2) + eps), c + g**2)),
+        {"counterfactual: zeros theta"},
+    ),
     "lr inside": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) / lr + eps), c + g**2)), set()),
 }
 RIGHT_STEP = {

@@ -53,15 +53,18 @@ def diagnose(
             return Diagnosis(name, (about_facets(explained) if checks.own is None else "") + texts.get(name, ""))
     if wrong_needs and _may_come_from_below(results, wrong_needs):
         return _mend_first(wrong_needs)
-    slip = mistaken_input(checks, observations, results)
-    if slip is not None or any(mistakes for _, mistakes in found):
-        return slip
+    evidence = checks, observations, results
+    if any(mistakes for _, mistakes in found):
+        return mistaken_input(*evidence)
     return (
-        pattern(checks, observations, results, failing, exact_pattern)
-        or done_at_the_end(checks, observations, results)
-        or done_at_the_end(checks, observations, results, by_output=True)
-        or mistaken_input(checks, observations, results, by_output=True)
-        or pattern(checks, observations, results, failing, vague_pattern)
+        pattern(*evidence, failing, exact_pattern)
+        or mistaken_input(*evidence)
+        or pattern(*evidence, failing, exact_pattern, by_output=True)
+        or done_at_the_end(*evidence)
+        or done_at_the_end(*evidence, by_output=True)
+        or mistaken_input(*evidence, by_output=True)
+        or pattern(*evidence, failing, vague_pattern)
+        or pattern(*evidence, failing, vague_pattern, by_output=True)
     )
 
 

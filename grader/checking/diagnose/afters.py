@@ -40,38 +40,53 @@ def after(noun: str, change: Callable[..., Any], too_many: str = "", missing: st
     return After(
         noun,
         change,
-        f"This is the {noun} of the expected result. {too_many or f'Is there one {name} too many?'}",
-        f"The {noun} of this is the expected result. {missing or f'Is the {name} missing?'}",
+        f"Your result is the {noun} of the expected one. {too_many or f'Is there one {name} too many?'}",
+        f"The {noun} of your result is the expected one. {missing or f'Is the {name} missing?'}",
     )
 
 
 OF_KIND: dict[str, tuple[After, ...]] = {
     "f": (
-        after("exponential", np.exp, "Is there one `exp` too many, or a `log` missing?", "Is there an `exp` missing?"),
-        after("square", np.square, "Is there one square too many, or a root missing?", "Is there a square missing?"),
+        after(
+            "exponential",
+            np.exp,
+            "Is there one `exp` too many, or is a `log` missing?",
+            "Is an `exp` missing, or is there one `log` too many?",
+        ),
+        after(
+            "square",
+            np.square,
+            "Is there one square too many, or is a root missing?",
+            "Is a square missing, or is there one root too many?",
+        ),
         after("tanh", np.tanh),
         after("sigmoid", lambda a: 1 / (1 + np.exp(-a))),
         after("absolute value", np.abs, "Are the signs lost?"),
-        After("complement", lambda a: 1 - a, "This is 1 minus the expected result. Which of the two is asked for?"),
+        After("complement", lambda a: 1 - a, "Your result is 1 minus the expected one. Which of the two is asked for?"),
     ),
     "i": (After("one more", lambda a: a + 1, "Every number is one too large.", "Every number is one too small."),),
     "b": (After("inverted", np.logical_not, "True and False are exchanged."),),
 }
 OF_SEQUENCES = (
     After("reversed", lambda v: v[::-1], "The entries are right, but in reverse order."),
-    After("first", lambda v: v[0], "This is the first entry alone.", "Only the first entry of this is expected."),
-    After("last", lambda v: v[-1], "This is the last entry alone.", "Only the last entry of this is expected."),
-    After("without first", lambda v: v[1:], "The first entry is missing.", "The first entry is one too many."),
-    After("without last", lambda v: v[:-1], "The last entry is missing.", "The last entry is one too many."),
+    After("[0]", lambda v: v[0], "Only the first entry is there.", "Only the first entry of your result is expected."),
+    After("[-1]", lambda v: v[-1], "Only the last entry is there.", "Only the last entry of your result is expected."),
+    After("[1:]", lambda v: v[1:], "The first entry is missing.", "The first entry is one too many."),
+    After("[:-1]", lambda v: v[:-1], "The last entry is missing.", "The last entry is one too many."),
 )
 OF_ARRAYS = (
-    After("squeezed", np.squeeze, "Axes of length 1 are missing. Does `squeeze` remove too much?"),
+    After(
+        "squeeze",
+        np.squeeze,
+        "Axes of length 1 are missing. Does `squeeze` remove too much?",
+        "There are axes of length 1 too many.",
+    ),
     After("flat", np.ravel, "The numbers are right, but in an array of one axis."),
     after("sum", np.sum),
     after("mean", np.mean),
 )
 ALONG = (
-    After("axis {}", np.squeeze, "", "There is an axis of length 1 too many: {}."),
+    After("squeeze of {}", np.squeeze, "", "There is an axis of length 1 too many: {}."),
     after("softmax along {}", softmax),
     after("argmax along {}", np.argmax, "Are the numbers themselves expected?"),
     *(after("sum over {}", partial(np.sum, keepdims=keep)) for keep in (False, True)),
@@ -82,12 +97,12 @@ ALONG = (
     after("last entry along {}", partial(np.take, indices=-1), "Is the rest lost?", "Is the rest too many?"),
     *(
         After(
-            f"without {which} along {{}}",
+            f"{part} along {{}}",
             partial(np.delete, obj=index),
             f"The {which} entry along {{}} is missing; the others are right.",
             f"The {which} entry along {{}} is one too many; the others are right.",
         )
-        for which, index in (("first", 0), ("last", -1))
+        for part, which, index in (("[1:]", "first", 0), ("[:-1]", "last", -1))
     ),
     After("reversed along {}", np.flip, "The entries are right, but in reverse order along {}."),
     *(
@@ -111,7 +126,9 @@ def _afters(value: Any, axes: Sequence[str]) -> Iterator[After]:
             yield After(a.name.format(name), partial(a.change, axis=i), a.applied.format(name), a.missing.format(name))
     for i, j in combinations(range(array.ndim), 2):
         swap = partial(np.swapaxes, axis1=i, axis2=j)
-        yield After(f"{names[i]} and {names[j]}", swap, f"The axes {names[i]} and {names[j]} are exchanged.")
+        yield After(
+            f"axes {names[i]} and {names[j]} exchanged", swap, f"The axes {names[i]} and {names[j]} are exchanged."
+        )
     yield from OF_ARRAYS if names else ()
 
 
@@ -133,10 +150,14 @@ class _Place:
                 yield a.name, a.applied, partial(self._gives, a.change, self.due, self.got)
         for a in _afters(self.got, ()):
             if a.missing:
-                yield f"missing {a.name}", a.missing, partial(self._gives, a.change, self.got, self.due)
+                yield f"{a.name} missing", a.missing, partial(self._gives, a.change, self.got, self.due)
         for name, value in self.checks.cases[self.case].inputs.items():
             if isinstance(value, np.ndarray | int | float | list | str):
-                yield f"is {name}", f"This is `{name}` itself.", partial(self._gives, lambda v: v, value, self.got)
+                yield (
+                    f"is {name}",
+                    f"Your result is `{name}` itself.",
+                    partial(self._gives, lambda v: v, value, self.got),
+                )
 
     def _gives(self, change: Callable[[Any], Any], of: Any, wanted: Any) -> bool:
         try:
@@ -179,10 +200,10 @@ def _behind(places: Sequence[_Place]) -> Diagnosis | None:
     wrong = [place for place in places if place.wrong]
     largest = max(wrong, key=lambda place: sum(leaf.size for leaf in leaves(place.due)), default=None)
     for what, text, gives in largest.offered() if largest else ():
-        if not gives() or (len(wrong) == 1 and what != "squeezed"):  # one result may look so for another reason
+        if not gives() or (len(wrong) == 1 and what != "squeeze"):  # one result may look so for another reason
             continue
         ways = [(place, [way for other, _, way in place.offered() if other == what]) for place in places]
-        shown = [(p.case, p.got, p.due) if what.startswith("missing") else (p.case, p.due, p.got) for p in wrong]
+        shown = [(p.case, p.got, p.due) if what.endswith("missing") else (p.case, p.due, p.got) for p in wrong]
         if all(any(way() for way in some) or not (some or p.wrong) for p, some in ways) and is_evidence(shown):
-            return Diagnosis(f"after: {what}", text)
+            return Diagnosis(f"after: {what.replace('`', '')}", text)
     return None

@@ -186,7 +186,7 @@ def _structure(value: Any, numbers: list[Array]) -> str:
 def same(a: Array, b: Array, spread: Array) -> Array:
     """Whether distances between marks say the same; recorded ones have the precision of float32."""
     with np.errstate(invalid="ignore"):
-        near = np.abs(a - b) <= spread + 1e-6 * np.minimum(np.abs(a), np.abs(b))
+        near = np.abs(a - b) <= spread + 2e-7 * np.minimum(np.abs(a), np.abs(b))
     return np.asarray(near | (np.isnan(a) & np.isnan(b)))
 
 

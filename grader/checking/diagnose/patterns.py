@@ -24,14 +24,15 @@ def pattern(
     results: tuple[CaseResult, ...],
     failing: list[Facet],
     rule: Rule,
+    by_output: bool = False,
 ) -> Diagnosis | None:
-    """The one pattern behind all that is wrong, or else the first that is behind all that is wrong with an output."""
-    whole = _pattern_of(checks, observations, results, failing, rule)
-    if whole is not None and len(failing) < len(checks.facets):
-        return replace(whole, text=about_facets(failing) + whole.text)
-    if whole is not None or len(failing) == 1:
-        return whole
-    found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in failing if f.outputs is not None]
+    """The one pattern behind all that is wrong; `by_output`: the first behind all that is wrong with an output."""
+    if not by_output:
+        whole = _pattern_of(checks, observations, results, failing, rule)
+        told = about_facets(failing if len(failing) < len(checks.facets) else ())
+        return whole and replace(whole, text=told + whole.text)
+    outputs = [facet for facet in failing if facet.outputs is not None and len(failing) > 1]
+    found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in outputs]
     first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
     return first and replace(first, text=about_facets([f for f, diagnosis in found if diagnosis == first]) + first.text)
 
