@@ -37,7 +37,7 @@ def checks(oracle, cases, outputs=Y, facets=WHOLE):
     assert not any(o.raised for o in expected), expected
     made = Checks("f", "call", tuple(outputs), DEFAULT_TOLERANCE, tuple(facets), tuple(cases), expected)
     made = replace(made, counterfactuals=counterfactuals(made, defaults_of(oracle), partial(drive, "call", oracle)))
-    return checks_from_trees("f", *(decode(encode(tree(made))) for tree in (cases_tree, outputs_tree)), None)
+    return checks_from_trees("f", *(decode(encode(tree(made))) for tree in (cases_tree, outputs_tree)), None, "")
 
 
 def said(made, student):
