@@ -24,6 +24,7 @@ from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
 CHECKS = "solutions/ch01_vanilla_rnn/checks"
+REFERENCE = "solutions/ch01_vanilla_rnn/recurrence.py"
 PAGE = "book/ch01_vanilla_rnn/one_step.md"
 
 
@@ -86,7 +87,7 @@ def test_what_exercises_share_is_read_once(tmp_path: Path, monkeypatch: pytest.M
 BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "right_ones_pass",
-        lambda root: edit(root / "solutions/ch01_vanilla_rnn/recurrence.py", "h_prev @ W_hh + b_h", "h_prev @ W_hh"),
+        lambda root: edit(root / REFERENCE, "    return np.tanh(x_t", "    x_t = 2 * x_t\n    return np.tanh(x_t"),
         "the reference solution fails",
     ),
     (
@@ -97,7 +98,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "stub_is_not_implemented",
         lambda root: edit(
-            root / "solutions/ch01_vanilla_rnn/recurrence.py",
+            root / REFERENCE,
             "    ### BEGIN SOLUTION\n    return np.tanh",
             "    return x_t\n    ### BEGIN SOLUTION\n    return np.tanh",
         ),
@@ -106,22 +107,21 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "misconceptions_are_named",
         lambda root: edit(
-            root / CHECKS / "rnn_step.py", "x_t @ W_xh + h_prev + b_h", "x_t @ W_xh + h_prev @ W_hh + b_h"
+            root / CHECKS / "rnn_step.py", '"h_prev @ W_hh", "h_prev"', '"h_prev @ W_hh", "(h_prev @ W_hh)"'
         ),
-        "state_without_weights is not named",
+        "state_without_weights, way 1, is not named",
     ),
     (
         "misconceptions_are_named",
-        lambda root: edit(
-            root / CHECKS / "rnn_step.py", '    """Tempting because a missing pair of brackets', '    x_t  # """'
+        lambda root: add(
+            root / CHECKS / "rnn_step.py",
+            "\n\n@SPEC.misconception()\ndef kept(x_t, h_prev, W_xh, W_hh, b_h):\n    return h_prev\n",
         ),
-        "bias_outside has no docstring",
+        "kept has no docstring",
     ),
     (
         "misconceptions_are_named",
-        lambda root: edit(
-            root / CHECKS / "rnn_step.py", "@SPEC.misconception()", '@SPEC.misconception(keeps=["result"])'
-        ),
+        lambda root: edit(root / CHECKS / "rnn_step.py", "    tempts=", '    keeps=["result"],\n    tempts='),
         "by its `keeps` it is due 2",
     ),
     (
@@ -131,8 +131,8 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     ),
     (
         "messages_are_complete",
-        lambda root: edit(root / CHECKS / "rnn_step.md", "## Mistake: no_bias", "## Mistake: no_basis"),
-        "no '## Mistake: no_bias'",
+        lambda root: add(root / CHECKS / "rnn_step.md", "\n## Mistake: no_basis\n\nNo spec knows it.\n"),
+        "'## Mistake: no_basis' belongs to no misconception",
     ),
     (
         "cases_are_telling",
@@ -190,7 +190,9 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     ),
     (
         "generated_files_are_current",
-        lambda root: edit(root / CHECKS / "rnn_step.py", "return np.tanh(x_t @ W_xh + b_h)", "return x_t @ W_xh + b_h"),
+        lambda root: edit(
+            root / CHECKS / "rnn_step.py", 'change(" + h_prev @ W_hh", "")', 'change("+ h_prev", "- h_prev")'
+        ),
         "grader/data/rnn_step.outputs.msgpack",
     ),
     (

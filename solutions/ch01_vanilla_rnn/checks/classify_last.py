@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
@@ -88,120 +88,64 @@ are left, not to all B × T.
 )
 
 
-@SPEC.misconception(keeps=["rows of full length"])
-def last_padded_state(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because after the loop the last state is at hand; for a shorter row it has read the padding too."""
-    h_t = h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-    return h_t @ W_hy + b_y
-
-
-@SPEC.misconception(keeps=["rows of full length"])
-def padding_set_to_zero(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because an input of 0 seems to do nothing; but W_hh and the bias go on working on the state."""
-    real = np.arange(x.shape[1]) < lengths[:, None]
-    x, h_t = x * real[:, :, None], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-    return h_t @ W_hy + b_y
-
-
-@SPEC.misconception(keeps=["rows of full length"])
-def one_length_for_all(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because one index for the whole batch is simple: here the length of the first row."""
-    h_t = h_0
-    for t in range(lengths[0]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-    return h_t @ W_hy + b_y
-
-
-@SPEC.misconception("one_length_for_all")
-def the_longest_length_for_all(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """The same with the largest length."""
-    h_t = h_0
-    for t in range(max(lengths)):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-    return h_t @ W_hy + b_y
-
-
-@SPEC.misconception("one_length_for_all")
-def the_shortest_length_for_all(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """The same with the smallest length."""
-    h_t = h_0
-    for t in range(min(lengths)):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-    return h_t @ W_hy + b_y
-
-
-@SPEC.misconception()
-def off_by_one(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because a row of length 3 seems to end at index 3; for a full row that index does not exist."""
-    h, h_t = [], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.stack(h, axis=1)[np.arange(len(lengths)), lengths] @ W_hy + b_y
-
-
-@SPEC.misconception("off_by_one")
-def one_step_early(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """The other way: h_0 is kept in front, and still 1 is taken away from the lengths."""
-    h = [h_0]
-    for t in range(x.shape[1]):
-        h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
-    return np.stack(h, axis=1)[np.arange(len(lengths)), lengths - 1] @ W_hy + b_y
-
-
-@SPEC.misconception()
-def every_row_at_every_length(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because h[:, lengths - 1] reads well; the colon takes all rows for each of the B lengths."""
-    h, h_t = [], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.stack(h, axis=1)[:, lengths - 1] @ W_hy + b_y
-
-
-@SPEC.misconception()
-def mean_over_time(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because averaging is another common way from many states to one."""
-    h, h_t = [], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.mean(h, axis=0) @ W_hy + b_y
-
-
-@SPEC.misconception("mean_over_time")
-def mean_over_real_time(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """The same, without the padding."""
-    h_t, total = h_0, np.zeros_like(h_0)
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        total = total + h_t * (t < lengths)[:, None]
-    return total / lengths[:, None] @ W_hy + b_y
-
-
-@SPEC.misconception()
-def logits_at_every_step(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because a network that writes needs logits at every step; one that classifies needs one row of them."""
-    h, h_t = [], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    return np.stack(h, axis=1) @ W_hy + b_y
-
-
-@SPEC.misconception()
-def probabilities(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Tempting because a classifier ends in a softmax; logits are what goes into it."""
-    h, h_t = [h_0], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
-        h.append(h_t)
-    e = np.exp(np.stack(h, axis=1)[np.arange(len(lengths)), lengths] @ W_hy + b_y)
-    return e / e.sum(axis=1, keepdims=True)
+LAST = "np.stack(h, axis=1)[np.arange(len(lengths)), lengths - 1]"
+SPEC.mistake(
+    "last_padded_state",
+    "Rows of full length are right. A shorter row is read to the end of its padding: take the state after its last "
+    "*real* input, which `lengths` tells.",
+    change("return last", "return h_t"),
+    tempts="After the loop the last state is at hand; for a shorter row it has read the padding too.",
+    keeps=["rows of full length"],
+)
+SPEC.mistake(
+    "padding_set_to_zero",
+    "The padding is set to 0, and the network still runs over it. An input of 0 is an input: the state goes on "
+    "changing through `W_hh` and the bias. Take the state before the padding begins.",
+    change("x[:, t] @", "(x[:, t] * (t < lengths)[:, None]) @", ("return last", "return h_t")),
+    tempts="An input of 0 seems to do nothing; but W_hh and the bias go on working on the state.",
+    keeps=["rows of full length"],
+)
+SPEC.mistake(
+    "one_length_for_all",
+    "All rows are read for the same number of steps. Every row has a length of its own.",
+    *(change("lengths - 1", f"{length} - 1") for length in ("lengths[0]", "max(lengths)", "min(lengths)")),
+    tempts="One index for the whole batch is simple: here the length of the first row.",
+    keeps=["rows of full length"],
+)
+SPEC.mistake(
+    "off_by_one",
+    "The state is taken one step off. Python counts from 0: the first state of a row, after one input, stands at index "
+    "0. (If you keep `h_0` in front of the states, it stands at index 1.)",
+    change("lengths - 1", "lengths"),
+    change("h, h_t = []", "h, h_t = [h_0]"),
+    tempts="A row of length 3 seems to end at index 3; for a full row that index does not exist.",
+)
+SPEC.mistake(
+    "every_row_at_every_length",
+    "The result has an axis too many, of length B. The colon in `h[:, …]` takes *all* rows for every length; to pair "
+    "the first row with the first length, the second with the second, give the rows as an index array too.",
+    change("[np.arange(len(lengths)), ", "[:, "),
+    tempts="h[:, lengths - 1] reads well; the colon takes all rows for each of the B lengths.",
+)
+SPEC.mistake(
+    "mean_over_time",
+    "This is made from the mean of the states. It should be made from one of them, the last real one.",
+    change(LAST, "np.mean(h, axis=0)"),
+    change(LAST, "sum(h_t * (t < lengths)[:, None] for t, h_t in enumerate(h)) / lengths[:, None]"),
+    tempts="Averaging is another common way from many states to one.",
+)
+SPEC.mistake(
+    "logits_at_every_step",
+    "There are logits for every time step. One row of them is due for each sequence, from its last real state.",
+    change(LAST, "np.stack(h, axis=1)"),
+    tempts="A network that writes needs logits at every step; one that classifies needs one row of them.",
+)
+SPEC.mistake(
+    "probabilities",
+    "These are probabilities. The logits are due, before any softmax.",
+    change("last @ W_hy + b_y", "softmax(last @ W_hy + b_y)"),
+    tempts="A classifier ends in a softmax; logits are what goes into it.",
+)
 
 
 @SPEC.alternative

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec, change
 
 
 def oracle(W_xh, W_hh):
@@ -55,44 +55,46 @@ the two products. Nothing was assumed about D and H, so it holds for D = H too.
 )
 
 
-@SPEC.misconception()
-def state_comes_first(W_xh, W_hh):
-    """Tempting because some papers write [h, x], the state first."""
-    return np.concatenate([W_hh, W_xh], axis=0)
-
-
-@SPEC.misconception()
-def side_by_side(W_xh, W_hh):
-    """Tempting because [x_t, h_prev] stand side by side, so that the matrices seem to have to as well."""
-    return np.concatenate([W_xh, W_hh], axis=1)
-
-
-@SPEC.misconception()
-def for_columns(W_xh, W_hh):
-    """Tempting because papers with column states have W [x; h], with a W of shape (H, D + H)."""
-    return np.concatenate([W_xh.T, W_hh.T], axis=1)
-
-
-@SPEC.misconception()
-def transposed_W_hh(W_xh, W_hh):
-    """Tempting because papers with column states have the transpose of W_hh, and the shape fits all the same."""
-    return np.concatenate([W_xh, W_hh.T], axis=0)
-
-
-@SPEC.misconception()
-def in_two_blocks(W_xh, W_hh):
-    """Tempting because a block for each input keeps the two apart; but then their products are never added."""
-    D, H = W_xh.shape
-    W = np.zeros((D + H, 2 * H))
-    W[:D, :H] = W_xh
-    W[D:, H:] = W_hh
-    return W
-
-
-@SPEC.misconception()
-def flattened(W_xh, W_hh):
-    """Tempting because np.append sounds right; without an axis it makes one long vector of both."""
-    return np.append(W_xh, W_hh)
+SPEC.mistake(
+    "state_comes_first",
+    "The rows for the state come first. In `[x_t, h_prev]` the input comes first, so the rows that it meets do too.",
+    change("[W_xh, W_hh]", "[W_hh, W_xh]"),
+    tempts="Some papers write [h, x], the state first.",
+)
+SPEC.mistake(
+    "side_by_side",
+    "The matrices are joined side by side, which fits only where D = H. What has to become longer is the number of "
+    "*rows*, from D to D + H.",
+    change("axis=0", "axis=1"),
+    tempts="[x_t, h_prev] stand side by side, so that the matrices seem to have to as well.",
+)
+SPEC.mistake(
+    "for_columns",
+    "This is the matrix for column states, of shape (H, D + H), as many papers have it. In this course `[x_t, h_prev]` "
+    "is a row and `W` stands on its right, with shape (D + H, H).",
+    change("[W_xh, W_hh], axis=0", "[W_xh.T, W_hh.T], axis=1"),
+    tempts="Papers with column states have W [x; h], with a W of shape (H, D + H).",
+)
+SPEC.mistake(
+    "transposed_W_hh",
+    "The rows for the state are those of the transpose of `W_hh`. The state is a row here too, and meets `W_hh` as it "
+    "is.",
+    change("[W_xh, W_hh]", "[W_xh, W_hh.T]"),
+    tempts="Papers with column states have the transpose of W_hh, and the shape fits all the same.",
+)
+SPEC.mistake(
+    "in_two_blocks",
+    "The two matrices stand in blocks of their own, so input and state go to different columns and are never added. "
+    "Both have to end in the same H columns.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "np.block([[W_xh, 0 * W_xh], [0 * W_hh, W_hh]])"),
+    tempts="A block for each input keeps the two apart; but then their products are never added.",
+)
+SPEC.mistake(
+    "flattened",
+    "One long vector came back. `np.append` flattens its arguments unless it is given an axis.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "np.append(W_xh, W_hh)"),
+    tempts="np.append sounds right; without an axis it makes one long vector of both.",
+)
 
 
 @SPEC.alternative

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
@@ -134,164 +134,77 @@ there are none in it.
 )
 
 
-@SPEC.misconception()
-def start_id_comes_first(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because the text that one prints begins with it, and a list [start_id] starts the loop so well."""
-    ids, h_t = [start_id], h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[ids[-1]] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        ids.append(int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t])))
-    return np.array(ids)
-
-
-@SPEC.misconception("start_id_comes_first")
-def start_id_comes_first_and_the_last_is_missing(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """The same, cut to the right length from the wrong end."""
-    ids, h_t = [start_id], h_0
-    for t in range(num_steps - 1):
-        h_t = np.tanh(W_xh[ids[-1]] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        ids.append(int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t])))
-    return np.array(ids)
-
-
-@SPEC.misconception(keeps=["no steps"])
-def id_not_fed_back(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because the loop runs and changes its output, as the state moves on; but it always reads start_id."""
-    ids, h_t = [], h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[start_id] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        ids.append(int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t])))
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception(keeps=["no steps"])
-def state_not_carried(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because the id goes round already; without the state the next id depends on the last one alone."""
-    ids, x_t = [], start_id
-    for t in range(num_steps):
-        logits = (np.tanh(W_xh[x_t] + h_0 @ W_hh + b_h) @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t]))
-        ids.append(x_t)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception(keeps=["no steps"])
-def says_before_it_reads(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because h_0 is there from the beginning, so that the loop starts with the output: one step late."""
-    ids, x_t, h_t = [], start_id, h_0
-    for t in range(num_steps):
-        logits = (h_t @ W_hy + b_y)[0]
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        p = np.exp(logits) / np.exp(logits).sum()
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t]))
-        ids.append(x_t)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception("says_before_it_reads")
-def says_before_it_reads_what_it_said(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """The same, reading each time the id that it has just said; start_id is never read."""
-    ids, h_t = [], h_0
-    for t in range(num_steps):
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        ids.append(int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t])))
-        h_t = np.tanh(W_xh[ids[-1]] + h_t @ W_hh + b_h)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception(keeps=["greedy", "no steps"])
-def always_greedy(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because without u it is finished."""
-    ids, x_t, h_t = [], start_id, h_0
-    for _ in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        x_t = int(np.argmax(h_t @ W_hy + b_y))
-        ids.append(x_t)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception(keeps=["greedy", "no steps"])
-def softmax_forgotten(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because greedily the logits are enough."""
-    ids, x_t, h_t = [], start_id, h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(logits) > u[t]))
-        ids.append(x_t)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception("softmax_forgotten")
-def softmax_not_divided(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """The same, with the exponentials but without the division by their sum."""
-    ids, x_t, h_t = [], start_id, h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(np.exp(logits)) > u[t]))
-        ids.append(x_t)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception(keeps=["greedy", "no steps"])
-def one_u_for_all_steps(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because sample_id takes one number; each step has one of its own."""
-    ids, x_t, h_t = [], start_id, h_0
-    for _ in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[0]))
-        ids.append(x_t)
-    return np.array(ids, dtype=np.int64)
-
-
-@SPEC.misconception()
-def ids_as_floats(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because np.zeros(num_steps) makes floats unless it is told otherwise."""
-    ids, x_t, h_t = np.zeros(num_steps), start_id, h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t]))
-        ids[t] = x_t
-    return ids
-
-
-@SPEC.misconception(keeps=["greedy", "sampled"])
-def no_ids_are_floats(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Tempting because np.array of a list of integers is right, until the list is empty: then it holds floats."""
-    ids, x_t, h_t = [], start_id, h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        x_t = int(np.argmax(logits)) if u is None else int(np.argmax(np.cumsum(p) > u[t]))
-        ids.append(x_t)
-    return np.array(ids)
-
-
-@SPEC.misconception("no_ids_are_floats")
-def no_ids_cannot_be_stacked(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """The same with np.stack, which raises ValueError where there is nothing to stack."""
-    ids, x_t, h_t = [], start_id, h_0
-    for t in range(num_steps):
-        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
-        logits = (h_t @ W_hy + b_y)[0]
-        p = np.exp(logits) / np.exp(logits).sum()
-        x_t = np.argmax(logits) if u is None else np.argmax(np.cumsum(p) > u[t])
-        ids.append(x_t)
-    return np.stack(ids)
+STEP = "h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)"
+DRAWN = "sample_id(e / e.sum(), u[t])"
+SPEC.mistake(
+    "start_id_comes_first",
+    "The result begins with `start_id`. Only the new ids are due: the first of them is what follows `start_id`.",
+    change("x_t, h_t = []", "x_t, h_t = [start_id]"),
+    change("x_t, h_t = []", "x_t, h_t = [start_id]", ("range(num_steps)", "range(num_steps - 1)")),
+    tempts="The text that one prints begins with it, and a list [start_id] starts the loop so well.",
+)
+SPEC.mistake(
+    "id_not_fed_back",
+    "Every step reads `start_id` again. After the first step the network reads what it has just said.",
+    change("W_xh[x_t]", "W_xh[start_id]"),
+    tempts="The loop runs and changes its output, as the state moves on; but it always reads start_id.",
+    keeps=["no steps"],
+)
+SPEC.mistake(
+    "state_not_carried",
+    "Every step starts again from `h_0`. The new ids go round, and the state has to go along: without it the network "
+    "knows only the last id.",
+    change("h_t @ W_hh", "h_0 @ W_hh"),
+    tempts="The id goes round already; without the state the next id depends on the last one alone.",
+    keeps=["no steps"],
+)
+SPEC.mistake(
+    "says_before_it_reads",
+    "The logits are made from the state *before* the id is read, so that the network speaks one step late. First it "
+    "reads, which gives the new state; then that state says what follows.",
+    change(STEP, "", ("b_y)[0]", f"b_y)[0]\n{STEP}")),
+    change(STEP, "", ("ids.append(x_t)", f"ids.append(x_t)\n{STEP}")),
+    tempts="h_0 is there from the beginning, so that the loop starts with the output: one step late.",
+    keeps=["no steps"],
+)
+SPEC.mistake(
+    "always_greedy",
+    "Greedy is right, and with `u` it is still greedy. Where `u` is given, draw each id from the probabilities, with "
+    "this step's number.",
+    change(DRAWN, "int(np.argmax(logits))"),
+    tempts="Without u it is finished.",
+    keeps=["greedy", "no steps"],
+)
+SPEC.mistake(
+    "softmax_forgotten",
+    "Greedy is right. To draw, probabilities are needed: the logits have to go through a softmax before they are "
+    "summed up.",
+    *(change(DRAWN, f"int(np.argmax(np.cumsum({p}) > u[t]))") for p in ("logits", "np.exp(logits)")),
+    tempts="Greedily the logits are enough.",
+    keeps=["greedy", "no steps"],
+)
+SPEC.mistake(
+    "one_u_for_all_steps",
+    "Every step draws with the same number, `u[0]`. Step `t` has its own, `u[t]`.",
+    change("u[t]", "u[0]"),
+    tempts="sample_id takes one number; each step has one of its own.",
+    keeps=["greedy", "no steps"],
+)
+SPEC.mistake(
+    "ids_as_floats",
+    "The ids are right, but the array holds floats. `np.zeros(n)` makes floats unless it is given a `dtype`.",
+    change("dtype=np.int64", "dtype=float"),
+    tempts="np.zeros(num_steps) makes floats unless it is told otherwise.",
+)
+SPEC.mistake(
+    "no_ids_are_floats",
+    "It is right for one step and more. With no steps, an array of integers without any entry is due: from an empty "
+    "list NumPy makes floats unless it is given a `dtype`, and it can stack nothing.",
+    change(", dtype=np.int64", ""),
+    change("np.array(ids, dtype=np.int64)", "np.stack(ids)"),
+    tempts="np.array of a list of integers is right, until the list is empty: then it holds floats.",
+    keeps=["greedy", "sampled"],
+)
 
 
 @SPEC.alternative

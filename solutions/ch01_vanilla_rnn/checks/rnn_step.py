@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec, change
 
 
 def oracle(x_t, h_prev, W_xh, W_hh, b_h):
@@ -64,76 +64,69 @@ and acts once, on the whole sum: that keeps every unit between −1 and 1, and l
 )
 
 
-@SPEC.misconception()
-def transposed_W_hh(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because most papers write column states, W_hh h; copied into rows, that is h @ W_hh.T."""
-    return np.tanh(x_t @ W_xh + h_prev @ W_hh.T + b_h)
-
-
-@SPEC.misconception()
-def weights_from_the_left(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because most papers write W h. It runs only where the batch is as large as the state."""
-    return np.tanh(x_t @ W_xh + W_hh @ h_prev + b_h)
-
-
-@SPEC.misconception("weights_from_the_left")
-def both_weights_from_the_left(x_t, h_prev, W_xh, W_hh, b_h):
-    """The same for both matrices."""
-    return np.tanh(W_xh @ x_t + W_hh @ h_prev + b_h)
-
-
-@SPEC.misconception()
-def no_bias(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because many drawings of the step leave the bias out."""
-    return np.tanh(x_t @ W_xh + h_prev @ W_hh)
-
-
-@SPEC.misconception()
-def bias_outside(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because a missing pair of brackets looks almost right."""
-    return np.tanh(x_t @ W_xh + h_prev @ W_hh) + b_h
-
-
-@SPEC.misconception()
-def no_tanh(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because the linear part is where all the work is."""
-    return x_t @ W_xh + h_prev @ W_hh + b_h
-
-
-@SPEC.misconception()
-def tanh_of_each(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because texts say that both inputs 'are passed through a non-linearity'."""
-    return np.tanh(x_t @ W_xh) + np.tanh(h_prev @ W_hh) + b_h
-
-
-@SPEC.misconception("tanh_of_each")
-def tanh_of_each_bias_with_x(x_t, h_prev, W_xh, W_hh, b_h):
-    """The same, the bias kept with the input."""
-    return np.tanh(x_t @ W_xh + b_h) + np.tanh(h_prev @ W_hh)
-
-
-@SPEC.misconception("tanh_of_each")
-def tanh_of_each_bias_with_h(x_t, h_prev, W_xh, W_hh, b_h):
-    """The same, the bias kept with the state."""
-    return np.tanh(x_t @ W_xh) + np.tanh(h_prev @ W_hh + b_h)
-
-
-@SPEC.misconception()
-def sigmoid_for_tanh(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because gates, and many older networks, use the logistic function."""
-    return 1 / (1 + np.exp(-(x_t @ W_xh + h_prev @ W_hh + b_h)))
-
-
-@SPEC.misconception()
-def state_left_out(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because a plain layer needs no more than its input."""
-    return np.tanh(x_t @ W_xh + b_h)
-
-
-@SPEC.misconception()
-def state_without_weights(x_t, h_prev, W_xh, W_hh, b_h):
-    """Tempting because h_prev has the right shape already, so that adding it just works."""
-    return np.tanh(x_t @ W_xh + h_prev + b_h)
+SUM = "x_t @ W_xh + h_prev @ W_hh + b_h"
+SPEC.mistake(
+    "transposed_W_hh",
+    "The previous state meets the transpose of `W_hh`. Books that write states as columns have W_hh h; in this course "
+    "states are rows, and the same product is `h_prev` first, `W_hh` second.",
+    change("h_prev @ W_hh", "h_prev @ W_hh.T"),
+    tempts="Most papers write column states, W_hh h; copied into rows, that is h @ W_hh.T.",
+)
+SPEC.mistake(
+    "weights_from_the_left",
+    "A weight matrix stands to the left of a batch. In this course inputs and states are rows, so the matrix stands on "
+    "the right. From the left it runs only where the batch happens to be as large as the state.",
+    change("h_prev @ W_hh", "W_hh @ h_prev"),
+    change("x_t @ W_xh + h_prev @ W_hh", "W_xh @ x_t + W_hh @ h_prev"),
+    tempts="Most papers write W h. It runs only where the batch is as large as the state.",
+)
+SPEC.mistake(
+    "no_bias",
+    "The bias `b_h` is missing from the sum.",
+    change(" + b_h", ""),
+    tempts="Many drawings of the step leave the bias out.",
+)
+SPEC.mistake(
+    "bias_outside",
+    "The bias is added after the tanh. It belongs inside, so that the result stays between −1 and 1: look at the "
+    "brackets.",
+    change(" + b_h)", ") + b_h"),
+    tempts="A missing pair of brackets looks almost right.",
+)
+SPEC.mistake(
+    "no_tanh",
+    "This is the sum before the non-linearity. What is left to do is the tanh.",
+    change(f"np.tanh({SUM})", SUM),
+    tempts="The linear part is where all the work is.",
+)
+SPEC.mistake(
+    "tanh_of_each",
+    "The tanh is taken of the input's part and of the state's part separately, and the results are added. It acts "
+    "once, on their sum.",
+    change(" + h_prev @ W_hh + b_h)", ") + np.tanh(h_prev @ W_hh) + b_h"),
+    change(" + h_prev @ W_hh + b_h)", " + b_h) + np.tanh(h_prev @ W_hh)"),
+    change(" + h_prev", ") + np.tanh(h_prev"),
+    tempts="Texts say that both inputs 'are passed through a non-linearity'.",
+)
+SPEC.mistake(
+    "sigmoid_for_tanh",
+    "These are values of the logistic function, between 0 and 1. The state of a vanilla RNN goes through tanh, between "
+    "−1 and 1.",
+    change(f"np.tanh({SUM})", f"1 / (1 + np.exp(-({SUM})))"),
+    tempts="Gates, and many older networks, use the logistic function.",
+)
+SPEC.mistake(
+    "state_left_out",
+    "The result does not depend on `h_prev`: without the previous state the network has no memory.",
+    change(" + h_prev @ W_hh", ""),
+    tempts="A plain layer needs no more than its input.",
+)
+SPEC.mistake(
+    "state_without_weights",
+    "The previous state is added as it is. On its way it goes through the matrix `W_hh`, which mixes its units.",
+    change("h_prev @ W_hh", "h_prev"),
+    tempts="h_prev has the right shape already, so that adding it just works.",
+)
 
 
 @SPEC.alternative

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec, on_grid
+from grader.author.spec import Case, Facet, Output, Spec, change, on_grid
 
 
 def oracle(probs, u):
@@ -117,71 +117,57 @@ length.
 )
 
 
-@SPEC.misconception(keeps=["u between boundaries", "u above the sum"])
-def reaches_for_exceeds(probs, u):
-    """Tempting because >= and > seem to differ on nothing; at u = 0 an id of probability 0 is drawn."""
-    reached = np.flatnonzero(np.cumsum(probs) >= u)
-    return reached[0] if len(reached) else np.flatnonzero(probs)[-1]
-
-
-@SPEC.misconception(keeps=["u between boundaries", "u on a boundary"])
-def no_id_above_the_sum(probs, u):
-    """Tempting because probabilities add up to 1, on paper. Here the id is then one too large for the vocabulary."""
-    return int(np.searchsorted(np.cumsum(probs), u, side="right"))
-
-
-@SPEC.misconception("no_id_above_the_sum")
-def argmax_of_nothing(probs, u):
-    """The same: np.argmax gives 0 where nothing is True."""
-    return int(np.argmax(np.cumsum(probs) > u))
-
-
-@SPEC.misconception("no_id_above_the_sum")
-def first_of_nothing(probs, u):
-    """The same: there is no first one, an IndexError."""
-    return np.where(np.cumsum(probs) > u)[0][0]
-
-
-@SPEC.misconception("no_id_above_the_sum")
-def next_of_nothing(probs, u):
-    """The same: there is no next one, a StopIteration."""
-    return next(index for index, total in enumerate(np.cumsum(probs)) if total > u)
-
-
-@SPEC.misconception("no_id_above_the_sum")
-def loop_that_ends(probs, u):
-    """The same: the loop ends without a return, and a function that does so gives None."""
-    total = 0.0
-    for index, p in enumerate(probs):
-        total += p
-        if total > u:
-            return index
-    return None
-
-
-@SPEC.misconception(keeps=["u between boundaries", "u on a boundary"])
-def last_id_whatever_its_probability(probs, u):
-    """Tempting because the last id is the natural answer where no sum exceeds u; it may have probability 0."""
-    return min(int(np.searchsorted(np.cumsum(probs), u, side="right")), len(probs) - 1)
-
-
-@SPEC.misconception()
-def likeliest(probs, u):
-    """Tempting because one wants the best id; a text made so repeats itself, and u has no say."""
-    return int(np.argmax(probs))
-
-
-@SPEC.misconception()
-def not_cumulative(probs, u):
-    """Tempting because 'probability exceeds u' reads like probs > u; the sums are what u is compared with."""
-    return int(np.argmax(probs > u))
-
-
-@SPEC.misconception()
-def softmax_again(probs, u):
-    """Tempting because sampling goes with a softmax; these numbers have been through it already."""
-    p = np.exp(probs) / np.exp(probs).sum()
-    return min(int(np.searchsorted(np.cumsum(p), u, side="right")), len(probs) - 1)
+LAST_POSSIBLE = "np.flatnonzero(probs)[-1]"
+IF_NONE = f"if len(exceeds) == 0:\n    return int({LAST_POSSIBLE})"
+SPEC.mistake(
+    "reaches_for_exceeds",
+    "Where `u` falls exactly on a cumulative sum, that sum has only reached `u`. The first one that *exceeds* it is "
+    "due; otherwise u = 0 draws a first id of probability 0. (`np.searchsorted` stops at a sum that reaches, unless it "
+    'is told `side="right"`.)',
+    change("> u", ">= u"),
+    tempts=">= and > seem to differ on nothing; at u = 0 an id of probability 0 is drawn.",
+    keeps=["u between boundaries", "u above the sum"],
+)
+SPEC.mistake(
+    "no_id_above_the_sum",
+    "By rounding the cumulative sums may end a little below 1, and `u` may lie above the last one. No id is found "
+    "then. The last id of non-zero probability is due.",
+    change(LAST_POSSIBLE, "len(probs)"),
+    change(LAST_POSSIBLE, "0"),
+    change(IF_NONE, ""),
+    change(IF_NONE, "", ("exceeds[0]", "next(iter(exceeds))")),
+    change(f"int({LAST_POSSIBLE})", "None"),
+    tempts="Probabilities add up to 1, on paper. Here the id is then one too large for the vocabulary.",
+    keeps=["u between boundaries", "u on a boundary"],
+)
+SPEC.mistake(
+    "last_id_whatever_its_probability",
+    "Where `u` lies above the last sum, the last id of all is drawn, even if its probability is 0. Draw the last one "
+    "that can come.",
+    change(LAST_POSSIBLE, "len(probs) - 1"),
+    tempts="The last id is the natural answer where no sum exceeds u; it may have probability 0.",
+    keeps=["u between boundaries", "u on a boundary"],
+)
+SPEC.mistake(
+    "likeliest",
+    "The likeliest id comes back, whatever `u` is. Each id should come as often as its probability says, and `u` "
+    "decides.",
+    change("np.flatnonzero(np.cumsum(probs) > u)", "[np.argmax(probs)]"),
+    tempts="One wants the best id; a text made so repeats itself, and u has no say.",
+)
+SPEC.mistake(
+    "not_cumulative",
+    "`u` is compared with the probabilities themselves. It belongs among their cumulative sums.",
+    change("np.cumsum(probs)", "probs", (LAST_POSSIBLE, "0")),
+    tempts="'Probability exceeds u' reads like probs > u; the sums are what u is compared with.",
+)
+SPEC.mistake(
+    "softmax_again",
+    "The probabilities go through a softmax once more, which makes them nearly equal. They add up to 1 already; use "
+    "them as they are.",
+    change("np.cumsum(probs)", "np.cumsum(np.exp(probs) / np.exp(probs).sum())"),
+    tempts="Sampling goes with a softmax; these numbers have been through it already.",
+)
 
 
 @SPEC.alternative

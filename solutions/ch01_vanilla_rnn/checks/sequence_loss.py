@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(logits, targets):
@@ -58,112 +58,100 @@ the B × T places, and one mean over all of them makes losses comparable between
 )
 
 
-@SPEC.misconception()
-def sum_for_mean(logits, targets):
-    """Tempting because the log-probability of a text is a sum over its tokens."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    return -np.take_along_axis(log_p, targets[:, :, None], axis=2).sum()
-
-
-@SPEC.misconception()
-def mean_over_the_batch_only(logits, targets):
-    """Tempting because 'the loss of a batch' suggests the mean over its B sequences, each summed over time."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    return -np.take_along_axis(log_p, targets[:, :, None], axis=2).sum() / len(logits)
-
-
-@SPEC.misconception()
-def mean_over_time_only(logits, targets):
-    """Tempting because 'a token' suggests division by the number of tokens of one sequence, T."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    return -np.take_along_axis(log_p, targets[:, :, None], axis=2).sum() / logits.shape[1]
-
-
-@SPEC.misconception()
-def in_bits(logits, targets):
-    """Tempting because language models are compared in bits a character."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    return -np.take_along_axis(log_p, targets[:, :, None], axis=2).mean() / np.log(2)
-
-
-@SPEC.misconception()
-def sign(logits, targets):
-    """Tempting because the mean of the log-probabilities looks finished; the minus is in front of the sum."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    return np.take_along_axis(log_p, targets[:, :, None], axis=2).mean()
-
-
-@SPEC.misconception()
-def softmax_over_time(logits, targets):
-    """Tempting because axis=1 is right for logits of shape (B, V), which one has met before."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)
-    return -np.take_along_axis(log_p, targets[:, :, None], axis=2).mean()
-
-
-@SPEC.misconception("softmax_over_time")
-def softmax_over_the_batch(logits, targets):
-    """The same along the first axis."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=0, keepdims=True)
-    return -np.take_along_axis(log_p, targets[:, :, None], axis=2).mean()
-
-
-@SPEC.misconception()
-def no_softmax(logits, targets):
-    """Tempting because 'minus the picked number' is half of the formula; the other half is what normalises it."""
-    return -np.take_along_axis(logits, targets[:, :, None], axis=2).mean()
-
-
-@SPEC.misconception()
-def every_target_at_every_place(logits, targets):
-    """Tempting because log_p[:, :, targets] reads well; it takes all B x T targets at each of the B x T places."""
-    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    return -log_p[:, :, targets].mean()
-
-
-@SPEC.misconception(keeps=["ordinary logits"])
-def overflows(logits, targets):
-    """Tempting because it is the formula, letter by letter."""
-    p = np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)
-    return -np.log(np.take_along_axis(p, targets[:, :, None], axis=2)).mean()
-
-
-@SPEC.misconception("overflows")
-def overflows_in_the_log_of_the_sum(logits, targets):
-    """The same, where the logarithm is taken apart but nothing is taken away first."""
-    picked = np.take_along_axis(logits, targets[:, :, None], axis=2)[:, :, 0]
-    return -(picked - np.log(np.exp(logits).sum(axis=2))).mean()
-
-
-@SPEC.misconception(keeps=["ordinary logits"])
-def log_of_zero(logits, targets):
-    """Tempting because the softmax is at hand and safe; but a probability of e**-1500 is 0 to the machine."""
-    e = np.exp(logits - logits.max(axis=2, keepdims=True))
-    p = e / e.sum(axis=2, keepdims=True)
-    return -np.log(np.take_along_axis(p, targets[:, :, None], axis=2)).mean()
-
-
-@SPEC.misconception(keeps=["ordinary logits"])
-def log_of_a_little_more_than_zero(logits, targets):
-    """Tempting because a tiny number inside the logarithm makes the infinity go away; what is left is not the loss."""
-    e = np.exp(logits - logits.max(axis=2, keepdims=True))
-    p = e / e.sum(axis=2, keepdims=True)
-    return -np.log(np.take_along_axis(p, targets[:, :, None], axis=2) + 1e-12).mean()
-
-
-@SPEC.misconception("log_of_a_little_more_than_zero")
-def log_of_at_least_1e_12(logits, targets):
-    """The same by clipping."""
-    e = np.exp(logits - logits.max(axis=2, keepdims=True))
-    p = np.clip(e / e.sum(axis=2, keepdims=True), 1e-12, 1.0)
-    return -np.log(np.take_along_axis(p, targets[:, :, None], axis=2)).mean()
-
-
-@SPEC.misconception("log_of_a_little_more_than_zero")
-def log_with_1e_15(logits, targets):
-    """The same with another tiny number."""
-    e = np.exp(logits - logits.max(axis=2, keepdims=True))
-    p = e / e.sum(axis=2, keepdims=True)
-    return -np.log(np.maximum(np.take_along_axis(p, targets[:, :, None], axis=2), 1e-15)).mean()
+TAKEN, LOSS = "take_along_axis(logits", "(log_sum - picked)"
+SOFTMAX = "take_along_axis(softmax(logits)"
+TINY = "picked + 1e-12", "np.clip(picked, 1e-12, 1.0)", "np.maximum(picked, 1e-15)"
+SPEC.mistake(
+    "sum_for_mean",
+    "This is the sum over all tokens. Their mean is due, so that a long text can be compared with a short one.",
+    change("mean()", "sum()"),
+    tempts="The log-probability of a text is a sum over its tokens.",
+)
+SPEC.mistake(
+    "mean_over_the_batch_only",
+    "The sum over time is divided by the number of sequences alone. There are B · T tokens, and the mean is over all "
+    "of them.",
+    change("mean()", "sum() / len(logits)"),
+    tempts="'The loss of a batch' suggests the mean over its B sequences, each summed over time.",
+)
+SPEC.mistake(
+    "mean_over_time_only",
+    "The sum over all sequences is divided by the number of time steps alone. There are B · T tokens, and the mean is "
+    "over all of them.",
+    change("mean()", "sum() / logits.shape[1]"),
+    tempts="'A token' suggests division by the number of tokens of one sequence, T.",
+)
+SPEC.mistake(
+    "in_bits",
+    "This is the loss in bits. In nats the logarithm is the natural one, `np.log`.",
+    change("mean()", "mean() / np.log(2)"),
+    tempts="Language models are compared in bits a character.",
+)
+SPEC.mistake(
+    "sign",
+    "The sign is turned round. A log-probability is never above 0, and the loss is minus its mean.",
+    change(LOSS, "(picked - log_sum)"),
+    tempts="The mean of the log-probabilities looks finished; the minus is in front of the sum.",
+)
+SPEC.mistake(
+    "softmax_over_time",
+    "The probabilities are normalised along the wrong axis. At each place in each sequence the V probabilities of the "
+    "*ids* add up to 1; ids are on the last axis.",
+    *(
+        change(TAKEN, f"{TAKEN} - np.logaddexp.reduce(logits, axis={axis}, keepdims=True)", (LOSS, "-picked"))
+        for axis in (1, 0)
+    ),
+    tempts="axis=1 is right for logits of shape (B, V), which one has met before.",
+)
+SPEC.mistake(
+    "no_softmax",
+    "Logits are taken for log-probabilities: the part that normalises them is missing. From each logit the logarithm "
+    "of the sum of all exponentials has to be taken away.",
+    change(LOSS, "-picked"),
+    tempts="'Minus the picked number' is half of the formula; the other half is what normalises it.",
+)
+SPEC.mistake(
+    "every_target_at_every_place",
+    "At every place all B · T targets are picked, not the one that belongs there: `a[:, :, targets]` does that. Each "
+    "place has its own target.",
+    change(
+        "np.take_along_axis(logits, targets[:, :, None], axis=2)[:, :, 0]",
+        "logits[:, :, targets]",
+        ("(log_sum -", "(log_sum[:, :, None, None] -"),
+    ),
+    tempts="log_p[:, :, targets] reads well; it takes all B x T targets at each of the B x T places.",
+)
+SPEC.mistake(
+    "overflows",
+    "Ordinary logits come out right, large ones as nan or infinity: `np.exp(1000)` overflows. Take the largest logit "
+    "away before you exponentiate.",
+    change(
+        TAKEN,
+        "take_along_axis(np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)",
+        (LOSS, "-np.log(picked)"),
+    ),
+    change("largest[:, :, 0] + ", "", (" - largest", "")),
+    tempts="It is the formula, letter by letter.",
+    keeps=["ordinary logits"],
+)
+SPEC.mistake(
+    "log_of_zero",
+    "The result is infinite where the network is sure of something else. The probability of what came is then so small "
+    "that it is 0 to the machine. Take the logarithm apart on paper first: it is a difference of two numbers, both of "
+    "which are easy to compute.",
+    change(TAKEN, SOFTMAX, (LOSS, "-np.log(picked)")),
+    tempts="The softmax is at hand and safe; but a probability of e**-1500 is 0 to the machine.",
+    keeps=["ordinary logits"],
+)
+SPEC.mistake(
+    "log_of_a_little_more_than_zero",
+    "A tiny number inside the logarithm keeps it finite, but where the probability is smaller than that number, the "
+    "loss is far too small. Take the logarithm apart on paper instead: it is a difference of two numbers, both of "
+    "which are easy to compute.",
+    *(change(TAKEN, SOFTMAX, (LOSS, f"-np.log({p})")) for p in TINY),
+    tempts="A tiny number inside the logarithm makes the infinity go away; what is left is not the loss.",
+    keeps=["ordinary logits"],
+)
 
 
 @SPEC.alternative

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec
+from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(z, axis=-1):
@@ -64,91 +64,70 @@ largest exponent is now 0, so nothing overflows, and at least one term of the su
 )
 
 
-@SPEC.misconception()
-def over_the_first_axis(z, axis=-1):
-    """Tempting because axis=0 is what one types first; it makes the columns of a batch add up to 1."""
-    e = np.exp(z - z.max(axis=0))
-    return e / e.sum(axis=0)
-
-
-@SPEC.misconception(keeps=["the last axis", "large values"])
-def axis_ignored(z, axis=-1):
-    """Tempting because the last axis is right nearly always, so that the argument is forgotten."""
-    e = np.exp(z - z.max(axis=-1, keepdims=True))
-    return e / e.sum(axis=-1, keepdims=True)
-
-
-@SPEC.misconception()
-def sums_over_everything(z, axis=-1):
-    """Tempting because e.sum() without an axis is right for a single row, on which one tries it first."""
-    e = np.exp(z - z.max())
-    return e / e.sum()
-
-
-@SPEC.misconception("sums_over_everything")
-def sums_over_everything_without_a_shift(z, axis=-1):
-    """The same, as the formula has it."""
-    return np.exp(z) / np.sum(np.exp(z))
-
-
-@SPEC.misconception(keeps=["the last axis", "another axis"])
-def no_shift(z, axis=-1):
-    """Tempting because it is the formula, letter by letter; exp(710) is too large for float64."""
-    e = np.exp(z)
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@SPEC.misconception(keeps=["the last axis", "another axis"])
-def one_shift_for_all(z, axis=-1):
-    """Tempting because z.max() stops the overflow; a row far below the largest number of all then becomes 0 / 0."""
-    e = np.exp(z - z.max())
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@SPEC.misconception()
-def not_normalised(z, axis=-1):
-    """Tempting because after the shift all numbers lie between 0 and 1, and look like probabilities."""
-    return np.exp(z - z.max(axis=axis, keepdims=True))
-
-
-@SPEC.misconception("not_normalised")
-def divided_by_the_largest(z, axis=-1):
-    """The same, by a division that is by the wrong thing."""
-    e = np.exp(z)
-    return e / e.max(axis=axis, keepdims=True)
-
-
-@SPEC.misconception()
-def no_keepdims(z, axis=-1):
-    """Tempting because it runs for one row, and for a square: the maxima are lined up with the columns."""
-    e = np.exp(z - z.max(axis=axis))
-    return e / e.sum(axis=axis)
-
-
-@SPEC.misconception("no_keepdims")
-def no_keepdims_in_the_sum(z, axis=-1):
-    """The same in the sum alone."""
-    e = np.exp(z - z.max(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis)
-
-
-@SPEC.misconception("no_keepdims")
-def no_keepdims_in_the_shift(z, axis=-1):
-    """The same in the shift alone."""
-    e = np.exp(z - z.max(axis=axis))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-@SPEC.misconception("no_keepdims")
-def no_keepdims_and_no_shift(z, axis=-1):
-    """The same, without any shift."""
-    return np.exp(z) / np.exp(z).sum(axis=axis)
-
-
-@SPEC.misconception()
-def no_exp(z, axis=-1):
-    """Tempting because dividing by the sum is what makes things add up to 1; numbers below 0 stay below 0."""
-    return z / z.sum(axis=axis, keepdims=True)
+ALONG = "(axis=axis, keepdims=True)"
+SHIFT = f" - z.max{ALONG}"
+SPEC.mistake(
+    "over_the_first_axis",
+    "The columns add up to 1: the sum runs along the first axis. It runs along `axis`, which is the last one unless "
+    "the call says otherwise.",
+    change("max(axis=axis", "max(axis=0", ("sum(axis=axis", "sum(axis=0")),
+    tempts="axis=0 is what one types first; it makes the columns of a batch add up to 1.",
+)
+SPEC.mistake(
+    "axis_ignored",
+    "It is right along the last axis, and takes the last axis even where the call gives another one. Use the argument "
+    "`axis` in every place where an axis is named.",
+    change("max(axis=axis", "max(axis=-1", ("sum(axis=axis", "sum(axis=-1")),
+    tempts="The last axis is right nearly always, so that the argument is forgotten.",
+    keeps=["the last axis", "large values"],
+)
+SPEC.mistake(
+    "sums_over_everything",
+    "All numbers of the array together add up to 1. Each row must do so by itself: sum along `axis` alone.",
+    change(f"max{ALONG}", "max()", (f"sum{ALONG}", "sum()")),
+    change(SHIFT, "", (f"sum{ALONG}", "sum()")),
+    tempts="e.sum() without an axis is right for a single row, on which one tries it first.",
+)
+SPEC.mistake(
+    "no_shift",
+    "Small values come out right, large ones as nan: `np.exp(1000)` overflows, and `np.exp(-1000)` is 0. Take the "
+    "largest value away before you exponentiate; the result stays the same.",
+    change(SHIFT, ""),
+    tempts="It is the formula, letter by letter; exp(710) is too large for float64.",
+    keeps=["the last axis", "another axis"],
+)
+SPEC.mistake(
+    "one_shift_for_all",
+    "Where rows lie far apart, some come out as nan: one number, the largest of the whole array, is taken away from "
+    "all rows. A row far below it becomes all zeros, and 0 / 0 is nan. Each row needs its own largest value.",
+    change(f"max{ALONG}", "max()"),
+    tempts="z.max() stops the overflow; a row far below the largest number of all then becomes 0 / 0.",
+    keeps=["the last axis", "another axis"],
+)
+SPEC.mistake(
+    "not_normalised",
+    "The largest number of each row is 1, and the rows add up to more than 1. Divide by the *sum* along `axis`.",
+    change(f" / e.sum{ALONG}", ""),
+    change(SHIFT, "", ("e.sum", "e.max")),
+    tempts="After the shift all numbers lie between 0 and 1, and look like probabilities.",
+)
+SPEC.mistake(
+    "no_keepdims",
+    "A sum or maximum along `axis` loses that axis, so that NumPy lines its numbers up with the wrong axis, or not at "
+    "all. `keepdims=True` keeps the axis, with length 1.",
+    change(f"max{ALONG}", "max(axis=axis)", (f"sum{ALONG}", "sum(axis=axis)")),
+    change(f"sum{ALONG}", "sum(axis=axis)"),
+    change(f"max{ALONG}", "max(axis=axis)"),
+    change(SHIFT, "", (f"sum{ALONG}", "sum(axis=axis)")),
+    tempts="It runs for one row, and for a square: the maxima are lined up with the columns.",
+)
+SPEC.mistake(
+    "no_exp",
+    "The numbers are divided by their sum as they are, so those below 0 are not made positive. Exponentiate them "
+    "first.",
+    change(f"np.exp(z{SHIFT})", "z"),
+    tempts="Dividing by the sum is what makes things add up to 1; numbers below 0 stay below 0.",
+)
 
 
 @SPEC.alternative
