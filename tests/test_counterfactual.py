@@ -646,8 +646,8 @@ AFTERS = {
     "first entry along T": (ARRAYS, lambda a: a[:, 0]),
     "last entry along T": (ARRAYS, lambda a: a[:, -1]),
     "last entry along axis=-2 missing": ([a[:, -1] for a in ARRAYS], lambda a: np.stack([a + 1, a], axis=1)),
-    "[1:] along T": (ARRAYS, lambda a: a[:, 1:]),
-    "[1:] along axis=-2 missing": (ARRAYS, lambda a: np.concatenate([a[:, :1] + 1, a], axis=1)),
+    "all but the first entry along T": (ARRAYS, lambda a: a[:, 1:]),
+    "all but the first entry along axis=-2 missing": (ARRAYS, lambda a: np.concatenate([a[:, :1] + 1, a], axis=1)),
     "reversed along T": (ARRAYS, lambda a: a[:, ::-1]),
     "shifted along H": (ARRAYS, lambda a: np.roll(a, -1, axis=2)),
     "axes B and T exchanged": (ARRAYS, lambda a: a.swapaxes(0, 1)),
@@ -706,7 +706,7 @@ def test_in_one_output_of_several():
     assert said(made, but(q=lambda x, h, k: np.exp(three(x, h, k)[1]))) == (
         "after: exponential",
         "For q: Your result is the exponential of the expected one. "
-        "Is there one `exp` too many, or is a `log` missing?",
+        "Is there one exponential too many, or is a logarithm missing?",
     )
     assert said(made, lambda x, h, k: tuple(np.exp(v) for v in three(x, h, k)))[1].startswith("Your result is the exp")
 

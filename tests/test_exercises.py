@@ -282,7 +282,7 @@ WRONG_FORWARDS = {
     "a list of states": (after(lambda r: list(r.swapaxes(0, 1))), set()),
     "as PyTorch": (after(lambda r: (r, r[:, -1])), {"after: [0] missing"}),
     "the last step left out": (last_step_left_out, set()),
-    "one step short": (after(lambda r: r[:, :-1]), {"after: [:-1] along T"}),
+    "one step short": (after(lambda r: r[:, :-1]), {"after: all but the last entry along T"}),
     "the first state spread": (first_state_spread, {"first_step_only"}),
     "zero state, input reversed": (before(lambda x, h_0, *r: (x[:, ::-1], 0 * h_0, *r)), set()),
     "zeros first": (after(zeros_first), {"one_step_late"}),

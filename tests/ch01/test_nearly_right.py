@@ -46,7 +46,7 @@ def interleaved(W_xh, W_hh):
 
 WRONG_WEIGHTS = {
     "right only where D is not H": (by_shape, set()),
-    "a row for a bias": (block, {"after: [:-1] along axis=-2 missing"}),
+    "a row for a bias": (block, {"after: all but the last entry along axis=-2 missing"}),
     "a list": (lists, set()),
     "a tuple of both": (lambda W_xh, W_hh: (W_xh, W_hh), set()),
     "their product": (lambda W_xh, W_hh: W_xh @ W_hh, set()),

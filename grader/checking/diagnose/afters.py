@@ -34,31 +34,24 @@ class After:
     missing: str = ""
 
 
-def after(noun: str, change: Callable[..., Any], too_many: str = "", missing: str = "") -> After:
-    """One whose change has a name of its own, with what to ask in the one case and the other."""
+def after(noun: str, change: Callable[..., Any], asked: str = "", inverse: str = "") -> After:
+    """One whose change has a name of its own, perhaps an `inverse`; `asked` where it is one too many, if not that."""
     name = noun.partition(" along ")[0].partition(" over ")[0]
+    too_many, missing = f"Is there one {name} too many", f"Is the {name} missing"
+    if inverse:
+        too_many, missing = f"{too_many}, or is a {inverse} missing", f"{missing}, or is there one {inverse} too many"
     return After(
         noun,
         change,
-        f"Your result is the {noun} of the expected one. {too_many or f'Is there one {name} too many?'}",
-        f"The {noun} of your result is the expected one. {missing or f'Is the {name} missing?'}",
+        f"Your result is the {noun} of the expected one. {asked or too_many + '?'}",
+        f"The {noun} of your result is the expected one. {missing}?",
     )
 
 
 OF_KIND: dict[str, tuple[After, ...]] = {
     "f": (
-        after(
-            "exponential",
-            np.exp,
-            "Is there one `exp` too many, or is a `log` missing?",
-            "Is an `exp` missing, or is there one `log` too many?",
-        ),
-        after(
-            "square",
-            np.square,
-            "Is there one square too many, or is a root missing?",
-            "Is a square missing, or is there one root too many?",
-        ),
+        after("exponential", np.exp, inverse="logarithm"),
+        after("square", np.square, inverse="root"),
         after("tanh", np.tanh),
         after("sigmoid", lambda a: 1 / (1 + np.exp(-a))),
         after("absolute value", np.abs, "Are the signs lost?"),
@@ -93,16 +86,23 @@ ALONG = (
     *(after("mean over {}", partial(np.mean, keepdims=keep)) for keep in (False, True)),
     after("maximum over {}", np.max),
     after("running sum along {}", np.cumsum),
-    after("first entry along {}", partial(np.take, indices=0), "Is the rest lost?", "Is the rest too many?"),
-    after("last entry along {}", partial(np.take, indices=-1), "Is the rest lost?", "Is the rest too many?"),
     *(
         After(
-            f"{part} along {{}}",
+            f"{which} entry along {{}}",
+            partial(np.take, indices=index),
+            f"Your result is the {which} entry of the expected one along {{}}. Is the rest lost?",
+            f"Only the {which} entry of your result along {{}} is expected.",
+        )
+        for which, index in (("first", 0), ("last", -1))
+    ),
+    *(
+        After(
+            f"all but the {which} entry along {{}}",
             partial(np.delete, obj=index),
             f"The {which} entry along {{}} is missing; the others are right.",
             f"The {which} entry along {{}} is one too many; the others are right.",
         )
-        for part, which, index in (("[1:]", "first", 0), ("[:-1]", "last", -1))
+        for which, index in (("first", 0), ("last", -1))
     ),
     After("reversed along {}", np.flip, "The entries are right, but in reverse order along {}."),
     *(
