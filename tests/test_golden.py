@@ -169,16 +169,16 @@ def test_every_mistake_is_named_and_every_report_says_what_a_report_must(name, s
     """What was called, what came back, what is due, and where to go on; it stays short and never shouts."""
     for part, found in answered(name):
         for report in found:
-            text = repr(report)
+            text, verdict = repr(report), report.verdict
             assert "!" not in text
             assert len(text.splitlines()) <= 20
             if part.diagnosis:
-                assert (part.title, report.diagnosis and report.diagnosis.id) == (part.title, part.diagnosis)
+                assert (part.title, verdict.diagnosis and verdict.diagnosis.id) == (part.title, part.diagnosis)
             if report:
                 assert part.title in ("Right work", "prints a megabyte") or len(found) > 1
                 continue
             assert "  next           hint(" in text
-            if report.status == "unimplemented":
+            if verdict.status == "unimplemented":
                 continue
             assert "  called  " in text
             assert any(f"\n  {label}  " in text for label in ("you returned", "stopped with"))
@@ -190,5 +190,6 @@ def test_every_mistake_is_named_and_every_report_says_what_a_report_must(name, s
 def test_the_slips_that_any_exercise_may_have_are_told(name, session, capsys):
     for work in common_slips(name):
         (report,) = reports(name, Part(work.what, (work.source,)))
-        assert (work.what, report.status, report.earned) == (work.what, work.status, work.points)
-        assert work.diagnosis in (None, report.diagnosis and report.diagnosis.id)
+        verdict = report.verdict
+        assert (work.what, verdict.status, verdict.earned) == (work.what, work.status, work.points)
+        assert work.diagnosis in (None, verdict.diagnosis and verdict.diagnosis.id)
