@@ -189,8 +189,9 @@ def _built(cls: Any, case: Case) -> Any:
         raise _changed_init(problem)
     module = cls(**init).double()
     own = {name: tuple(value.shape) for name, value in module.state_dict().items()}
-    for name in own.keys() - weights.keys():
-        raise _changed_init(f"it makes `{name}`, which the given one does not")
+    for name in own:
+        if name not in weights:
+            raise _changed_init(f"it makes `{name}`, which the given one does not")
     for name, value in weights.items():
         if name not in own:
             raise _changed_init(f"it does not make `{name}`")
