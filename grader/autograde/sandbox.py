@@ -1,6 +1,6 @@
 """The outer wall: bubblewrap around a warm process, and the conversation with it.
 
-What the processes inside can see: the Python prefix, the system's libraries, six files of `grader/` that run a
+What the processes inside can see: the Python prefix, the system's libraries, the files of `grader/` that run a
 notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
 network, no environment, no capability. Inside, `walls.py` shuts one submission off from the next.
 """
@@ -30,6 +30,7 @@ from grader.manifest import Limits
 NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[1]
 _SHOWN = ("cases", "codec", "drivers", "fixtures", "autograde/child", "autograde/frames", "autograde/walls")
+_INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
@@ -207,8 +208,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         raise SandboxError(WITHIN_PYTHON.format(prefix))
     for path in covered:
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
-    for name in (*_SHOWN, "autograde/zygote"):
-        target = Path("/sandbox/grader") / f"{name}.py"
+    for name in (*_SHOWN, "autograde/enter", "autograde/zygote"):
+        target = Path(_INSIDE) / f"{name}.py"
         command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
     for device in ("/dev/null", "/dev/urandom"):
         command += [*_folders(Path(device)), "--dev-bind", device, device]
@@ -216,7 +217,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     if not base.is_relative_to("/tmp"):
         command += ["--symlink", SCRATCH, "/tmp"]
     command += ["--remount-ro", "/", "--chdir", "/", "--"]
-    return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/zygote.py", str(control)]
+    enter = [f"{_INSIDE}/autograde/enter.py", "grader.autograde.zygote", str(control)]
+    return [*command, str(interpreter), "-I", "-B", *enter]
 
 
 def _names(path: Path) -> list[Path]:

@@ -78,7 +78,8 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
         "['grader', 'grader.autograde', 'grader.autograde.child', 'grader.autograde.frames', "
-        "'grader.autograde.walls', 'grader.cases', 'grader.codec', 'grader.drivers', 'grader.fixtures']\n"
+        "'grader.autograde.walls', 'grader.autograde.zygote', 'grader.cases', 'grader.codec', 'grader.drivers', "
+        "'grader.fixtures']\n"
         "None None None\n"
     )
 
