@@ -11,9 +11,11 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from right_work import RIGHT
 
@@ -312,34 +314,18 @@ def test_two_runs_at_the_same_time(small_course, tmp_path, right):
 
 
 def descendants(pid):
-    """All processes below this one."""
-    children = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] == "Z":
-            continue
-        children.setdefault(int(fields[1]), []).append(int(path.parent.name))
-    found, todo = [], [pid]
-    while todo:
-        below = children.get(todo.pop(), [])
-        found += below
-        todo += below
+    """All processes below this one that have not ended."""
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            found += [process.pid] if process.status() != psutil.STATUS_ZOMBIE else []
     return found
 
 
 def wait_for_the_orphans():
     """Workers whose leader was killed end by themselves."""
     end = time.monotonic() + 20
-    while time.monotonic() < end and any("--multiprocessing-fork" in line for line in command_lines()):
+    while time.monotonic() < end and any(
+        "--multiprocessing-fork" in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
+    ):
         time.sleep(0.05)
-
-
-def command_lines():
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            yield path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue
