@@ -21,8 +21,9 @@ from right_work import RIGHT
 
 from grader.autograde import pool, store
 from grader.autograde.gradebook import gradebook_url
-from grader.autograde.run import Choice, autograde
+from grader.autograde.run import autograde, chosen
 from grader.autograde.session import AutogradeError
+from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"
 WRONG = "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n    return {}\n"
@@ -64,7 +65,7 @@ def run(root, term, execute=pool.here, **choice):
         CHAPTER,
         execute,
         db_url=gradebook_url(term),
-        choice=Choice(**choice),
+        tasks=chosen(term, load_manifest(root / "course.toml").chapter(CHAPTER), **choice),
         on_graded=lambda done: stored.add(done.graded.student) if done.stored else None,
     )
     return {g.student: replace(g, seconds={}) for g in graded}, stored
