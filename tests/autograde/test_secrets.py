@@ -77,9 +77,9 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     result = hand_in(notebook.tree)
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
-        "['grader', 'grader.autograde', 'grader.autograde.inside', 'grader.autograde.inside.child', "
-        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.checking', "
-        "'grader.checking.case', 'grader.checking.drivers', 'grader.checking.fixtures', 'grader.codec']\n"
+        "['grader', 'grader.autograde', 'grader.autograde.inside.child', 'grader.autograde.inside.frames', "
+        "'grader.autograde.inside.confine', 'grader.autograde.inside.zygote', 'grader.checking.case', 'grader.codec', 'grader.checking.drivers', "
+        "'grader.checking.fixtures']\n"
         "None None None\n"
     )
 

@@ -31,6 +31,7 @@ NOBODY = 65533  # whom root becomes: no account's number
 _GRADER = Path(__file__).resolve().parents[2]
 _INSIDE = tuple(f"autograde/inside/{name}" for name in ("child", "confine", "frames", "zygote"))
 _SHOWN = ("codec", "checking/case", "checking/drivers", "checking/fixtures", *_INSIDE)
+_INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
@@ -208,8 +209,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         raise SandboxError(WITHIN_PYTHON.format(prefix))
     for path in covered:
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
-    for name in _SHOWN:
-        target = Path("/sandbox/grader") / f"{name}.py"
+    for name in (*_SHOWN, "autograde/enter", "autograde/zygote"):
+        target = Path(_INSIDE) / f"{name}.py"
         command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
     for device in ("/dev/null", "/dev/urandom"):
         command += [*_folders(Path(device)), "--dev-bind", device, device]
@@ -217,7 +218,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     if not base.is_relative_to("/tmp"):
         command += ["--symlink", SCRATCH, "/tmp"]
     command += ["--remount-ro", "/", "--chdir", "/", "--"]
-    return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/inside/zygote.py", str(control)]
+    enter = [f"{_INSIDE}/autograde/enter.py", "grader.autograde.inside.zygote", str(control)]
+    return [*command, str(interpreter), "-I", "-B", *enter]
 
 
 def _names(path: Path) -> list[Path]:
