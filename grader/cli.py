@@ -171,16 +171,15 @@ def autograde(
     """
     from grader.autograde.gradebook import gradebook_url, shown
     from grader.autograde.grading import pool, report
-    from grader.autograde.grading.chapter import Choice, chosen
     from grader.autograde.grading.chapter import autograde as run
+    from grader.autograde.grading.chapter import chosen
     from grader.manifest import load_manifest
 
     root = course_root()
     count = workers or os.cpu_count() or 1
     with _told():
         found = load_manifest(root / "course.toml").chapter(chapter)
-        choice = Choice(student, only_failed, force)
-        chosen(term, found, choice)
+        tasks = chosen(term, found, student, only_failed=only_failed, again=force)
         sandboxed = _walls(root, term, chapter, unsafe)
         url: str | None = db_url or gradebook_url(term)
         if unsafe and not force_gradebook:
@@ -194,7 +193,7 @@ def autograde(
                 chapter,
                 execute,
                 db_url=url,
-                choice=choice,
+                tasks=tasks,
                 sandboxed=sandboxed,
                 announce=announce,
                 on_graded=on_graded,

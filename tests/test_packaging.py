@@ -83,8 +83,8 @@ def test_the_wheel_checks_an_exercise_by_itself(unpacked: Path, tmp_path: Path) 
     code = (
         "import sys; sys.path.insert(0, sys.argv[1]); import grader; from grader import check, hint, progress;"
         "assert grader.__file__.startswith(sys.argv[1]), grader.__file__;"
-        "verdict = check('rnn_step', lambda x_t, h_prev, W_xh, W_hh, b_h: None);"
-        "print(verdict.status, hint('rnn_step').level, 'torch' in sys.modules)"
+        "report = check('rnn_step', lambda x_t, h_prev, W_xh, W_hh, b_h: None);"
+        "print(report.verdict.status, hint('rnn_step').level, 'torch' in sys.modules)"
     )
     run = [sys.executable, "-I", "-c", code, str(unpacked)]
     done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -14,15 +14,16 @@ import subprocess
 import tempfile
 import threading
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
+import psutil
+
 QUIET_LOAD = 1.5
 patience = 600.0  # seconds to wait for a quiet machine
 SAMPLE_SECONDS = 0.1
-_TICK = os.sysconf("SC_CLK_TCK")
 
 
 @dataclass
@@ -58,7 +59,7 @@ def run(command: Sequence[str | Path], cwd: Path, *, memory: bool = False, env: 
         listener = threading.Thread(target=listen)
         listener.start()
         while process.poll() is None:
-            tree = list(_tree(process.pid))
+            tree = _tree(process.pid)
             found.cpu = max(found.cpu, sum(map(_cpu, tree)))
             if memory:
                 found.pss_mb = max(found.pss_mb, sum(map(_pss, tree)) / 1e6)
@@ -80,31 +81,27 @@ def quiet() -> float:
     return round(load, 2)
 
 
-def _tree(pid: int) -> Iterator[int]:
+def _tree(pid: int) -> list[psutil.Process]:
     """A process and its descendants."""
-    yield pid
-    with contextlib.suppress(OSError):
-        for children in Path(f"/proc/{pid}/task").glob("*/children"):
-            for child in children.read_text().split():
-                yield from _tree(int(child))
+    with contextlib.suppress(psutil.NoSuchProcess):
+        process = psutil.Process(pid)
+        return [process, *process.children(recursive=True)]
+    return []
 
 
-def _cpu(pid: int) -> float:
+def _cpu(process: psutil.Process) -> float:
     """Seconds of this process, and of those of its children that it has waited for."""
-    try:
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-    except OSError:
-        return 0.0
-    return sum(map(int, fields[11:15])) / _TICK
+    with contextlib.suppress(psutil.Error):
+        times = process.cpu_times()
+        return float(times.user + times.system + times.children_user + times.children_system)
+    return 0.0
 
 
-def _pss(pid: int) -> int:
+def _pss(process: psutil.Process) -> int:
     """Bytes of this process, shared pages divided among those who share them."""
-    try:
-        lines = Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines()
-    except OSError:
-        return 0
-    return sum(int(line.split()[1]) << 10 for line in lines if line.startswith("Pss:"))
+    with contextlib.suppress(psutil.Error):
+        return int(process.memory_full_info().pss)
+    return 0
 
 
 def machine() -> dict[str, object]:

@@ -6,11 +6,13 @@ After each attack the next student hands in right work to the same warm process,
 import json
 import os
 import time
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 import msgspec
 import numpy as np
+import psutil
 import pyseccomp
 import pytest
 from attack import ATTACKS
@@ -200,16 +202,11 @@ def hidden_numbers(session):
             yield f"{abs(numbers[0]):.6g}"
 
 
-def inside(process):
-    """All processes below this one, with the descriptors that each has open."""
+def inside(pid):
+    """This process and all below it, with the descriptors that each has open."""
     found = {}
-    for path in Path("/proc").glob("[0-9]*"):
-        try:
-            parent = int((path / "stat").read_text().rpartition(")")[2].split()[1])
-            found[int(path.name)] = (parent, sorted(os.listdir(path / "fd")))
-        except OSError:
-            continue
-    below = {process}
-    while more := {pid for pid, (parent, _) in found.items() if parent in below} - below:
-        below |= more
-    return {pid: found[pid][1] for pid in below if pid in found}
+    with suppress(psutil.NoSuchProcess):
+        for process in (first := psutil.Process(pid), *first.children(recursive=True)):
+            with suppress(OSError):
+                found[process.pid] = sorted(os.listdir(f"/proc/{process.pid}/fd"))
+    return found

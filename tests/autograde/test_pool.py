@@ -11,16 +11,19 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
+import psutil
 import pytest
 from right_work import RIGHT
 
 from grader.autograde.gradebook import gradebook_url
 from grader.autograde.grading import pool, store
-from grader.autograde.grading.chapter import Choice, autograde
+from grader.autograde.grading.chapter import autograde, chosen
 from grader.autograde.grading.session import AutogradeError
+from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"
 WRONG = "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n    return {}\n"
@@ -62,7 +65,7 @@ def run(root, term, execute=pool.here, **choice):
         CHAPTER,
         execute,
         db_url=gradebook_url(term),
-        choice=Choice(**choice),
+        tasks=chosen(term, load_manifest(root / "course.toml").chapter(CHAPTER), **choice),
         on_graded=lambda done: stored.add(done.graded.student) if done.stored else None,
     )
     return {g.student: replace(g, seconds={}) for g in graded}, stored
@@ -312,34 +315,18 @@ def test_two_runs_at_the_same_time(small_course, tmp_path, right):
 
 
 def descendants(pid):
-    """All processes below this one."""
-    children = {}
-    for path in Path("/proc").glob("[0-9]*/stat"):
-        try:
-            fields = path.read_text().rpartition(")")[2].split()
-        except OSError:
-            continue
-        if fields[0] == "Z":
-            continue
-        children.setdefault(int(fields[1]), []).append(int(path.parent.name))
-    found, todo = [], [pid]
-    while todo:
-        below = children.get(todo.pop(), [])
-        found += below
-        todo += below
+    """All processes below this one that have not ended."""
+    found = []
+    for process in psutil.Process(pid).children(recursive=True):
+        with suppress(psutil.NoSuchProcess):
+            found += [process.pid] if process.status() != psutil.STATUS_ZOMBIE else []
     return found
 
 
 def wait_for_the_orphans():
     """Workers whose leader was killed end by themselves."""
     end = time.monotonic() + 20
-    while time.monotonic() < end and any("--multiprocessing-fork" in line for line in command_lines()):
+    while time.monotonic() < end and any(
+        "--multiprocessing-fork" in (process.info["cmdline"] or ()) for process in psutil.process_iter(["cmdline"])
+    ):
         time.sleep(0.05)
-
-
-def command_lines():
-    for path in Path("/proc").glob("[0-9]*/cmdline"):
-        try:
-            yield path.read_bytes().replace(b"\0", b" ").decode("utf-8", "replace")
-        except OSError:
-            continue

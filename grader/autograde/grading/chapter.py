@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import ExitStack, closing, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
@@ -18,18 +18,6 @@ from grader.autograde.grading.pool import Done, Execute, Job, Task
 from grader.autograde.grading.session import AutogradeError, Session, open_session
 from grader.autograde.submission.files import handed_in
 from grader.manifest import Chapter, load_manifest
-
-
-@dataclass(frozen=True)
-class Choice:
-    """Which submissions to grade: of these `students` (all if None), `only_failed` ones, `again` whatever is stored."""
-
-    students: Collection[str] | None = None
-    only_failed: bool = False
-    again: bool = False
-
-
-EVERYTHING = Choice()
 
 
 def submissions(term: Path, chapter: Chapter) -> dict[str, Path]:
@@ -46,18 +34,28 @@ def submissions(term: Path, chapter: Chapter) -> dict[str, Path]:
     return found
 
 
-def chosen(term: Path, chapter: Chapter, choice: Choice) -> list[Task]:
-    """The submissions to grade. Raises AutogradeError for a student who has handed in nothing."""
+def chosen(
+    term: Path,
+    chapter: Chapter,
+    students: Collection[str] | None = None,
+    *,
+    only_failed: bool = False,
+    again: bool = False,
+) -> list[Task]:
+    """The submissions to grade: of these students, of all if None; `only_failed` ones; `again` whatever is stored.
+
+    Raises AutogradeError for a student who has handed in nothing.
+    """
     folders = submissions(term, chapter)
-    names = list(folders) if choice.students is None else list(choice.students)
+    names = list(folders) if students is None else list(students)
     strange = [name for name in names if name not in folders]
     if strange:
         raise AutogradeError(
             f"No submission of {chapter.id} by {', '.join(map(repr, strange))} in {term / 'submitted'}."
         )
-    if choice.only_failed:
+    if only_failed:
         names = [name for name in names if _failed(term, chapter, name)]
-    return [Task(name, folders[name], choice.again or choice.only_failed) for name in names]
+    return [Task(name, folders[name], again or only_failed) for name in names]
 
 
 def _failed(term: Path, chapter: Chapter, student: str) -> bool:
@@ -73,21 +71,20 @@ def autograde(
     execute: Execute,
     *,
     db_url: str | None,
-    choice: Choice = EVERYTHING,
+    tasks: Sequence[Task] | None = None,
     sandboxed: bool = True,
     announce: Callable[[int], None] = lambda _: None,
     on_graded: Callable[[Done], None] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> list[Graded]:
-    """Grade submissions of a chapter; return the results by student.
+    """Grade submissions of a chapter, these `tasks` or all; return the results by student.
 
     `execute` is one of `pool`'s. `db_url` is the gradebook's, or None to write none. `announce` is told how many there
     are, `on_graded` each result as it is written; once `stopping` says so no more are begun. Raises UnknownIdError,
-    AutogradeError, HiddenError, GradebookError, ReleaseError, SandboxError.
+    AutogradeError, HiddenError, GradebookError, SandboxError.
     """
-    manifest = load_manifest(root / "course.toml")
-    chapter = manifest.chapter(chapter_id)
-    tasks = chosen(term, chapter, choice)
+    if tasks is None:
+        tasks = chosen(term, load_manifest(root / "course.toml").chapter(chapter_id))
     session = open_session(root, term, chapter_id)  # makes the hidden cases, before any worker needs them
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)

@@ -1,13 +1,12 @@
 """The student's process: runs a notebook's cells in order, and writes frames.
 
-In the sandbox `run` is called in a copy of the warm process; without one, `unsandboxed.py` starts this file as
-`python -I child.py REQUEST_FD RESULT_FD SOCKET_FD…`. `check`, `hint` and `progress` do nothing here; nothing that a
-cell does ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of
-this moment and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has
-ended, drives the function on them, writes what it observed, and ends. So no visible cell can show them, and what a
-function does to its process it does to its fork alone. Where cells keep no state beside their names, one fork, or
-the process itself at its end, serves several check cells, and puts back the names that each has seen. No expected value
-is ever here.
+In the sandbox `run` is called in a copy of the warm process; without one, `unsandboxed.py` has `enter.py` call `main`
+with the descriptors REQUEST RESULT SOCKET…. `check`, `hint` and `progress` do nothing here; nothing that a cell does
+ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of this moment
+and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has ended, drives
+the function on them, writes what it observed, and ends. So no visible cell can show them, and what a function does to
+its process it does to its fork alone. Where cells keep no state beside their names, one fork, or the process itself at
+its end, serves several check cells, and puts back the names that each has seen. No expected value is ever here.
 """
 
 from __future__ import annotations
@@ -26,16 +25,6 @@ from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
-
-if __name__ == "__main__":  # the judge and the recorded data have no place here, and importing them takes time
-
-    def _inert(*_: object, **__: object) -> None:
-        """In place of `check`, `hint` and `progress`: grading has its own calls."""
-
-    _package = ModuleType("grader", "The package without what judges.")
-    _package.__path__ = [str(Path(__file__).resolve().parents[2])]
-    _package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
-    sys.modules["grader"] = _package
 
 from grader.autograde.inside.frames import (
     MAX_VALUE,
@@ -257,7 +246,3 @@ def main() -> NoReturn:
         request = file.read()
     run(request, result_fd, socket_fds, lambda: None)
     os._exit(0)
-
-
-if __name__ == "__main__":
-    main()

@@ -1,7 +1,7 @@
 """The warm process: NumPy is imported once, and every notebook gets a copy of it behind walls of its own.
 
-Started by `sandbox.py` inside bubblewrap as `python -I zygote.py CONTROL_FD`. It holds no secret and reads no
-request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
+Inside bubblewrap `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` says. It holds no secret and
+reads no request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
 first how to set up, then for each notebook `run` with descriptors, perhaps `stop` (end the cells; their forks go
 on) and `state`, and `end`. It answers the last two with what became of the processes.
 """
@@ -20,19 +20,7 @@ import sys
 import warnings
 from contextlib import suppress
 from pathlib import Path
-from types import ModuleType
 from typing import NoReturn
-
-if __name__ == "__main__":  # the package without what judges, as the child wants it
-
-    def _inert(*_: object, **__: object) -> None:
-        """In place of `check`, `hint` and `progress`: grading has its own calls."""
-
-    _root = Path(__file__).resolve().parents[2]
-    _package = ModuleType("grader", "The package without what judges.")
-    _package.__path__ = [str(_root)]
-    _package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
-    sys.modules["grader"] = _package
 
 import numpy as np
 
@@ -169,7 +157,3 @@ def _used() -> int:
                 own = sizes["Pss_Anon"] + sizes["Pss_Shmem"] if "Pss_Anon" in sizes else sizes["Pss"]  # before 5.3
                 total += own << 10
     return total
-
-
-if __name__ == "__main__":
-    main()

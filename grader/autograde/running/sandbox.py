@@ -32,8 +32,9 @@ _GRADER = Path(__file__).resolve().parents[2]
 _SHOWN = (
     "codec",
     *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "numbers", "observing")),
-    *(f"autograde/inside/{name}" for name in ("child", "confine", "frames", "zygote")),
+    *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "zygote")),
 )
+_INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
@@ -212,7 +213,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     for path in covered:
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in _SHOWN:
-        target = Path("/sandbox/grader") / f"{name}.py"
+        target = Path(_INSIDE) / f"{name}.py"
         command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
     for device in ("/dev/null", "/dev/urandom"):
         command += [*_folders(Path(device)), "--dev-bind", device, device]
@@ -220,7 +221,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     if not base.is_relative_to("/tmp"):
         command += ["--symlink", SCRATCH, "/tmp"]
     command += ["--remount-ro", "/", "--chdir", "/", "--"]
-    return [*command, str(interpreter), "-I", "-B", "/sandbox/grader/autograde/inside/zygote.py", str(control)]
+    enter = [f"{_INSIDE}/autograde/inside/enter.py", "grader.autograde.inside.zygote", str(control)]
+    return [*command, str(interpreter), "-I", "-B", *enter]
 
 
 def _names(path: Path) -> list[Path]:

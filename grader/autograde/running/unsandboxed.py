@@ -18,7 +18,7 @@ from pathlib import Path
 from grader.autograde.running.processes import Descriptors, State, environment
 
 LEAVE_SECONDS = 1.0
-_CHILD = Path(__file__).parents[1] / "inside" / "child.py"
+_ENTER = Path(__file__).parents[1] / "inside" / "enter.py"
 
 
 class Plain:
@@ -27,7 +27,7 @@ class Plain:
     def start(self, descriptors: Descriptors) -> _Notebook:
         scratch = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(_CHILD), *map(str, descriptors.all)],
+            [sys.executable, "-I", "-B", str(_ENTER), "grader.autograde.inside.child", *map(str, descriptors.all)],
             pass_fds=descriptors.all,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.DEVNULL,
