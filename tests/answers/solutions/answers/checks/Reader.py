@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Output, Spec, module_case
+from grader.author.spec import Output, Spec, change, module_case
 
 
 def case(sizes, weight, state, keys, mask):
@@ -53,36 +53,30 @@ SPEC = Spec(
 )
 
 
-class Given(torch.nn.Module):
+SPEC.mistake(
+    "ignores_the_mask",
+    "Padded keys get a share. Use `mask`.",
+    change(".masked_fill(~mask, -torch.inf)", ""),
+    tempts="Without padding it is right.",
+)
+SPEC.mistake(
+    "masks_with_zero",
+    "A masked score of 0 still has a share: the exponential of 0 is 1.",
+    change("-torch.inf", "0"),
+    tempts="Zero sounds like nothing.",
+)
+
+
+@SPEC.alternative
+class by_hand(torch.nn.Module):
+    """The softmax written out."""
+
     def __init__(self, hidden_size, key_size):
         super().__init__()
         self.query = torch.nn.Linear(hidden_size, key_size, bias=False)
 
     def scores(self, state, keys):
         return torch.einsum("bk,bsk->bs", self.query(state), keys)
-
-
-@SPEC.misconception()
-class ignores_the_mask(Given):
-    """Tempting because without padding it is right."""
-
-    def forward(self, state, keys, mask):
-        weights = self.scores(state, keys).softmax(dim=1)
-        return torch.einsum("bs,bsk->bk", weights, keys), weights
-
-
-@SPEC.misconception()
-class masks_with_zero(Given):
-    """Tempting because zero sounds like nothing."""
-
-    def forward(self, state, keys, mask):
-        weights = (self.scores(state, keys) * mask).softmax(dim=1)
-        return torch.einsum("bs,bsk->bk", weights, keys), weights
-
-
-@SPEC.alternative
-class by_hand(Given):
-    """The softmax written out."""
 
     def forward(self, state, keys, mask):
         shares = self.scores(state, keys).exp() * mask

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Facet, Output, Spec, module_case
+from grader.author.spec import Facet, Output, Spec, change, module_case
 
 ORDINARY, CARRIED, TRAINING = "ordinary", "state carried", "training"
 SIZES = ("vocab_size", "embed_size", "hidden_size", "num_tags")
@@ -97,54 +97,45 @@ SPEC = Spec(
 )
 
 
-class Given(torch.nn.Module):
+SPEC.mistake(
+    "forgets_its_state",
+    "A second call begins anew. Hand `state` to the recurrent layer.",
+    change("(ids), state)", "(ids))"),
+    tempts="A text at a time works.",
+    keeps=["one text", "training"],
+)
+SPEC.mistake(
+    "keeps_the_graph",
+    "The state still hangs on the graph of the call before. Return it detached.",
+    change("state.detach()", "state"),
+    tempts="Nothing goes wrong until the second backward pass.",
+)
+SPEC.mistake(
+    "always_drops",
+    "Units are dropped outside of training too. Use the submodule, which knows the mode.",
+    change("self.dropout(h)", "torch.nn.functional.dropout(h)"),
+    tempts="`torch.nn.functional.dropout` asks nothing.",
+    keeps=["training"],
+)
+SPEC.mistake(
+    "never_drops",
+    "In training nothing is dropped. Use the submodule `dropout`.",
+    change("self.dropout(h)", "h"),
+    tempts="The network works without.",
+    keeps=["one text", "going on"],
+)
+
+
+@SPEC.alternative
+class step_by_step(torch.nn.Module):
+    """One token after the other."""
+
     def __init__(self, vocab_size, embed_size, hidden_size, num_tags, dropout):
         super().__init__()
         self.embedding = torch.nn.Embedding(vocab_size, embed_size)
         self.rnn = torch.nn.GRU(embed_size, hidden_size, batch_first=True)
         self.dropout = torch.nn.Dropout(dropout)
         self.head = torch.nn.Linear(hidden_size, num_tags)
-
-
-@SPEC.misconception(keeps=["one text", "training"])
-class forgets_its_state(Given):
-    """Tempting because a text at a time works."""
-
-    def forward(self, ids, state=None):
-        h, state = self.rnn(self.embedding(ids))
-        return self.head(self.dropout(h)), state.detach()
-
-
-@SPEC.misconception()
-class keeps_the_graph(Given):
-    """Tempting because nothing goes wrong until the second backward pass."""
-
-    def forward(self, ids, state=None):
-        h, state = self.rnn(self.embedding(ids), state)
-        return self.head(self.dropout(h)), state
-
-
-@SPEC.misconception(keeps=["training"])
-class always_drops(Given):
-    """Tempting because `torch.nn.functional.dropout` asks nothing."""
-
-    def forward(self, ids, state=None):
-        h, state = self.rnn(self.embedding(ids), state)
-        return self.head(torch.nn.functional.dropout(h)), state.detach()
-
-
-@SPEC.misconception(keeps=["one text", "going on"])
-class never_drops(Given):
-    """Tempting because the network works without."""
-
-    def forward(self, ids, state=None):
-        h, state = self.rnn(self.embedding(ids), state)
-        return self.head(h), state.detach()
-
-
-@SPEC.alternative
-class step_by_step(Given):
-    """One token after the other."""
 
     def forward(self, ids, state=None):
         state = torch.zeros(1, len(ids), self.rnn.hidden_size) if state is None else state

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.author.spec import Case, Fixture, Output, Spec
+from grader.author.spec import Case, Fixture, Output, Spec, change
 from grader.checking.fixtures import builders
 
 OWN = builders(Path(__file__).with_name("answers_fixtures.py").read_text("utf-8"))
@@ -61,28 +61,21 @@ SPEC = Spec(
 )
 
 
-@SPEC.misconception()
-def forgets_the_state(step, state, first, end, max_length):
-    """Tempting because the name `state` stays."""
-    ids, y_prev = [], np.array([first])
-    while len(ids) < max_length:
-        logits, _ = step(y_prev, state)
-        y_prev = logits.argmax(axis=1)
-        if y_prev[0] == end:
-            break
-        ids.append(int(y_prev[0]))
-    return ids
-
-
-@SPEC.misconception()
-def keeps_the_end(step, state, first, end, max_length):
-    """Tempting because the loop looks before it goes on."""
-    ids, y_prev = [], np.array([first])
-    while not ids or (len(ids) < max_length and y_prev[0] != end):
-        logits, state = step(y_prev, state)
-        y_prev = logits.argmax(axis=1)
-        ids.append(int(y_prev[0]))
-    return ids
+SPEC.mistake(
+    "forgets_the_state",
+    "Each step gets the first state. Hand on the one that came back.",
+    change("logits, state =", "logits, _ ="),
+    tempts="The name `state` stays.",
+)
+SPEC.mistake(
+    "keeps_the_end",
+    "The id of the end is among the ids.",
+    change(
+        "if y_prev[0] == end:\n    break\nids.append(int(y_prev[0]))",
+        "ids.append(int(y_prev[0]))\nif y_prev[0] == end:\n    break",
+    ),
+    tempts="The loop looks before it goes on.",
+)
 
 
 @SPEC.alternative

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from grader.author.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec, change
 
 
 def case(text, kind="ordinary"):
@@ -32,22 +32,22 @@ SPEC = Spec(
 )
 
 
-@SPEC.misconception()
+@SPEC.mistake(
+    "counts_in_all",
+    "A letter that comes back begins a new run. Count in a row.",
+    tempts="A dict counts so easily.",
+)
 def counts_in_all(text):
-    """Tempting because a dict counts so easily."""
     counts = {letter: text.count(letter) for letter in text}
     return list(counts.items()), "".join(f"{letter}{count}" for letter, count in counts.items())
 
 
-@SPEC.misconception()
-def forgets_the_last(text):
-    """Tempting because a run is written down where the next one begins."""
-    pairs, start = [], 0
-    for i in range(1, len(text)):
-        if text[i] != text[i - 1]:
-            pairs.append((text[start], i - start))
-            start = i
-    return pairs, "".join(f"{letter}{count}" for letter, count in pairs)
+SPEC.mistake(
+    "forgets_the_last",
+    "The last run is missing: nothing comes behind it that would end it.",
+    change("shortened =", "pairs = pairs[:-1]\nshortened ="),
+    tempts="A run is written down where the next one begins.",
+)
 
 
 @SPEC.alternative

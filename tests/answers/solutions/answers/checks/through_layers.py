@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Fixture, Output, Spec
+from grader.author.spec import Case, Fixture, Output, Spec, change
 
 
 def affine(rng, D):
@@ -49,21 +49,18 @@ SPEC = Spec(
 )
 
 
-@SPEC.misconception()
-def all_read_x(x, layers):
-    """Tempting because `x` is at hand."""
-    outputs = [layer(x) for layer in layers]
-    return outputs[-1], [h[:, -1] for h in outputs]
-
-
-@SPEC.misconception()
-def upside_down(x, layers):
-    """Tempting because the top comes first in a picture."""
-    last = []
-    for layer in reversed(layers):
-        x = layer(x)
-        last.append(x[:, -1])
-    return x, last
+SPEC.mistake(
+    "all_read_x",
+    "Every layer reads `x`. From the second on each reads what the one below gave.",
+    change("x = layer", "top = layer", ("append(x[", "append(top["), ("return x", "return top")),
+    tempts="`x` is at hand.",
+)
+SPEC.mistake(
+    "upside_down",
+    "The layers are gone through from the last to the first.",
+    change("in layers", "in reversed(layers)"),
+    tempts="The top comes first in a picture.",
+)
 
 
 @SPEC.alternative

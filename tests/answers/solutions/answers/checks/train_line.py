@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec
+from grader.author.spec import Case, Output, Spec, change
 
 
 def case(x, y, w, b, lr, num_updates):
@@ -40,26 +40,18 @@ SPEC = Spec(
 )
 
 
-@SPEC.misconception()
-def one_after_the_other(x, y, params, lr, num_updates):
-    """Tempting because the new `w` is at hand."""
-    w, b, losses = params["w"], params["b"], []
-    for _ in range(num_updates):
-        losses.append(((w * x + b - y) ** 2).mean())
-        w = w - lr * 2 * ((w * x + b - y) * x).mean()
-        b = b - lr * 2 * (w * x + b - y).mean()
-    return np.array(losses), {"w": w, "b": b}
-
-
-@SPEC.misconception()
-def without_the_two(x, y, params, lr, num_updates):
-    """Tempting because constants are often dropped."""
-    w, b, losses = params["w"], params["b"], []
-    for _ in range(num_updates):
-        off = w * x + b - y
-        losses.append((off**2).mean())
-        w, b = w - lr * (off * x).mean(), b - lr * off.mean()
-    return np.array(losses), {"w": w, "b": b}
+SPEC.mistake(
+    "one_after_the_other",
+    "`b` moves by the error of the new `w`. Take both gradients first.",
+    change('params["b"] =', 'off = params["w"] * x + params["b"] - y\nparams["b"] ='),
+    tempts="The new `w` is at hand.",
+)
+SPEC.mistake(
+    "without_the_two",
+    "The gradients lack the factor 2 of the square.",
+    change("lr * 2 * (off", "lr * (off", ("lr * 2 * off", "lr * off")),
+    tempts="Constants are often dropped.",
+)
 
 
 @SPEC.alternative

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Fixture, Output, Spec
+from grader.author.spec import Case, Fixture, Output, Spec, change
 
 
 def case(x, weight, bias):
@@ -33,16 +33,18 @@ SPEC = Spec(
 )
 
 
-@SPEC.misconception()
-def only_once(f, x):
-    """Tempting because once is where one starts."""
-    return f(x)
-
-
-@SPEC.misconception()
-def sum_of_two(f, x):
-    """Tempting because twice sounds like two times."""
-    return f(x) + f(x)
+SPEC.mistake(
+    "only_once",
+    "`f` is applied once; twice is due.",
+    change("f(f(x))", "f(x)"),
+    tempts="Once is where one starts.",
+)
+SPEC.mistake(
+    "sum_of_two",
+    "Two results are added. The second application takes the result of the first.",
+    change("f(f(x))", "f(x) + f(x)"),
+    tempts="Twice sounds like two times.",
+)
 
 
 @SPEC.alternative

@@ -1,8 +1,6 @@
 """An exercise whose result is random: no value is fixed, so `keep_mask_judge.py` judges."""
 
-import numpy as np
-
-from grader.author.spec import Case, Fixture, Output, Spec
+from grader.author.spec import Case, Fixture, Output, Spec, change
 
 
 def case(n, p, seed):
@@ -17,16 +15,18 @@ def cases(rng):
 SPEC = Spec(outputs=[Output("mask", ("N",))], example=case(2000, 0.7, 1), cases=cases)
 
 
-@SPEC.misconception()
-def drops_with_p(rng, n, p):
-    """Tempting because in dropout p is the probability to drop."""
-    return (rng.random(n) >= p).astype(float)
-
-
-@SPEC.misconception()
-def one_draw_for_all(rng, n, p):
-    """Tempting because rng.random() gives a number, and NumPy spreads it."""
-    return np.full(n, float(rng.random() < p))
+SPEC.mistake(
+    "drops_with_p",
+    "Ones and zeros are swapped: `p` is the probability to keep.",
+    change("<", ">="),
+    tempts="In dropout p is the probability to drop.",
+)
+SPEC.mistake(
+    "one_draw_for_all",
+    "All entries are equal: one number was drawn for all. Each entry needs its own.",
+    change("rng.random(n)", "rng.random(1).repeat(n)"),
+    tempts="rng.random() gives a number, and NumPy spreads it.",
+)
 
 
 @SPEC.alternative
