@@ -58,7 +58,7 @@ book-self-study: .venv/.stamp ## the book with folded solutions, for those who s
 
 browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
-	pytest $(side_by_side) --dist loadgroup -m browser
+	pytest $(side_by_side) --dist loadgroup -m browser tests/browser
 
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow

@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import pytest
 import specimen_book
@@ -28,11 +29,20 @@ FLAGS = [
 ]
 
 
-def pages() -> list[str]:
-    """Every page of the built book and its search, then the specimen's; one stand-in where nothing is built."""
+def pages() -> list[Any]:
+    """Every page of the built book and its search, then the specimen's; one stand-in where nothing is built.
+
+    Tests of a group run in one worker, so that what they share is made once: here the specimen.
+    """
     found = sorted(path.relative_to(SITE).as_posix() for path in SITE.glob("book/**/*.html"))
     course = [*found, "search.html"] if found else ["(no page)"]
-    return [*(f"course:{page}" for page in course), *(f"specimen:{page}" for page in specimen_book.pages())]
+    return [
+        *(pytest.param(f"course:{page}") for page in course),
+        *(
+            pytest.param(f"specimen:{page}", marks=pytest.mark.xdist_group("specimen"))
+            for page in specimen_book.pages()
+        ),
+    ]
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
