@@ -6,7 +6,7 @@ import pytest
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
 from playwright.sync_api import Browser, Page, expect
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("specimen")]
+pytestmark = pytest.mark.browser
 
 PAGE = "book/elements.html"
 

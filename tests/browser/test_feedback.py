@@ -18,7 +18,7 @@ from grader.record import load_messages, load_spec
 from grader.released import Released
 from grader.verdict import CaseResult, Problem
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("feedback")]
+pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
 EVIL = (

@@ -19,7 +19,7 @@ from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.manifest import Chapter, load_manifest
 from grader.release import cell_source, instructor_notebook, notebook_bytes, student_notebook
 
-pytestmark = [pytest.mark.browser, pytest.mark.xdist_group("formgrader")]
+pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
 PATIENCE = 30_000  # ms: formgrader's pages ask the server for what they show
