@@ -16,8 +16,8 @@ BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
 extras := [torch,book,autograde,dask,postgres,dev]
-# A file of tests stays with one worker, so that what its tests share is made once; pages are dealt one by one.
-side_by_side := -n auto --maxprocesses 8
+# A file of tests stays with one worker, so that what its tests share is made once (pages: tests/browser/conftest.py).
+side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
 
 .PHONY: help course test walls book book-self-study browser slow bench constraints clean
@@ -43,7 +43,7 @@ test: .venv/.stamp walls ## lint, types, tests, and what must be true of the cou
 	ruff check .
 	ruff format --check .
 	mypy
-	pytest $(side_by_side) --dist loadfile --no-loadscope-reorder -m 'not browser and not slow'
+	pytest $(side_by_side) --no-loadscope-reorder -m 'not browser and not slow'
 	grader lint
 
 walls: ## what the sandbox around students' code is made of
@@ -58,7 +58,7 @@ book-self-study: .venv/.stamp ## the book with folded solutions, for those who s
 
 browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
-	pytest $(side_by_side) --dist loadgroup -m browser
+	pytest $(side_by_side) -m browser tests/browser
 
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow

@@ -11,6 +11,7 @@ import pytest
 import grader.student
 from grader.author.record import load_messages, load_spec, make_checks
 from grader.author.spec import Spec
+from grader.autograde.imports import skip_iri_grammar
 from grader.checking.case import Checks
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
@@ -18,6 +19,7 @@ from grader.manifest import Place, load_manifest
 from grader.messages import Messages
 
 ROOT = Path(__file__).parents[1]
+skip_iri_grammar()
 
 
 @dataclass(frozen=True)

@@ -14,6 +14,7 @@ import pytest
 import specimen_book
 from opened import Address
 from playwright.sync_api import Browser, sync_playwright
+from xdist.scheduler import LoadScopeScheduling
 
 ROOT = Path(__file__).parents[2]
 SITE = ROOT / "build" / "book" / "_build" / "html"
@@ -26,6 +27,26 @@ FLAGS = [
     "--disable-component-update",
     "--disable-sync",
 ]
+
+
+class _Dealt(LoadScopeScheduling):
+    """What workers are handed: the files of tests, as what a file's tests share is made once, all that looks at the
+    specimen, and the pages of the course one by one.
+
+    pytest-xdist's own way, `--dist loadgroup`, does nothing with pytest 9.2 (pytest-xdist#1386).
+    """
+
+    def _split_scope(self, nodeid: str) -> str:
+        if "[course:" in nodeid:
+            return nodeid
+        if "[specimen:" in nodeid or "test_elements_opened" in nodeid:
+            return "specimen"
+        return nodeid.partition("::")[0]
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_make_scheduler(config: pytest.Config, log: object) -> LoadScopeScheduling:
+    return _Dealt(config, log)
 
 
 def pages() -> list[str]:
