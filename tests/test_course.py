@@ -113,14 +113,6 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     ),
     (
         "misconceptions_are_named",
-        lambda root: add(
-            root / CHECKS / "rnn_step.py",
-            "\n\n@SPEC.misconception()\ndef kept(x_t, h_prev, W_xh, W_hh, b_h):\n    return h_prev\n",
-        ),
-        "kept has no docstring",
-    ),
-    (
-        "misconceptions_are_named",
         lambda root: edit(root / CHECKS / "rnn_step.py", "    tempts=", '    keeps=["result"],\n    tempts='),
         "by its `keeps` it is due 2",
     ),
@@ -128,11 +120,6 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         "why_is_told",
         lambda root: edit(root / CHECKS / "rnn_step.py", 'why="""\nInputs', 'driver="call" or """\nInputs'),
         "has no `why`",
-    ),
-    (
-        "messages_are_complete",
-        lambda root: add(root / CHECKS / "rnn_step.md", "\n## Mistake: no_basis\n\nNo spec knows it.\n"),
-        "'## Mistake: no_basis' belongs to no misconception",
     ),
     (
         "cases_are_telling",

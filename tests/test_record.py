@@ -216,6 +216,16 @@ def edit(course, name, old, new):
         (lambda c: edit(c, "apply_twice.py", "    oracle=oracle,\n", ""), SpecError, "either an oracle or a file"),
         (lambda c: edit(c, "apply_twice.py", "f(np.eye(n))", "f(np.eye(n + 1))"), SpecError, "its oracle raises"),
         (lambda c: edit(c, "apply_twice.md", "## Hint 2", "## Tip 2"), MessageError, "apply_twice.md: "),
+        (
+            lambda c: edit(c, "keep_mask_judge.py", '{"drops', '{"a": None, "drops'),
+            SpecError,
+            "the spec has no mistake 'a'",
+        ),
+        (
+            lambda c: edit(c, "keep_mask_judge.py", '"drops_with_p": _dropped, ', ""),
+            SpecError,
+            "no entry 'drops_with_p'",
+        ),
     ],
 )
 def test_a_bad_spec_stops_the_release_and_says_why(course, data, spoil, error, says):

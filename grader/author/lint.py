@@ -199,32 +199,20 @@ def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def misconceptions_are_named(subject: Subject) -> list[str]:
-    """Every misconception fails, is named, says why it tempts, and earns what its author says."""
+    """Every mistake fails in each way to make it, is named, and earns what its author says."""
     shares = {facet.name: facet.share for facet in subject.spec.facets}
     points = subject.place.exercise.points
     problems = []
     for name, entry in subject.spec.misconceptions.items():
-        due = points * sum(shares.get(kept, float("nan")) for kept in entry.keeps) / sum(shares.values())
+        due = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number, function in enumerate(entry.variants, 1):
-            what = f"{name}, way {number}," if function.__name__ == subject.place.exercise.id else function.__name__
-            if not entry.tempts:
-                problems.append(f"{what} has no docstring; say there why it tempts")
             for verdict in subject.verdicts(function):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if verdict or found != name:
-                    problems.append(f"{what} is not named {name!r}, but {found!r}:\n{verdict_text(verdict)}")
+                    problems.append(f"{name}, way {number}, is not named, but {found!r}:\n{verdict_text(verdict)}")
                 elif not abs(verdict.earned - due) < 1e-9:
-                    problems.append(f"{what} earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
+                    problems.append(f"{name}, way {number}, earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
     return problems
-
-
-def messages_are_complete(subject: Subject) -> list[str]:
-    """Three hints, and one message for each misconception."""
-    own = subject.checks[0].own
-    due = set(subject.spec.misconceptions) | (set(own.matches) if own else set())
-    told = set(subject.messages.mistakes)
-    problems = [f"no '## Mistake: {name}' in the messages" for name in sorted(due - told)]
-    return problems + [f"'## Mistake: {name}' belongs to no misconception" for name in sorted(told - due)]
 
 
 def why_is_told(subject: Subject) -> list[str]:
@@ -311,7 +299,6 @@ EXERCISE_RULES = (
     right_ones_pass,
     stub_is_not_implemented,
     misconceptions_are_named,
-    messages_are_complete,
     why_is_told,
     cases_are_telling,
     page_links_to_it,

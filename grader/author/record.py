@@ -95,12 +95,15 @@ def load_messages(root: Path, place: Place) -> Messages:
 
 
 def messages_text(root: Path, place: Place, spec: Spec) -> str:
-    """Hints and messages as they are shipped, in one Markdown text. Raises SpecError."""
+    """Hints and messages as they are shipped, in one Markdown text. Raises SpecError, MessageError."""
     path = _hints_path(root, place)
     if not path.exists():
         raise SpecError(f"{path}: is missing; write three hints there")
-    told = [f"## Mistake: {entry.id}\n\n{entry.message}\n" for entry in spec.misconceptions.values() if entry.message]
-    return "\n".join([path.read_text("utf-8"), *told])
+    hints = path.read_text("utf-8")
+    for name in parse_messages(hints, str(path)).mistakes:
+        raise SpecError(f"{path}: remove the heading 'Mistake: {name}'; the message stands in `SPEC.mistake(…)`")
+    told = [f"## Mistake: {entry.id}\n\n{entry.message}\n" for entry in spec.misconceptions.values()]
+    return "\n".join([hints, *told])
 
 
 def _hints_path(root: Path, place: Place) -> Path:
@@ -157,6 +160,10 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
         raise SpecError(
             f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both"
         )
+    if own is not None:
+        for mistake in sorted(set(own.matches) ^ set(spec.misconceptions)):
+            lacking = "the spec has no mistake" if mistake in own.matches else "`MATCHES` has no entry"
+            raise SpecError(f"{own_path}: {lacking} {mistake!r}; the names of both must be the same")
     generated = spec.cases(np.random.default_rng([seed, zlib.crc32(name.encode())]))
     cases = tuple([spec.example, *generated] if example else generated)
     for case in cases:
@@ -278,26 +285,12 @@ def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
     files = {
         data / CASES.format(name): encode(cases_tree(checks)),
         outputs: _settled(outputs, encode(outputs_tree(checks)), checks.tolerance),
-        data / MESSAGES.format(name): _shipped_messages(root, place, checks).encode(),
+        data / MESSAGES.format(name): messages_text(root, place, load_spec(root, place)).encode(),
     }
     own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
     if own_path.exists():
         files[data / own_path.name] = own_path.read_bytes()
     return files
-
-
-def _shipped_messages(root: Path, place: Place, checks: Checks) -> str:
-    """Hints and messages. Every mistake that can be named has its message and no message is left over: a slip stops
-    the release, not a student.
-    """
-    text = messages_text(root, place, load_spec(root, place))
-    path = _hints_path(root, place)
-    told = set(parse_messages(text, str(path)).mistakes)
-    due = set(checks.own.matches if checks.own else checks.misconceptions)
-    for name in sorted(due ^ told):
-        what = "add the heading" if name in due else "no misconception has that name; rename or remove the heading"
-        raise SpecError(f"{path}: {what} '## Mistake: {name}'")
-    return text
 
 
 def _settled(path: Path, new: bytes, tolerance: Tolerance) -> bytes:

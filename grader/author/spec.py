@@ -19,7 +19,6 @@ The module defines `SPEC = Spec(...)` and hangs its mistakes and alternatives on
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
@@ -37,7 +36,7 @@ __all__ = [
     "Case",
     "Facet",
     "Fixture",
-    "Misconception",
+    "Mistake",
     "Observation",
     "Output",
     "OwnJudge",
@@ -66,7 +65,7 @@ def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 
 @dataclass
-class Misconception:
+class Mistake:
     """A named mistake: what a student reads of it, why it tempts, the facets that one who makes it still earns, and
     the ways to make it: changes to the reference solution, and functions.
 
@@ -102,7 +101,7 @@ class Spec:
     tolerance: Tolerance = DEFAULT_TOLERANCE
     driver: str = "call"
     why: str = ""
-    misconceptions: dict[str, Misconception] = field(default_factory=dict)
+    misconceptions: dict[str, Mistake] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def mistake(
@@ -130,7 +129,7 @@ class Spec:
         ):
             if wrong:
                 raise ValueError(f"mistake {name!r}: {what}")
-        entry = Misconception(name, message, tempts, tuple(keeps), list(ways))
+        entry = Mistake(name, message, tempts, tuple(keeps), list(ways))
         self.misconceptions[name] = entry
 
         def one_more_way(function: Function) -> Function:
@@ -138,18 +137,6 @@ class Spec:
             return function
 
         return one_more_way
-
-    def misconception(self, name: str | None = None, keeps: Sequence[str] = ()) -> Callable[[Function], Function]:
-        """Register a wrong implementation under its function's name, or as one more variant of `name`."""
-
-        def register(function: Function) -> Function:
-            key = name or function.__name__
-            tempts = inspect.getdoc(function) or ""
-            entry = self.misconceptions.setdefault(key, Misconception(key, "", tempts, tuple(keeps), []))
-            entry.ways.append(function)
-            return function
-
-        return register
 
     def alternative(self, function: Function) -> Function:
         """Register another right implementation."""

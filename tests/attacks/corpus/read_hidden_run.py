@@ -14,7 +14,7 @@ def rnn_step(**inputs):
         if isinstance(thing, dict):
             names |= {key for key in thing if isinstance(key, str)}
             arrays += [value for value in thing.values() if isinstance(value, np.ndarray)]
-        if type(thing).__name__ in ("Checks", "Verdict", "Facet", "Misconception"):
+        if type(thing).__name__ in ("Checks", "Verdict", "Facet", "Mistake"):
             return won(thing)
     if names & {"expected", "misconceptions"}:
         return won(names)
