@@ -84,6 +84,12 @@ def test_what_exercises_share_is_read_once(tmp_path: Path, monkeypatch: pytest.M
     assert len(given) == len(set(given))
 
 
+def test_slips_that_no_case_tells_apart_are_told_and_are_no_problem() -> None:
+    told = [(what, found) for what, found in lint_course(ROOT, "rnn_step") if "For information" in what]
+    assert [found for _, found in told] == [[]]
+    assert "zeros x_t | zeros W_xh; " in told[0][0]
+
+
 BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "right_ones_pass",

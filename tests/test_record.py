@@ -79,6 +79,19 @@ def test_outputs_that_agree_keep_their_old_bytes(data):
     assert contents(data) == before
 
 
+@pytest.mark.parametrize(("by", "kept"), [(1e-7, True), (1e-3, False)])
+def test_marks_keep_their_old_bytes_to_the_precision_of_float32(data, by, kept):
+    record(DEMO, data)
+    tree = decode((data / OUTPUTS).read_bytes())
+    assert tree["marks"].dtype == np.float32
+    assert np.nansum(np.abs(tree["marks"])) > 0
+    tree["marks"] = (tree["marks"] * (1 + by)).astype("f4")
+    (data / OUTPUTS).write_bytes(encode(tree))
+    before = contents(data)
+    changed = [path.name for path in record(DEMO, data)]
+    assert (changed, contents(data) == before) == ([], True) if kept else ([OUTPUTS], False)
+
+
 def test_outputs_that_differ_are_written_anew(data):
     record(DEMO, data)
     original = contents(data)

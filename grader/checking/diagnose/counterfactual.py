@@ -81,6 +81,8 @@ def mistaken_input(
     problems = [problem for result in results for problem in result.problems]
     if not checks.counterfactuals or any(problem.kind == "changed" for problem in problems):
         return None
+    if by_output and len(checks.outputs) == 1:
+        return None
     ours, _ = marks(checks, observations)
     due, spread = marks(checks, checks.expected)
     theirs = np.stack([c.marks for c in checks.counterfactuals]).astype(np.float64)  # (slips, cases, outputs)
