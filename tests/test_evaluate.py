@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.cases import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
-from grader.codec import Raised
+from grader.codec import Line, Raised
 from grader.evaluate import evaluate, observe
 from grader.manifest import Chapter, Exercise, Notebook, Place
 from grader.render.rows import noted
@@ -101,7 +101,7 @@ def test_every_case_is_in_the_verdict():
 
 
 def raised(*names):
-    lines = tuple(f"line {n}, in {name}: something" for n, name in enumerate(names))
+    lines = tuple(Line(n, name, "something") for n, name in enumerate(names))
     return tuple(Observation(raised=Raised("NotImplementedError", "", lines)) for _ in CASES)
 
 

@@ -32,7 +32,7 @@ from grader.autograde.processes import WorkerError
 from grader.autograde.runner import run_submission
 from grader.autograde.score import request_for
 from grader.cases import Observation, observation_tree
-from grader.codec import MAX_BYTES, CodecError, Opaque, Raised, encode
+from grader.codec import MAX_BYTES, CodecError, Line, Opaque, Raised, encode
 from grader.evaluate import evaluate
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
@@ -40,7 +40,7 @@ from grader.render.text import verdict_text
 FRAMES = [
     Ready(),
     Begin(0),
-    End(0, "ü" * 10, "3", Raised("ValueError", "no", ("line 1, in f: raise",))),
+    End(0, "ü" * 10, "3", Raised("ValueError", "no", (Line(1, "f", "raise"),))),
     Observed(3, Observation(np.arange(6.0).reshape(2, 3), None, ("x",), {"step": [{"h": np.zeros(2)}]})),
     Done(),
 ]
@@ -101,6 +101,7 @@ END = {"is": "end", "cell": 1, "printed": "", "value": None, "raised": None}
                 {**END, "raised": "ValueError"},
                 {**END, "raised": {"is": "opaque", "type": "ValueError"}},
                 {**END, "raised": {"is": "raised", "type": "ValueError", "text": 3}},
+                {**END, "raised": {"is": "raised", "type": "ValueError", "text": "", "lines": ["line 1, in f: raise"]}},
                 {**END, "more": 1},
                 {**observed(), "case": None},
                 {**observed(), "more": 1},
