@@ -7,7 +7,7 @@ from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observa
 from grader.checking.fixtures import BUILDERS
 from grader.checking.judge import apart, call_text, close, compare, describe, judge, returned_text
 from grader.checking.verdict import Problem
-from grader.codec import Fixture, Opaque, Raised, freeze
+from grader.codec import Fixture, Line, Opaque, Raised, freeze
 
 RNG = np.random.default_rng(11)
 H = RNG.normal(size=(2, 5, 3))
@@ -281,13 +281,13 @@ def test_none_is_told_as_a_missing_return():
 
 
 def test_an_exception_is_told_with_its_lines():
-    lines = ("line 2, in f: raise",)
-    assert judged(Observation(raised=Raised("E", "no", lines))) == (Problem("raised", "E: no", lines=lines),)
+    raised = Raised("E", "no", (Line(2, "f", "raise"),))
+    assert judged(Observation(raised=raised)) == (Problem("raised", "E: no", lines=("line 2, in f: raise",)),)
     assert judged(Observation(raised=Raised("E", " \n"))) == (Problem("raised", "E"),)
 
 
 def test_an_exception_out_of_a_hostile_process_is_cut():
-    (found,) = judged(Observation(raised=Raised("E" * 10**5, "x" * 10**6, ("l",) * 10**4)))
+    (found,) = judged(Observation(raised=Raised("E" * 10**5, "x" * 10**6, (Line(1, "f", "l"),) * 10**4)))
     assert len(found.text) <= 2000
     assert len(found.lines) <= 3
 

@@ -50,7 +50,7 @@ def diagnose(
             if len(names) == 1:
                 explained = [facet for facet, others in found if others == names]
                 return Diagnosis(names[0], (_about(explained) if checks.own is None else "") + texts.get(names[0], ""))
-    if wrong_needs and _may_come_from_below(results, wrong_needs):
+    if wrong_needs and _may_come_from_below(observations, results, wrong_needs):
         return _mend_first(wrong_needs)
     if any(fitting):
         return None
@@ -100,14 +100,14 @@ def _numbers(value: Any) -> list[Any]:
     return [value] if _is_real(value) else []
 
 
-def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:
+def _may_come_from_below(
+    observations: tuple[Observation, ...], results: tuple[CaseResult, ...], wrong_needs: Sequence[str]
+) -> bool:
     """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
-    problems = [problem for result in results for problem in result.problems]
-    return bool(problems) and all(
-        problem.kind in ("values", "not_finite")
-        or (problem.kind == "raised" and any(f", in {name}:" in line for line in problem.lines for name in wrong_needs))
-        for problem in problems
-    )
+    kinds = {problem.kind for result in results for problem in result.problems}
+    raised = [observation.raised for observation in observations if observation.raised is not None]
+    from_below = all(any(line.function in wrong_needs for line in each.lines) for each in raised)
+    return bool(kinds) and kinds <= {"values", "not_finite", "raised"} and from_below
 
 
 def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:

@@ -39,7 +39,7 @@ def problems_of_call(observation: Observation) -> list[Problem]:
     if observation.raised is not None:
         raised = observation.raised
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
-        return [Problem("raised", text[:MAX_TEXT], lines=raised.lines[-3:])]
+        return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-3:]))]
     if observation.result is None:
         return [Problem("none", "a result, and None came back: does the function end with `return`?")]
     return []
