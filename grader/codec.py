@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 import numpy as np
@@ -30,12 +30,25 @@ class CodecError(ValueError):
     """These bytes are not a tree, or this tree is too large or too deep to encode."""
 
 
+class Line(msgspec.Struct, frozen=True):
+    """A line of a traceback: its number in its cell or file, the function it stands in, and its source."""
+
+    number: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
+    function: str
+    source: str
+
+    @property
+    def text(self) -> str:
+        """'line 2, in f: return x'."""
+        return f"line {self.number}, in {self.function}: {self.source}"
+
+
 class Raised(msgspec.Struct, frozen=True, tag_field="is", tag="raised"):
     """An exception: its type's name, its text, and the student's own lines of its traceback."""
 
     type: str
     text: str
-    lines: tuple[str, ...] = ()
+    lines: tuple[Line, ...] = ()
 
 
 class Opaque(msgspec.Struct, frozen=True, tag_field="is", tag="opaque"):
@@ -178,8 +191,9 @@ def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
         items = dict.items(value)
         return _Dict([(_key_node(key, budget, depth + 1), _to_node(item, budget, depth + 1)) for key, item in items])
     match value:
-        case Raised(str() as name, str() as text, tuple() as lines):
-            return Raised(readable(name), readable(text), tuple(readable(str(line)) for line in lines[:MAX_DEPTH]))
+        case Raised(str() as name, str() as text, tuple() as lines) if all(map(_is_line, lines)):
+            kept = (Line(line.number, readable(line.function), readable(line.source)) for line in lines[:MAX_DEPTH])
+            return Raised(readable(name), readable(text), tuple(kept))
         case Opaque(str() as name, str() as text):
             return Opaque(readable(name), readable(text))
         case Fixture(str() as name, dict() as params):
@@ -202,6 +216,13 @@ def _opaque(value: Any) -> Opaque:
 def _is_tensor(value: object) -> bool:
     tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # whoever has a tensor has imported torch
     return isinstance(tensor, type) and isinstance(value, tensor)
+
+
+def _is_line(value: object) -> bool:
+    match value:
+        case Line(number, str(), str()):
+            return type(number) is int and 0 <= number < 2**31
+    return False
 
 
 def _int_node(value: int) -> int | _Int:

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from grader.checking.case import WHOLE, Case, Facet, Observation, Output, observation_from_tree, observation_tree
-from grader.codec import CodecError, Raised, decode, encode
+from grader.codec import CodecError, Line, Raised, decode, encode
 
 CASE = Case({"B": 2, "T": 1}, {"x": np.zeros((2, 1))}, "T = 1")
 
@@ -34,7 +34,7 @@ def test_what_a_facet_covers(facet, output, covered):
 OBSERVATIONS = [
     Observation(),
     Observation(result=(1.5, [None])),
-    Observation(raised=Raised("ValueError", "no", ("line 1, in f: x",)), changed=("x", "h")),
+    Observation(raised=Raised("ValueError", "no", (Line(1, "f", "x"),)), changed=("x", "h")),
     Observation(result=0, calls={"f": [{"x": 1}, {"x": 2}], "g": []}),
 ]
 

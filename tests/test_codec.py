@@ -18,6 +18,7 @@ from grader.codec import (
     MAX_NODES,
     CodecError,
     Fixture,
+    Line,
     Opaque,
     Raised,
     decode,
@@ -77,7 +78,7 @@ VALUES = {
     "big-endian": np.arange(3, dtype=">f8"),
     "read-only": np.frombuffer(b"\0" * 16),
     "32 dimensions": np.ones((1,) * 32),
-    "raised": Raised("ValueError", "no", ("line 1, in f: x",)),
+    "raised": Raised("ValueError", "no", (Line(1, "f", "x"),)),
     "opaque": Opaque("generator"),
     "fixture": Fixture("affine", {"weight": np.eye(2), "bias": [1, (2, None)]}),
     "nested": ({"a": [np.float32(1.5), (np.int8(3), True)]}, [Raised("E", "")]),
@@ -233,12 +234,14 @@ def test_a_subclass_of_list_or_dict_is_read_as_the_list_or_dict_it_is():
 
 
 def test_text_that_utf8_cannot_write_is_still_carried():
-    value = ["\ud800", Raised("E\ud800", "\udfff", ("\ud800",)), Opaque("\ud800")]
-    assert decode(encode(value)) == freeze(value) == ["?", Raised("E?", "?", ("?",)), Opaque("?")]
+    value = ["\ud800", Raised("E\ud800", "\udfff", (Line(1, "\ud800", "\udfff"),)), Opaque("\ud800")]
+    assert decode(encode(value)) == freeze(value) == ["?", Raised("E?", "?", (Line(1, "?", "?"),)), Opaque("?")]
     assert readable("x" * 5000) == "x" * 2000
 
 
 def test_marks_with_wrong_contents_are_values_of_an_unknown_type():
+    lines = "line 1", Line("1", "f", ""), Line(True, "f", ""), Line(2**31, "f", ""), Line(1, None, "")
+    assert freeze([Raised("E", "", (line,)) for line in lines]) == [Opaque("Raised")] * len(lines)
     assert freeze([Raised(object(), 3), Opaque(None), Fixture(3, {}), Fixture("rng", [])]) == [
         Opaque("Raised"),
         Opaque("Opaque"),
@@ -351,7 +354,9 @@ def test_what_is_no_tree_is_a_codec_error(name):
         decode(BAD[name])
 
 
-SAMPLE = encode({"x": np.arange(6.0).reshape(2, 3), "calls": [(1, "two", None, 2**80)], "r": Raised("E", "t", ("l",))})
+SAMPLE = encode(
+    {"x": np.arange(6.0).reshape(2, 3), "calls": [(1, "two", None, 2**80)], "r": Raised("E", "t", (Line(3, "f", "l"),))}
+)
 
 
 @pytest.mark.parametrize("length", range(len(SAMPLE)))

@@ -12,7 +12,7 @@ from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.diagnose.order import _each_has_its_own
 from grader.checking.judge import judge
 from grader.checking.verdict import Problem
-from grader.codec import Raised, freeze
+from grader.codec import Line, Raised, freeze
 
 
 def telling(value):
@@ -253,7 +253,7 @@ def test_any_variant_may_fit():
 def test_a_mistake_that_raises_needs_a_case_that_returns():
     raised, other = Observation(raised=Raised("ValueError", "")), Observation(raised=Raised("TypeError", ""))
     made = checks([ORDINARY, ORDINARY], H, [1.0, 1.0], {"first": [[raised, 2.0]]})
-    assert diagnosed(made, [Observation(raised=Raised("ValueError", "text", ("line",))), 2.0]) == "first"
+    assert diagnosed(made, [Observation(raised=Raised("ValueError", "text", (Line(1, "f", "line"),))), 2.0]) == "first"
     assert diagnosed(made, [other, 2.0]) is None
     assert diagnosed(made, [2.0, 2.0]) is None
     assert diagnosed(made, [raised, 3.0]) is None

@@ -9,7 +9,7 @@ import pytest
 
 from grader.checking.case import Case, Observation
 from grader.checking.drivers import call, drive
-from grader.codec import Opaque, Raised
+from grader.codec import Line, Opaque, Raised
 
 CASE = Case({"N": 3}, {"x": np.array([1.0, 2.0, 3.0]), "w": np.ones((3, 2)), "names": ["a", {"b": 1}]})
 
@@ -90,7 +90,8 @@ def test_what_cannot_be_called_says_what_is_due(thing, kind):
 def test_a_type_error_inside_the_function_is_the_functions_own():
     raised = call(students("def f(x, w, names):\n    return len(x, w)"), CASE).raised
     assert "len() takes exactly one argument" in raised.text
-    assert raised.lines == ("line 2, in f: return len(x, w)",)
+    assert raised.lines == (Line(2, "f", "return len(x, w)"),)
+    assert raised.lines[0].text == "line 2, in f: return len(x, w)"
 
 
 class Sad(BaseException):
@@ -155,8 +156,8 @@ def test_the_traceback_shows_the_students_lines_alone():
     raised = call(function, CASE).raised
     assert raised.type == "LinAlgError"
     assert raised.lines == (
-        "line 7, in f: return inner(y)",
-        "line 3, in inner: return np.linalg.inv(x)  # raises deep in NumPy",
+        Line(7, "f", "return inner(y)"),
+        Line(3, "inner", "return np.linalg.inv(x)  # raises deep in NumPy"),
     )
 
 

@@ -5,7 +5,7 @@ import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
 from grader.checking.evaluate import evaluate, observe
-from grader.codec import Raised
+from grader.codec import Line, Raised
 from grader.manifest import Chapter, Exercise, Notebook, Place
 from grader.render.rows import noted
 from grader.render.text import verdict_text
@@ -101,7 +101,7 @@ def test_every_case_is_in_the_verdict():
 
 
 def raised(*names):
-    lines = tuple(f"line {n}, in {name}: something" for n, name in enumerate(names))
+    lines = tuple(Line(n, name, "something") for n, name in enumerate(names))
     return tuple(Observation(raised=Raised("NotImplementedError", "", lines)) for _ in CASES)
 
 

@@ -11,7 +11,7 @@ from grader.checking.compare import agree, close, compare
 from grader.checking.describe import describe
 from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
-from grader.codec import Opaque, Raised, freeze
+from grader.codec import Line, Opaque, Raised, freeze
 from grader.render.rows import harmless
 
 RNG = np.random.default_rng(11)
@@ -466,13 +466,13 @@ def test_none_may_be_due():
 
 
 def test_an_exception_is_told_with_its_lines():
-    lines = ("line 2, in f: raise",)
-    assert judged(Observation(raised=Raised("E", "no", lines))) == (Problem("raised", "E: no", lines=lines),)
+    raised = Raised("E", "no", (Line(2, "f", "raise"),))
+    assert judged(Observation(raised=raised)) == (Problem("raised", "E: no", lines=("line 2, in f: raise",)),)
     assert judged(Observation(raised=Raised("E", " \n"))) == (Problem("raised", "E"),)
 
 
 def test_an_exception_out_of_a_hostile_process_is_cut():
-    (found,) = judged(Observation(raised=Raised("E" * 10**5, "x" * 10**6, ("l",) * 10**4)))
+    (found,) = judged(Observation(raised=Raised("E" * 10**5, "x" * 10**6, (Line(1, "f", "l"),) * 10**4)))
     assert len(found.text) <= 2000
     assert len(found.lines) <= 3
 

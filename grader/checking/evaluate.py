@@ -96,6 +96,6 @@ def verdict(
 
 def _unimplemented(place: Place, checks: Checks, observations: tuple[Observation, ...]) -> Verdict:
     raised = observations[0].raised
-    names = [line.partition(", in ")[2].partition(":")[0] for line in raised.lines] if raised is not None else []
+    names = [line.function for line in raised.lines] if raised is not None else []
     calls_another = checks.id in names and names[-1] != checks.id
     return verdict(place, "unimplemented", unwritten=names[-1] if calls_another else "")

@@ -42,7 +42,7 @@ def problems_of_call(observation: Observation, none_is_due: bool) -> list[Proble
     if observation.raised is not None:
         raised = observation.raised
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
-        return [Problem("raised", text[:MAX_TEXT], lines=raised.lines[-3:])]
+        return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-3:]))]
     if observation.result is None and not none_is_due:
         return [Problem("none", "a result, and None came back: does the function end with `return`?")]
     return []

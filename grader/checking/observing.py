@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.fixtures import Builders
-from grader.codec import CodecError, Fixture, Opaque, Raised, encode, freeze, readable
+from grader.codec import CodecError, Fixture, Line, Opaque, Raised, encode, freeze, readable
 
 _NOT_THE_STUDENTS = (
     "<frozen",
@@ -141,7 +141,7 @@ def caught(error: BaseException) -> Raised:
         if not frame.f_code.co_filename.startswith(_NOT_THE_STUDENTS)
     ]
     lines = tuple(
-        readable(f"line {line}, in {code.co_name}: {linecache.getline(code.co_filename, line).strip()}")
+        Line(line, readable(code.co_name), readable(linecache.getline(code.co_filename, line).strip()))
         for code, line in frames[-3:]
     )
     return Raised(readable(type(error).__name__), readable(text[:500]), lines)

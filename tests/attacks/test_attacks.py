@@ -183,7 +183,7 @@ def words_of(outcome, observations):
     for end in outcome.ends.values():
         yield from (f"{text[:1000]} … {text[-1000:]}" for text in (end.printed, end.value) if text)
     raised = [each.raised for each in (*outcome.ends.values(), *observations) if each.raised]
-    yield from dict.fromkeys(f"{each.type}: {each.text} {each.lines}" for each in raised)
+    yield from dict.fromkeys(f"{each.type}: {each.text} {[line.text for line in each.lines]}" for each in raised)
     results = [each.result for each in observations if not isinstance(each.result, np.ndarray)]
     yield from dict.fromkeys(str(result)[:500] for result in results if result is not None)
     yield from (f"fault in cell {fault.cell}: {fault.kind}, {fault.text}" for fault in outcome.faults)

@@ -33,14 +33,14 @@ from grader.autograde.running.processes import WorkerError
 from grader.autograde.running.runner import run_submission
 from grader.checking.case import Observation, observation_tree
 from grader.checking.evaluate import evaluate
-from grader.codec import MAX_BYTES, CodecError, Opaque, Raised, encode
+from grader.codec import MAX_BYTES, CodecError, Line, Opaque, Raised, encode
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
 
 FRAMES = [
     Ready(),
     Begin(0),
-    End(0, "ü" * 10, "3", Raised("ValueError", "no", ("line 1, in f: raise",))),
+    End(0, "ü" * 10, "3", Raised("ValueError", "no", (Line(1, "f", "raise"),))),
     Observed(3, Observation(np.arange(6.0).reshape(2, 3), None, ("x",), {"step": [{"h": np.zeros(2)}]})),
     Done(),
 ]
@@ -101,6 +101,7 @@ END = {"is": "end", "cell": 1, "printed": "", "value": None, "raised": None}
                 {**END, "raised": "ValueError"},
                 {**END, "raised": {"is": "opaque", "type": "ValueError"}},
                 {**END, "raised": {"is": "raised", "type": "ValueError", "text": 3}},
+                {**END, "raised": {"is": "raised", "type": "ValueError", "text": "", "lines": ["line 1, in f: raise"]}},
                 {**END, "more": 1},
                 {**observed(), "case": None},
                 {**observed(), "more": 1},

@@ -183,7 +183,7 @@ def _outputs(end: End | None, fault: Fault | None) -> list[Any]:
         outputs.append(_output("execute_result", data={"text/plain": end.value}, execution_count=None))
     if end.raised is not None:
         raised = end.raised
-        lines = [*raised.lines, f"{raised.type}: {raised.text}"]
+        lines = [*(line.text for line in raised.lines), f"{raised.type}: {raised.text}"]
         outputs.append(_output("error", ename=raised.type, evalue=raised.text, traceback=lines))
     return outputs
 

@@ -33,7 +33,7 @@ from grader.autograde.inside.frames import (
 )
 from grader.autograde.running.processes import START_SECONDS, Descriptors, Starter, WorkerError
 from grader.checking.case import Observation
-from grader.codec import MAX_TEXT, CodecError, Raised
+from grader.codec import MAX_TEXT, CodecError, Line, Raised
 
 MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up
 
@@ -172,7 +172,8 @@ def _bounded(end: End, room: int) -> End:
     """What a cell showed, as much of it as an honest child would have sent."""
     raised = end.raised
     if raised is not None:
-        lines = tuple(line[:MAX_TEXT] for line in raised.lines[-MAX_LINES:])
+        kept = raised.lines[-MAX_LINES:]
+        lines = tuple(Line(line.number, line.function[:MAX_TEXT], line.source[:MAX_TEXT]) for line in kept)
         raised = Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines)
     value = None if end.value is None else end.value[:MAX_VALUE]
     return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised)

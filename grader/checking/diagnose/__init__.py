@@ -51,7 +51,7 @@ def diagnose(
             (name,) = mistakes
             explained = [other for other, others in found if list(others) == [name]]
             return Diagnosis(name, (about_facets(explained) if checks.own is None else "") + texts.get(name, ""))
-    if wrong_needs and _may_come_from_below(results, wrong_needs):
+    if wrong_needs and _may_come_from_below(observations, results, wrong_needs):
         return _mend_first(wrong_needs)
     evidence = checks, observations, results
     if any(mistakes for _, mistakes in found):
@@ -68,14 +68,14 @@ def diagnose(
     )
 
 
-def _may_come_from_below(results: tuple[CaseResult, ...], wrong_needs: Sequence[str]) -> bool:
+def _may_come_from_below(
+    observations: tuple[Observation, ...], results: tuple[CaseResult, ...], wrong_needs: Sequence[str]
+) -> bool:
     """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
-    problems = [problem for result in results for problem in result.problems]
-    return bool(problems) and all(
-        problem.kind in ("values", "not_finite")
-        or (problem.kind == "raised" and any(f", in {name}:" in line for line in problem.lines for name in wrong_needs))
-        for problem in problems
-    )
+    kinds = {problem.kind for result in results for problem in result.problems}
+    raised = [observation.raised for observation in observations if observation.raised is not None]
+    from_below = all(any(line.function in wrong_needs for line in each.lines) for each in raised)
+    return bool(kinds) and kinds <= {"values", "not_finite", "raised"} and from_below
 
 
 def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
