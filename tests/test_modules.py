@@ -208,7 +208,7 @@ def test_an_init_with_other_arguments_is_told():
 def test_an_init_that_forgets_its_base_shows_the_students_line():
     raised = observe(tagger(init=INIT_METHOD.replace("super().__init__()", "pass"))).raised
     assert raised.type == "AttributeError"
-    assert tuple(line.text for line in raised.lines) == (
+    assert [line.text for line in raised.lines] == (
         "line 4, in __init__: self.embedding = torch.nn.Embedding(vocab_size, embed_size)",
     )
 
@@ -235,7 +235,7 @@ def test_a_class_without_forward_is_not_mistaken_for_a_stub():
 def test_a_stub_is_not_implemented():
     raised = observe(tagger('raise NotImplementedError("Tagger: replace this line")')).raised
     assert raised.type == "NotImplementedError"
-    assert tuple(line.text for line in raised.lines) == (
+    assert [line.text for line in raised.lines] == (
         'line 10, in forward: raise NotImplementedError("Tagger: replace this line")',
     )
 
@@ -341,7 +341,8 @@ def test_a_weight_made_in_forward_is_told():
 def test_an_exception_shows_the_students_lines():
     raised = observe(tagger("x = self.embedding(ids)\nreturn self.head(x)")).raised
     assert raised.type == "RuntimeError"
-    assert tuple(line.text for line in raised.lines) == ("line 11, in forward: return self.head(x)",)
+    (line,) = raised.lines
+    assert line.text == "line 11, in forward: return self.head(x)"
 
 
 def test_an_interrupt_reaches_the_student():

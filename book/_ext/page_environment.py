@@ -88,7 +88,10 @@ def imported(root: Path, text: str) -> set[Path]:
 def shipped(root: Path) -> list[Path]:
     """What a student's `grader` consists of: its modules and the released data."""
     grader = root / "grader"
-    files = [*grader.glob("*.py"), *grader.glob("render/*.py"), *grader.glob("data/**/*")]
+    files = [
+        *grader.glob("*.py"),
+        *(path for room in ("checking", "render", "data") for path in grader.glob(f"{room}/**/*")),
+    ]
     return [path for path in files if path.is_file() and path.suffix != ".pyc"]
 
 
