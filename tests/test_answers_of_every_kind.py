@@ -18,6 +18,8 @@ from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Observa
 from grader.checking.evaluate import evaluate, observe
 from grader.codec import freeze
 from grader.manifest import Chapter, Exercise, Notebook, Place
+from grader.render.html import verdict_html
+from grader.render.text import verdict_text
 
 RNG = np.random.default_rng(7)
 EXERCISE = Exercise("answer", "An answer", 2.0, "page")
@@ -430,8 +432,8 @@ def verdict(kind: Kind, answers):
     """What is said to a student whose function gives these answers; nothing may be raised on the way to the report."""
     checks = checks_of(kind)
     found = evaluate(PLACE, checks, {"mistake": "A mistake."}, observe(checks, lambda n: answers[n]))
-    assert len(repr(found).splitlines()) <= 20
-    assert found._repr_html_()
+    assert len(verdict_text(found).splitlines()) <= 20
+    assert verdict_html(found)
     assert found.to_json()
     return found
 
@@ -572,7 +574,8 @@ def test_a_tensor_is_never_right_and_the_report_says_what_to_do(name):
         found = verdict(kind, answers)
         assert found.status == "failed"
         assert re.search(
-            r"got a torch tensor of shape \([\d, ]*\); `(\.item\(\)|\.detach\(\)\.numpy\(\))` makes", repr(found)
+            r"got a torch tensor of shape \([\d, ]*\); `(\.item\(\)|\.detach\(\)\.numpy\(\))` makes",
+            verdict_text(found),
         )
 
 

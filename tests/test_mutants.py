@@ -13,10 +13,10 @@ import pytest
 from grader.author.changes import define
 from grader.author.record import reference, reference_code, reference_module
 from grader.checking.case import WHOLE, Checks, Facet, Observation
+from grader.checking.compare import agree
 from grader.checking.diagnose import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.evaluate import evaluate, observe
-from grader.checking.judge import agree
 from grader.checking.verdict import Verdict
 from grader.manifest import load_manifest
 from tests.conftest import ROOT, Exercise, exercise

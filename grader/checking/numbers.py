@@ -27,7 +27,8 @@ def shown(number: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE
     """A number that came back, as Python writes it, in six digits; in more where they tell it from what is due."""
     if _is_exact(number):
         return str(number)
-    comparable = np.ndim(due) == 0 and np.asarray(due).dtype.kind in "iufc"
+    of_one = isinstance(due, int | float | complex | np.number) or (isinstance(due, np.ndarray) and due.ndim == 0)
+    comparable = of_one and np.asarray(due).dtype.kind in "iufc"
     digits = _digits_apart(number, np.asarray(due)[()], tolerance, DIGITS) if comparable else DIGITS
     return str(rounded(number, digits))
 

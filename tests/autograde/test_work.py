@@ -43,10 +43,10 @@ FUNCTIONS = {
     "None": (step(f"result = {RESULT}"), 0, "failed", None, "returned None"),
     "a list": (step(f"return {RESULT}.tolist()"), 0, "failed", None, "wrong type"),
     "NaN": (step(f"return {RESULT} * np.nan"), 0, "failed", None, "not finite"),
-    "wrong shape": (step(f"return {RESULT}[None]"), 0, "failed", None, "wrong shape"),
+    "wrong shape": (step(f"return {RESULT}[None]"), 0, "failed", "after: squeeze of axis=-3 missing", "wrong shape"),
     "float32": (step(f"return {RESULT}.astype(np.float32)"), 0, "failed", "float32", "float32"),
     "a view": (step(f"return np.asfortranarray({RESULT})[:, ::-1][:, ::-1]"), 2, "passed", None, "2 / 2"),
-    "its input": (step("return h_prev[:]"), 0, "failed", None, "values differ"),
+    "its input": (step("return h_prev[:]"), 0, "failed", "after: is h_prev", "values differ"),
     "changes its input": (
         step(f"result = {RESULT}\nh_prev[:] = result\nreturn result"),
         0,

@@ -7,9 +7,11 @@ import pytest
 import torch
 
 from grader.author.lint import lint_course
-from grader.author.notebooks import cell_source, student_notebook
+from grader.author.notebooks import student_notebook
+from grader.cells import cell_source
 from grader.checking.evaluate import evaluate, observe
 from grader.released import Released
+from grader.render.text import verdict_text
 from tests.answers_course import write_answers_course
 
 
@@ -60,7 +62,7 @@ def changed(root, name, old, new):
             "Gradient",
         ),
         ("Tagger", "self.dropout(h)), state.detach()", "self.dropout(h))", "2 results, `return logits, state`"),
-        ("Tagger", "state.detach()\n", "state.detach().numpy()\n", "got 'empty' (str), expected 'detached' (str)"),
+        ("Tagger", "state.detach()\n", "state.detach().numpy()\n", "got 'empty', expected 'detached'"),
         (
             "Tagger",
             "hidden_size, num_tags)\n\n",
@@ -71,23 +73,23 @@ def changed(root, name, old, new):
         ("Tagger", "ids, state=None", "ids, state", "`forward` must take (ids); yours takes (ids, state)"),
         ("Reader", "self.scores(state, keys)", "self.score(state, keys)", "AttributeError"),
         ("Reader", "sum(dim=1), weights", "sum(dim=1), weights.detach()", "right on all 4 cases"),
-        ("through_layers", "for layer in layers", "for layer in layers[:1]", "last: got 1 entries, expected 2"),
+        ("through_layers", "for layer in layers", "for layer in layers[:1]", "got 1 entries, expected 2"),
         ("through_layers", "    last = []", "    layers.reverse()\n    last = []", "`layers` is changed by the call"),
         ("follow", "step(y_prev, state)", "step(y_prev[0], state)", "y_prev has the shape (1,), and got ()"),
         ("train_line", 'params["w"] = params["w"] - lr', 'params["w"] -= lr', "`params` is changed by the call"),
     ],
 )
 def test_slips_are_told_in_words(root, check, name, old, new, says):
-    assert says in str(check(name, changed(root, name, old, new)))
+    assert says in verdict_text(check(name, changed(root, name, old, new)))
 
 
 def test_the_report_of_a_module_can_be_followed(root, check):
-    text = str(check("Tagger", changed(root, "Tagger", ", state.detach()", ", state")))
+    text = verdict_text(check("Tagger", changed(root, "Tagger", ", state.detach()", ", state")))
     called = text.partition("called")[2].partition("you returned")[0]
     pasted = {"torch": torch, "Tagger": changed(root, "Tagger", "state.detach()", "state.detach()")}
     exec(textwrap.dedent(" " * 17 + called.strip()), pasted)
     assert pasted["logits"].shape == (1, 2, 2)
-    assert "state: its value: got 'attached' (str), expected 'detached' (str)" in text
+    assert "state: got 'attached', expected 'detached'" in text
     assert "likely cause   The state still hangs on the graph of the call before." in text
 
 
