@@ -31,9 +31,8 @@ def cases(rng):
     for B, T, V in [(2, 5, 4), (3, 3, 3), (1, 4, 3), (4, 1, 5), (3, 2, 1)]:
         yield case({"B": B, "T": T, "V": V}, 2 * rng.normal(size=(B, T, V)), rng)
     large = "large logits"
-    yield case(
-        {"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)) + rng.choice([-1000, 1000], size=(2, 3, 1)), rng, large
-    )
+    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # in each batch some places of both kinds
+    yield case({"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)) + far_apart, rng, large)
     logits = rng.uniform(-1000, 1000, size=(2, 2, 5))
     targets = logits.argmin(axis=2)  # the network is sure of something else
     yield Case({"B": 2, "T": 2, "V": 5}, {"logits": logits, "targets": targets}, large)
@@ -185,36 +184,36 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "target_left_out",
-    "Only the logarithm of the sum is there, and the targets have no say. The logit of the id that came has to be taken "
-    "away from it.",
+    "Only the logarithm of the sum is there, and the targets have no say. The logit of the id that came has to be "
+    "taken away from it.",
     change(LOSS, "log_sum"),
     tempts="The logarithm of the sum is the hard part.",
 )
 SPEC.mistake(
     "largest_not_put_back",
-    "The largest logit is taken away inside the sum and still stands in the logit of the target. Take it away from both, "
-    "or add it again to the logarithm of the sum.",
+    "The largest logit is taken away inside the sum and still stands in the logit of the target. Take it away from "
+    "both, or add it again to the logarithm of the sum.",
     change("largest[:, :, 0] + ", ""),
     tempts="In a softmax the largest number may be taken away and forgotten.",
 )
 SPEC.mistake(
     "targets_for_rows",
-    "The targets are used as an index of the first axis, the batch: `a[targets]` takes whole sequences. At each place the "
-    "target is an index of the last axis.",
+    "The targets are used as an index of the first axis, the batch: `a[targets]` takes whole sequences. At each place "
+    "the target is an index of the last axis.",
     change(PICKED, "(logits - log_sum[:, :, None])[targets]", (LOSS, "-picked")),
     tempts="`log_p[targets]` reads well.",
 )
 SPEC.mistake(
     "rows_paired_with_steps",
-    "The rows and the steps are paired with each other, the first with the first: `np.arange(B)` and `np.arange(T)` side "
-    "by side do that. Every row goes with every step; with `np.arange(B)[:, None]` the two make a table.",
+    "The rows and the steps are paired with each other, the first with the first: `np.arange(B)` and `np.arange(T)` "
+    "side by side do that. Every row goes with every step; with `np.arange(B)[:, None]` the two make a table.",
     change(PICKED, "logits[np.arange(len(logits)), np.arange(logits.shape[1]), targets]"),
     tempts="For logits of shape (N, V) one index array is right; with two axes there are two of them.",
 )
 SPEC.mistake(
     "entropy_of_the_guess",
-    "The losses of all V ids are averaged with the network's own probabilities, and the targets have no say. That is how "
-    "unsure the network is. Due is the loss of the id that came.",
+    "The losses of all V ids are averaged with the network's own probabilities, and the targets have no say. That is "
+    "how unsure the network is. Due is the loss of the id that came.",
     change(
         PICKED,
         "(logits * np.exp(logits - log_sum[:, :, None])).sum(axis=2)",
@@ -231,8 +230,8 @@ SPEC.mistake(
 
 @SPEC.mistake(
     "targets_shifted_again",
-    "The logits of each step are compared with the target one step later. Here `targets[:, t]` is already the id that came "
-    "after `logits[:, t]`: nothing has to be shifted.",
+    "The logits of each step are compared with the target one step later. Here `targets[:, t]` is already the id that "
+    "came after `logits[:, t]`: nothing has to be shifted.",
     tempts="Many language models get ids alone and have to shift them by themselves.",
 )
 def next_of_the_next(logits, targets):
