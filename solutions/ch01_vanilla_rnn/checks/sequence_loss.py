@@ -208,6 +208,11 @@ SPEC.mistake(
     "The rows and the steps are paired with each other, the first with the first: `np.arange(B)` and `np.arange(T)` "
     "side by side do that. Every row goes with every step; with `np.arange(B)[:, None]` the two make a table.",
     change(PICKED, "logits[np.arange(len(logits)), np.arange(logits.shape[1]), targets]"),
+    change(
+        PICKED,
+        "(logits - log_sum[:, :, None])[np.arange(len(logits)), np.arange(logits.shape[1]), targets]",
+        (LOSS, "-picked"),
+    ),
     tempts="For logits of shape (N, V) one index array is right; with two axes there are two of them.",
 )
 SPEC.mistake(
