@@ -129,6 +129,14 @@ SPEC.mistake(
     tempts="It runs for one row, and for a square: the maxima are lined up with the columns.",
 )
 SPEC.mistake(
+    "axis_put_back_at_one_place",
+    "A sum or maximum along `axis` loses that axis, and `[:, None]` puts one back at place 1 whatever `axis` is. That "
+    "fits a table and its last axis alone; `keepdims=True` keeps the axis where it was.",
+    change(f"max{ALONG}", "max(axis=axis)[:, None]", (f"sum{ALONG}", "sum(axis=axis)[:, None]")),
+    tempts="For a table it does what keepdims does.",
+    keeps=["large values"],
+)
+SPEC.mistake(
     "no_exp",
     "The numbers are divided by their sum as they are, so those below 0 are not made positive. Exponentiate them "
     "first.",
@@ -151,6 +159,7 @@ SPEC.mistake(
     "A tiny number is added to the sum, so that the probabilities add up to a little less than 1. Once the largest "
     "value is taken away the sum is never below 1, and needs no help.",
     *(change(f"/ e.sum{ALONG}", f"/ (e.sum{ALONG} + {tiny})") for tiny in ("1e-6", "1e-7", "1e-8")),
+    *(change(SHIFT, "", (f"/ e.sum{ALONG}", f"/ (e.sum{ALONG} + {tiny})")) for tiny in ("1e-7", "1e-8")),
     tempts="A tiny number in the denominator is a habit against division by 0.",
 )
 SPEC.mistake(
