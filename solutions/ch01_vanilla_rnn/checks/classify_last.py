@@ -146,6 +146,66 @@ SPEC.mistake(
     change("last @ W_hy + b_y", "softmax(last @ W_hy + b_y)"),
     tempts="A classifier ends in a softmax; logits are what goes into it.",
 )
+SPEC.mistake(
+    "no_output_layer",
+    "These are the states themselves, the right ones. The output layer is missing: `W_hy` and `b_y` make C logits of "
+    "each.",
+    change("last @ W_hy + b_y", "last"),
+    tempts="To find the right state is so much work that the last line is forgotten.",
+)
+SPEC.mistake(
+    "time_axis_first",
+    "The states were put into an array with time as its first axis, (T, B, H), and then indexed as if the batch came "
+    "first. Stack them along axis 1, or give the step first and the row second.",
+    change("np.stack(h, axis=1)[", "np.array(h)["),
+    tempts="np.array of the list of states puts time in front.",
+)
+
+
+@SPEC.mistake(
+    "state_goes_from_row_to_row",
+    "The first row is right. Each later row goes on from the state in which the row before it ended, as if all rows "
+    "were one text; it starts from its own row of `h_0`.",
+    tempts="In a loop over the rows the start is set once, in front of the loop.",
+)
+def as_one_text(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    logits, h_t = [], h_0[0]
+    for row, length in enumerate(lengths):
+        for t in range(length):
+            h_t = np.tanh(x[row, t] @ W_xh + h_t @ W_hh + b_h)
+        logits.append(h_t @ W_hy + b_y)
+    return np.array(logits)
+
+
+SPEC.mistake(
+    "state_set_to_zero",
+    "Rows of full length are right. After the end of a shorter row its state is set to 0, so that nothing but the bias "
+    "`b_y` is left at the end. It should keep the state that it had.",
+    change("h.append(h_t)", "h_t = h_t * (t < lengths)[:, None]\nh.append(h_t)", ("return last", "return h_t")),
+    tempts="A mask is multiplied in, as one does with a loss; the state is then gone.",
+    keeps=["rows of full length"],
+)
+SPEC.mistake(
+    "state_not_carried",
+    "The last real input is read with `h_0` in place of the state before it. Each step takes the state that the step "
+    "before it gave, so that the whole row counts.",
+    change("h_t @ W_hh", "h_0 @ W_hh"),
+    tempts="The name h_0 is at hand inside the loop.",
+)
+SPEC.mistake(
+    "counted_from_the_end",
+    "`-lengths` counts from the end of the padded row, so that it depends on how much padding there is. Counted from "
+    "the beginning, the last real step is `lengths - 1`.",
+    change("lengths - 1", "-lengths"),
+    tempts="A negative index stands for the end of a list.",
+)
+SPEC.mistake(
+    "no_tanh",
+    "The tanh of the recurrence is missing: each state is the plain sum of the input's part, the state's part and the "
+    "bias.",
+    change("np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)", "x[:, t] @ W_xh + h_t @ W_hh + b_h"),
+    tempts="The step is written out again, and its last part is left out.",
+)
 
 
 @SPEC.alternative

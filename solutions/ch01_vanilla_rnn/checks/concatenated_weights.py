@@ -95,6 +95,50 @@ SPEC.mistake(
     change("np.concatenate([W_xh, W_hh], axis=0)", "np.append(W_xh, W_hh)"),
     tempts="np.append sounds right; without an axis it makes one long vector of both.",
 )
+SPEC.mistake(
+    "on_a_new_axis",
+    "The two matrices are put one behind the other along a new axis, which runs only where D = H. `np.stack` and "
+    "`np.array` do that; what is due is one matrix, with the rows of both.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "np.stack([W_xh, W_hh])"),
+    tempts="To stack sounds like putting one under the other.",
+)
+SPEC.mistake(
+    "both_in_a_list",
+    "The two matrices come back side by side in a list or a tuple. One matrix is due, with the rows of both: "
+    "join them.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "[W_xh, W_hh]"),
+    change("np.concatenate([W_xh, W_hh], axis=0)", "(W_xh, W_hh)"),
+    tempts="[W_xh, W_hh] looks like the formula.",
+)
+SPEC.mistake(
+    "rows_in_a_list",
+    "The rows are right, but they are in a list. `np.array(…)` makes one matrix of them.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "W_xh.tolist() + W_hh.tolist()"),
+    change("np.concatenate([W_xh, W_hh], axis=0)", "list(W_xh) + list(W_hh)"),
+    tempts="With lists `+` joins them.",
+)
+SPEC.mistake(
+    "added",
+    "The two matrices are added, so that input and state meet the same weights. What is added is what comes *out* of "
+    "them; `W` has the rows of both, D + H of them.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "W_xh + W_hh"),
+    tempts="The formula has a + in it.",
+)
+SPEC.mistake(
+    "multiplied",
+    "The two matrices are multiplied with each other. They act on different things, one on the input and one on the "
+    "state; `W` has the rows of both, D + H of them.",
+    change("np.concatenate([W_xh, W_hh], axis=0)", "W_xh @ W_hh"),
+    tempts="One matrix for two is often their product.",
+)
+SPEC.mistake(
+    "each_transposed",
+    "The input's matrix is transposed before it is joined, which fits only where D = H. Inputs and states are rows "
+    "here, and meet `W_xh` and `W_hh` as they are.",
+    change("[W_xh, W_hh]", "[W_xh.T, W_hh.T]"),
+    change("[W_xh, W_hh]", "[W_xh.T, W_hh]"),
+    tempts="PyTorch keeps its weights transposed.",
+)
 
 
 @SPEC.alternative

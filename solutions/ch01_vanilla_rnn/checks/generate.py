@@ -60,7 +60,7 @@ def draw(rng, T, V, H, sampled):
     return {**inputs, "u": rng.uniform(size=T)} if sampled else inputs
 
 
-SLIPS = ("not fed back", "not carried", "late", "late, and its own")
+SLIPS = ("not fed back", "not carried", "late", "late, and its own", "no tanh", "not cleared")
 
 
 def tells(inputs):
@@ -80,9 +80,11 @@ def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", 
     """The ids, and how close the closest choice was; with one slip, or with u among sums that are no probabilities."""
     ids, x, h, closest = [], start_id, h_0[0], np.inf
     for step in range(num_steps):
-        before, h = h, np.tanh(W_xh[x] + h @ W_hh + b_h)
+        read = W_xh[[*{start_id, *ids}]].sum(axis=0) if slip == "not cleared" else W_xh[x]
+        before, h = h, (np.positive if slip == "no tanh" else np.tanh)(read + h @ W_hh + b_h)
         z = (before if slip.startswith("late") else h) @ W_hy + b_y
-        totals = np.cumsum(sums_of(z)) if sums_of else np.cumsum(np.exp(z)) / np.exp(z).sum()
+        e = np.exp(z - z.max())
+        totals = np.cumsum(sums_of(z)) if sums_of else np.cumsum(e) / e.sum()
         ids.append(int(z.argmax()) if u is None else int(np.argmax(totals > u[step])))
         closest = min([closest, *np.abs(totals - u[step])] if u is not None else [closest, np.ptp(np.sort(z)[-2:])])
         x = start_id if slip == "not fed back" else ids[-1]
@@ -136,12 +138,29 @@ there are none in it.
 
 STEP = "h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)"
 DRAWN = "sample_id(e / e.sum(), u[t])"
+FILLED = (
+    "ids, x_t, h_t = [], start_id, h_0",
+    "ids = np.zeros(num_steps, dtype=np.int64)\nids[0] = start_id\nx_t, h_t = start_id, h_0",
+    ("range(num_steps)", "range(num_steps - 1)"),
+    ("ids.append(x_t)", "ids[t + 1] = x_t"),
+    ("np.array(ids, dtype=np.int64)", "ids"),
+)
 SPEC.mistake(
     "start_id_comes_first",
     "The result begins with `start_id`. Only the new ids are due: the first of them is what follows `start_id`.",
     change("x_t, h_t = []", "x_t, h_t = [start_id]"),
     change("x_t, h_t = []", "x_t, h_t = [start_id]", ("range(num_steps)", "range(num_steps - 1)")),
+    change(*FILLED),
+    change(*FILLED, ("u[t]", "u[t + 1]")),
     tempts="The text that one prints begins with it, and a list [start_id] starts the loop so well.",
+)
+SPEC.mistake(
+    "id_read_kept",
+    "The result begins with `start_id`, and the last new id is missing: each step writes down the id that it reads. It "
+    "should write down the one that it chooses.",
+    change("ids.append(x_t)", "", (STEP, f"ids.append(x_t)\n{STEP}")),
+    tempts="The id is at hand at the beginning of the step.",
+    keeps=["no steps"],
 )
 SPEC.mistake(
     "id_not_fed_back",
@@ -180,6 +199,7 @@ SPEC.mistake(
     "Greedy is right. To draw, probabilities are needed: the logits have to go through a softmax before they are "
     "summed up.",
     *(change(DRAWN, f"int(np.argmax(np.cumsum({p}) > u[t]))") for p in ("logits", "np.exp(logits)")),
+    change("e / e.sum()", "logits"),
     tempts="Greedily the logits are enough.",
     keeps=["greedy", "no steps"],
 )
@@ -205,6 +225,72 @@ SPEC.mistake(
     tempts="np.array of a list of integers is right, until the list is empty: then it holds floats.",
     keeps=["greedy", "sampled"],
 )
+SPEC.mistake(
+    "first_step_left_out",
+    "One id is missing: `range(1, num_steps)` counts one step less than `num_steps`. Steps are counted from 0 here, "
+    "and the first of them draws with `u[0]`.",
+    change("range(num_steps)", "range(1, num_steps)"),
+    tempts="Step 0 is taken for the start, which is there already.",
+    keeps=["no steps"],
+)
+SPEC.mistake(
+    "last_id_only",
+    "Only the last id comes back. All the new ids are due, in an array of shape (num_steps,).",
+    change("np.array(ids, dtype=np.int64)", "x_t"),
+    tempts="After the loop the last id is at hand.",
+)
+SPEC.mistake(
+    "list_of_ids",
+    "A list comes back. An array of integers is due; name its `dtype`, so that it holds integers even if the list is "
+    "empty.",
+    change("np.array(ids, dtype=np.int64)", "ids"),
+    tempts="All the ids are there; that they are in a list is easily forgotten.",
+)
+SPEC.mistake(
+    "none_not_handled",
+    "It is right where `u` is given. Where it is None there are no numbers to draw with: take the largest logit then.",
+    change("if u is None:", "if False:"),
+    tempts="One first writes the part that draws, and the other case comes later.",
+    keeps=["sampled", "no steps"],
+)
+SPEC.mistake(
+    "one_hot_not_cleared",
+    "The places of earlier ids are still 1 in the one-hot row, so that each step reads all ids so far at once. Make a "
+    "new row for each step, with a single 1.",
+    change(
+        "h_t = []",
+        "h_t, x = []",
+        ("start_id, h_0", "start_id, h_0, np.zeros((1, len(W_xh)))"),
+        (STEP, "x[0, x_t] = 1\nh_t = np.tanh(x @ W_xh + h_t @ W_hh + b_h)"),
+    ),
+    tempts="The row is made once, in front of the loop, and only ever written into.",
+    keeps=["no steps"],
+)
+SPEC.mistake(
+    "no_tanh",
+    "The tanh of the recurrence is missing: each state is the plain sum of the input's part, the state's part and the "
+    "bias.",
+    change(STEP, "h_t = W_xh[x_t] + h_t @ W_hh + b_h"),
+    tempts="The step is written out again, and its last part is left out.",
+    keeps=["no steps"],
+)
+
+
+@SPEC.mistake(
+    "each_id_in_brackets",
+    "Each id stands in an array of its own, so that the result has the shape (num_steps, 1). Take the one row of the "
+    "logits, `logits[0]`, before you choose.",
+    tempts="The logits have a batch axis of length 1, and `argmax(axis=1)` keeps it.",
+    keeps=["no steps"],
+)
+def with_the_batch_axis(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
+    ids, x_t, h_t = np.zeros((num_steps, 1), dtype=np.int64), start_id, h_0
+    for t in range(num_steps):
+        h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
+        logits = h_t @ W_hy + b_y
+        totals = np.cumsum(np.exp(logits) / np.exp(logits).sum(), axis=1)
+        ids[t] = x_t = np.argmax(logits if u is None else totals > u[t], axis=1)
+    return ids if num_steps > 0 else np.array([], dtype=np.int64)
 
 
 @SPEC.alternative

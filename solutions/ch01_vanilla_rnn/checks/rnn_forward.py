@@ -98,9 +98,10 @@ SPEC.mistake(
 
 SPEC.mistake(
     "first_input_skipped",
-    "The first input is never read: `h[:, 0]` is `h_0`. The equation counts inputs from 1, Python from 0; `h[:, 0]` is "
-    "the state after reading `x[:, 0]`.",
+    "The first input is never read. The equation counts inputs from 1, Python from 0: the first input is `x[:, 0]`, "
+    "and `h[:, 0]` is the state after reading it.",
     change("h, h_t = [], h_0", "h, h_t = [h_0], h_0", ("range(x.shape[1])", "range(1, x.shape[1])")),
+    change("range(x.shape[1])", "range(1, x.shape[1])"),
     tempts="The equation counts from 1: h[:, 0] is taken for h_0, and the loop starts at 1.",
 )
 
@@ -124,6 +125,15 @@ SPEC.mistake(
     "The loop walks along the first axis of `x`, which is the batch. Time is the second: the input of step `t` is "
     "`x[:, t]`.",
     change("for t in range(x.shape[1]):", "for x_t in x:", ("rnn_step(x[:, t], ", "rnn_step(x_t, ")),
+    change("for t in range(x.shape[1]):", "for x_t in x:", ("x[:, t]", "x_t"), ("np.stack(h, axis=1)", "np.stack(h)")),
+    change("x[:, t]", "x[t]"),
+    change(
+        "x[:, t]",
+        "x[t]",
+        ("h, h_t = []", "h, h_t = np.zeros((*x.shape[:2], len(b_h)))"),
+        ("h.append(h_t)", "h[:, t] = h_t"),
+        ("np.stack(h, axis=1)", "h"),
+    ),
     tempts="`for x_t in x` reads like the equation; it walks along the first axis, the batch.",
 )
 
@@ -134,6 +144,70 @@ SPEC.mistake(
     change("h, h_t = [], h_0", "h, h_t = [], h_0.copy()", ("h_t = rnn_step(", "h_t[:] = rnn_step(")),
     tempts="It saves memory: the state is overwritten in place, and the same array is kept T times.",
     keeps=["one time step"],
+)
+
+SPEC.mistake(
+    "as_many_steps_as_rows",
+    "The loop makes as many steps as the batch has rows: `x.shape[0]`, or `len(x)`, is B. The number of time steps is "
+    "`x.shape[1]`.",
+    change("x.shape[1]", "x.shape[0]"),
+    tempts="The number of steps is taken for the length of x.",
+)
+
+SPEC.mistake(
+    "last_step_missing",
+    "The last input is never read, so one state is missing at the end. `range(n)` stops before n already: for T steps "
+    "it is `range(T)`, without a − 1.",
+    change("range(x.shape[1])", "range(x.shape[1] - 1)"),
+    tempts="The last index is T − 1, and so the range is made to end there.",
+)
+
+SPEC.mistake(
+    "first_state_only",
+    "Only the state after the first step comes back. `return` ends the function at once: does it stand inside the "
+    "loop?",
+    change("range(x.shape[1])", "range(1)"),
+    tempts="One indentation too many puts the return into the loop.",
+    keeps=["one time step"],
+)
+
+SPEC.mistake(
+    "steps_in_one_row",
+    "The states of all steps stand in one long row, of length T · H. Time needs an axis of its own: `np.concatenate` "
+    "joins along an axis that is there already, `np.stack` makes a new one.",
+    change("np.stack(h, axis=1)", "np.concatenate(h, axis=1)"),
+    tempts="To concatenate along axis 1 sounds like putting time there; the states have no such axis yet.",
+)
+
+SPEC.mistake(
+    "reshaped_for_transposed",
+    "The shape is right, but the numbers are in the wrong places. `reshape` cuts the states anew, in the order in "
+    "which they lie; it does not exchange the axes for time and batch. Stack along axis 1, or use `swapaxes`.",
+    change("np.stack(h, axis=1)", "np.array(h).reshape(len(x), x.shape[1], -1)"),
+    tempts="The shape (T, B, H) has to become (B, T, H), and reshape makes any shape.",
+    keeps=["one time step"],
+)
+
+SPEC.mistake(
+    "list_of_states",
+    "A list of the T states comes back. One array of shape (B, T, H) is due: stack them along axis 1.",
+    change("np.stack(h, axis=1)", "h"),
+    tempts="All the states are there; that they are in a list is easily forgotten.",
+)
+
+SPEC.mistake(
+    "both_weights_transposed",
+    "Both weight matrices are transposed. PyTorch keeps its weights as (out, in) and transposes them; here they are "
+    "(in, out), and stand to the right of `x_t` and `h_prev` as they are.",
+    change("rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)", "np.tanh(x[:, t] @ W_xh.T + h_t @ W_hh.T + b_h)"),
+    tempts="PyTorch's formula has both weights transposed.",
+)
+
+SPEC.mistake(
+    "no_tanh",
+    "The tanh is missing: each state is the plain sum of the input's part, the state's part and the bias.",
+    change("rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)", "x[:, t] @ W_xh + h_t @ W_hh + b_h"),
+    tempts="The step is written out again, and its last part is left out.",
 )
 
 

@@ -78,6 +78,7 @@ SPEC.mistake(
     "the right. From the left it runs only where the batch happens to be as large as the state.",
     change("h_prev @ W_hh", "W_hh @ h_prev"),
     change("x_t @ W_xh + h_prev @ W_hh", "W_xh @ x_t + W_hh @ h_prev"),
+    change("x_t @ W_xh + h_prev @ W_hh", "W_xh.T @ x_t + W_hh.T @ h_prev"),
     tempts="Most papers write W h. It runs only where the batch is as large as the state.",
 )
 SPEC.mistake(
@@ -126,6 +127,50 @@ SPEC.mistake(
     "The previous state is added as it is. On its way it goes through the matrix `W_hh`, which mixes its units.",
     change("h_prev @ W_hh", "h_prev"),
     tempts="h_prev has the right shape already, so that adding it just works.",
+)
+SPEC.mistake(
+    "relu_for_tanh",
+    "Sums below 0 have become 0, and the others are left as they are: that is the ReLU. The state of a vanilla RNN "
+    "goes through tanh, between −1 and 1.",
+    change(f"np.tanh({SUM})", f"np.maximum(0, {SUM})"),
+    tempts="Most networks of today use the ReLU.",
+)
+SPEC.mistake(
+    "tan_for_tanh",
+    "This is another function than tanh. `np.tanh` is the hyperbolic tangent; `np.tan` and `np.arctan` belong to "
+    "angles, and `np.arctanh` goes the other way.",
+    *(change("np.tanh", name) for name in ("np.tan", "np.arctan", "np.arctanh")),
+    tempts="The names differ by one letter or three.",
+)
+SPEC.mistake(
+    "both_weights_transposed",
+    "Both weight matrices are transposed. PyTorch keeps its weights as (out, in) and transposes them; here they are "
+    "(in, out), and stand to the right of `x_t` and `h_prev` as they are.",
+    change("x_t @ W_xh + h_prev @ W_hh", "x_t @ W_xh.T + h_prev @ W_hh.T"),
+    tempts="PyTorch's formula has both weights transposed.",
+)
+SPEC.mistake(
+    "tanh_of_the_input_only",
+    "The tanh is taken of the input's part alone, and the state's part is added afterwards. It acts once, on the sum "
+    "of all: look at the brackets.",
+    change(f"np.tanh({SUM})", "np.tanh(x_t @ W_xh + b_h) + h_prev @ W_hh"),
+    change(f"np.tanh({SUM})", "np.tanh(x_t @ W_xh) + h_prev @ W_hh + b_h"),
+    tempts="A missing pair of brackets looks almost right.",
+)
+SPEC.mistake(
+    "star_for_at",
+    "`*` multiplies entry by entry. The product of a row and a matrix is `@`.",
+    change("h_prev @ W_hh", "h_prev * W_hh"),
+    change("x_t @ W_xh + h_prev @ W_hh", "x_t * W_xh + h_prev * W_hh"),
+    change("x_t @ W_xh", "x_t * W_xh"),
+    tempts="In a formula nothing stands between the two.",
+)
+SPEC.mistake(
+    "weights_exchanged",
+    "The two weight matrices have changed places: `W_xh` goes with the input `x_t`, `W_hh` with the state `h_prev`. "
+    "It runs only where D = H.",
+    change("x_t @ W_xh + h_prev @ W_hh", "x_t @ W_hh + h_prev @ W_xh"),
+    tempts="The names differ by one letter.",
 )
 
 

@@ -30,14 +30,14 @@ def tells(probs, u):
 
 
 def is_far_from_slips(probs, u):
-    """Whether no boundary is near u, and neither the nearest one nor V equal pieces would give the id."""
-    totals = np.cumsum(probs)
+    """Whether no boundary is near u, and neither the nearest one, nor V equal pieces, nor sorting would give the id."""
+    totals, by_size = np.cumsum(probs), np.argsort(probs)[::-1]
     flat = np.cumsum(np.exp(probs)) / np.exp(probs).sum()
     nearest = int(np.abs(totals - u).argmin())
     return (
         np.abs(totals - u).min() > 1e-3
         and int((flat <= u).sum()) != int(u * len(probs))
-        and nearest != oracle(probs, u)
+        and oracle(probs, u) not in (nearest, by_size[np.argmax(np.cumsum(probs[by_size]) > u)])
     )
 
 
@@ -48,7 +48,8 @@ def inside(rng, V, zeros=0):
         probs[rng.permutation(V)[:zeros]] = 0
         probs /= probs.sum()
         u = float(rng.uniform())
-        if V == 1 or (tells(probs, u) and is_far_from_slips(probs, u)):
+        passed_over = zeros == 0 or 0 in probs[: oracle(probs, u)]  # so that ids numbered without them are others
+        if V == 1 or (tells(probs, u) and is_far_from_slips(probs, u) and passed_over):
             return Case(sizes={"V": V}, inputs={"probs": probs, "u": u})
 
 
@@ -80,7 +81,7 @@ def above(rng, V, zeros):
     while True:
         probs = rng.dirichlet(np.full(V - zeros, 2.0))
         probs = np.concatenate([np.maximum(np.floor(probs * 1e6 - 0.5), 1) / 1e6, np.zeros(zeros)])
-        if probs.sum() < 1 - 1e-7 and probs.argmax() != V - zeros - 1:
+        if probs.sum() < 1 - 1e-7 and probs.argmax() not in (0, V - zeros - 1):
             return Case(sizes={"V": V}, inputs={"probs": probs, "u": 1 - 1e-9}, kind="u above the sum")
 
 
@@ -134,6 +135,7 @@ SPEC.mistake(
     "then. The last id of non-zero probability is due.",
     change(LAST_POSSIBLE, "len(probs)"),
     change(LAST_POSSIBLE, "0"),
+    change(f"int({LAST_POSSIBLE})", "-1"),
     change(IF_NONE, ""),
     change(IF_NONE, "", ("exceeds[0]", "next(iter(exceeds))")),
     change(f"int({LAST_POSSIBLE})", "None"),
@@ -158,7 +160,7 @@ SPEC.mistake(
 SPEC.mistake(
     "not_cumulative",
     "`u` is compared with the probabilities themselves. It belongs among their cumulative sums.",
-    change("np.cumsum(probs)", "probs", (LAST_POSSIBLE, "0")),
+    *(change("np.cumsum(probs)", "probs", (LAST_POSSIBLE, last)) for last in ("0", "len(probs) - 1")),
     tempts="'Probability exceeds u' reads like probs > u; the sums are what u is compared with.",
 )
 SPEC.mistake(
@@ -167,6 +169,107 @@ SPEC.mistake(
     "them as they are.",
     change("np.cumsum(probs)", "np.cumsum(np.exp(probs) / np.exp(probs).sum())"),
     tempts="Sampling goes with a softmax; these numbers have been through it already.",
+)
+SPEC.mistake(
+    "reaches_and_nothing_above",
+    "Two things. Where `u` falls exactly on a cumulative sum, that sum has only reached `u`; the first one that "
+    "*exceeds* it is due. And by rounding `u` may lie above the last sum, so that no id is found; the last id of "
+    "non-zero probability is due then.",
+    change("> u", ">= u", (LAST_POSSIBLE, "len(probs)")),
+    change("> u", ">= u", (LAST_POSSIBLE, "0")),
+    change("> u", ">= u", (IF_NONE, "")),
+    change("> u", ">= u", (f"int({LAST_POSSIBLE})", "None")),
+    tempts="`np.searchsorted` and a loop `while total < u` do just this.",
+    keeps=["u between boundaries"],
+)
+SPEC.mistake(
+    "likeliest_above_the_sum",
+    "Where `u` lies above the last sum, the likeliest id is drawn. Rounding has cut off a little at the end, so the "
+    "last id of non-zero probability is due.",
+    change(LAST_POSSIBLE, "np.argmax(probs)"),
+    tempts="The likeliest id seems to be a safe answer.",
+    keeps=["u between boundaries", "u on a boundary"],
+)
+SPEC.mistake(
+    "all_that_exceed",
+    "An array with *all* the ids whose cumulative probability exceeds `u` comes back. The first of them is due.",
+    change("int(exceeds[0])", "exceeds", (IF_NONE, "")),
+    tempts="`np.where(…)[0]` looks like the first; it is the array of all.",
+)
+SPEC.mistake(
+    "one_too_small",
+    "The id is one too small. The sums that do not exceed `u` belong to ids that are passed over; the id due is the "
+    "one after the last of them.",
+    change("int(exceeds[0])", "int(exceeds[0]) - 1"),
+    tempts="An index is often one less than a count; here the count of sums passed over is the index.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "one_too_large",
+    "The id is one too large. Compare `u` with the sum that has `probs[i]` in it already, and return that `i`.",
+    change("int(exceeds[0])", "int(exceeds[0]) + 1"),
+    change("int(exceeds[0])", "min(int(exceeds[0]) + 1, len(probs) - 1)"),
+    tempts="In a loop the sum is compared first, and the probability is added afterwards.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "sum_for_id",
+    "The cumulative probability comes back, not the id that it belongs to. The id is its index.",
+    change("int(exceeds[0])", "np.cumsum(probs)[exceeds[0]]"),
+    tempts="A loop over the sums has the sum at hand, and no index.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "probability_for_id",
+    "The probability of the id comes back, not the id. The id is its index.",
+    change("int(exceeds[0])", "probs[exceeds[0]]"),
+    tempts="`probs[i]` is what was just added.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "id_as_a_float",
+    "The id is right, but it is a float. An id is an integer: `int(…)`.",
+    change("int(exceeds[0])", "float(exceeds[0])"),
+    tempts="Many numbers here are floats.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "below_for_exceeds",
+    "This is the first id whose cumulative probability is *below* `u`. The first one that exceeds `u` is due.",
+    change("> u", "< u"),
+    tempts="Which side u is on is easily mixed up.",
+)
+SPEC.mistake(
+    "numbered_without_zeros",
+    "The ids of probability 0 are thrown out first, and the others are numbered anew. An id is its place in the whole "
+    "of `probs`.",
+    change("np.cumsum(probs)", "np.cumsum(probs[probs > 0])"),
+    tempts="An id of probability 0 must never come, and so it is thrown out.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "nearest_sum",
+    "The id whose cumulative probability lies nearest to `u` comes back. The first one that exceeds `u` is due, even "
+    "if the one before it is nearer.",
+    change("np.flatnonzero(np.cumsum(probs) > u)", "[np.argmin(np.abs(np.cumsum(probs) - u))]"),
+    tempts="To look for a number in a list is to look for the nearest one.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "even_pieces",
+    "`u` is cut into V equal pieces, so that every id comes equally often. Each piece must be as long as the "
+    "probability of its id.",
+    change("np.flatnonzero(np.cumsum(probs) > u)", "[u * len(probs)]"),
+    tempts="It is how one draws from a list.",
+)
+SPEC.mistake(
+    "sorted_first",
+    "The probabilities are sorted before they are summed up. The sums go through the ids in their own order, 0, 1, 2 "
+    "and so on.",
+    change("np.cumsum(probs)", "np.cumsum(np.sort(probs))"),
+    change("np.flatnonzero(np.cumsum(probs) > u)", "np.argsort(probs)[::-1][np.cumsum(np.sort(probs)[::-1]) > u]"),
+    tempts="Other ways of sampling, such as top-p, begin with sorting.",
+    keeps=["u above the sum"],
 )
 
 

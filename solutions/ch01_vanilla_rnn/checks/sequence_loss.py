@@ -31,9 +31,8 @@ def cases(rng):
     for B, T, V in [(2, 5, 4), (3, 3, 3), (1, 4, 3), (4, 1, 5), (3, 2, 1)]:
         yield case({"B": B, "T": T, "V": V}, 2 * rng.normal(size=(B, T, V)), rng)
     large = "large logits"
-    yield case(
-        {"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)) + rng.choice([-1000, 1000], size=(2, 3, 1)), rng, large
-    )
+    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # in each batch some places of both kinds
+    yield case({"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)) + far_apart, rng, large)
     logits = rng.uniform(-1000, 1000, size=(2, 2, 5))
     targets = logits.argmin(axis=2)  # the network is sure of something else
     yield Case({"B": 2, "T": 2, "V": 5}, {"logits": logits, "targets": targets}, large)
@@ -59,6 +58,7 @@ the B × T places, and one mean over all of them makes losses comparable between
 
 
 TAKEN, LOSS = "take_along_axis(logits", "(log_sum - picked)"
+PICKED = "np.take_along_axis(logits, targets[:, :, None], axis=2)[:, :, 0]"
 SOFTMAX = "take_along_axis(softmax(logits)"
 TINY = "picked + 1e-12", "np.clip(picked, 1e-12, 1.0)", "np.maximum(picked, 1e-15)"
 SPEC.mistake(
@@ -115,7 +115,7 @@ SPEC.mistake(
     "At every place all B · T targets are picked, not the one that belongs there: `a[:, :, targets]` does that. Each "
     "place has its own target.",
     change(
-        "np.take_along_axis(logits, targets[:, :, None], axis=2)[:, :, 0]",
+        PICKED,
         "logits[:, :, targets]",
         ("(log_sum -", "(log_sum[:, :, None, None] -"),
     ),
@@ -152,6 +152,96 @@ SPEC.mistake(
     tempts="A tiny number inside the logarithm makes the infinity go away; what is left is not the loss.",
     keeps=["ordinary logits"],
 )
+SPEC.mistake(
+    "tiny_number_in_the_logarithm",
+    "A tiny number is added inside the logarithm. It changes every loss a little, and where the probability is smaller "
+    "than that number, the loss is far too small. Take the logarithm apart on paper instead: it is a difference of two "
+    "numbers, both of which are easy to compute.",
+    *(change(TAKEN, SOFTMAX, (LOSS, f"-np.log(picked + {tiny})")) for tiny in ("1e-7", "1e-8", "1e-9")),
+    tempts="A tiny number inside the logarithm makes the infinity go away; this one is so large that it shows.",
+)
+SPEC.mistake(
+    "softmax_over_everything",
+    "All B · T · V numbers together are normalised, so that all the probabilities of the batch add up to 1. At each "
+    "place the V probabilities of the ids must do so: give the sum its axis.",
+    change(TAKEN, f"{TAKEN} - np.logaddexp.reduce(logits, axis=None)", (LOSS, "-picked")),
+    tempts="A sum without an axis is right for a single row.",
+)
+SPEC.mistake(
+    "one_shift_for_all",
+    "One number, the largest logit of the whole batch, is taken away everywhere. Where all logits lie far below it the "
+    "exponentials are all 0, and so is their sum. Each place needs its own largest logit.",
+    change("logits.max(axis=2, keepdims=True)", "logits.max(keepdims=True)"),
+    tempts="logits.max() stops the overflow; it takes two distant places to see what is wrong.",
+    keeps=["ordinary logits"],
+)
+SPEC.mistake(
+    "logarithm_of_logits",
+    "The logarithm is taken of the logits themselves. A logit may be any number; it is the probability, after the "
+    "softmax, that has a logarithm.",
+    change(LOSS, "-np.log(picked)"),
+    tempts="'Minus the logarithm of what was given to the target' leaves out the softmax.",
+)
+SPEC.mistake(
+    "target_left_out",
+    "Only the logarithm of the sum is there, and the targets have no say. The logit of the id that came has to be "
+    "taken away from it.",
+    change(LOSS, "log_sum"),
+    tempts="The logarithm of the sum is the hard part.",
+)
+SPEC.mistake(
+    "largest_not_put_back",
+    "The largest logit is taken away inside the sum and still stands in the logit of the target. Take it away from "
+    "both, or add it again to the logarithm of the sum.",
+    change("largest[:, :, 0] + ", ""),
+    tempts="In a softmax the largest number may be taken away and forgotten.",
+)
+SPEC.mistake(
+    "targets_for_rows",
+    "The targets are used as an index of the first axis, the batch: `a[targets]` takes whole sequences. At each place "
+    "the target is an index of the last axis.",
+    change(PICKED, "(logits - log_sum[:, :, None])[targets]", (LOSS, "-picked")),
+    tempts="`log_p[targets]` reads well.",
+)
+SPEC.mistake(
+    "rows_paired_with_steps",
+    "The rows and the steps are paired with each other, the first with the first: `np.arange(B)` and `np.arange(T)` "
+    "side by side do that. Every row goes with every step; with `np.arange(B)[:, None]` the two make a table.",
+    change(PICKED, "logits[np.arange(len(logits)), np.arange(logits.shape[1]), targets]"),
+    change(
+        PICKED,
+        "(logits - log_sum[:, :, None])[np.arange(len(logits)), np.arange(logits.shape[1]), targets]",
+        (LOSS, "-picked"),
+    ),
+    tempts="For logits of shape (N, V) one index array is right; with two axes there are two of them.",
+)
+SPEC.mistake(
+    "entropy_of_the_guess",
+    "The losses of all V ids are averaged with the network's own probabilities, and the targets have no say. That is "
+    "how unsure the network is. Due is the loss of the id that came.",
+    change(
+        PICKED,
+        "(logits * np.exp(logits - log_sum[:, :, None])).sum(axis=2)",
+    ),
+    tempts="The sum of p ln p is the entropy, which has half of the name.",
+)
+SPEC.mistake(
+    "last_step_only",
+    "Only the last step of each sequence counts. The mean is over all B · T tokens.",
+    change(LOSS, f"{LOSS}[:, -1]"),
+    tempts="A network that classifies has a loss at its last step alone.",
+)
+
+
+@SPEC.mistake(
+    "targets_shifted_again",
+    "The logits of each step are compared with the target one step later. Here `targets[:, t]` is already the id that "
+    "came after `logits[:, t]`: nothing has to be shifted.",
+    tempts="Many language models get ids alone and have to shift them by themselves.",
+)
+def next_of_the_next(logits, targets):
+    log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
+    return -np.take_along_axis(log_p[:, :-1], targets[:, 1:, None], axis=2).mean()
 
 
 @SPEC.alternative

@@ -36,6 +36,7 @@ def cases(rng):
     yield case({"B": 4, "T": 3, "V": 2}, rng.normal(size=(4, 3, 2)), other, axis=0)
 
     large = "large values"
+    yield case({"B": 2, "V": 5}, rng.normal(size=(2, 5)) - 1000, large)  # all far below 0
     yield case({"B": 2, "V": 3}, rng.normal(size=(2, 3)) + 900, large)
     yield case({"B": 2, "V": 4}, rng.normal(size=(2, 4)) + np.array([[1000.0], [-1000.0]]), large)
     yield case({"B": 3, "V": 5}, rng.uniform(-1000, 1000, size=(3, 5)), large)
@@ -66,6 +67,9 @@ largest exponent is now 0, so nothing overflows, and at least one term of the su
 
 ALONG = "(axis=axis, keepdims=True)"
 SHIFT = f" - z.max{ALONG}"
+CLIPPED = [f"np.minimum(z, {most})" for most in (500, 700, 709)] + [
+    f"np.clip(z, -{most}, {most})" for most in (500, 700, 709)
+]
 SPEC.mistake(
     "over_the_first_axis",
     "The columns add up to 1: the sum runs along the first axis. It runs along `axis`, which is the last one unless "
@@ -78,6 +82,8 @@ SPEC.mistake(
     "It is right along the last axis, and takes the last axis even where the call gives another one. Use the argument "
     "`axis` in every place where an axis is named.",
     change("max(axis=axis", "max(axis=-1", ("sum(axis=axis", "sum(axis=-1")),
+    change("max(axis=axis", "max(axis=-1"),
+    change("sum(axis=axis", "sum(axis=-1"),
     tempts="The last axis is right nearly always, so that the argument is forgotten.",
     keeps=["the last axis", "large values"],
 )
@@ -86,6 +92,7 @@ SPEC.mistake(
     "All numbers of the array together add up to 1. Each row must do so by itself: sum along `axis` alone.",
     change(f"max{ALONG}", "max()", (f"sum{ALONG}", "sum()")),
     change(SHIFT, "", (f"sum{ALONG}", "sum()")),
+    change(f"sum{ALONG}", "sum()"),
     tempts="e.sum() without an axis is right for a single row, on which one tries it first.",
 )
 SPEC.mistake(
@@ -122,12 +129,102 @@ SPEC.mistake(
     tempts="It runs for one row, and for a square: the maxima are lined up with the columns.",
 )
 SPEC.mistake(
+    "axis_put_back_at_one_place",
+    "A sum or maximum along `axis` loses that axis, and `[:, None]` puts one back at place 1 whatever `axis` is. That "
+    "fits a table and its last axis alone; `keepdims=True` keeps the axis where it was.",
+    change(f"max{ALONG}", "max(axis=axis)[:, None]", (f"sum{ALONG}", "sum(axis=axis)[:, None]")),
+    tempts="For a table it does what keepdims does.",
+    keeps=["large values"],
+)
+SPEC.mistake(
     "no_exp",
     "The numbers are divided by their sum as they are, so those below 0 are not made positive. Exponentiate them "
     "first.",
     change(f"np.exp(z{SHIFT})", "z"),
     tempts="Dividing by the sum is what makes things add up to 1; numbers below 0 stay below 0.",
 )
+SPEC.mistake(
+    "not_the_largest",
+    "Ordinary values come out right, large ones as nan: what is taken away from each row is not its largest value. "
+    "Only then is the largest exponent 0, so that nothing overflows and the sum is never 0.",
+    change("z.max(", "z.mean("),
+    change("z.max(", "z.min("),
+    change("z.max(", "abs(z).max("),
+    change("- z.max(", "+ z.max("),
+    tempts="On paper any number may be taken away.",
+    keeps=["the last axis", "another axis"],
+)
+SPEC.mistake(
+    "tiny_number_in_the_sum",
+    "A tiny number is added to the sum, so that the probabilities add up to a little less than 1. Once the largest "
+    "value is taken away the sum is never below 1, and needs no help.",
+    *(change(f"/ e.sum{ALONG}", f"/ (e.sum{ALONG} + {tiny})") for tiny in ("1e-6", "1e-7", "1e-8")),
+    *(change(SHIFT, "", (f"/ e.sum{ALONG}", f"/ (e.sum{ALONG} + {tiny})")) for tiny in ("1e-7", "1e-8")),
+    tempts="A tiny number in the denominator is a habit against division by 0.",
+)
+SPEC.mistake(
+    "divided_by_the_largest",
+    "The numbers are divided by the largest one before they are exponentiated, which changes the result. Take it away "
+    "from them: a difference is a factor on all of them, above and below the line.",
+    change(SHIFT, f" / z.max{ALONG}"),
+    tempts="To make numbers smaller one divides them.",
+)
+SPEC.mistake(
+    "shift_above_only",
+    "The largest value is taken away above the line and not below it, so that the probabilities no longer add up to 1. "
+    "Use the same exponentials in both places.",
+    change("e.sum(", "np.exp(z).sum("),
+    tempts="The sum is written out again, as it stands in the formula.",
+)
+SPEC.mistake(
+    "clipped",
+    "Large numbers are cut off, and then they are all the same. Take each row's largest value away instead, which "
+    "keeps the differences.",
+    *(change(SHIFT, "", ("np.exp(z)", f"np.exp({clipped})")) for clipped in CLIPPED),
+    tempts="Clipping stops the overflow.",
+    keeps=["the last axis", "another axis"],
+)
+SPEC.mistake(
+    "nan_replaced",
+    "Ordinary values come out right. Large ones overflow, and what is nan then is replaced by a number. Take each "
+    "row's largest value away beforehand, and nothing overflows.",
+    change(
+        SHIFT,
+        "",
+        ("return e / e.sum(axis=axis, keepdims=True)", "return np.nan_to_num(e / e.sum(axis=axis, keepdims=True))"),
+    ),
+    tempts="`np.nan_to_num` makes the nan go away.",
+    keeps=["the last axis", "another axis"],
+)
+SPEC.mistake(
+    "logistic",
+    "This is the logistic function, of each number by itself: the results lie between 0 and 1, and do not add up to 1. "
+    "Divide each exponential by the sum of all of them along `axis`.",
+    change(f"np.exp(z{SHIFT})", "1 / (1 + np.exp(-z))", (f" / e.sum{ALONG}", "")),
+    change(f"np.exp(z{SHIFT})", "np.exp(np.minimum(z, 0)) / (1 + np.exp(-abs(z)))", (f" / e.sum{ALONG}", "")),
+    tempts="With two possibilities the softmax is a logistic function.",
+)
+SPEC.mistake(
+    "the_winner_takes_all",
+    "The largest number gets 1, the others 0. Each should get its share: divide each exponential by their sum.",
+    change(f"np.exp(z{SHIFT})", f"(z == z.max{ALONG})"),
+    tempts="One wants to know the likeliest in the end.",
+)
+
+
+@SPEC.mistake(
+    "rows_of_a_table_only",
+    "It is right for a table, row by row. `z` may have one axis, or three, and `axis` may be another one: work along "
+    "`axis`, whatever it is, and keep it with `keepdims=True`.",
+    tempts="A batch of rows is what one has in mind.",
+    keeps=["large values"],
+)
+def row_by_row(z, axis=-1):
+    rows = []
+    for row in z:
+        e = np.exp(row - row.max())
+        rows.append(e / e.sum())
+    return np.array(rows)
 
 
 @SPEC.alternative
