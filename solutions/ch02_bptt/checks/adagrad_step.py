@@ -136,8 +136,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "one_number_for_all",
-    "The squares of all entries go into one number. Each entry has its own cache: no sum over entries.",
+    "The squares of all entries go into one number. Each entry has its own cache: no sum or mean over entries.",
     change("grad**2", "np.sum(grad**2)"),
+    change("grad**2", "np.mean(grad**2)"),
     tempts="A norm is one number; then a weight that rarely gets a gradient is slowed down by the others.",
 )
 SPEC.mistake(
@@ -149,9 +150,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "eps_not_used",
-    "The `eps` that is passed makes no difference: a number of your own stands in its place. 1e-8 is its default "
-    "alone.",
-    change("+ eps", "+ 1e-8"),
+    "The `eps` that is passed makes no difference: a number of your own stands in its place, or none. 1e-8 is its "
+    "default alone.",
+    *(change("+ eps", f"+ {n}") for n in ("1e-8", "1e-10", "1e-7", "1e-6")),
     tempts="1e-8 is the number that everybody takes; who passes another one means it.",
     keeps=("cache",),
 )
@@ -167,6 +168,57 @@ SPEC.mistake(
     "is multiplied by.",
     change("lr * grad", "lr"),
     tempts="'lr divided by the root' is how the rule is told: it is the gradient's factor, not the step.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "plain_descent",
+    "This is plain gradient descent: the step is not divided by the root of the cache, which gives each weight a "
+    "step size of its own.",
+    change(" / (np.sqrt(cache) + eps)", ""),
+    tempts=("theta - lr * grad is the step that one knows; the cache seems to be for the next time."),
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "one_root_for_all",
+    "The cache is right, and the step is divided by one number: the root of the sum over all entries. Each entry "
+    "is divided by the root of its own.",
+    change("np.sqrt(cache)", "np.sqrt(np.sum(cache))"),
+    tempts=("A norm is one number, and the same for all weights; Adagrad has one for each."),
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "doubled_for_squared",
+    "Twice the gradients are added to the cache. It takes their squares, `grad**2`.",
+    change("grad**2", "grad * 2"),
+    tempts=("* 2 and ** 2 differ by one character."),
+)
+SPEC.mistake(
+    "squared_in_the_step",
+    "The square of the gradient stands in the step. There it is the gradient itself; the square is for the cache "
+    "alone.",
+    change("lr * grad /", "lr * grad**2 /"),
+    tempts=("The square is at hand from the line above; all weights then move the same way."),
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "learning_rate_in_the_cache",
+    "The cache takes the squares of lr times the gradient. It takes those of the gradients themselves; `lr` comes "
+    "in with the step.",
+    change("grad**2", "(lr * grad) ** 2"),
+    tempts=("lr * grad is the step one knows, so its square is put into the cache."),
+)
+SPEC.mistake(
+    "multiplied_by_the_root",
+    "The gradient is multiplied by the root. Divide by it: the more gradients a weight has had, the shorter its step.",
+    change("grad / (", "grad * ("),
+    tempts=("One factor for each weight is what Adagrad adds, and factors are multiplied; this one is below the line."),
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "the_step_alone",
+    "The step comes back, not the weights after it. Subtract it from `theta`.",
+    change("theta - lr", "lr"),
+    tempts=("The rule's longest part looks like all of it."),
     keeps=("cache",),
 )
 

@@ -173,6 +173,72 @@ SPEC.mistake(
     tempts="It is the formula of the softmax, letter by letter.",
     keeps=["ordinary logits"],
 )
+SPEC.mistake(
+    "indices_side_by_side",
+    "`np.arange(B)` and `np.arange(T)` are taken side by side, as by `zip`, and not each with each: NumPy refuses "
+    "where B is not T, and picks wrong places where it is. Make the first a column, `np.arange(B)[:, None]`; then "
+    "the three indices broadcast to (B, T).",
+    change("came = np.eye(V)[targets]", "came = np.zeros(logits.shape)\ncame[np.arange(B), np.arange(T), targets] = 1"),
+    tempts=("p[np.arange(N), targets] is right for one axis of places; here there are two."),
+)
+SPEC.mistake(
+    "targets_index_the_batch",
+    "An index alone, as in `p[targets]`, goes along the first axis, and that is the batch. The ids belong to the "
+    "last axis: one entry at each place, not whole sequences.",
+    change("came = np.eye(V)[targets]", "came = np.zeros(logits.shape)\ncame[targets] = 1"),
+    tempts=("A[ids] picks rows of a table, as in an embedding; here ids are on the last axis."),
+)
+SPEC.mistake(
+    "ids_for_one_hot",
+    "The ids themselves are subtracted. A target says *where* 1 is taken away: turn it into a one-hot row, with "
+    "one entry for each of the V ids.",
+    change("- came", "- targets[..., None]"),
+    tempts=("'Probabilities minus targets' is the formula, if targets are one-hot rows."),
+)
+SPEC.mistake(
+    "divided_by_the_ids",
+    "The division is by V, the number of ids. The mean is over places, and there are B · T of them.",
+    change("(B * T)", "V"),
+    tempts=("V is the length of the axis that one works on; the mean of the loss is over the other two."),
+)
+SPEC.mistake(
+    "one_added",
+    "At the target 1 is added. It is taken away: the part −z of the loss has the derivative −1 there.",
+    change("- came", "+ came"),
+    tempts=("+= is what gradients are mostly written with."),
+)
+SPEC.mistake(
+    "one_in_place_of_the_difference",
+    "At the target stands −1 alone: the probability is overwritten. Both parts of the loss see the target's "
+    "logit, so it gets p − 1: `-=`, not `=`.",
+    change("softmax(logits) - came", "np.where(came > 0, -1, softmax(logits))"),
+    tempts=("One letter makes the difference between -= 1 and = -1."),
+)
+SPEC.mistake(
+    "probabilities_left_out",
+    "Only the part −1 at the target is here. The second part of the loss sees every logit, through the sum below "
+    "the line: it adds p at every id.",
+    change("softmax(logits) - came", "-came"),
+    tempts=("The loss picks the target's entry alone; but every logit is in that entry's denominator."),
+)
+SPEC.mistake(
+    "log_probabilities",
+    "Logarithms of the probabilities stand where the probabilities belong. The loss has a logarithm in it, its "
+    "gradient has none: p minus one-hot.",
+    change("softmax(logits)", "np.log(softmax(logits))"),
+    change(
+        "softmax(logits)",
+        "(lambda z: z - np.log(np.sum(np.exp(z), -1, keepdims=True)))(logits - np.max(logits, -1, keepdims=True))",
+    ),
+    tempts=("log_softmax is what the loss is made with, and at hand."),
+)
+SPEC.mistake(
+    "logistic_for_softmax",
+    "Each logit goes through the logistic function by itself. The V ids share one probability: at each place the "
+    "softmax makes them add up to 1.",
+    change("softmax(logits)", "(1 / (1 + np.exp(-logits)))"),
+    tempts=("1 / (1 + exp(-z)) is right for a yes or no, and the gradient looks the same there."),
+)
 
 
 @SPEC.alternative

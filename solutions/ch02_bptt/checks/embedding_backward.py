@@ -134,6 +134,20 @@ SPEC.mistake(
     change("return dE", "return dE[np.unique(ids)]"),
     tempts="np.unique gives the ids in use, and the others have gradient 0; but they have a place.",
 )
+SPEC.mistake(
+    "a_copy_was_filled",
+    "The table is all zeros: nothing has been written into it. `rows = dE[ids]` is a copy, so what is added to "
+    "`rows` does not reach `dE`.",
+    change(ADD, "rows = dE[ids]\nrows += de"),
+    tempts=("A slice would be a view; an array of ids makes a copy."),
+)
+SPEC.mistake(
+    "one_number_for_each_row",
+    "All D entries of a row are the same: they have been added up into one number. Sum over places alone: of the "
+    "(N, D) copies of an id that is `axis=0`.",
+    change(ADD, "for v in range(vocab_size):\n    dE[v] = de[ids == v].sum()"),
+    tempts=(".sum() without an axis gives one number, and a row takes it without complaint."),
+)
 
 
 @SPEC.alternative

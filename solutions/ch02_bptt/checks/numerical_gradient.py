@@ -243,6 +243,34 @@ SPEC.mistake(
     tempts="1e-5 is the number that everybody takes; who passes another one wants to see what it does.",
     keeps=("gradient", "theta as it was"),
 )
+SPEC.mistake(
+    "difference_without_brackets",
+    "Brackets are missing: only the second value is divided. Take the difference first, `(above - below)`, then "
+    "divide it.",
+    change("(above - below) / (2 * eps)", "above - below / (2 * eps)"),
+    tempts=("'above minus below, over two eps' is how one says it; in Python the division comes first."),
+)
+SPEC.mistake(
+    "not_divided_by_eps",
+    "The difference is not divided by the distance: what is missing is `eps`. The two points lie 2·eps apart, so "
+    "divide by `2 * eps`.",
+    change(" / (2 * eps)", ""),
+    change(" / (2 * eps)", " / 2"),
+    tempts=("The difference of two values is how much f changes; a slope is that for each unit of length."),
+)
+SPEC.mistake(
+    "first_entry_only",
+    "Only the first entry has been looked at: `return` stands inside the loop, and ends it in its first round. "
+    "Move it to the left, behind the loop.",
+    change("return gradient", "    return gradient"),
+    tempts=("One level of indentation too many, and nothing complains."),
+)
+SPEC.mistake(
+    "slopes_added_to_every_entry",
+    "All slopes are added up, and every entry gets the sum. Each belongs into its own place: `gradient[index] = …`.",
+    change("gradient[index] =", "gradient +="),
+    tempts=("Gradients are collected with += in a loop; here each round fills one place."),
+)
 
 
 @SPEC.alternative

@@ -110,6 +110,7 @@ SPEC.mistake(
         for zeros in ((BELOW, "np.where(size > 0, size, np.inf)"), ZEROS_AND_ALL)
         for size in ("np.abs(b)", "np.abs(a)", "np.maximum(np.abs(a), np.abs(b))")
     ),
+    *(change(SUM, size) for size in ("np.abs(b)", "np.abs(a)")),
     tempts="A relative error is an error divided by the right value; of two gradients neither is that.",
 )
 SPEC.mistake(
@@ -155,14 +156,15 @@ SPEC.mistake(
 SPEC.mistake(
     "constant_below",
     "Tiny entries count for too little: a small number stands below the line beside their sizes, or what is smaller "
-    "than it is left out. Gradients of 1e-14 can be wrong too. Only where both entries are exactly 0 something else "
-    "has to stand below.",
+    "than it is left out, as with `np.isclose`. Gradients of 1e-14 can be wrong too. Only where both entries are "
+    "exactly 0 something else has to stand below.",
     *(change(BELOW, f"np.maximum({floor}, size)") for floor in ("1e-8", "1e-6", "1e-10", "1e-12")),
     *(change(BELOW, f"(size + {eps})") for eps in ("1e-12", "1e-15", "1e-16")),
     change(BELOW, "np.maximum(np.finfo(float).eps, size)"),
     change(BELOW, "(size + np.finfo(float).eps)"),
     change(BELOW, "np.maximum(1e-30, size)"),
-    change(BELOW, "np.where(size > 1e-10, size, np.inf)"),
+    *(change(BELOW, f"np.where(size > {floor}, size, np.inf)") for floor in ("1e-8", "1e-10", "1e-12")),
+    change("errors.max()", "np.where(np.isclose(a, b), 0, errors).max()"),
     tempts="A well-known course writes np.maximum(1e-8, …) below; any floor, however low, calls two tiny gradients "
     "equal.",
     keeps=["0 / 0"],
@@ -193,6 +195,49 @@ SPEC.mistake(
         for size in ("np.abs(a + b)", "a + b")
     ),
     tempts="One pair of bars around the whole fraction looks like enough; a + b may be near 0.",
+)
+SPEC.mistake(
+    "sum_for_max",
+    "The sum of the errors comes back; the largest is due. A sum grows with the number of entries.",
+    change(".max()", ".sum()"),
+    change(".max()", ".sum()", ZEROS_AND_ALL),
+    tempts=("Errors are added up elsewhere, in losses and in norms."),
+)
+SPEC.mistake(
+    "not_relative",
+    "The largest difference comes back as it is. Each is compared with its own size: divide by `abs(a) + abs(b)`.",
+    change(f"{APART} / {BELOW}", APART),
+    tempts=("The difference is an error too, the absolute one; whether it is much depends on the size."),
+)
+SPEC.mistake(
+    "sizes_compared",
+    "The sizes are compared, `abs(a)` with `abs(b)`, so that 3 and −3 count as equal. Take the difference first, "
+    "then its absolute value.",
+    change(APART, "np.abs(np.abs(a) - np.abs(b))"),
+    change(APART, "np.abs(np.abs(a) - np.abs(b))", ZEROS_AND_ALL),
+    tempts=("There are bars everywhere in the formula; a gradient of the wrong sign is then all right."),
+)
+SPEC.mistake(
+    "difference_squared",
+    "The difference is squared. Take its absolute value: then above and below the line stand sizes of the same kind.",
+    change(APART, "(a - b) ** 2"),
+    change(APART, "(a - b) ** 2", ZEROS_AND_ALL),
+    tempts=("A square makes a difference positive as well, as in a squared error."),
+)
+SPEC.mistake(
+    "zero_for_all",
+    "As soon as both entries are 0 in one place, all of the result is 0. That place has error 0; all others are "
+    "compared as ever.",
+    change("return float(errors.max())", "return 0.0 if (size == 0).any() else float(errors.max())"),
+    tempts=("0 / 0 is 0 is done with one `if` and a return; it ends the whole comparison."),
+    keeps=["entry by entry"],
+)
+SPEC.mistake(
+    "sum_without_brackets",
+    "Brackets are missing below the line: the difference is divided by `abs(a)`, and then `abs(b)` is added. "
+    "Write `/ (abs(a) + abs(b))`.",
+    change(f"{APART} / {BELOW}", "np.abs(a - b) / np.abs(a) + np.abs(b)"),
+    tempts=("'Over a plus b' is how one says it; in Python the division comes first."),
 )
 
 

@@ -306,6 +306,64 @@ SPEC.mistake(
     change("da_t = (dh[:, t] + dh_next)", "dh_t = dh[:, t]\ndh_t += dh_next\nda_t = dh_t"),
     tempts="dh_t = dh[:, t] looks like an array of its own; it is a view, and += writes into dh.",
 )
+SPEC.mistake(
+    "slope_for_the_next_state_alone",
+    "Only what the step after hands back goes through the slope of the tanh; `dh[:, t]` goes past it. Both are "
+    "blame of the state: add them first, in brackets, then the sum is multiplied by 1 − h².",
+    change("(dh[:, t] + dh_next) * (1", "dh[:, t] + dh_next * (1"),
+    tempts=("'dh plus what comes back, times the slope' is how one says it; in Python the product comes first."),
+)
+SPEC.mistake(
+    "slope_of_the_logistic",
+    "h · (1 − h) is the slope of the logistic function. The slope of the tanh is 1 − h².",
+    change("(1 - h[:, t] ** 2)", "(h[:, t] * (1 - h[:, t]))"),
+    tempts=("h (1 - h) is the best known derivative of a squashing function; it is the logistic's."),
+)
+SPEC.mistake(
+    "slope_not_squared",
+    "The slope is taken as 1 − h. It is 1 minus the *square* of `h[:, t]`.",
+    change("h[:, t] ** 2", "h[:, t]"),
+    tempts=("1 - h differs from the right slope by a few characters."),
+)
+SPEC.mistake(
+    "dh_0_left_zero",
+    "`dh_0` is all zeros. `h_0` went into the first step like any other state, so what that step hands back is "
+    "its gradient.",
+    change("return dx, dh_next", "return dx, np.zeros(h_0.shape)"),
+    tempts=("An array for dh_0 is made with all the others, before the loop, and then forgotten."),
+    keeps=("dx", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "dx_without_the_slope",
+    "`dx` is made of the blame of the state, which has not gone through the slope of the tanh. The input stands "
+    "inside the tanh: its blame is made of `da`.",
+    change("dx[:, t] = da_t @", "dx[:, t] = (dh[:, t] + dh_next) @"),
+    change("dx[:, t] = da_t @", "dx[:, t] = dh[:, t] @"),
+    tempts=("dh is what one is given, and its shape fits; the tanh lies between the state and the input."),
+    keeps=("dh_0", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "last_dh_counted_twice",
+    "At the last step `dh[:, -1]` is counted twice: what is carried starts with it, and then the loop adds it "
+    "again. From behind the last step nothing comes, so what is carried starts with zeros.",
+    change("dh_next = np.zeros(h_0.shape)", "dh_next = dh[:, -1]"),
+    tempts=("The walk seems to begin with dh[:, -1]; the loop brings it anyway."),
+)
+SPEC.mistake(
+    "slope_taken_twice",
+    "What is handed to the step before has gone through a slope once too often. `da` has been through that of its "
+    "own step already; the slope of the step before is taken there, when its turn comes.",
+    change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T * (1 - h[:, t] ** 2)"),
+    change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T * (1 - h_prev**2)"),
+    tempts=("Every blame goes through a slope, so one is written on the way back too; da has its own."),
+)
+SPEC.mistake(
+    "steps_counted_by_the_batch",
+    "The walk takes as many steps as there are sequences in the batch. Time is the second axis of `x` and `h`: "
+    "there are `x.shape[1]` steps.",
+    change("range(x.shape[1])", "range(x.shape[0])"),
+    tempts=("len(x), or x.shape[0], is the length of most things; here it is that of the batch."),
+)
 
 
 @SPEC.alternative

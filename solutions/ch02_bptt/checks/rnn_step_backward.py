@@ -243,6 +243,12 @@ SPEC.mistake(
     change("da_t = dh_t * (1 - h_t**2)", "da_t = dh_t\nda_t *= 1 - h_t**2"),
     tempts="The name da_t then seems to need no array of its own; but it is dh_t itself that changes.",
 )
+SPEC.mistake(
+    "slope_is_the_square_alone",
+    "The slope is taken as h_t². It is *one minus* the square: where the state is near 1 or −1, the tanh is flat.",
+    change("(1 - h_t**2)", "h_t**2"),
+    tempts=("The square is what one remembers of 1 - h_t²."),
+)
 
 
 @SPEC.alternative

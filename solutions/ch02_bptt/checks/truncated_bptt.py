@@ -167,6 +167,7 @@ SPEC.mistake(
     "+ 1 it does.",
     change("t + 1", "t"),
     change("t + 1", "t + 2"),
+    change("t + 1", "t - 1"),
     change("% tau", "% max(1, tau - 1)"),
     tempts="T % tau == 0 marks the first step of a chunk; what comes back is dropped after it, not at it.",
 )
@@ -205,6 +206,62 @@ SPEC.mistake(
     change("return dW_xh, dW_hh, db_h", "n = -(-x.shape[1] // tau)\nreturn dW_xh / n, dW_hh / n, db_h / n"),
     tempts="Gradients of batches are averaged; these chunks are parts of one sum.",
     keeps=("tau ≥ T",),
+)
+SPEC.mistake(
+    "slope_left_out",
+    "The slope of the tanh is missing. Before anything reaches the sum inside the tanh, it is multiplied by 1 − "
+    "h², with the `h` of that step.",
+    change(" * (1 - h[:, t] ** 2)", ""),
+    tempts=("The cuts are what one thinks about; the tanh between state and sum is forgotten."),
+)
+SPEC.mistake(
+    "tanh_taken_again",
+    "The slope is taken as 1 − tanh²(h). But `h` is already the tanh of the sum, and here its tanh is taken once "
+    "more. The slope is 1 minus the square of `h` itself.",
+    change("h[:, t] ** 2", "np.tanh(h[:, t]) ** 2"),
+    tempts=("The derivative is written 1 - tanh²(…), and h is at hand to put in; it is the tanh already."),
+)
+SPEC.mistake(
+    "slope_not_squared",
+    "The slope is taken as 1 − h. It is 1 minus the *square* of `h[:, t]`.",
+    change("h[:, t] ** 2", "h[:, t]"),
+    tempts=("1 - h differs from the right slope by a few characters."),
+)
+SPEC.mistake(
+    "slope_for_one_source",
+    "Only one of the two parts goes through the slope of the tanh. Add `dh[:, t]` and what comes back from the "
+    "step after first, in brackets; then the sum is multiplied by 1 − h².",
+    change("(dh[:, t] + dh_next) * (1", "dh[:, t] + dh_next * (1"),
+    change("(dh[:, t] + dh_next) * (1 - h[:, t] ** 2)", "dh[:, t] * (1 - h[:, t] ** 2) + dh_next"),
+    tempts=("'dh plus what comes back, times the slope' is how one says it; in Python the product comes first."),
+)
+SPEC.mistake(
+    "what_is_carried_adds_up",
+    "What comes back is added to what came back before. Weights add up over time; what is carried belongs to one "
+    "state alone, and each step's replaces the one before: `=`, not `+=`.",
+    change("dh_next = da @", "dh_next = dh_next + da @"),
+    tempts=("Gradients add up, so += is written on every line; what is carried is no sum over the steps."),
+)
+SPEC.mistake(
+    "walks_forward",
+    "The walk goes forward in time. What a state is to blame for through the next one is known only when the next "
+    "step is done: within a chunk the last step comes first.",
+    change("reversed(range(x.shape[1]))", "range(x.shape[1])"),
+    tempts=("Every other loop of the course runs from the first step to the last."),
+)
+SPEC.mistake(
+    "first_step_left_out",
+    "The step t = 0 is left out: `range(n, 0, -1)` ends at 1. It is a step like any other; the state before it is "
+    "`h_0`.",
+    change("reversed(range(x.shape[1]))", "range(x.shape[1] - 1, 0, -1)"),
+    tempts=("range(T - 1, 0, -1) looks like all steps; its end is not included."),
+)
+SPEC.mistake(
+    "loss_at_chunk_ends_only",
+    "`dh` is used at the last step of each chunk alone. Something may look at every state: at each step `dh[:, "
+    "t]` is added to what comes back from the step after.",
+    change("(dh[:, t] + dh_next)", "(dh[:, t] * ((t + 1) % tau == 0 or t + 1 == x.shape[1]) + dh_next)"),
+    tempts=("A chunk looks like a sequence with its loss at the end."),
 )
 
 
