@@ -205,7 +205,7 @@ def autograde(
     else:
         out.print(f"{found.title} ({found.id}), {len(results)} submissions")
         out.print(report.legend(found))
-        _print_table(report.class_table(found, results))
+        _print_table(report.class_table(found, results, _table_width()))
         for line in report.for_a_human(results):
             out.print(line, soft_wrap=True)
         where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
@@ -316,13 +316,17 @@ def _watched(
     return results, stop
 
 
-def _print_table(table: Table) -> None:
+def _table_width() -> int:
     """As wide as the terminal; where another program reads it, a line a student, however wide."""
+    return out.width if out.is_terminal else 10_000
+
+
+def _print_table(table: Table) -> None:
     if out.is_terminal:
         out.print(table)
         return
     with io.StringIO() as text:
-        Console(file=text, width=10_000, markup=False, emoji=False, highlight=False).print(table)
+        Console(file=text, width=_table_width(), markup=False, emoji=False, highlight=False).print(table)
         out.print("\n".join(line.rstrip() for line in text.getvalue().splitlines()), soft_wrap=True)
 
 

@@ -10,6 +10,7 @@ from itertools import islice
 Change = Callable[[ast.AST], Iterator[ast.AST]]  # a node → what may stand in its place
 
 NUMPY = ast.Name("np", ast.Load())
+MOST_STEPS = 10_000  # of a loop, each time that it is begun
 
 
 def mutants(code: str, seed: int = 0) -> Iterator[tuple[str, str]]:
@@ -24,6 +25,29 @@ def mutants(code: str, seed: int = 0) -> Iterator[tuple[str, str]]:
             if changed not in seen:
                 seen.add(changed)
                 yield what, changed
+
+
+class _Bounded(ast.NodeTransformer):
+    """Counts the steps of each loop in a variable of its own."""
+
+    def __init__(self) -> None:
+        self.loops = 0
+
+    def visit(self, node: ast.AST) -> ast.AST | list[ast.stmt]:
+        node = self.generic_visit(node)
+        return self.bound(node) if isinstance(node, ast.While | ast.For) else node
+
+    def bound(self, loop: ast.While | ast.For) -> list[ast.stmt]:
+        self.loops += 1
+        steps = f"_steps_{self.loops}"
+        text = f"{steps} += 1\nif {steps} > {MOST_STEPS}:\n    raise BaseException('a loop has no end')"
+        loop.body = [*ast.parse(text).body, *loop.body]
+        return [*ast.parse(f"{steps} = 0").body, loop]
+
+
+def bounded(code: str) -> str:
+    """The code, but each of its loops ends: it raises where it takes too many steps."""
+    return ast.unparse(ast.fix_missing_locations(_Bounded().visit(ast.parse(code))))
 
 
 def _twice(ones: list[tuple[str, str]], rng: random.Random) -> Iterator[tuple[str, str]]:

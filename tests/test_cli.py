@@ -6,6 +6,7 @@ import shutil
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from rich.console import Console
 from typer.testing import CliRunner
 
@@ -259,15 +260,21 @@ def test_a_database_url_is_shown_without_its_password(grader, term):
 # --- the table -----------------------------------------------------------------------------------------------
 
 
-@pytest.fixture
-def results():
+def with_exercises(chapter, count):
+    """The chapter with this many exercises, the further ones in its first notebook."""
+    first, *others = chapter.notebooks
+    more = [replace(first.exercises[0], id=f"another_{n}") for n in range(count - len(chapter.exercises))]
+    return replace(chapter, notebooks=(replace(first, exercises=(*first.exercises, *more)), *others))
+
+
+def class_of(chapter):
     """A class with the longest names that there are."""
 
     def verdict(name, points):
         return Verdict(name, name, "passed" if points == 2 else "failed", points, 2.0, "page")
 
     def graded(student, step, forward):
-        others = {e.id: verdict(e.id, 2.0) for e in load_manifest(ROOT / "course.toml").chapter(CHAPTER).exercises}
+        others = {e.id: verdict(e.id, 2.0) for e in chapter.exercises}
         verdicts = {**others, "rnn_step": verdict("rnn_step", step), "rnn_forward": verdict("rnn_forward", forward)}
         return Graded(student, {"recurrence": verdicts}, seconds={"read": 2.34, "run": 10.0})
 
@@ -275,20 +282,35 @@ def results():
     return [graded("ada", 2.0, 0.5), graded(long, 0.0, 2.0), Graded("bo", fault="no")]
 
 
+@pytest.mark.parametrize("count", [0, 9, 10, 11, 13, 25])
 @pytest.mark.parametrize("width", [80, 100, 200])
-def test_the_table_cuts_nothing_off(results, width):
-    chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
+def test_the_table_cuts_nothing_off(width, count):
+    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), count)
+    results = class_of(chapter)
     console = Console(width=width)
     with console.capture() as capture:
-        console.print(report.class_table(chapter, results))
+        console.print(report.class_table(chapter, results, width))
     text = capture.get()
     assert "…" not in text
     assert all(len(line) <= width for line in text.splitlines())
     squeezed = re.sub(r"\s", "", text)
-    for word in ("ada", "bo", "12.3s", "2failed", "notgraded", "14.5"):
+    for word in ("ada", "bo", "12.3s", "2failed", "notgraded", f"{results[0].earned:g}"):
         assert word in squeezed
-    if width == 200:
+    if width == 200 and count < 20:
         assert results[1].student in text
+
+
+def test_where_exercises_do_not_fit_the_table_has_the_points_of_notebooks():
+    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), 13)
+    narrow, wide = (report.class_table(chapter, class_of(chapter), width) for width in (80, 200))
+    ends, seen = [], 0
+    for notebook in chapter.notebooks:
+        if notebook.exercises:
+            ends.append(f"{seen + 1}–{seen + len(notebook.exercises)}")
+            seen += len(notebook.exercises)
+    assert [str(column.header).partition("\n")[0] for column in narrow.columns[1:-3]] == ends
+    assert [str(column.header).partition("\n")[0] for column in wide.columns[1:-3]] == [str(n + 1) for n in range(13)]
+    assert next(iter(narrow.columns[1].cells)) == f"{2 * len(chapter.notebooks[0].exercises) - 1.5:g}"
 
 
 # --- release -------------------------------------------------------------------------------------------------

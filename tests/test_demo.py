@@ -9,17 +9,18 @@ import sys
 from pathlib import Path
 
 import nbformat
-import numpy as np
 import pytest
 
 from grader.author import demo_class as demo
-from grader.author.record import load_spec
+from grader.author.lint import Course, imported
+from grader.author.record import fixtures_path, load_spec
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import local
 from grader.checking.drivers import drive
 from grader.feedback.write import write_feedback
 from grader.manifest import load_manifest
+from grader.released import read_fixtures
 
 ROOT = Path(__file__).parents[1]
 CHAPTER = "ch01_vanilla_rnn"
@@ -108,13 +109,14 @@ def test_one_runs_for_ever_and_is_the_first_to_be_graded(course, tmp_path, seed)
 def test_all_work_on_an_exercise_stands_alone(name):
     """Helpers of the spec's module go along, so that in a notebook of its own each does what it does there."""
     place = load_manifest(ROOT / "course.toml").place(name)
-    spec = load_spec(ROOT, place)
+    spec, notebook = load_spec(ROOT, place), Course(ROOT).notebooks[name].student
+    fixtures = read_fixtures(fixtures_path(ROOT, place.chapter))
     for work in demo._works(ROOT, place):
         if work.source is None or work.what in demo._SLIPS:
             continue
-        cell = {"np": np}
+        cell = imported(notebook, work.source)
         exec(work.source, cell)
-        raised = drive(spec.driver, cell[name], spec.example).raised
+        raised = drive(spec.driver, cell[name], spec.example, fixtures).raised
         assert raised is None or raised.type != "NameError", (work.what, raised)
 
 

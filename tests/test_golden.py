@@ -16,21 +16,22 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
+from types import FunctionType
 
-import numpy as np
 import pytest
 
 import grader.student
 from grader.author.changes import Change, define
 from grader.author.demo_class import slips, standalone
-from grader.author.notebooks import STUB
+from grader.author.lint import Course, imported
 from grader.author.record import reference, reference_code, reference_module
-from grader.manifest import load_manifest
+from grader.cells import cell_source
 from tests.conftest import ROOT, exercise
 from tests.golden.slips import NOTEBOOKS, SLIPS
 
 GOLDEN = Path(__file__).parent / "golden"
-PLACES = load_manifest(ROOT / "course.toml").places
+COURSE = Course(ROOT)
+PLACES = COURSE.manifest.places
 
 # The slips that any exercise may have are shown where they read differently: an array, several results, ids.
 SHOW_COMMON_SLIPS = ("rnn_step", "rnn_forward", "generate")
@@ -85,15 +86,14 @@ def parts(name: str) -> Iterator[Part]:
 
 
 def stub(name: str) -> str:
-    header, _, _ = reference_code(ROOT, PLACES[name]).partition("\n")
-    return f"{header}\n    {STUB.format(id=name)}\n"
+    return cell_source(COURSE.notebooks[name].student, name)
 
 
 def changed_cell(name: str, change: Change) -> str:
     place = PLACES[name]
     code = change.apply(reference_code(ROOT, place))
     made = define(name, code, reference_module(ROOT, place), f"golden {name}")
-    return standalone(made, name) if inspect.isfunction(made) and made.__name__ == name else code
+    return standalone(made, name) if isinstance(made, FunctionType | type) and made.__name__ == name else code
 
 
 def written(notebook: dict[str, Change | str | None]) -> Iterator[str]:
@@ -110,7 +110,7 @@ def common_slips(name: str) -> list:
 
 def source(function: object) -> str:
     lines = textwrap.dedent(inspect.getsource(function)).splitlines(keepends=True)
-    return "".join(lines[next(i for i, line in enumerate(lines) if line.startswith("def ")) :])
+    return "".join(lines[next(i for i, line in enumerate(lines) if line.startswith(("def ", "class "))) :])
 
 
 def python(code: str) -> str:
@@ -126,7 +126,7 @@ def difference(name: str, change: Change) -> str:
 def reports(name: str, part: Part) -> list:
     """What a notebook with these cells is told: of each exercise that it defines, in the course's order."""
     grader.student._latest.clear()
-    namespace = {"np": np}
+    namespace = imported(COURSE.notebooks[name].student, "\n".join(part.cells))
     for number, cell in enumerate(part.cells):
         file = f"<golden {name}, {part.title} {number}>"
         linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)

@@ -5,13 +5,14 @@ name from the spec that it is given on one seed is true of it on the other.
 """
 
 import ast
+import textwrap
 from collections.abc import Iterator
 from itertools import islice
 
 import pytest
 
 from grader.author.changes import define
-from grader.author.record import reference, reference_code, reference_module
+from grader.author.record import fixtures_path, reference, reference_code, reference_module
 from grader.checking.case import WHOLE, Checks, Facet, Observation
 from grader.checking.compare import agree
 from grader.checking.diagnose import failed_cases
@@ -19,8 +20,9 @@ from grader.checking.drivers import drive
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import load_manifest
+from grader.released import read_fixtures
 from tests.conftest import ROOT, Exercise, exercise
-from tests.mutants import mutants
+from tests.mutants import bounded, mutants
 
 COSTLY = {"train_char_rnn": 5}  # where one run takes long, this many times fewer
 
@@ -39,8 +41,9 @@ def test_nearly_right_work_fails_without_a_false_name(name, number):
     place = PLACES[name]
     code, module = reference_code(ROOT, place), reference_module(ROOT, place)
     spec, problems = exercise(name).spec, []
-    made = ((what, define(name, changed, module, f"mutant of {name}")) for what, changed in mutants(code))
-    running = ((what, function) for what, function in made if drive(spec.driver, function, spec.example).raised is None)
+    fixtures = read_fixtures(fixtures_path(ROOT, place.chapter))
+    made = ((what, define(name, bounded(changed), module, f"mutant of {name}")) for what, changed in mutants(code))
+    running = (each for each in made if drive(spec.driver, each[1], spec.example, fixtures).raised is None)
     for what, function in islice(running, number // COSTLY.get(name, 1)):
         problems += [f"{what}: {problem}" for problem in wrong_about(exercise(name), function)]
     assert not problems, "\n".join(problems)
@@ -129,3 +132,46 @@ def test_mutants_are_the_same_each_time_and_none_is_the_original():
     assert first == second
     assert len({changed for _, changed in first}) == 100
     assert ast.unparse(ast.parse(code)) not in {changed for _, changed in first}
+
+
+WITH_LOOPS = textwrap.dedent("""\
+    def pieces(ids, size):
+        found, i = [], 0
+        while i < len(ids):
+            found.append([])
+            for each in ids[i : i + size]:
+                found[-1].append(each)
+            i += size
+        return found
+    """)
+
+
+def ending(code: str) -> object:
+    """What `pieces` returns, or how it ends: of every mutant there is one."""
+    namespace: dict = {}
+    exec(bounded(code), namespace)
+    try:
+        return namespace["pieces"](list(range(7)), 3)
+    except BaseException as error:
+        return f"{type(error).__name__}: {error}"
+
+
+def test_every_mutant_of_a_loop_ends():
+    endings = {what: ending(code) for what, code in mutants(WITH_LOOPS)}
+    assert ending(WITH_LOOPS) == [[0, 1, 2], [3, 4, 5], [6]]
+    for change in ("pass", "i = size"):
+        assert endings[f"line 7: i += size → {change}"] == "BaseException: a loop has no end"
+
+
+def test_a_bounded_loop_may_be_begun_often_and_keeps_its_else():
+    code = """
+        total = 0
+        for _ in range(300):
+            for _ in range(100):
+                total += 1
+            else:
+                total += 1
+        """
+    namespace: dict = {}
+    exec(bounded(textwrap.dedent(code)), namespace)
+    assert namespace["total"] == 300 * 101

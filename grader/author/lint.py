@@ -174,7 +174,7 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
     name = subject.place.exercise.id
     notebook = subject.course.notebooks[name].student
     source = cell_source(notebook, name)
-    namespace = _imported(notebook, {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)})
+    namespace = imported(notebook, source)
     exec(source, namespace)
     (verdict, *_) = subject.verdicts(namespace[name])
     if verdict.status == "unimplemented":
@@ -182,8 +182,9 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
     return [f"the stub's verdict is {verdict.status!r}:\n{verdict_text(verdict)}"]
 
 
-def _imported(notebook: Any, names: set[str]) -> dict[str, Any]:
-    """What the notebook's cells import under these names."""
+def imported(notebook: Any, source: str) -> dict[str, Any]:
+    """What the notebook's cells import, as far as this source of a cell names it."""
+    names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     namespace: dict[str, Any] = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and "import" in cell.source:

@@ -11,28 +11,35 @@ from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName,
 from grader.manifest import Chapter
 from grader.render.rows import number
 
+_WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 
-def class_table(chapter: Chapter, results: list[Graded]) -> Table:
+
+def class_table(chapter: Chapter, results: list[Graded], width: int) -> Table:
     """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended.
 
-    The exercises are numbered, so that a chapter of many fits a narrow terminal; `legend` tells the numbers.
+    The exercises are numbered, so that a chapter of many fits a narrow terminal; `legend` tells the numbers. Where they
+    do not fit, a column holds the points of one notebook's exercises, from the first to the last.
     """
+    by_exercise = width >= _WIDTH_OF_THE_REST + _WIDTH_OF_POINTS * len(chapter.exercises)
+    groups = [[e] for e in chapter.exercises] if by_exercise else [[*n.exercises] for n in chapter.notebooks]
+    groups = [group for group in groups if group]
+    numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     table.add_column("student", overflow="fold", min_width=8)
-    for index, exercise in enumerate(chapter.exercises, 1):
-        table.add_column(f"{index}\n/ {number(exercise.points)}", justify="right")
+    for group in groups:
+        ends = dict.fromkeys((numbers[group[0].id], numbers[group[-1].id]))
+        table.add_column(f"{'–'.join(map(str, ends))}\n/ {number(sum(e.points for e in group))}", justify="right")
     table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what is not right", overflow="fold")
     for graded in results:
         if graded.fault:
-            table.add_row(graded.student, *["–"] * len(chapter.exercises), "–", "", "not graded")
+            table.add_row(graded.student, *["–"] * len(groups), "–", "", "not graded")
             continue
         verdicts = graded.by_exercise
         wrong = [verdict for verdict in verdicts.values() if not verdict]
-        numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
         causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
-        points = [number(verdicts[exercise.id].earned) for exercise in chapter.exercises]
+        points = [number(sum(verdicts[exercise.id].earned for exercise in group)) for group in groups]
         table.add_row(
             graded.student, *points, number(graded.earned), f"{sum(graded.seconds.values()):.1f} s", ", ".join(causes)
         )
