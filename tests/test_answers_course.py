@@ -58,9 +58,22 @@ def changed(root, name, old, new):
         (
             "Tagger",
             "return self.head(self.dropout(h)), state.detach()",
-            "return self.head(h).detach(), state",
-            "Gradient",
+            "return self.head(h).argmax(dim=-1), state.detach()",
+            "logits: got (1, 2), expected (1, 2, 2), that is (B, T, C)",
         ),
+        (
+            "Tagger",
+            "self.embedding(ids)",
+            "self.embedding(ids).detach()",
+            "logits: no gradient reaches `embedding.weight`: is the path cut by `detach`, `data`, `item`, `numpy` or",
+        ),
+        (
+            "Tagger",
+            "self.dropout(h)",
+            "self.dropout(h).detach()",
+            "reaches `embedding.weight`, `rnn.weight_ih_l0`, `rnn.weight_hh_l0` and 2 more: is the path",
+        ),
+        ("Reader", "softmax(dim=1)", "softmax(dim=1).detach()", "context: no gradient reaches `query.weight`: is"),
         ("Tagger", "self.dropout(h)), state.detach()", "self.dropout(h))", "2 results, `return logits, state`"),
         ("Tagger", "state.detach()\n", "state.detach().numpy()\n", "got 'empty', expected 'detached'"),
         (
@@ -73,7 +86,7 @@ def changed(root, name, old, new):
         ("Tagger", "ids, state=None", "ids, state", "`forward` must take (ids); yours takes (ids, state)"),
         ("Reader", "self.scores(state, keys)", "self.score(state, keys)", "AttributeError"),
         ("Reader", "sum(dim=1), weights", "sum(dim=1), weights.detach()", "right on all 4 cases"),
-        ("through_layers", "for layer in layers", "for layer in layers[:1]", "got 1 entries, expected 2"),
+        ("through_layers", "for layer in layers", "for layer in layers[:1]", "got 1 entry, expected 2"),
         ("through_layers", "    last = []", "    layers.reverse()\n    last = []", "`layers` is changed by the call"),
         ("follow", "step(y_prev, state)", "step(y_prev[0], state)", "y_prev has the shape (1,), and got ()"),
         ("train_line", 'params["w"] = params["w"] - lr', 'params["w"] -= lr', "`params` is changed by the call"),

@@ -13,6 +13,8 @@ from grader.checking.drivers import DRIVERS
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT
 
+WEIGHTS = 3  # how many weights that cannot learn are named
+
 
 def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     """Compare what was observed on case `index` with what is expected there."""
@@ -21,6 +23,8 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     problems = problems_of_call(observation, none_is_due)
     if not problems and checks.own is not None:
         problems = [_of_output(checks, problem) for problem in checks.own.judge(case, observation)]
+        gradients = (_problem_of_gradient(o, observation, len(checks.outputs) > 1) for o in checks.outputs)
+        problems = problems or [problem for problem in gradients if problem is not None]
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
     problems += _problems_of_inputs(case, observation)
@@ -59,9 +63,24 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
     problems = []
     for output in checks.outputs:
         problem = compare(output, due[output.name], results[output.name], checks.tolerance, len(checks.outputs) > 1)
+        if problem is None:
+            problem = _problem_of_gradient(output, observation, len(checks.outputs) > 1)
         if problem is not None:
             problems.append(problem)
     return problems
+
+
+def _problem_of_gradient(output: Output, observation: Observation, named: bool) -> Problem | None:
+    """What is wrong with a right result from which not all weights can learn."""
+    weights = [f"`{name}`" for name in observation.unreached.get(output.name, ())]
+    if not weights:
+        return None
+    shown, more = weights[:WEIGHTS], len(weights) - WEIGHTS
+    last = [f"{more} more"] if more > 0 else [shown.pop()]
+    names = " and ".join(filter(None, (", ".join(shown), *last)))
+    where = f"{output.name}: " if named else ""
+    text = f"{where}no gradient reaches {names}: is the path cut by `detach`, `data`, `item`, `numpy` or `no_grad`?"
+    return Problem("gradient", text, output.name)
 
 
 def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
