@@ -107,7 +107,11 @@ def test_a_line_taken_out_leaves_no_blank_one():
         (("x[s]", "x[t]"), "stands nowhere:\nx[s]"),
         (("total", "sum"), "stands 3 times:\ntotal"),
         (("total += x[t]\ntotal", "a"), "stands nowhere:\ntotal += x[t]\ntotal"),
-        (("x[t]", "x[s]", ("x[t]", "x[r]")), "stands nowhere:\nx[t]"),
+        (("x[t]", "x[s]", ("x[t]", "x[r]")), "pair 2: what is looked for must stand once"),
+        (
+            ("x[t]", "x[s]", ("x[t]", "x[r]")),
+            "stands nowhere:\nx[t]\nThe pairs before it have left\n" + CODE.replace("x[t]", "x[s]"),
+        ),
         (("x[t]", "x[t]"), "it changes nothing"),
         (("x[t]", "x[s]", ("x[s]", "x[t]")), "it changes nothing"),
         (("x[t]", "x[t"), "this is no Python ('[' was never closed, line 4):\n" + CODE.replace("x[t]", "x[t")),
