@@ -75,7 +75,12 @@ def changed(root, name, old, new):
         ),
         ("Reader", "softmax(dim=1)", "softmax(dim=1).detach()", "context: no gradient reaches `query.weight`: is"),
         ("Tagger", "self.dropout(h)), state.detach()", "self.dropout(h))", "2 results, `return logits, state`"),
-        ("Tagger", "state.detach()\n", "state.detach().numpy()\n", "got 'empty', expected 'detached'"),
+        (
+            "Tagger",
+            "state.detach()\n",
+            "state.detach().numpy()\n",
+            "state holds no tensor; expected one that is detached",
+        ),
         (
             "Tagger",
             "hidden_size, num_tags)\n\n",
@@ -102,7 +107,8 @@ def test_the_report_of_a_module_can_be_followed(root, check):
     pasted = {"torch": torch, "Tagger": changed(root, "Tagger", "state.detach()", "state.detach()")}
     exec(textwrap.dedent(" " * 17 + called.strip()), pasted)
     assert pasted["logits"].shape == (1, 2, 2)
-    assert "state: got 'attached', expected 'detached'" in text
+    assert "(1, 2, 2), state a tensor, attached to the graph\n" in text
+    assert "state is still attached to the graph; expected detached (`.detach()`)" in text
     assert "likely cause   The state still hangs on the graph of the call before." in text
 
 
