@@ -58,11 +58,29 @@ def changed(root, name, old, new):
         (
             "Tagger",
             "return self.head(self.dropout(h)), state.detach()",
-            "return self.head(h).detach(), state",
-            "Gradient",
+            "return self.head(h).argmax(dim=-1), state.detach()",
+            "logits: got (1, 2), expected (1, 2, 2), that is (B, T, C)",
         ),
+        (
+            "Tagger",
+            "self.embedding(ids)",
+            "self.embedding(ids).detach()",
+            "logits: no gradient reaches `embedding.weight`: is the path cut by `detach`, `data`, `item`, `numpy` or",
+        ),
+        (
+            "Tagger",
+            "self.dropout(h)",
+            "self.dropout(h).detach()",
+            "reaches `embedding.weight`, `rnn.weight_ih_l0`, `rnn.weight_hh_l0` and 2 more: is the path",
+        ),
+        ("Reader", "softmax(dim=1)", "softmax(dim=1).detach()", "context: no gradient reaches `query.weight`: is"),
         ("Tagger", "self.dropout(h)), state.detach()", "self.dropout(h))", "2 results, `return logits, state`"),
-        ("Tagger", "state.detach()\n", "state.detach().numpy()\n", "got 'empty', expected 'detached'"),
+        (
+            "Tagger",
+            "state.detach()\n",
+            "state.detach().numpy()\n",
+            "state holds no tensor; expected one that is detached",
+        ),
         (
             "Tagger",
             "hidden_size, num_tags)\n\n",
@@ -89,7 +107,8 @@ def test_the_report_of_a_module_can_be_followed(root, check):
     pasted = {"torch": torch, "Tagger": changed(root, "Tagger", "state.detach()", "state.detach()")}
     exec(textwrap.dedent(" " * 17 + called.strip()), pasted)
     assert pasted["logits"].shape == (1, 2, 2)
-    assert "state: got 'attached', expected 'detached'" in text
+    assert "(1, 2, 2), state a tensor, attached to the graph\n" in text
+    assert "state is still attached to the graph; expected detached (`.detach()`)" in text
     assert "likely cause   The state still hangs on the graph of the call before." in text
 
 

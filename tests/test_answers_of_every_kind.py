@@ -155,7 +155,7 @@ KINDS = {
             "in another order": (backward, "merges[0]: got ('e', 'r'), expected ('l', 'o')"),
             "lists": (
                 lambda m: [list(pair) for pair in m],
-                "merges[0]: a tuple of 2; got a list of 2; `tuple(…)` makes a tuple of it",
+                "merges[0]: a tuple of 2; got a list of 2",
             ),
             "joined": (lambda m: [a + b for a, b in m], "merges[0]: a tuple of 2; got 'lo' (str)"),
             "with counts": (
@@ -197,11 +197,11 @@ KINDS = {
             "lists for pairs": (lambda f: [list(pair) for pair in f], "hypotheses[0]: a tuple of 2; got a list of 2"),
             "tuples for ids": (
                 lambda f: [(tuple(ids), score) for ids, score in f],
-                "hypotheses[0][0]: a list of 2; got a tuple of 2; `list(…)` makes a list of it",
+                "hypotheses[0][0]: a list of 2; got a tuple of 2",
             ),
             "arrays for ids": (
                 lambda f: [(np.array(ids, int), score) for ids, score in f],
-                "hypotheses[0][0]: a list of 2; got int64 (2,); `list(…)` makes a list of it",
+                "hypotheses[0][0]: a list of 2; got int64 (2,)",
             ),
             "floats for ids": (
                 lambda f: [([float(i) for i in ids], score) for ids, score in f],
@@ -240,7 +240,7 @@ KINDS = {
             ),
             "lists for arrays": (
                 lambda p: {name: value.tolist() for name, value in p.items()},
-                "params['W_xh']: a NumPy array of shape (2, 3); got a list of 2; `np.array(…)` makes an array of it",
+                "params['W_xh']: a NumPy array of shape (2, 3); got a list of 2",
             ),
             "NaN": (lambda p: p | {"b_h": p["b_h"] * np.nan}, "params['b_h'][0] is nan, expected "),
             "None within": (lambda p: p | {"b_h": None}, "params['b_h']: a NumPy array of shape (3,); got None"),
@@ -393,7 +393,7 @@ KINDS = {
             ),
             "arrays": (
                 lambda rows: [np.array(row) for row in rows],
-                "rows[0]: a list of 2; got float64 (2,); `list(…)` makes a list of it",
+                "rows[0]: a list of 2; got float64 (2,)",
             ),
             "NaN": (put(0, 1, entry=np.nan), "rows[0][1] is nan, expected 1"),
         },

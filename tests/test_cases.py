@@ -36,6 +36,7 @@ OBSERVATIONS = [
     Observation(result=(1.5, [None])),
     Observation(raised=Raised("ValueError", "no", (Line(1, "f", "x"),)), changed=("x", "h")),
     Observation(result=0, calls={"f": [{"x": 1}, {"x": 2}], "g": []}),
+    Observation(result=0, unreached={"logits": ["head.weight", "head.bias"]}),
 ]
 
 
@@ -62,6 +63,10 @@ GOOD = observation_tree(Observation())
         {**GOOD, "calls": {1: []}},
         {**GOOD, "calls": {"f": ()}},
         {**GOOD, "calls": [[]]},
+        {**GOOD, "unreached": ["y"]},
+        {**GOOD, "unreached": {"y": "w"}},
+        {**GOOD, "unreached": {"y": [1]}},
+        {**GOOD, "unreached": {1: ["w"]}},
     ],
 )
 def test_a_tree_that_is_no_observation_is_a_codec_error(tree):

@@ -107,7 +107,11 @@ def test_a_line_taken_out_leaves_no_blank_one():
         (("x[s]", "x[t]"), "stands nowhere:\nx[s]"),
         (("total", "sum"), "stands 3 times:\ntotal"),
         (("total += x[t]\ntotal", "a"), "stands nowhere:\ntotal += x[t]\ntotal"),
-        (("x[t]", "x[s]", ("x[t]", "x[r]")), "stands nowhere:\nx[t]"),
+        (("x[t]", "x[s]", ("x[t]", "x[r]")), "pair 2: what is looked for must stand once"),
+        (
+            ("x[t]", "x[s]", ("x[t]", "x[r]")),
+            "stands nowhere:\nx[t]\nThe pairs before it have left\n" + CODE.replace("x[t]", "x[s]"),
+        ),
         (("x[t]", "x[t]"), "it changes nothing"),
         (("x[t]", "x[s]", ("x[s]", "x[t]")), "it changes nothing"),
         (("x[t]", "x[t"), "this is no Python ('[' was never closed, line 4):\n" + CODE.replace("x[t]", "x[t")),
@@ -181,7 +185,7 @@ def test_a_changed_solution_uses_its_module_and_shows_its_lines():
     mistake = spec.misconceptions["loops_over_the_batch"]
     (variant,) = mistake.variants
     assert inspect.getsource(variant) == mistake.ways[0].apply(reference_code(ROOT, place))
-    assert drive("call", variant, next(iter(spec.cases(np.random.default_rng(0))))).raised.lines[0] == (
+    assert drive("call", variant, next(iter(spec.cases(np.random.default_rng(0))))).raised.lines[0].text == (
         "line 4, in rnn_forward: h_t = rnn_step(x_t, h_t, W_xh, W_hh, b_h)"
     )
 

@@ -123,6 +123,14 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         "by its `keeps` it is due 2",
     ),
     (
+        "misconceptions_are_named",
+        lambda root: add(
+            root / CHECKS / "rnn_step.py",
+            '\nSPEC.mistake("twin", "Twin.", change("h_prev @ W_hh", "h_prev"), tempts="It is there.")',
+        ),
+        "twin, way 1, gives the same as 'state_without_weights' on every case: make them one",
+    ),
+    (
         "why_is_told",
         lambda root: edit(root / CHECKS / "rnn_step.py", 'why="""\nInputs', 'driver="call" or """\nInputs'),
         "has no `why`",

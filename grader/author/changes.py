@@ -35,8 +35,14 @@ class Change:
         what comes of it is no Python.
         """
         changed = code
-        for was, becomes in self.pairs:
-            changed = _replaced(changed, _block(was), _block(becomes))
+        for number, (was, becomes) in enumerate(self.pairs, 1):
+            try:
+                changed = _replaced(changed, _block(was), _block(becomes))
+            except ChangeError as error:
+                if number == 1:
+                    raise
+                left = f"The pairs before it have left\n{changed}"
+                raise ChangeError(f"pair {number}: {error}\n{left}") from error
         if changed == code:
             raise ChangeError("it changes nothing")
         try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ast
 import re
 import tempfile
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cached_property
+from itertools import permutations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -35,7 +36,8 @@ from grader.author.record import (
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.spec import Spec
 from grader.cells import cell_source
-from grader.checking.case import Case, Checks
+from grader.checking.case import Case, Checks, Observation
+from grader.checking.compare import agree
 from grader.checking.diagnose.counterfactual import in_short
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
@@ -204,16 +206,37 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
     shares = {facet.name: facet.share for facet in subject.spec.facets}
     points = subject.place.exercise.points
     problems = []
+    twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
         due = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number, function in enumerate(entry.variants, 1):
             for verdict in subject.verdicts(function):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
+                if found != name and name in twins:
+                    problems.append(
+                        f"{name}, way {number}, gives the same as {twins[name]!r} on every case: make them one"
+                    )
+                    break
                 if verdict or found != name:
                     problems.append(f"{name}, way {number}, is not named, but {found!r}:\n{verdict_text(verdict)}")
                 elif not abs(verdict.earned - due) < 1e-9:
                     problems.append(f"{name}, way {number}, earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
     return problems
+
+
+def _twins(subject: Subject) -> dict[str, str]:
+    """The mistakes of which some way gives the same as a way of another on every public case, each with that other."""
+    public, *_ = subject.checks
+    ways = [(name, way) for name, variants in public.misconceptions.items() for way in variants]
+    return {a: b for (a, one), (b, other) in permutations(ways, 2) if a != b and _give_the_same(public, one, other)}
+
+
+def _give_the_same(checks: Checks, one: Sequence[Observation], other: Sequence[Observation]) -> bool:
+    outputs = tuple(output.name for output in checks.outputs)
+    return all(
+        (mine.changed, mine.unreached) == (theirs.changed, theirs.unreached) and agree(mine, theirs, outputs, checks)
+        for mine, theirs in zip(one, other, strict=True)
+    )
 
 
 def why_is_told(subject: Subject) -> list[str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -82,12 +83,14 @@ class Observation:
 
     `result` is what it returned, `raised` what it raised instead, `changed` the inputs it changed in place, and `calls`
     the arguments of every call of each callable input, in order; for a random generator ["drawn"], or [] if it was not.
+    `unreached` holds, by the name of a result, the weights that no gradient reaches from it, if there are any.
     """
 
     result: Any = None
     raised: Raised | None = None
     changed: tuple[str, ...] = ()
     calls: Mapping[str, list[Any]] = field(default_factory=dict)
+    unreached: Mapping[str, list[str]] = field(default_factory=dict)
 
 
 # What sums of some hundred terms may differ by in float32, complex64 and float16: tens of units in the last place.
@@ -112,12 +115,13 @@ DEFAULT_TOLERANCE = Tolerance()
 
 def observation_tree(observation: Observation) -> dict[str, Any]:
     """An observation as a tree for the codec."""
-    return {
+    tree = {
         "result": observation.result,
         "raised": observation.raised,
         "changed": list(observation.changed),
         "calls": dict(observation.calls),
     }
+    return tree | ({"unreached": dict(observation.unreached)} if observation.unreached else {})
 
 
 def observation_from_tree(tree: Any) -> Observation:
@@ -129,9 +133,16 @@ def observation_from_tree(tree: Any) -> Observation:
             "changed": list() as changed,
             "calls": dict() as calls,
         }:
-            names = [*changed, *calls]
-            if len(tree) == 4 and all(type(n) is str for n in names) and all(type(c) is list for c in calls.values()):
-                return Observation(result, raised, tuple(changed), calls)
+            unreached = tree.get("unreached", {})
+            if (
+                len(tree) == 4 + ("unreached" in tree)
+                and type(unreached) is dict
+                and all(type(each) is list for each in (*calls.values(), *unreached.values()))
+                and all(
+                    type(n) is str for n in (*changed, *calls, *unreached, *chain.from_iterable(unreached.values()))
+                )
+            ):
+                return Observation(result, raised, tuple(changed), calls, unreached)
     raise CodecError("not an observation")
 
 

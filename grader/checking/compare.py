@@ -55,8 +55,11 @@ class _At:
         return replace(self, named=True).problem("values", text)
 
     def due(self, what: str, got: Any, kind: str = "") -> Problem:
-        """A value of another type is due; `kind` is `what` without its size."""
-        return self.problem("type", f"{what}; got {describe(got)}{remedy(got, kind or what)}")
+        """A value of another type is due; `kind` is `what` without its size. Within a result a list, a tuple or an
+        array is offered no remedy: it may stand at the wrong level.
+        """
+        helps = "" if self.path and not isinstance(got, Opaque) else remedy(got, kind or what)
+        return self.problem("type", f"{what}; got {describe(got)}{helps}")
 
 
 def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance, named: bool = False) -> Problem | None:

@@ -73,6 +73,16 @@ def describe(value: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERAN
     return f"a value of type {type(value).__name__}"
 
 
+# What the driver of torch modules observes of a result in place of its value: as it is told that it came back, and
+# where something else is due.
+MARKS = {
+    "detached": ("a tensor, detached", "is detached; expected attached to the graph"),
+    "attached": ("a tensor, attached to the graph", "is still attached to the graph; expected detached (`.detach()`)"),
+    "empty": ("no tensor", "holds no tensor; expected one that is detached (`.detach()`)"),
+    "random": ("random", "is another with another seed; expected the same"),
+    "fixed": ("the same with every seed", "is the same with every seed; expected random"),
+}
+
 _OPAQUE = {
     "ndarray": "an array",
     "torch.Tensor": "a torch tensor",

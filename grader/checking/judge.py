@@ -8,10 +8,12 @@ import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
 from grader.checking.compare import compare, named_outputs
-from grader.checking.describe import describe
+from grader.checking.describe import MARKS, describe
 from grader.checking.drivers import DRIVERS
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT
+
+WEIGHTS = 3  # how many weights that cannot learn are named
 
 
 def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
@@ -21,12 +23,14 @@ def judge(checks: Checks, index: int, observation: Observation) -> CaseResult:
     problems = problems_of_call(observation, none_is_due)
     if not problems and checks.own is not None:
         problems = [_of_output(checks, problem) for problem in checks.own.judge(case, observation)]
+        gradients = (_problem_of_gradient(o, observation, len(checks.outputs) > 1) for o in checks.outputs)
+        problems = problems or [problem for problem in gradients if problem is not None]
     elif not problems:
         problems = problems_of_result(checks, checks.expected[index], observation)
     problems += _problems_of_inputs(case, observation)
     called = DRIVERS[checks.driver].call_text(checks.id, case)
     due = checks.expected[index] if checks.expected else None
-    returned = returned_text(checks.outputs, observation, due, checks.tolerance)
+    returned = returned_text(checks.outputs, observation, due, checks.tolerance, checks.driver)
     return CaseResult(case.name, called, returned, tuple(problems))
 
 
@@ -59,9 +63,27 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
     problems = []
     for output in checks.outputs:
         problem = compare(output, due[output.name], results[output.name], checks.tolerance, len(checks.outputs) > 1)
+        got = results[output.name]
+        if problem is not None and checks.driver == "module" and isinstance(got, str) and got in MARKS:
+            problem = replace(problem, text=f"{output.name} {MARKS[got][1]}")
+        if problem is None:
+            problem = _problem_of_gradient(output, observation, len(checks.outputs) > 1)
         if problem is not None:
             problems.append(problem)
     return problems
+
+
+def _problem_of_gradient(output: Output, observation: Observation, named: bool) -> Problem | None:
+    """What is wrong with a right result from which not all weights can learn."""
+    weights = [f"`{name}`" for name in observation.unreached.get(output.name, ())]
+    if not weights:
+        return None
+    shown, more = weights[:WEIGHTS], len(weights) - WEIGHTS
+    last = [f"{more} more"] if more > 0 else [shown.pop()]
+    names = " and ".join(filter(None, (", ".join(shown), *last)))
+    where = f"{output.name}: " if named else ""
+    text = f"{where}no gradient reaches {names}: is the path cut by `detach`, `data`, `item`, `numpy` or `no_grad`?"
+    return Problem("gradient", text, output.name)
 
 
 def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
@@ -84,6 +106,7 @@ def returned_text(
     observation: Observation,
     expected: Observation | None = None,
     tolerance: Tolerance = DEFAULT_TOLERANCE,
+    driver: str = "call",
 ) -> str:
     """What came back, by name: 'h_t  float64 (2, 4)'."""
     if observation.raised is not None:
@@ -95,6 +118,8 @@ def returned_text(
     if isinstance(due, Problem):
         due = {}
     words = {name: describe(value, due.get(name), tolerance) for name, value in results.items()}
+    if driver == "module":
+        words |= {n: MARKS[value][0] for n, value in results.items() if isinstance(value, str) and value in MARKS}
     if len(results) == 1 and not isinstance(observation.result, np.ndarray):
         return words[outputs[0].name]
     return ", ".join(f"{name} {text}" for name, text in words.items())

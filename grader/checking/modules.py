@@ -5,12 +5,13 @@ A case's inputs are the arguments of the call of `forward` that is judged, and t
 - `init`, the constructor's arguments;
 - `weights`, a float64 array for each name of the module's `state_dict`;
 - `run`, a dict: `mode` ("eval" or "train"); `before`, the arguments of earlier calls, in order; `carry`, which argument
-  of a call takes which result of the one before it; `returns`, what is observed of each result, by its name.
+  of a call takes which result of the one before it; `returns`, what is observed of each result, by its name; `unused`,
+  the weights that need no gradient.
 
 Arrays become tensors, and results arrays again. What is observed of a result:
 
 - "tensor": its value;
-- "learning": its value, and that a gradient flows from it to the weights;
+- "learning": its value, and that a gradient flows from it to each of the weights but the unused;
 - "tensors": the values of a nested tuple, list or dict of tensors;
 - "detached": the word "detached", or "attached" where a gradient would flow through it, or "empty" without a tensor;
 - "random": the word "random", or "fixed" where another seed gives the same.
@@ -60,10 +61,12 @@ def module_case(
     carry: Mapping[str, str] | None = None,
     mode: str = "eval",
     kind: str = "ordinary",
+    unused: Sequence[str] = (),
 ) -> Case:
     """A case for the driver "module". Raises ValueError for what it cannot drive.
 
-    `forward` are the arguments of the call that is judged, `before` those of earlier ones; see the head of this file.
+    `forward` are the arguments of the call that is judged, `before` those of earlier ones, `unused` the weights that no
+    gradient has to reach; see the head of this file.
     """
     carry = dict(carry or {})
     taken = [name for name in (*OWN, *carry) if any(name in arguments for arguments in (forward, *before))]
@@ -79,9 +82,17 @@ def module_case(
     strange = [n for n, w in weights.items() if not isinstance(w, np.ndarray) or w.dtype in (np.float32, np.float16)]
     if strange:
         raise ValueError(f"weights[{strange[0]!r}] has to be a float64 array")
+    if missing := [name for name in unused if name not in weights]:
+        raise ValueError(f"unused={list(unused)!r}: the module has no weight {missing[0]!r}")
     if any(isinstance(leaf, Fixture) for leaf in _leaves([forward, *before])):
         raise ValueError("forward takes no fixtures: give it arrays and plain values")
-    run = {"mode": mode, "before": [dict(each) for each in before], "carry": carry, "returns": dict(returns)}
+    run = {
+        "mode": mode,
+        "before": [dict(each) for each in before],
+        "carry": carry,
+        "returns": dict(returns),
+        "unused": list(unused),
+    }
     return Case(sizes, {"init": dict(init), "weights": dict(weights), **forward, "run": run}, kind)
 
 
@@ -129,13 +140,14 @@ def _run(cls: Any, case: Case, seed: int) -> Observation:
     calls = [{name: _tensors(each) for name, each in given.items()} for given in (*run["before"], arguments)]
     module = None
     result: Any = None
+    unreached: dict[str, list[str]] = {}
     raised: Raised | None = None
     with _settled(seed), warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         try:
             module = _built(cls, case)
             module.train(run["mode"] == "train")
-            result = _called(module, calls, run)
+            result, unreached = _called(module, calls, run)
         except KeyboardInterrupt:
             raise
         except _WrongModuleError as error:
@@ -145,7 +157,8 @@ def _run(cls: Any, case: Case, seed: int) -> Observation:
         changed = _changed(module, case, calls)
     if raised is None and "weights added" in changed:
         raised = Raised("InitError", "`forward` makes weights of its own; all of them are made in `__init__`, once")
-    return Observation(None if raised else result, raised, tuple(name for name in changed if name in case.inputs))
+    named = tuple(name for name in changed if name in case.inputs)
+    return Observation(raised=raised, changed=named) if raised else Observation(result, None, named, {}, unreached)
 
 
 @contextmanager
@@ -209,8 +222,13 @@ def _changed_init(problem: str) -> _WrongModuleError:
     return _WrongModuleError("InitError", words)
 
 
-def _called(module: Any, calls: Sequence[Mapping[str, Any]], run: Mapping[str, Any]) -> Any:
-    """What is observed of the last call's results, or the first results that are too many or too few."""
+def _called(
+    module: Any, calls: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
+) -> tuple[Any, dict[str, list[str]]]:
+    """What is observed of the last call's results, and the weights that no gradient reaches from them; or the first
+    results that are too many or too few.
+    """
+    learning = {name: weight for name, weight in module.named_parameters() if name not in run["unused"]}
     names, returns = list(run["returns"]), list(run["returns"].values())
     carried: dict[str, Any] = {}
     result: Any = None
@@ -220,17 +238,35 @@ def _called(module: Any, calls: Sequence[Mapping[str, Any]], run: Mapping[str, A
             raise _WrongModuleError("TypeError", problem)
         result = module(**given)
         if result is None:
-            return None
+            return None, {}
         if not _fits(result, returns):
-            return plain(_arrays(result))
+            return plain(_arrays(result)), {}
         entries = dict(zip(names, _entries(result, returns), strict=True))
         carried = {argument: entries[name] for argument, name in run["carry"].items()}
-    learns = any(parameter.requires_grad for parameter in module.parameters())
-    observed = [_observed(word, name, entries[name], learns) for name, word in run["returns"].items()]
-    return observed[0] if len(observed) == 1 else tuple(observed)
+    observed = [_observed(word, name, entries[name]) for name, word in run["returns"].items()]
+    cut_off = {n: _unreached(n, entries[n], learning) for n, word in run["returns"].items() if word == "learning"}
+    unreached = {name: weights for name, weights in cut_off.items() if weights}
+    return observed[0] if len(observed) == 1 else tuple(observed), unreached
 
 
-def _observed(word: str, name: str, value: Any, learns: bool) -> Any:
+def _unreached(result: str, value: Any, weights: Mapping[str, Any]) -> list[str]:
+    """The names of the weights that no gradient reaches from a result."""
+    import torch
+
+    able = {name: weight for name, weight in weights.items() if weight.requires_grad and value.requires_grad}
+    try:
+        start = torch.ones_like(value)
+        found = (
+            torch.autograd.grad(value, [*able.values()], start, retain_graph=True, allow_unused=True) if able else ()
+        )
+    except RuntimeError as error:
+        words = f"the gradient of {result} cannot be computed: {error}"
+        raise _WrongModuleError("GradientError", words) from error
+    reached = {name for name, gradient in zip(able, found, strict=True) if gradient is not None}
+    return [name for name in weights if name not in reached]
+
+
+def _observed(word: str, name: str, value: Any) -> Any:
     import torch
 
     found = [leaf for leaf in _leaves(value) if isinstance(leaf, torch.Tensor)]
@@ -238,12 +274,6 @@ def _observed(word: str, name: str, value: Any, learns: bool) -> Any:
         return "empty" if not found else "attached" if any(leaf.requires_grad for leaf in found) else "detached"
     if word in ("tensor", "learning") and not isinstance(value, torch.Tensor):
         raise _WrongModuleError("ResultError", f"`forward` must return a tensor for {name}; yours is {_what(value)}")
-    if word == "learning" and learns and not value.requires_grad:
-        raise _WrongModuleError(
-            "GradientError",
-            f"no gradient flows from {name} back to the weights, so that nothing could be learnt: "
-            "is there a `detach`, `data`, `item`, `numpy` or `no_grad` on the way?",
-        )
     return plain(_arrays(value))
 
 

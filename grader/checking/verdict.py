@@ -10,7 +10,9 @@ import msgspec
 FORMAT_VERSION = 2
 
 Status = Literal["passed", "failed", "error", "unimplemented", "timeout"]
-ProblemKind = Literal["raised", "none", "type", "count", "shape", "dtype", "not_finite", "values", "changed", "judge"]
+ProblemKind = Literal[
+    "raised", "none", "type", "count", "shape", "dtype", "not_finite", "values", "gradient", "changed", "judge"
+]
 
 
 @dataclass(frozen=True)

@@ -16,6 +16,7 @@ _LABELS = {
     "dtype": "dtype",
     "not_finite": "not finite",
     "values": "differs in",
+    "gradient": "gradient",
     "changed": "changed input",
     "judge": "what is due",
 }

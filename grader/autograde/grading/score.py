@@ -162,6 +162,7 @@ _KINDS = {
     "dtype": "On hidden cases a result has the wrong dtype.",
     "not_finite": "On hidden cases a result is not finite.",
     "values": "On hidden cases the values differ from what is due.",
+    "gradient": "On hidden cases no gradient reaches some of the weights.",
     "changed": "On hidden cases the call changed one of its inputs.",
     "judge": "On hidden cases the result is not what is due.",
 }

@@ -54,6 +54,8 @@ def diagnose(
     if wrong_needs and _may_come_from_below(observations, results, wrong_needs):
         return _mend_first(wrong_needs)
     evidence = checks, observations, results
+    if any(problem.kind == "gradient" for result in results for problem in result.problems):
+        return None  # its value is right: no pattern of values explains it
     if any(mistakes for _, mistakes in found):
         return mistaken_input(*evidence)
     return (

@@ -41,7 +41,7 @@ def no_chance(checks: Checks, facet: Facet, variants: list[Variant]) -> bool:
         return True  # its matches look closely, or ought to
     names = [output.name for output in checks.outputs if facet.outputs is None or output.name in facet.outputs]
     return any(
-        theirs.changed or _differs_tellingly(checks, names, due, theirs)
+        theirs.changed or theirs.unreached or _differs_tellingly(checks, names, due, theirs)
         for variant in variants
         for due, theirs in zip(checks.expected, variant, strict=True)
     )
@@ -70,7 +70,9 @@ def _fits(
     )
     if not agrees:  # as nearly all do not
         return False
-    changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in zip(observations, variant, strict=True))
+    pairs = list(zip(observations, variant, strict=True))
+    changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in pairs)
+    changes = changes and all(theirs.unreached in ({}, ours.unreached) for ours, theirs in pairs)
     shown = any(variant[i].raised is None and _shows(checks, i, outputs, variant[i]) for i in telling) or (
         not telling and _raises_there_alone(checks, observations, variant, facet)
     )
@@ -79,7 +81,7 @@ def _fits(
 
 def _shows(checks: Checks, index: int, outputs: tuple[str, ...], theirs: Observation) -> bool:
     """Whether a mistake does anything wrong to these outputs of a case; what gives the right ones explains nothing."""
-    return bool(theirs.changed) or not agree(checks.expected[index], theirs, outputs, checks)
+    return bool(theirs.changed or theirs.unreached) or not agree(checks.expected[index], theirs, outputs, checks)
 
 
 def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str, ...]:

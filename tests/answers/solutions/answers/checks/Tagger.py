@@ -111,6 +111,13 @@ SPEC.mistake(
     tempts="Nothing goes wrong until the second backward pass.",
 )
 SPEC.mistake(
+    "learns_no_embedding",
+    "The embeddings stay as they began: no gradient reaches them. Hand them on as they are.",
+    change("self.embedding(ids)", "self.embedding(ids).detach()"),
+    tempts="Every value is right.",
+    keeps=["training"],
+)
+SPEC.mistake(
     "always_drops",
     "Units are dropped outside of training too. Use the submodule, which knows the mode.",
     change("self.dropout(h)", "torch.nn.functional.dropout(h)"),
