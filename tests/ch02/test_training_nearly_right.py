@@ -30,11 +30,11 @@ def errors(a, b):
 WRONG_ERROR = {
     "the smallest": (lambda a, b: errors(a, b).min(), set()),
     "the median": (lambda a, b: np.median(errors(a, b)), set()),
-    "the sum": (lambda a, b: errors(a, b).sum(), set()),
+    "the sum": (lambda a, b: errors(a, b).sum(), {"sum_for_max"}),
     "all of them": (errors, set()),
     "twice": (lambda a, b: 2 * errors(a, b).max(), {"constant_factor"}),
     "of squares": (lambda a, b: ((a - b) ** 2 / np.where(a**2 + b**2 > 0, a**2 + b**2, 1)).max(), set()),
-    "absolute error": (lambda a, b: np.abs(a - b).max(), set()),
+    "absolute error": (lambda a, b: np.abs(a - b).max(), {"not_relative"}),
     "absolute where one is zero": (lambda a, b: np.where(a * b, errors(a, b), np.abs(a - b)).max(), set()),
     "nothing where b is zero": (lambda a, b: np.where(b, errors(a, b), 0).max(), set()),
     "nothing where all are close": (lambda a, b: 0.0 if np.allclose(a, b) else errors(a, b).max(), set()),
@@ -220,8 +220,8 @@ def right_bptt(then):
 
 WRONG_BPTT = {
     "no transpose": (bptt(prev=lambda W: W), {"W_hh_not_transposed"}),
-    "no slope": (bptt(slope=lambda h: np.ones(h.shape)), {"counterfactual: zeros h"}),
-    "tanh for its slope": (bptt(slope=lambda h: 1 - np.tanh(h) ** 2), set()),
+    "no slope": (bptt(slope=lambda h: np.ones(h.shape)), {"slope_left_out"}),
+    "tanh for its slope": (bptt(slope=lambda h: 1 - np.tanh(h) ** 2), {"tanh_taken_again"}),
     "half of what comes back": (bptt(decay=0.5), set()),
     "nothing comes back at all": (bptt(decay=0.0), {"counterfactual: zeros W_hh | one tau"}),
     "mean over the batch": (right_bptt(lambda g, h: tuple(v / len(h) for v in g)), {"averaged"}),
@@ -260,11 +260,11 @@ WRONG_STEP = {
     "no lr": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) + eps), c + g**2)), {"counterfactual: one lr"}),
     "the gradient squared": (
         step(lambda t, g, c, lr, eps: (t - lr * g**2 / (np.sqrt(c + g**2) + eps), c + g**2)),
-        set(),
+        {"squared_in_the_step"},
     ),
     "a mean in the cache": (
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + np.mean(g**2)) + eps), c + np.mean(g**2))),
-        set(),
+        {"one_number_for_all"},
     ),
     "in place": (in_place, set()),
     "theta alone": (step(lambda t, g, c, lr, eps: t - lr * g / (np.sqrt(c + g**2) + eps)), set()),
