@@ -183,7 +183,7 @@ def test_a_changed_solution_uses_its_module_and_shows_its_lines():
     place = load_manifest(ROOT / "course.toml").place("rnn_forward")
     spec = load_spec(ROOT, place)
     mistake = spec.misconceptions["loops_over_the_batch"]
-    (variant,) = mistake.variants
+    variant, *_ = mistake.variants
     assert inspect.getsource(variant) == mistake.ways[0].apply(reference_code(ROOT, place))
     assert drive("call", variant, next(iter(spec.cases(np.random.default_rng(0))))).raised.lines[0].text == (
         "line 4, in rnn_forward: h_t = rnn_step(x_t, h_t, W_xh, W_hh, b_h)"

@@ -162,7 +162,6 @@ NAMED = {
     ),
     "a loss for each token": (sequence_loss, surprise, "after: mean missing"),
     "u from above": (sample_id, given(sample_id, u=lambda u: 1 - u), "counterfactual: one_minus u"),
-    "counted from one": (sample_id, then(sample_id, lambda i: i + 1), "after: one more"),
     "begins with id 0": (generate, given(generate, start_id=lambda i: 0), "counterfactual: zero start_id"),
     "stops one step early": (
         generate,
@@ -247,7 +246,6 @@ UNNAMED = {
         then(rnn_step_backward, at(3, lambda g: g + g.T)),
     ),
     "dh of the future squared": (rnn_backward, given(rnn_backward, dh=np.square)),
-    "dh_0 forgotten": (rnn_backward, then(rnn_backward, at(1, never))),
     "tau doubled": (truncated_bptt, given(truncated_bptt, tau=lambda tau: 2 * tau, h_0=never)),
     "the last sequence": (
         embedding_backward,

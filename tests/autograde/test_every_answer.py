@@ -1,5 +1,5 @@
 """Answers of every kind behind the real walls: a class with modules, strings, callables and trained models, graded with
-64 MB a notebook, gets exactly what was planted.
+128 MB a notebook, gets exactly what was planted.
 """
 
 import pytest

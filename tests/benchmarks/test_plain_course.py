@@ -15,6 +15,7 @@ from autograding.plain_course import plain, write_helpers  # noqa: E402
 
 from grader.author.record import load_spec, reference  # noqa: E402
 from grader.manifest import load_manifest  # noqa: E402
+from tests.conftest import exercise  # noqa: E402
 
 MANIFEST = load_manifest(ROOT / "course.toml")
 EXERCISES = [exercise.id for exercise in MANIFEST.chapter(CHAPTER).exercises]
@@ -33,8 +34,10 @@ def plain_test(tmp_path_factory):
 def test_right_and_wrong(plain_test, name):
     place = MANIFEST.place(name)
     plain_test(name, reference(ROOT, place))
-    fooled = [each for each, entry in load_spec(ROOT, place).misconceptions.items() if passes(plain_test, name, entry)]
-    assert len(fooled) <= 2  # asserts on numbers see no wrong type
+    fooled = [entry for entry in load_spec(ROOT, place).misconceptions.values() if passes(plain_test, name, entry)]
+    verdicts = [exercise(name).verdict(entry.variants[0]) for entry in fooled]
+    kinds = {problem.kind for verdict in verdicts for case in verdict.cases for problem in case.problems}
+    assert kinds <= {"type", "dtype", "changed"}  # asserts on numbers see no wrong type
 
 
 def passes(plain_test, name, entry):

@@ -5,7 +5,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.checking.drivers import call
+from grader.checking.drivers import call, drive
 from solutions.ch02_bptt.checking import numerical_gradient, relative_error, truncated_bptt
 from solutions.ch02_bptt.training import adagrad_step, rehearse, train_char_rnn
 from tests.conftest import exercise
@@ -192,12 +192,9 @@ def test_the_rehearsal_waits_where_nothing_is_written_yet(capsys):
     assert capsys.readouterr().out == "This cell waits for your code.  Write train_char_rnn here.\n"
 
 
-def test_the_reference_learns_hello_in_less_than_two_seconds():
-    import time
-
-    case = exercise("train_char_rnn").checks(0).cases[-1]
+def test_the_reference_learns_hello():
+    checks = exercise("train_char_rnn").checks(0)
+    case = checks.cases[-1]
     assert case.kind == "hello"
-    before = time.process_time()
-    losses, _ = call(train_char_rnn, case).result
-    assert time.process_time() - before < 2
+    losses, _ = drive(checks.driver, train_char_rnn, case, checks.fixtures).result
     assert losses[-1] < 0.05

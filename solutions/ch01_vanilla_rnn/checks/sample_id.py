@@ -31,7 +31,7 @@ def tells(probs, u):
 
 def is_far_from_slips(probs, u):
     """Whether no boundary is near u, and neither the nearest one, nor V equal pieces, nor sorting would give the id."""
-    totals, by_size = np.cumsum(probs), np.argsort(probs)[::-1]
+    totals, by_size = np.cumsum(probs), np.argsort(probs, kind="stable")[::-1]
     flat = np.cumsum(np.exp(probs)) / np.exp(probs).sum()
     nearest = int(np.abs(totals - u).argmin())
     return (
@@ -267,7 +267,10 @@ SPEC.mistake(
     "The probabilities are sorted before they are summed up. The sums go through the ids in their own order, 0, 1, 2 "
     "and so on.",
     change("np.cumsum(probs)", "np.cumsum(np.sort(probs))"),
-    change("np.flatnonzero(np.cumsum(probs) > u)", "np.argsort(probs)[::-1][np.cumsum(np.sort(probs)[::-1]) > u]"),
+    change(
+        "np.flatnonzero(np.cumsum(probs) > u)",
+        "np.argsort(probs, kind='stable')[::-1][np.cumsum(np.sort(probs)[::-1]) > u]",
+    ),
     tempts="Other ways of sampling, such as top-p, begin with sorting.",
     keeps=["u above the sum"],
 )

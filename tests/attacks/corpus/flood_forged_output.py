@@ -8,8 +8,8 @@ Seen: TOLD printed
 from grader.codec import Line, Raised
 
 long = "x" * 600_000
-say(RESULT, End(3, "TOLD printed" + long, long, Raised(long, long, (Line(1, long, long),) * 2)))
+say(RESULT, End(3, "TOLD printed" + long, long, Raised(long, long, (Line(1, long, long),))))
 # %% end
 from grader.codec import Line, Raised
 
-say(RESULT, End(15, "x" * 600_000, None, Raised("E", "", (Line(1, "x" * 30, "x" * 30),) * 40_000)))
+say(RESULT, End(15, "x" * 600_000, None, Raised("E", "", (Line(1, "x" * 30, "x" * 30),) * 30_000)))
