@@ -161,7 +161,8 @@ def test_a_difference_is_told(graded, course, tmp_path):
     assert told[0] == f"nobody: {CHAPTER} is not graded"
     assert {line.split()[0] for line in told[1:]} == {first, second, third}
     text = "\n".join(told)
-    assert "planted 0.5, gradebook has 0.0" in text
+    points = planted[first][named[first]]["points"]
+    assert f"planted {points + 0.5:g}, gradebook has {points}" in text
     assert "planted 'another', the cause that is named is '" in text
     assert "planted 'passed', the verdict is 'failed'" in text
 
