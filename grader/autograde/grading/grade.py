@@ -23,6 +23,7 @@ from grader.autograde.grading.score import (
 )
 from grader.autograde.grading.session import Session
 from grader.autograde.remark import Ended, OtherName, Remark, Unreadable, absence
+from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.runner import run_submission
 from grader.autograde.submission.files import submitted_files
@@ -76,8 +77,8 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
             attempt += 1
             try:
                 return replace(grade(session, starter, student, folder), sandboxed=sandboxed)
-            except WorkerError:
-                if attempt == ATTEMPTS:
+            except WorkerError as error:
+                if attempt == ATTEMPTS or isinstance(error, StarvedError):
                     raise
     except WorkerError as error:
         return Graded(student, fault=str(error))

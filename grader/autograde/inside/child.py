@@ -17,7 +17,6 @@ import io
 import linecache
 import os
 import select
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -165,7 +164,7 @@ def _examinee(
 ) -> NoReturn:
     """Wait for the exams of these exercises, drive the functions on every case, and end with this process.
 
-    What it prints meanwhile is not kept. An alarm ends a function that never returns.
+    What it prints meanwhile is not kept. A function that never returns is ended from outside.
     """
     try:
         os.close(result_fd)
@@ -198,8 +197,6 @@ def _one_thread() -> None:
 
 def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
     """Answer one part of the exam."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, part.seconds + 1)  # the parent's clock speaks first
     with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
         answers = bytearray()
         for index, case in enumerate(part.cases):
@@ -208,7 +205,6 @@ def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
                 _send(line, answers)
                 answers = bytearray()
         _send(line, answers)
-    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _answer(index: int, part: Part, name: str, namespace: dict[str, Any], case: Case) -> bytes:

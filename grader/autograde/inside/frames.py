@@ -54,15 +54,14 @@ class Exam:
     hidden: tuple[Case, ...]
     fixtures: str = ""
     seconds: float | None = None  # for either half, where it is not what the chapter says
-    _bytes: dict[tuple[bool, float], bytes] = field(default_factory=dict, repr=False, compare=False)
+    _bytes: dict[bool, bytes] = field(default_factory=dict, repr=False, compare=False)
 
-    def part_bytes(self, hidden: bool, seconds: float) -> bytes:
+    def part_bytes(self, hidden: bool) -> bytes:
         """One half as bytes for the fork: the same for a whole class, and so made once."""
-        made = self._bytes.get((hidden, seconds))
-        if made is None:
+        if hidden not in self._bytes:
             cases = self.hidden if hidden else self.public
-            made = self._bytes[hidden, seconds] = part_bytes(Part(self.driver, cases, seconds, hidden, self.fixtures))
-        return made
+            self._bytes[hidden] = part_bytes(Part(self.driver, cases, hidden, self.fixtures))
+        return self._bytes[hidden]
 
 
 @dataclass(frozen=True)
@@ -79,7 +78,7 @@ class Request:
     apart: bool = False
 
     def seconds(self, cell: Cell) -> float:
-        """How long a cell may take, or each half of the exam at a check cell."""
+        """How much running time a cell may take, or each half of the exam at a check cell."""
         if cell.exercise is None:
             return self.limits.seconds_per_cell
         return self.exams[cell.exercise].seconds or self.limits.seconds_per_exercise
@@ -163,11 +162,10 @@ def read_request(data: bytes) -> Work:
 
 @dataclass(frozen=True)
 class Part:
-    """One half of an exam as the fork reads it: cases to drive, and the seconds it may take."""
+    """One half of an exam as the fork reads it: cases to drive, and how."""
 
     driver: str
     cases: tuple[Case, ...]
-    seconds: float
     hidden: bool
     fixtures: str = ""
 

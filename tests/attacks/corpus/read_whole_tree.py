@@ -2,7 +2,7 @@
 
 Must: nothing is there but libraries, thirteen modules of the grader, two devices and its own notebook.
 Points: 0, 2
-Seen: TOLD 13 modules, ['/dev/null', '/dev/urandom', '/submission/recurrence.ipynb']
+Seen: TOLD 14 modules, ['/dev/null', '/dev/urandom', '/submission/recurrence.ipynb']
 """
 # %% start
 libraries = ("/usr/lib", "/lib", "/venv/", sys.base_prefix, sys.prefix)
