@@ -1,14 +1,20 @@
 """A time limit counts what a notebook computes or waits for, not how long a busy machine lets it wait."""
 
+import json
 import os
 import signal
 import threading
 import time
 from contextlib import suppress
+from types import SimpleNamespace
 
 import psutil
 import pytest
 from right_work import RIGHT
+
+from grader.autograde.grading.grade import grade_or_fault
+from grader.autograde.running import meter
+from grader.autograde.running.processes import State
 
 # Some seconds of computing, half of what the exercise may take and more than its first, short trial.
 SLOW = "    import time\n    end = time.process_time() + 0.4\n    while time.process_time() < end:\n        pass\n"
@@ -104,3 +110,29 @@ def test_right_work_that_is_slow_has_all_of_its_limit(hand_in, notebook):
     notebook.insert(notebook.at("rnn_step"), f"def f():\n{SLOW}f()\nprint('computed')")
     result = hand_in(notebook.tree, seconds=1)
     assert (result.points, result.outcome.faults) == ((2, 2), [])
+
+
+class Starved:
+    """A sandbox whose processes are said to get no processor."""
+
+    def __init__(self, sandbox):
+        self.sandbox, self.started = sandbox, 0
+
+    def start(self, descriptors):
+        self.started += 1
+        running = self.sandbox.start(descriptors)
+        return SimpleNamespace(state=State, stop=running.stop, end=running.end)
+
+
+def test_a_notebook_that_gets_no_processor_is_not_scored(session, starters, notebook, monkeypatch, tmp_path):
+    """It is told as the grader's failure, at once, and can be graded again: no zero, nothing written."""
+    monkeypatch.setattr(meter, "WALL_SECONDS", 0.5)
+    monkeypatch.setattr(meter, "WALL_FACTOR", 0.0)
+    notebook.append("while True: pass")
+    (tmp_path / "recurrence.ipynb").write_text(json.dumps(notebook.tree))
+    starved = Starved(starters["sandbox"])
+    graded = grade_or_fault(session, starved, "starved", tmp_path, sandboxed=True)
+    assert "0.0 s of running time" in graded.fault
+    assert "Grade it again when less runs on this machine" in graded.fault
+    assert (graded.verdicts, starved.started) == ({}, 1)
+    assert not (session.term / "autograded" / "starved").exists()
