@@ -75,10 +75,7 @@ def _of_cell(fault: Fault) -> str:
     number, others = fault.cell + 1, "The other cells were run without it."
     match fault.kind:
         case "timeout":
-            return (
-                f"Cell {number} did not end within {fault.limit:g} s and was stopped. {others} "
-                "Is there a loop that cannot end?"
-            )
+            return f"Cell {number} was {fault.text}. {others} Is there a loop that cannot end?"
         case "memory":
             return (
                 f"Cell {number} needed more memory than a notebook may have and was stopped. {others} "

@@ -12,7 +12,9 @@ from grader.autograde.grading.grade import _ended, _find, _plan
 from grader.autograde.grading.report import _ODD_CELLS as LINES
 from grader.autograde.inside.frames import Request
 from grader.autograde.remark import OddCell, Remark, Unreadable
-from grader.autograde.running.runner import _Child, _fault, _TooMuchError
+from grader.autograde.running.conversation import TooMuchError
+from grader.autograde.running.meter import OutOfTimeError
+from grader.autograde.running.runner import _Child, _fault
 from grader.autograde.submission.files import MAX_FILE_BYTES, submitted_files
 from grader.autograde.submission.notebook import UnreadableError, plan, read_notebook
 from grader.codec import CodecError
@@ -122,11 +124,11 @@ class Died:
 
 
 ERRORS = [
-    (TimeoutError(), False, "Cell 4 did not end within 5 s and was stopped. The other cells were run without it."),
+    (OutOfTimeError(5), False, "Cell 4 was stopped after 5 s of running time. The other cells were run without it."),
     (EOFError(), True, "Cell 4 needed more memory than a notebook may have and was stopped."),
     (EOFError(), False, "Cell 4 did not end: Python itself ended while it ran."),
     (CodecError(""), False, "Cell 4 could not be run to its end: its answer could not be read."),
-    (_TooMuchError(), False, "Cell 4 could not be run to its end: gave more than 5 bytes of results."),
+    (TooMuchError(), False, "Cell 4 could not be run to its end: gave more than 5 bytes of results."),
 ]
 
 
@@ -134,7 +136,7 @@ ERRORS = [
 def test_cells_that_did_not_end(error, memory, words, monkeypatch):
     monkeypatch.setattr(Died, "used_up_memory", lambda self: self.memory)
     cell = type("Cell", (), {"index": 3, "exercise": None})
-    fault = _fault(error, cell, 5.0, Died(memory))
+    fault = _fault(error, cell, Died(memory))
     planned = type("Plan", (), {"cells": (cell,)})
     ((title, sentence),) = for_student(CHAPTER, (Remark(_ended(fault, planned), "recurrence"),))
     assert title == "The recurrence"
