@@ -136,3 +136,30 @@ def test_a_notebook_that_gets_no_processor_is_not_scored(session, starters, note
     assert "Grade it again when less runs on this machine" in graded.fault
     assert (graded.verdicts, starved.started) == ({}, 1)
     assert not (session.term / "autograded" / "starved").exists()
+
+
+class Killed:
+    """A sandbox whose warm process is killed when a notebook is first looked at."""
+
+    def __init__(self, sandbox):
+        self.sandbox, self.kills = sandbox, 0
+
+    def start(self, descriptors):
+        running = self.sandbox.start(descriptors)
+
+        def state():
+            if not self.kills:
+                self.kills += 1
+                self.sandbox._process.kill()
+                self.sandbox._process.wait()
+            return running.state()
+
+        return SimpleNamespace(state=state, stop=running.stop, end=running.end)
+
+
+def test_a_warm_process_that_dies_while_it_is_asked_is_replaced(session, starters, notebook, tmp_path):
+    notebook.insert(notebook.at("rnn_step"), f"def f():\n{SLOW}f()")
+    (tmp_path / "recurrence.ipynb").write_text(json.dumps(notebook.tree))
+    killed = Killed(starters["sandbox"])
+    graded = grade_or_fault(session, killed, "killed", tmp_path, sandboxed=True)
+    assert (graded.fault, graded.earned, killed.kills) == ("", 4, 1)
