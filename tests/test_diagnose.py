@@ -516,6 +516,17 @@ def test_an_exception_on_every_case_of_a_facet_is_evidence_where_all_else_agrees
     assert diagnosed(made, [9.0, raised, raised]) is None
 
 
+def test_a_mistake_that_raises_on_all_cases_of_one_kind_of_a_facet_is_named():
+    raised, other = Observation(raised=Raised("ValueError", "")), Observation(raised=Raised("TypeError", ""))
+    cases = [ORDINARY, EDGE, replace(EDGE, kind="edge of all")]
+    facets = [Facet("inside", kinds=("ordinary",)), Facet("edge", kinds=("edge", "edge of all"))]
+    made = checks(cases, H, [1.0, 2.0, 3.0], {"first": [[1.0, 2.0, raised]]}, facets)
+    assert diagnosed(made, [1.0, 2.0, raised]) == "first"
+    assert diagnosed(made, [1.0, 2.0, other]) is None
+    assert diagnosed(made, [1.0, raised, raised]) is None
+    assert diagnosed(made, [9.0, 2.0, raised]) is None
+
+
 def test_among_ids_all_that_is_wrong_must_have_its_cause():
     of_ids = checks([ORDINARY, EDGE], H, [1, 2], {"first": [[1, 5]]}, BY_KIND)
     assert diagnosed(of_ids, [1, 5]) == "first"
