@@ -110,9 +110,10 @@ def _exercise_line(exercise: Exercise, verdict: Verdict | None) -> str:
 
 def _question_line(question: Question, notebook: Notebook, graded: Graded) -> str:
     how, points = "waits for a person, who reads it and gives the points", f"– of {number(question.points)}"
-    if notebook.name not in graded.unanswered:
+    answer = graded.answers.get(notebook.name, {}).get(question.id)
+    if answer is None:
         how = "not graded yet"
-    elif question.id in graded.unanswered[notebook.name]:
+    elif not answer:
         how, points = "no answer was found", f"0 of {number(question.points)}"
     return f'<tr><th scope="row">{escape(question.title)}</th><td>{how}</td><td class="points">{points}</td></tr>\n'
 

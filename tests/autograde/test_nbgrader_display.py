@@ -7,10 +7,11 @@ from pathlib import Path
 
 import nbformat
 import pytest
-from hostile_answers import HOSTILE, PICTURE
 from nbconvert.exporters import HTMLExporter
 from nbgrader.server_extensions.formgrader.handlers import template_path
 from traitlets.config import PyFileConfigLoader
+
+from tests.hostile_answers import HOSTILE, PICTURE
 
 ROOT = Path(__file__).parents[2]
 RESOURCES = {"base_url": "", "notebook_id": "words", "student": "ada", "index": 0, "total": 1}

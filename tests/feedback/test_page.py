@@ -41,7 +41,7 @@ def graded(*changed, public=(), **more):
     for each in changed:
         verdicts[WHERE[each.id]][each.id] = each
     seen = {notebook: {v.id: v for v in public if WHERE[v.id] == notebook} for notebook in verdicts}
-    return Graded("ann", verdicts, seen, unanswered=more.pop("unanswered", {"capstone": ()}), **more)
+    return Graded("ann", verdicts, seen, answers=more.pop("answers", {"capstone": {"why_it_writes": "digest"}}), **more)
 
 
 def page(*changed, manifest=MANIFEST, **more):
@@ -169,7 +169,7 @@ def test_the_books_page_is_named_and_linked_where_the_manifest_says_where_it_is(
 
 def test_questions_wait_for_a_person_or_were_left_empty():
     assert "Explain why it writeswaits for a person, who reads it and gives the points– of 2" in words(page())
-    assert "Explain why it writesno answer was found0 of 2" in words(page(unanswered={"capstone": ("why_it_writes",)}))
+    assert "Explain why it writesno answer was found0 of 2" in words(page(answers={"capstone": {"why_it_writes": ""}}))
     assert "They stand in the feedback on each notebook." in words(page())
 
 

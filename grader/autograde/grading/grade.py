@@ -43,8 +43,9 @@ class Graded:
     """One submission: what each notebook's exercises earned, and what a human should look at.
 
     `verdicts`, by notebook and exercise, are of the hidden cases and show none of them; `public` are those of the
-    public cases, for exercises that are not right. `seconds` is how long each part of the work took. `fault` is set
-    where the grader itself failed: nothing was written then, and nobody's points are touched.
+    public cases, for exercises that are not right. `answers`, by notebook and question, are digests of what a human
+    is to read, empty where there is no answer. `seconds` is how long each part of the work took. `fault` is set where
+    the grader itself failed: nothing was written then, and nobody's points are touched.
     """
 
     student: str
@@ -53,7 +54,7 @@ class Graded:
     remarks: tuple[Remark, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     fault: str = ""
-    unanswered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)
     sandboxed: bool = True
 
     @property
@@ -93,7 +94,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     """Grade one student's folder and write its autograded notebooks. Raises WorkerError."""
     verdicts: dict[str, dict[str, Verdict]] = {}
     public: dict[str, dict[str, Verdict]] = {}
-    unanswered: dict[str, tuple[str, ...]] = {}
+    answers: dict[str, dict[str, str]] = {}
     clock = _Clock()
     with clock("read"):
         files, left_out = submitted_files(folder, session.files)
@@ -107,13 +108,13 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
                 planned = _plan(session.released[name], read_notebook(path), notebook)
         except UnreadableError as error:
             remarks.append(Remark(Unreadable(str(error)), name))
-            unanswered[name] = tuple(question.id for question in notebook.questions)
+            answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
             verdicts[name] = lost = _all_lost(session, notebook, str(error))
             public[name] = {}
             _write(session, student, notebook, _explained(session.released[name], lost, str(error)))
             continue
         remarks += [Remark(odd, name) for odd in planned.remarks]
-        unanswered[name] = planned.unanswered
+        answers[name] = planned.answers
         with clock("run"):
             request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
@@ -126,7 +127,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             public[name] = public_verdicts(session.manifest, session.public, session.texts, outcome, full)
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
-    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, unanswered=unanswered)
+    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)
 
 
 class _Clock:

@@ -88,8 +88,10 @@ _ODD_CELLS = {
     "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
     "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
     "cell twice": "the cell `{}` stands twice; both were run, in their order",
-    "answer twice": "the cell `{}` stands twice; the first is the answer",
+    "answer twice": "the cell `{}` stands twice; read both, the points are given at the first that is filled in",
     "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",
+    "answer beside": "text in other cells beside `{}` belongs to the answer; it stands there in formgrader too",
+    "picture missing": "a picture in the answer to `{}` is not in the notebook, or is too large",
 }
 
 
