@@ -25,4 +25,3 @@ c.HTMLExporter.filters = {
     "markdown2html": "grader.autograde.nbgrader_display.clean_markdown",
     "clean_html": "grader.autograde.nbgrader_display.clean",
 }
-c.HTMLExporter.preprocessors = ["grader.autograde.nbgrader_display.EscapeNames"]

@@ -254,7 +254,7 @@ def feedback(
 def _some(names: list[str]) -> str:
     """The first few names, and how many there are beside."""
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(names[:8]) + more
+    return ", ".join(name if name.isprintable() else repr(name) for name in names[:8]) + more
 
 
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:

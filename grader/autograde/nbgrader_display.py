@@ -1,7 +1,7 @@
 """How formgrader and `nbgrader generate_feedback` show what a student wrote: as text, pictures and formulas, without
 anything that could run or be fetched.
 
-`nbgrader_config.py` sets these as nbconvert's filters and preprocessor. Formgrader's pages have the origin of the
+`nbgrader_config.py` sets these as nbconvert's filters. Formgrader's pages have the origin of the
 instructor's Jupyter server, so a script in an answer could do whatever the instructor can. Even an address of that
 server can do harm: `/formgrader/?path=…` loads the nbgrader_config.py of a folder. So no address is left to be fetched
 or followed, and links are shown as text. Only nbgrader imports this.
@@ -17,7 +17,6 @@ from typing import Any
 from bleach.sanitizer import Cleaner
 from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
-from nbconvert.preprocessors import Preprocessor
 from pygments.token import STANDARD_TYPES
 
 _TAGS = re.findall(
@@ -27,7 +26,6 @@ _TAGS = re.findall(
 )
 _PICTURE = re.compile(r"data:image/(png|jpeg|gif|webp|svg\+xml);base64,[\w+/=\s]*", re.ASCII)
 _COLOURS = {"highlight", *STANDARD_TYPES.values()}  # Pygments' classes; formgrader's scripts look for others
-_NAMES = ("student", "first_name", "last_name", "notebook_path")  # formgrader writes these into its page as they are
 
 
 def _is_harmless(tag: str, name: str, value: str) -> bool:
@@ -73,13 +71,3 @@ class _Renderer(IPythonRenderer):
         if name != url and not self.attachments.get(name):
             return f"<em>[picture missing: {escape(name)}. It is not in the notebook.]</em>"
         return str(super().image(text, url, title))
-
-
-class EscapeNames(Preprocessor):
-    """Names of students and folders as text: formgrader's template writes them into its page unescaped."""
-
-    enabled = True
-
-    def preprocess(self, nb: Any, resources: Any) -> tuple[Any, Any]:
-        resources.update({name: escape(resources[name]) for name in _NAMES if resources.get(name)})
-        return nb, resources

@@ -102,6 +102,13 @@ def test_an_unknown_chapter(feedback, term):
     assert "There is no chapter 'ch01_vanila_rnn'. Near it: ch01_vanilla_rnn" in error
 
 
+def test_a_name_that_breaks_lines_is_told_in_one(feedback, term):
+    hand_in(term, "line\nbreak")
+    status, output, error = feedback(CHAPTER.id, "--term", term)
+    assert (status, output.count("\n")) == (3, 1)
+    assert r"For 1 of them: not graded yet, so no page: 'line\nbreak'." in error
+
+
 def test_who_is_not_graded_yet(feedback, term):
     hand_in(term, "carl")
     status, _, error = feedback(CHAPTER.id, "--term", term, "--student", "carl")
@@ -163,9 +170,10 @@ def test_nbgraders_own_feedback_stands_beside_it(tmp_path):
     """Whichever comes first, and again with --force, which deletes nbgrader's folder."""
     term = tmp_path / "term"
     hand_in(term, "ann")
-    (graded,) = autograde(ROOT, term, CHAPTER.id, pool.here, db_url=gradebook_url(term))
-    assert graded.fault == ""
-    write_feedback(ROOT, term, CHAPTER.id)
+    hand_in(term, "line\nbreak")  # nbgrader ends where it finds such a folder among the autograded ones
+    ann, other = autograde(ROOT, term, CHAPTER.id, pool.here, db_url=gradebook_url(term))
+    assert (ann.fault, bool(other.fault)) == ("", True)
+    assert write_feedback(ROOT, term, CHAPTER.id).ungraded == ["line\nbreak"]
     ours = page_path(term, "ann", CHAPTER.id)
     content = ours.read_bytes()
     theirs = {term / "feedback" / "ann" / CHAPTER.id / f"{n.name}.html" for n in CHAPTER.notebooks}

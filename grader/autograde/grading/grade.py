@@ -26,11 +26,11 @@ from grader.autograde.remark import Ended, OtherName, Remark, Unreadable, absenc
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.runner import run_submission
 from grader.autograde.submission.files import submitted_files
+from grader.autograde.submission.names import legible, unfit
 from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids, plan, read_notebook
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
-from grader.codec import writable
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
 from grader.render.rows import harmless
@@ -69,8 +69,8 @@ class Graded:
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
-    if (legible := writable(student)) != student:
-        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
+    if reason := unfit(student):
+        return Graded(legible(student), fault=reason)
     try:
         attempt = 0
         while True:
