@@ -15,7 +15,15 @@ from gradebook_course import EXERCISE, register_first, write_course
 from sqlalchemy import text
 
 from grader.author.notebooks import instructor_notebook, student_notebook, student_notebooks
-from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer, register
+from grader.autograde.gradebook import (
+    GradebookError,
+    gradebook_url,
+    open_gradebook,
+    open_writer,
+    read_scores,
+    register,
+)
+from grader.autograde.gradebook.scores import Score
 from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
 
@@ -245,6 +253,36 @@ def test_what_was_answered_is_written_with_what_follows_from_it(registered, monk
     assert dump(registered) == before
     record(registered, "ada", {}, answers=ANOTHER)
     assert grades(registered, "ada")["why"] == (None, 3, 3, True)
+
+
+def test_scores_are_read_with_what_a_human_made_of_them(registered, tmp_path):
+    record(registered, "ada", {"first": {"double": 1}}, answers=ANSWER)
+    record(registered, "bo", {})
+    by_hand(registered, 2)
+    with open_gradebook(registered) as gradebook:
+        grade = gradebook.find_grade("double-check", "first", "ch01", "ada")
+        grade.manual_score, grade.extra_credit = 1.75, 0.5
+        gradebook.find_comment("double", "first", "ch01", "ada").manual_comment = "Nearly."
+        gradebook.db.commit()
+    record(registered, "ada", {"first": {"double": 1.5}}, answers=ANOTHER)
+    scores = read_scores(registered, "ch01")
+    assert scores["ada"] == {
+        "double": Score(1.75, 0.5, True, "Nearly."),
+        "halve": Score(),
+        "square": Score(),
+        "why": Score(2, 0, True),
+    }
+    assert scores["bo"] == dict.fromkeys(scores["ada"], Score())
+    assert read_scores(registered, "ch02") == {}
+    with open_gradebook(registered) as gradebook:
+        total = gradebook.find_submission("ch01", "ada").score
+    earned = {"double": 1.5, "halve": 0.0, "square": 0.0, "why": None}
+    assert sum(score.final(earned[name]) for name, score in scores["ada"].items()) == total == 4.25
+
+
+def test_no_gradebook_has_no_scores_and_is_not_made(tmp_path):
+    assert read_scores(gradebook_url(tmp_path), "ch01") == {}
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(

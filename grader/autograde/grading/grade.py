@@ -61,6 +61,12 @@ class Graded:
     def earned(self) -> float:
         return sum(verdict.earned for verdict in self.by_exercise.values())
 
+    def earned_for(self, item: str) -> float | None:
+        """What the autograder gave for an exercise or a question; None where that is for a human to say."""
+        verdict = self.by_exercise.get(item)
+        answers = {question: answer for its in self.answers.values() for question, answer in its.items()}
+        return verdict.earned if verdict is not None else 0.0 if answers.get(item) == "" else None
+
     @property
     def by_exercise(self) -> dict[str, Verdict]:
         """The verdicts of all notebooks together."""
