@@ -260,6 +260,15 @@ def test_a_picture_that_is_missing_or_too_large_is_told(planned, attachments):
     ]
 
 
+@pytest.mark.parametrize(
+    "source", ["![a](<attachment:a (1).png>)", "![a](attachment:a%20%281%29.png)", '<img src="attachment:a (1).png">']
+)
+def test_a_picture_is_found_as_editors_write_it(planned, source):
+    attachments = {"a (1).png": {"image/png": PICTURE}}
+    assert planned(lambda c: c[2].update(source=source, attachments=attachments)).remarks == ()
+    assert planned(lambda c: c[2].update(source=source)).remarks == (OddCell("picture missing", "why"),)
+
+
 def test_pictures_are_bounded_in_all(planned):
     picture = {"image/png": "x" * (MAX_PICTURE - 1)}
 

@@ -90,12 +90,50 @@ def test_what_is_harmless_is_shown(shown):
     assert "k" in page.of("span", "class")  # Pygments' colours
 
 
+@pytest.mark.parametrize(
+    "source",
+    [
+        '<img src="attachment:a (1).png" width="300" onclick="ran()">',
+        "![x](attachment:a%20%281%29.png)",
+        "![x](<attachment:a (1).png>)",
+        f"![x](data:image/png;base64,{PICTURE})",
+        f'<img src="data:image/png;base64,{PICTURE}">',
+    ],
+    ids=["HTML", "encoded", "in brackets", "in line", "in line, HTML"],
+)
+def test_pictures_as_editors_write_them(shown, source):
+    page = shown(source, attachments={"a (1).png": {"image/png": PICTURE}})
+    assert page.of("img", "src") == [f"data:image/png;base64,{PICTURE}"]
+    assert page.of("img", "onclick") == []
+
+
+@pytest.mark.parametrize("kind", ["text/html", 'image/png"><script>ran()</script>', "image/x"])
+def test_an_attachment_that_is_no_picture_is_not_shown(shown, kind):
+    page = shown("![x](attachment:a)", attachments={"a": {kind: PICTURE}})
+    assert "[picture missing: a. It is not in the notebook.]" in page.text
+    assert not page.of("img", "src")
+
+
 @pytest.mark.parametrize("attachments", [{}, {"other.png": {"image/png": PICTURE}}, {"image.png": {}}])
 def test_a_picture_that_is_not_there_is_told(shown, attachments):
     page = shown("Before ![mine](attachment:image.png) after", attachments=attachments)
     assert "Before [picture missing: image.png. It is not in the notebook.] after" in page.text
 
 
-@pytest.mark.parametrize("text", ["> " * 3_000, "<b>" * 3_000, "[" * 5_000, "*a" * 3_000, "- " * 3_000])
+LONG = ["> " * 3_000, "<b>" * 3_000, "[" * 5_000, "*a" * 3_000, "- " * 3_000, "<div>" * 100_000, "*x* " * 100_000]
+
+
+@pytest.mark.parametrize("text", LONG, ids=lambda text: text[:5])
 def test_no_text_keeps_a_page_from_being_shown(shown, text):
-    assert "Student's answer" in shown(f"{text} end").text
+    """What would take minutes to clean is plain text."""
+    page = shown(f"{text}<script>ran()</script> end")
+    assert "Student's answer" in page.text
+    assert " end" in page.text
+    assert page.tags.count("script") == shown("harmless").tags.count("script")
+
+
+def test_long_notebooks_are_bounded_too(shown):
+    cells = [nbformat.v4.new_markdown_cell("word " * 3_900) for _ in range(12)]
+    tags = shown("*first*", *cells).tags
+    assert tags.count("pre") == 2
+    assert shown("*first*", *cells).tags == tags  # each page has its own room

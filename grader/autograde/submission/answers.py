@@ -14,7 +14,7 @@ from typing import Any
 import msgspec
 
 from grader.autograde.remark import OddCell
-from grader.autograde.submission.pictures import missing_pictures
+from grader.autograde.submission.pictures import lacks_pictures
 from grader.cells import grade_id
 
 
@@ -79,7 +79,7 @@ def _read(
     own = () if _text(cells[at]) in ("", stub) else (at,)
     said = tuple(sorted((*own, *beside)))
     remarks = [OddCell("answer beside", name)] if beside else []
-    remarks += [OddCell("picture missing", name)] if any(missing_pictures(cells[i]) for i in said) else []
+    remarks += [OddCell("picture missing", name)] if any(lacks_pictures(cells[i]) for i in said) else []
     return Answer(said, beside, _digest(cells[i] for i in said) if said else "", tuple(remarks))
 
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from typing import Any
+from urllib.parse import unquote
 
 from grader.codec import writable
 
 MAX_PICTURE, MAX_PICTURES = 8_000_000, 20_000_000  # characters in base64 of one, and of all in a notebook
 KINDS = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "svg+xml"))
-_REFERENCE = re.compile(r"\]\(\s*<?attachment:([^)>\s]+)")
+_REFERENCE = re.compile(r"(?:\]\(\s*<?|src=[\"'])attachment:")
 
 
 def sound_pictures(attachments: Any) -> dict[str, dict[str, str]]:
@@ -37,10 +38,11 @@ def bound_pictures(notebook: Any) -> None:
                 room -= size
 
 
-def missing_pictures(cell: Any) -> list[str]:
-    """The pictures that a text shows and that are not attached to its cell."""
-    attached = cell.get("attachments", {})
-    return [name for name in _REFERENCE.findall(cell.source) if name not in attached]
+def lacks_pictures(cell: Any) -> bool:
+    """Whether a text shows a picture that is not attached to its cell."""
+    names = tuple(cell.get("attachments", {}))
+    shown = [part[:1_000] for part in _REFERENCE.split(cell.source)[1:]]
+    return not all(part.startswith(names) or unquote(part).startswith(names) for part in shown)
 
 
 def _joined(data: Any) -> str:
