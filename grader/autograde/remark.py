@@ -24,6 +24,8 @@ class OddCell(msgspec.Struct, frozen=True, tag=True):
         "cell twice",
         "answer twice",
         "answer missing",
+        "answer beside",
+        "picture missing",
     ]
     name: str
 

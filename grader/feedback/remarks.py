@@ -23,9 +23,12 @@ _ODD_CELLS = {
     "in.",
     "defined again": "Defined again below its check: {}. What stands above the check was graded.",
     "cell twice": "Cells that stand twice: {}. Both were run, in their order, so the later one counts.",
-    "answer twice": "Answers that stand twice: {}. The first is the one that is read.",
+    "answer twice": "Answers that stand twice: {}. The points stand at the first that is filled in.",
     "answer missing": "No cell was found that answers: {}. If you wrote it, look whether it is in the file that you "
     "handed in.",
+    "answer beside": "Answers with text in other cells beside their own: {}. A person reads that text too.",
+    "picture missing": "Answers with a picture that is not in the notebook, or is too large (more than 6 MB): {}. "
+    "Nobody can see it. Paste the picture into the cell itself.",
 }
 
 

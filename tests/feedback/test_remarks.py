@@ -5,6 +5,7 @@ import json
 import typing
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from grader.autograde.fault import Fault
@@ -108,9 +109,23 @@ def test_an_answer_that_is_gone():
 
 def test_an_answer_that_stands_twice():
     def doubled(cells, by_id):
-        cells.append(copy.deepcopy(by_id["why_it_writes"]))
+        by_id["why_it_writes"].source = "Mine."
+        cells.insert(0, copy.deepcopy(by_id["why_it_writes"]))
 
-    assert of("capstone", doubled) == ["Answers that stand twice: `why_it_writes`. The first is the one that is read."]
+    assert of("capstone", doubled) == [
+        "Answers that stand twice: `why_it_writes`. The points stand at the first that is filled in."
+    ]
+
+
+def test_text_beside_an_answer():
+    def beside(cells, by_id):
+        cells.append(nbformat.v4.new_markdown_cell("![Mine.](attachment:a.png)"))
+
+    assert of("capstone", beside) == [
+        "Answers with text in other cells beside their own: `why_it_writes`. A person reads that text too.",
+        "Answers with a picture that is not in the notebook, or is too large (more than 6 MB): `why_it_writes`. "
+        "Nobody can see it. Paste the picture into the cell itself.",
+    ]
 
 
 class Died:

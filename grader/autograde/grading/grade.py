@@ -26,11 +26,11 @@ from grader.autograde.remark import Ended, OtherName, Remark, Unreadable, absenc
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.runner import run_submission
 from grader.autograde.submission.files import submitted_files
+from grader.autograde.submission.names import legible, unfit
 from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids, plan, read_notebook
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
-from grader.codec import writable
 from grader.files import write_whole
 from grader.manifest import Chapter, Notebook
 from grader.render.rows import harmless
@@ -43,8 +43,9 @@ class Graded:
     """One submission: what each notebook's exercises earned, and what a human should look at.
 
     `verdicts`, by notebook and exercise, are of the hidden cases and show none of them; `public` are those of the
-    public cases, for exercises that are not right. `seconds` is how long each part of the work took. `fault` is set
-    where the grader itself failed: nothing was written then, and nobody's points are touched.
+    public cases, for exercises that are not right. `answers`, by notebook and question, are digests of what a human
+    is to read, empty where there is no answer. `seconds` is how long each part of the work took. `fault` is set where
+    the grader itself failed: nothing was written then, and nobody's points are touched.
     """
 
     student: str
@@ -53,12 +54,18 @@ class Graded:
     remarks: tuple[Remark, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     fault: str = ""
-    unanswered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)
     sandboxed: bool = True
 
     @property
     def earned(self) -> float:
         return sum(verdict.earned for verdict in self.by_exercise.values())
+
+    def earned_for(self, item: str) -> float | None:
+        """What the autograder gave for an exercise or a question; None where that is for a human to say."""
+        verdict = self.by_exercise.get(item)
+        answers = {question: answer for its in self.answers.values() for question, answer in its.items()}
+        return verdict.earned if verdict is not None else 0.0 if answers.get(item) == "" else None
 
     @property
     def by_exercise(self) -> dict[str, Verdict]:
@@ -68,8 +75,8 @@ class Graded:
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
-    if (legible := writable(student)) != student:
-        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
+    if reason := unfit(student):
+        return Graded(legible(student), fault=reason)
     try:
         attempt = 0
         while True:
@@ -93,7 +100,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     """Grade one student's folder and write its autograded notebooks. Raises WorkerError."""
     verdicts: dict[str, dict[str, Verdict]] = {}
     public: dict[str, dict[str, Verdict]] = {}
-    unanswered: dict[str, tuple[str, ...]] = {}
+    answers: dict[str, dict[str, str]] = {}
     clock = _Clock()
     with clock("read"):
         files, left_out = submitted_files(folder, session.files)
@@ -107,13 +114,13 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
                 planned = _plan(session.released[name], read_notebook(path), notebook)
         except UnreadableError as error:
             remarks.append(Remark(Unreadable(str(error)), name))
-            unanswered[name] = tuple(question.id for question in notebook.questions)
+            answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
             verdicts[name] = lost = _all_lost(session, notebook, str(error))
             public[name] = {}
             _write(session, student, notebook, _explained(session.released[name], lost, str(error)))
             continue
         remarks += [Remark(odd, name) for odd in planned.remarks]
-        unanswered[name] = planned.unanswered
+        answers[name] = planned.answers
         with clock("run"):
             request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
@@ -126,7 +133,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             public[name] = public_verdicts(session.manifest, session.public, session.texts, outcome, full)
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
-    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, unanswered=unanswered)
+    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)
 
 
 class _Clock:

@@ -2,25 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from types import MappingProxyType
+
 import msgspec
 from rich import box
 from rich.table import Table
 
+from grader.autograde.gradebook.scores import UNSEEN, ByStudent
 from grader.autograde.grading.grade import Graded
 from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
-from grader.manifest import Chapter
+from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import number
 
+_NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
+_WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # and what a human's points add to them
 
 
-def class_table(chapter: Chapter, results: list[Graded], width: int) -> Table:
+def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
     """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended.
 
     The exercises are numbered, so that a chapter of many fits a narrow terminal; `legend` tells the numbers. Where they
-    do not fit, a column holds the points of one notebook's exercises, from the first to the last.
+    do not fit, a column holds the points of one notebook's exercises, from the first to the last. Points are those
+    after what a human changed, by the gradebook's `scores`; those of questions have a column where any are given.
     """
-    by_exercise = width >= _WIDTH_OF_THE_REST + _WIDTH_OF_POINTS * len(chapter.exercises)
+    by_hand = any(its.get(q.id, UNSEEN).changed for its in scores.values() for q in chapter.questions)
+    changed = _any_changed(chapter, scores)
+    rest = _WIDTH_OF_THE_REST + _WIDTH_BY_HAND * by_hand + _WIDTH_BESIDE * changed
+    by_exercise = width >= rest + (_WIDTH_OF_POINTS + _WIDTH_OF_A_STAR * changed) * len(chapter.exercises)
     groups = [[e] for e in chapter.exercises] if by_exercise else [[*n.exercises] for n in chapter.notebooks]
     groups = [group for group in groups if group]
     numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
@@ -30,25 +40,61 @@ def class_table(chapter: Chapter, results: list[Graded], width: int) -> Table:
         ends = dict.fromkeys((numbers[group[0].id], numbers[group[-1].id]))
         table.add_column(f"{'–'.join(map(str, ends))}\n/ {number(sum(e.points for e in group))}", justify="right")
     table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
+    if by_hand:
+        table.add_column(f"by hand\n/ {number(sum(q.points for q in chapter.questions))}", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what is not right", overflow="fold")
     for graded in results:
         if graded.fault:
-            table.add_row(graded.student, *["–"] * len(groups), "–", "", "not graded")
+            table.add_row(graded.student, *["–"] * (len(groups) + 1 + by_hand), "", "not graded")
             continue
         verdicts = graded.by_exercise
         wrong = [verdict for verdict in verdicts.values() if not verdict]
         causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
-        points = [number(sum(verdicts[exercise.id].earned for exercise in group)) for group in groups]
+        points = [_points(group, graded, scores) for group in groups]
+        total = number(_of(chapter.exercises, graded, scores) or 0.0)
+        if any("*" in cell for cell in points):
+            total += f" ({number(graded.earned)})"
+        given = _of(chapter.questions, graded, scores)
         table.add_row(
-            graded.student, *points, number(graded.earned), f"{sum(graded.seconds.values()):.1f} s", ", ".join(causes)
+            graded.student,
+            *points,
+            total,
+            *(["–" if given is None else number(given)] if by_hand else []),
+            f"{sum(graded.seconds.values()):.1f} s",
+            ", ".join(causes),
         )
     return table
 
 
-def legend(chapter: Chapter) -> str:
-    """The numbers of `class_table`'s columns."""
-    return "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
+def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:
+    """The points of some exercises; with a star where a human changed them."""
+    its = scores.get(graded.student, {})
+    changed = any(its.get(exercise.id, UNSEEN).changed for exercise in group)
+    return number(_of(group, graded, scores) or 0.0) + "*" * changed
+
+
+def _of(items: Sequence[Exercise | Question], graded: Graded, scores: ByStudent) -> float | None:
+    """The points of exercises or questions together; None where nobody has given any."""
+    found = [final for item in items if (final := final_points(item.id, graded, scores)) is not None]
+    return sum(found) if found else None
+
+
+def final_points(item: str, graded: Graded, scores: ByStudent) -> float | None:
+    """What an exercise or a question is worth after what a human changed; None where nobody has given points."""
+    return scores.get(graded.student, {}).get(item, UNSEEN).final(graded.earned_for(item))
+
+
+def legend(chapter: Chapter, scores: ByStudent = _NO_SCORES) -> str:
+    """The numbers of `class_table`'s columns, and what a star is."""
+    numbers = "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
+    star = "\n* changed by a person; in parentheses: what the checks gave"
+    return numbers + star * _any_changed(chapter, scores)
+
+
+def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
+    """Whether a human changed the points of an exercise."""
+    return any(its.get(exercise.id, UNSEEN).changed for its in scores.values() for exercise in chapter.exercises)
 
 
 def for_a_human(results: list[Graded]) -> list[str]:
@@ -88,8 +134,10 @@ _ODD_CELLS = {
     "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
     "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
     "cell twice": "the cell `{}` stands twice; both were run, in their order",
-    "answer twice": "the cell `{}` stands twice; the first is the answer",
+    "answer twice": "the cell `{}` stands twice; read both, the points are given at the first that is filled in",
     "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",
+    "answer beside": "text in other cells beside `{}` belongs to the answer; it stands there in formgrader too",
+    "picture missing": "a picture in the answer to `{}` is not in the notebook, or is too large",
 }
 
 
@@ -100,20 +148,32 @@ def _place(cell: int | None, exercise: str | None) -> str:
     return "between cells" if cell is None else f"cell {cell + 1}"
 
 
-def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human."""
+def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool, scores: ByStudent = _NO_SCORES) -> str:
+    """All results for another program: points, status, likely cause, and what needs a human. `earned` is what the
+    checks gave, `final` what counts after what a human changed, or null.
+    """
     students = [
         {
             "student": graded.student,
             "earned": None if graded.fault else graded.earned,
+            "final": None if graded.fault else _of((*chapter.exercises, *chapter.questions), graded, scores),
             "exercises": {
                 name: {
                     "earned": verdict.earned,
+                    "final": final_points(name, graded, scores),
                     "points": verdict.points,
                     "status": verdict.status,
                     "cause": verdict.diagnosis.id if verdict.diagnosis else None,
                 }
                 for name, verdict in graded.by_exercise.items()
+            },
+            "questions": {
+                question.id: {
+                    "final": final_points(question.id, graded, scores),
+                    "points": question.points,
+                    "needs_a_human": scores.get(graded.student, {}).get(question.id, UNSEEN).needs_a_human,
+                }
+                for question in chapter.questions
             },
             "remarks": [remark_line(remark) for remark in graded.remarks],
             "fault": graded.fault or None,

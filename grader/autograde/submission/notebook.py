@@ -21,6 +21,8 @@ from typing import Any
 from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.inside.frames import Cell
 from grader.autograde.remark import Foreign, OddCell
+from grader.autograde.submission.answers import answer_cells, read_answers
+from grader.autograde.submission.pictures import bound_pictures, sound_pictures
 from grader.autograde.submission.stateless import leaves_only_names
 from grader.cells import check_id, check_source, grade_id
 from grader.codec import writable
@@ -46,7 +48,8 @@ class Plan:
     to run.
 
     `defining` maps each exercise to the index of the cell that defines it. `remarks` are for a human; `foreign` says
-    that nothing of this assignment was found. `unanswered` names the questions whose cell is as it was released.
+    that nothing of this assignment was found. `answers` are digests of the answers to all questions, empty where there
+    is none.
     """
 
     notebook: Any
@@ -54,7 +57,7 @@ class Plan:
     defining: dict[str, int]
     remarks: tuple[OddCell | Foreign, ...] = ()
     foreign: bool = False
-    unanswered: tuple[str, ...] = ()
+    answers: dict[str, str] = field(default_factory=dict)
 
 
 def read_notebook(path: Path) -> Any:
@@ -94,6 +97,7 @@ def read_notebook(path: Path) -> Any:
         notebook = nbformat.v4.new_notebook()
     notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
     fresh_ids(notebook)
+    bound_pictures(notebook)
     size = sum(len(cell.source) for cell in notebook.cells)
     if size > MAX_SOURCE:
         raise UnreadableError(f"its cells hold {size:,} characters; at most {MAX_SOURCE:,} are read")
@@ -122,13 +126,9 @@ def _sound_cell(cell: Any) -> Any:
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     if isinstance(tags, list) and LONG in tags:
         sound.metadata["tags"] = [LONG]
-    pictures = cell.get("attachments")
-    if cell["cell_type"] == "markdown" and isinstance(pictures, dict):
-        sound.attachments = {
-            writable(name): {writable(kind): writable(data) for kind, data in picture.items()}
-            for name, picture in pictures.items()
-            if isinstance(picture, dict) and all(isinstance(data, str) for data in picture.values())
-        }
+    pictures = sound_pictures(cell.get("attachments"))
+    if pictures and cell["cell_type"] != "code":
+        sound.attachments = nbformat.from_dict(pictures)
     return sound
 
 
@@ -185,12 +185,12 @@ class _Draft:
 
 def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
     """Match a submission with the released (student's) notebook of the same name. Of a question's cell the student's
-    text is kept, and all else comes from the release.
+    text and pictures are kept, and all else comes from the release.
     """
     templates = {name: cell for cell in released.cells if (name := grade_id(cell))}
     checks = {check_id(name): name for name in exercises}
     draft = _Draft()
-    answers = _answers(released, submitted, questions)
+    answers = answer_cells(released, submitted, questions)
     solved = _take_submitted(draft, submitted, templates, checks, exercises, answers)
     foreign = not solved and not any(grade_id(cell) in checks for cell in draft.cells)
     for name in exercises:
@@ -210,12 +210,18 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         for index, cell in enumerate(notebook.cells)
         if cell.cell_type == "code" and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
     ]
-    sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
-    unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
+    prose = {cell.index for cell in runnable if _known(cell.source) is None}
+    given = read_answers(released, notebook.cells, questions, prose)
+    for answer in given.values():
+        draft.remarks += answer.remarks
+        for index in answer.beside:
+            if notebook.cells[index].cell_type == "raw":
+                notebook.cells[index].cell_type = "markdown"  # nbgrader would leave out its line breaks
     if foreign:
         draft.remarks = [Foreign()]
     marked = _without_needless_forks(runnable, {cell.source for cell in released.cells})
-    return Plan(notebook, marked, defining, tuple(draft.remarks), foreign, unanswered)
+    digests = {name: "" if foreign else answer.digest for name, answer in given.items()}
+    return Plan(notebook, marked, defining, tuple(draft.remarks), foreign, digests)
 
 
 def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) -> tuple[Cell, ...]:
@@ -239,22 +245,6 @@ def _is_stateless(source: str) -> bool:
     return known is not None and known.stateless
 
 
-def _answers(released: Any, submitted: Any, questions: Sequence[str]) -> dict[int, str]:
-    """Which submitted cell answers which question: by its id; else the one behind the text that asks the question."""
-    before = {
-        grade_id(cell): first.source.strip() for first, cell in zip(released.cells, released.cells[1:], strict=False)
-    }
-    found: dict[int, str] = {}
-    for name in questions:
-        indices = [i for i, cell in enumerate(submitted.cells) if grade_id(cell) == name]
-        if not indices:
-            asked = [i for i, cell in enumerate(submitted.cells) if cell.source.strip() == before.get(name)]
-            indices = [i + 1 for i in asked if i + 1 < len(submitted.cells)]
-        if indices:
-            found[indices[0]] = name
-    return found
-
-
 def _take_submitted(
     draft: _Draft,
     submitted: Any,
@@ -273,17 +263,20 @@ def _take_submitted(
         if index in answers:
             seen.add(answers[index])
             draft.cells.append(_own(templates[answers[index]]))
-            draft.cells[-1].source = cell.source
+            draft.cells[-1] |= {key: cell[key] for key in ("source", "attachments") if key in cell}
             continue
         if name not in templates and cell.cell_type == "code":
             name = next((n for n in exercises if n not in by_id and n not in seen and defines(cell.source, n)), None)
             name = name or next((c for c, n in checks.items() if cell.source.strip() == check_source(n)), None)
         if name is None or name not in templates or templates[name].cell_type != cell.cell_type:
             draft.cells.append(_plain(cell))
-        elif name in seen:
+        elif name in seen or name in answers.values():
             if name not in checks:
                 draft.cells.append(_plain(cell))
-                draft.remarks.append(OddCell("cell twice" if name in exercises else "answer twice", name))
+                if name in exercises:
+                    draft.remarks.append(OddCell("cell twice", name))
+                elif cell.source.strip() not in ("", templates[name].source.strip()):
+                    draft.remarks.append(OddCell("answer twice", name))
         else:
             seen.add(name)
             template = templates[name]
