@@ -21,6 +21,7 @@ class OddCell(msgspec.Struct, frozen=True, tag=True):
         "check above",
         "undefined",
         "defined again",
+        "stub left",
         "cell twice",
         "answer twice",
         "answer missing",

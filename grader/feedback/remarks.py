@@ -22,6 +22,8 @@ _ODD_CELLS = {
     "undefined": "No cell was found that defines: {}. If you wrote it, look whether it is in the file that you handed "
     "in.",
     "defined again": "Defined again below its check: {}. What stands above the check was graded.",
+    "stub left": "Released cells that were left beside your own definition: {}. Your definition was graded, and the "
+    "released cells were not run. Delete them: in your notebook they may replace your code.",
     "cell twice": "Cells that stand twice: {}. Both were run, in their order, so the later one counts.",
     "answer twice": "Answers that stand twice: {}. The first is the one that is read.",
     "answer missing": "No cell was found that answers: {}. If you wrote it, look whether it is in the file that you "

@@ -59,12 +59,18 @@ def undefined(cells, by_id):
 
 
 def again(cells, by_id):
+    by_id["rnn_step"].source = "def rnn_step(*args):\n    pass"
     cells.append(copy.deepcopy(by_id["rnn_step"]))
     cells[-1].metadata.clear()
     cells[-1].source = "def rnn_step():\n    pass"
 
 
+def left(cells, by_id):
+    cells[1].source += "\n\ndef rnn_step():\n    pass"
+
+
 def twice(cells, by_id):
+    by_id["rnn_step"].source = "def rnn_step():\n    pass"
     cells.insert(cells.index(by_id["rnn_step"]), copy.deepcopy(by_id["rnn_step"]))
 
 
@@ -78,6 +84,7 @@ CHANGES = [
     (above, "Check cells that stood above the cell that defines their function: `rnn_step`."),
     (undefined, "No cell was found that defines: `rnn_forward`. If you wrote it, look whether"),
     (again, "Defined again below its check: `rnn_step`. What stands above the check was graded."),
+    (left, "Released cells that were left beside your own definition: `rnn_step`. Your definition was graded"),
     (twice, "Cells that stand twice: `rnn_step`. Both were run"),
     (foreign, "Nothing of this notebook's exercises was found in the file. Is it from another assignment?"),
 ]

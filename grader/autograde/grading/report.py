@@ -87,6 +87,7 @@ _ODD_CELLS = {
     "check above": "the check cell of `{}` stood above the cell that defines it; it was moved below",
     "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
     "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
+    "stub left": "the released cell of `{}` was left beside the cell that defines it; it was not run",
     "cell twice": "the cell `{}` stands twice; both were run, in their order",
     "answer twice": "the cell `{}` stands twice; the first is the answer",
     "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",

@@ -99,6 +99,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     work = read_request(request)
     for name, content in work.files.items():
         Path(name).write_bytes(content)
+    sys.path.insert(0, os.getcwd())  # as Jupyter does: files beside the notebook can be imported
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     namespace = module.__dict__
