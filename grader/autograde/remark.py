@@ -54,8 +54,8 @@ class LeftOut(msgspec.Struct, frozen=True, tag=True):
 
 
 class OtherName(msgspec.Struct, frozen=True, tag=True):
-    """The notebook's file `due` was not there (`is_folder`: a folder of that name was), and the one other notebook was
-    graded in its place.
+    """The notebook's file `due` was not there (`is_folder`: a folder of that name was), and `taken` was graded in its
+    place.
     """
 
     due: str
@@ -63,7 +63,14 @@ class OtherName(msgspec.Struct, frozen=True, tag=True):
     taken: str
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName
+class OtherFiles(msgspec.Struct, frozen=True, tag=True):
+    """Of several files for this notebook `taken` was graded, in which most is written, and `left` were not."""
+
+    taken: str
+    left: tuple[str, ...]
+
+
+What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles
 
 
 class Remark(msgspec.Struct, frozen=True):

@@ -10,7 +10,7 @@ from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.report import as_json, for_a_human, remark_line
 from grader.autograde.grading.score import without_cases
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable
+from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherFiles, OtherName, Remark, Unreadable
 from grader.checking.verdict import Verdict
 from grader.manifest import Chapter
 from grader.render.rows import noted
@@ -29,6 +29,7 @@ LINES = {
     Remark(LeftOut("a.csv", 4_050_000)): "a.csv (4.0 MB) was not laid beside the notebooks: too large or too many",
     Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded in its place",
     Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded in its place",
+    Remark(OtherFiles("b", ("a", "c")), "nb"): "nb: b was graded, in which most is written; not graded: a, c",
 }
 
 
