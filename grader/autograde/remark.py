@@ -70,7 +70,15 @@ class OtherFiles(msgspec.Struct, frozen=True, tag=True):
     left: tuple[str, ...]
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles
+class NotImported(msgspec.Struct, frozen=True, tag=True):
+    """A module that a cell could not import, and why; what needs it was left out."""
+
+    cell: int
+    module: str
+    reason: str
+
+
+What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported
 
 
 class Remark(msgspec.Struct, frozen=True):

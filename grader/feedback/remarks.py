@@ -10,6 +10,7 @@ from grader.autograde.remark import (
     Ended,
     Foreign,
     LeftOut,
+    NotImported,
     OddCell,
     OtherFiles,
     OtherName,
@@ -81,6 +82,11 @@ def _sentence(what: What) -> str:
         case OtherName(due, is_folder, taken):
             why = absence(due, is_folder)
             return f"{why[0].upper()}{why[1:]}, so {taken} was graded. Keep the name of the file that you were given."
+        case NotImported(cell, module, reason):
+            return (
+                f"Cell {cell + 1} could not import `{module}`: {reason}. The lines that need it were left out, and the "
+                "others were run. Use what the course installs, or hand in the module's file beside your notebook."
+            )
         case OtherFiles(taken, left):
             return (
                 f"More than one of your files is this notebook: {taken} was graded, since most is written in it. "

@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.autograde.fault import Fault
+from grader.autograde.grading.missing import not_imported
 from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
@@ -120,6 +121,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             outcome = run_submission(request, starter)
         clock.add("fork", outcome.fork_seconds)
         clock.add("run", -outcome.fork_seconds)
+        remarks += [Remark(each, name) for each in not_imported(outcome)]
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)

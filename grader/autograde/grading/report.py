@@ -7,7 +7,18 @@ from rich import box
 from rich.table import Table
 
 from grader.autograde.grading.grade import Graded
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherFiles, OtherName, Remark, Unreadable, absence
+from grader.autograde.remark import (
+    Ended,
+    Foreign,
+    LeftOut,
+    NotImported,
+    OddCell,
+    OtherFiles,
+    OtherName,
+    Remark,
+    Unreadable,
+    absence,
+)
 from grader.manifest import Chapter
 from grader.render.rows import number
 
@@ -78,6 +89,9 @@ def remark_line(remark: Remark) -> str:
             text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {taken} was graded in its place"
+        case NotImported(cell, module, reason):
+            text = f"`{module}` could not be imported ({reason}); the lines that need it were left out"
+            where += f", {_place(cell, None)}"
         case OtherFiles(taken, left):
             text = f"{taken} was graded, in which most is written; not graded: {', '.join(left)}"
     return f"{where}: {text}" if where else text
