@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections import Counter
+
 import msgspec
 from rich import box
 from rich.table import Table
@@ -17,11 +19,13 @@ from grader.autograde.remark import (
     OtherName,
     Remark,
     Unreadable,
+    What,
     absence,
 )
 from grader.manifest import Chapter
 from grader.render.rows import number
 
+MOST_NAMED = 5  # students, of whom something harmless is said
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 
 
@@ -63,13 +67,41 @@ def legend(chapter: Chapter) -> str:
 
 
 def for_a_human(results: list[Graded]) -> list[str]:
-    """What could not be graded, or was odd, a line each; none where there is nothing."""
-    lines = [
-        f"  {graded.student}: {line}"
-        for graded in results
-        for line in (*map(remark_line, graded.remarks), *([graded.fault] if graded.fault else []))
+    """What could not be graded, or was odd: a line for each such thing, with the students that it is said of. What is
+    not graded comes first, then what may have changed points, then the rest.
+    """
+    said: dict[tuple[int, str], Counter[str]] = {}
+    for graded in results:
+        lines = [(_rank(remark.what), remark_line(remark)) for remark in graded.remarks]
+        for line in [*lines, *([(_NOT_GRADED, graded.fault)] if graded.fault else [])]:
+            said.setdefault(line, Counter())[graded.student] += 1
+    told = [
+        f"  {_names(counts, MOST_NAMED if rank == _HARMLESS else len(counts))}: {line}"
+        for (rank, line), counts in sorted(said.items(), key=lambda item: item[0][0])
     ]
-    return ["For a human to look at:", *lines] if lines else []
+    return ["For a human to look at:", *told] if told else []
+
+
+_NOT_GRADED, _MAY_CHANGE_POINTS, _HARMLESS = range(3)
+
+
+def _rank(what: What) -> int:
+    if isinstance(what, Unreadable | Foreign):
+        return _NOT_GRADED
+    return _MAY_CHANGE_POINTS if may_change_points(what) else _HARMLESS
+
+
+def may_change_points(what: What) -> bool:
+    """Whether other points might have come of what a remark tells."""
+    return not (
+        isinstance(what, OddCell) and what.kind in ("check edited", "check missing", "check above", "stub left")
+    )
+
+
+def _names(counts: Counter[str], most: int) -> str:
+    names = [name if count == 1 else f"{name} ({count} times)" for name, count in counts.items()]
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def remark_line(remark: Remark) -> str:
