@@ -119,6 +119,15 @@ def test_another_name(graded, right, name):
     assert graded({name: right, "notes.ipynb": {"cells": []}}) == (4, [words])
 
 
+def test_emptied_cells_are_not_written(graded, right, half):
+    emptied = json.loads(json.dumps(right))
+    for cell in emptied["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            cell["source"] = ""
+    words = OF_TWO.format("final.ipynb", "recurrence.ipynb")
+    assert graded({"recurrence.ipynb": emptied, "final.ipynb": half}) == (2, [words])
+
+
 @pytest.mark.parametrize("empty", ["released", b'{"cells": []}', b"", b"not JSON"])
 def test_an_empty_notebook_under_the_right_name(graded, right, released, empty):
     files = {"recurrence.ipynb": released if empty == "released" else empty, "final.ipynb": right}

@@ -34,7 +34,7 @@ class Chosen:
     remarks: tuple[OtherName | OtherFiles, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class _File:
     """A submitted file, read."""
 

@@ -145,6 +145,9 @@ class _Draft:
             self._names[cell.source] = known(cell.source).names
         return name in self._names[cell.source]
 
+    def may_bind(self, index: int, name: str) -> bool:
+        return self.binds(self.cells[index], name) or self.binds(self.cells[index], "*")
+
     def definitions(self, name: str, stub: Any) -> list[int]:
         """The cells that define an exercise, without released stubs where there is anything else; where none does,
         the first that may.
@@ -180,16 +183,8 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     notebook = copied(released, metadata=copy.deepcopy(released.metadata), cells=draft.cells)
     fresh_ids(notebook)
     definitions = {name: draft.definitions(name, templates[name]) for name in exercises}
-    stubs = {name: _stubs(draft, templates[name]) for name in exercises}
-    idle = {i for name in exercises for i in stubs[name] if i not in definitions[name]}
-    python = _Python()
-    runnable = [
-        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
-        for index, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code"
-        and index not in idle
-        and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
-    ]
+    stubs = {i: name for name in exercises for i in _stubs(draft, templates[name])}
+    runnable = _runnable(draft, checks, {i for i, name in stubs.items() if i not in definitions[name]})
     sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
     unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
     if foreign:
@@ -200,9 +195,21 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         {name: found[0] for name, found in definitions.items()},
         tuple(draft.remarks),
         foreign,
-        tuple(name for name in exercises if not set(definitions[name]) <= set(stubs[name])),
+        tuple(name for name in exercises if any(draft.may_bind(i, name) for i in definitions[name] if i not in stubs)),
         unanswered,
     )
+
+
+def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cell]:
+    """The cells to run, as Python."""
+    python = _Python()
+    return [
+        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
+        for index, cell in enumerate(draft.cells)
+        if cell.cell_type == "code"
+        and index not in idle
+        and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
+    ]
 
 
 def _stubs(draft: _Draft, stub: Any) -> list[int]:
