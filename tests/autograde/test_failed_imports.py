@@ -9,7 +9,7 @@ from grader.autograde.grading.grade import grade
 from grader.autograde.grading.missing import lacks
 from grader.autograde.grading.report import remark_line
 from grader.autograde.inside.frames import End, Missing
-from grader.autograde.running.runner import Outcome
+from grader.autograde.running.runner import Outcome, _bounded
 from grader.checking.case import Observation
 from grader.codec import Raised
 from grader.feedback.page import feedback_page
@@ -183,3 +183,10 @@ def test_hidden_cases_choose_no_words(hidden, is_told):
     note = lacks("f", outcome)
     assert note.startswith("It needs `module_a`, which cell 2 could not import: gone.") is is_told
     assert bool(note) is is_told
+
+
+def test_a_child_that_claims_too_much():
+    long = "x" * 10_000
+    kept = _bounded(End(0, missing=(Missing(long, long, (long,) * 10_000),) * 10_000), 10)
+    assert len(kept.missing) == 20
+    assert sum(len(text) for each in kept.missing for text in (each.module, each.reason, *each.names)) < 110_000
