@@ -167,7 +167,7 @@ def _notebook(
 def _whole(wrong: list[Exercise], note: str) -> str:
     """One note on exercises that fail for the same reason."""
     names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
-    return f"<p>{inline(_bounded(harmless(note)))} Its exercises:</p>\n<ul>\n{names}</ul>\n"
+    return f"<p>{inline(_bounded(harmless(note)))} The exercises concerned:</p>\n<ul>\n{names}</ul>\n"
 
 
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:

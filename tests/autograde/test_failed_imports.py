@@ -115,12 +115,12 @@ def test_the_cause_is_named_once(graded, notebook):
     assert lines == [LINE.format("no_such_numpy", "No module named 'no_such_numpy'")]
     notes = {verdict.note for verdict in found.by_exercise.values()}
     assert notes == {
-        "It needs `no_such_numpy`, which cell 2 could not import: No module named 'no_such_numpy'. Use what the course "
+        "`no_such_numpy` is missing: cell 2 could not import it (No module named 'no_such_numpy'). Use what the course "
         "installs, or hand in the module's file beside your notebook."
     }
     assert {verdict.status for verdict in found.by_exercise.values()} == {"error"}
     assert "NameError" not in page
-    assert page.count("It needs <code>no_such_numpy</code>") == 1
+    assert page.count("<code>no_such_numpy</code> is missing") == 1
 
 
 @pytest.mark.parametrize("line", ["from helper import *", "from helper import rnn_step, rnn_forward"])
@@ -130,7 +130,7 @@ def test_a_file_that_was_not_handed_in(graded, notebook, line):
     found, lines, page, _ = graded(notebook.tree)
     assert found.earned == 0
     assert lines == [LINE.replace("2", "3").format("helper", "No module named 'helper'")]
-    assert page.count("It needs <code>helper</code>, which cell 3 could not import") == 1
+    assert page.count("<code>helper</code> is missing: cell 3 could not import it") == 1
     assert "not defined" not in page
 
 
@@ -150,9 +150,9 @@ def test_one_exercise_that_needs_it_beside_one_that_is_wrong(graded, notebook):
     )
     notebook.cell("rnn_forward")["source"] = "def rnn_forward(**inputs):\n    return 0"
     found, _, page, _ = graded(notebook.tree)
-    assert found.by_exercise["rnn_step"].note.startswith("It needs `no_such_module`, which cell 4 could not import")
+    assert found.by_exercise["rnn_step"].note.startswith("`no_such_module` is missing: cell 4 could not import it")
     assert found.by_exercise["rnn_forward"].status == "failed"
-    assert page.count("It needs <code>no_such_module</code>") == 1
+    assert page.count("<code>no_such_module</code> is missing") == 1
 
 
 def test_a_name_error_of_ones_own_is_told_as_such(graded, notebook):
@@ -181,7 +181,7 @@ def test_hidden_cases_choose_no_words(hidden, is_told):
     missing = tuple(Missing(f"module_{name}", "gone", (name,)) for name in "ab")
     outcome = Outcome({1: End(1, missing=missing)}, {"f": raising(*hidden)}, {"f": raising("a", "b")})
     note = lacks("f", outcome)
-    assert note.startswith("It needs `module_a`, which cell 2 could not import: gone.") is is_told
+    assert note.startswith("`module_a` is missing: cell 2 could not import it (gone).") is is_told
     assert bool(note) is is_told
 
 

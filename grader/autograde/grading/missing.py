@@ -54,7 +54,7 @@ def _notes(outcome: Outcome) -> dict[str, str]:
 
 
 _NOTE = (
-    "It needs `{}`, which cell {} could not import: {}. Use what the course installs, or hand in the module's file "
+    "`{}` is missing: cell {} could not import it ({}). Use what the course installs, or hand in the module's file "
     "beside your notebook."
 )
 
