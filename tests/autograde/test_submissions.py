@@ -119,6 +119,8 @@ def test_a_file_whose_name_is_no_text(session, tmp_path, right):
     store.write(tmp_path, "ch", store.Stored("key", graded))
     (remark,) = map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)
     assert remark == "there is no file recurrence.ipynb; \ufffdbung\ufffd.ipynb was graded in its place"
+    for path in tmp_path.glob("*.ipynb"):
+        path.write_text("{}")
     (tmp_path / "another.ipynb").write_text("{}")
     (remark,) = map(remark_line, grade(session, Plain(), "ada", tmp_path).remarks)
     assert remark.endswith("there is no file recurrence.ipynb (there are: another.ipynb, \ufffdbung\ufffd.ipynb)")
