@@ -19,3 +19,9 @@ c.Autograde.exporter_class = "grader.autograde.nbgrader_steps.RefuseAutograde"
 c.Autograde.sanitize_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.Autograde.autograde_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.GenerateAssignment.exporter_class = "grader.autograde.nbgrader_steps.RefuseGenerate"
+
+# What students wrote is shown as text, pictures and formulas: none of it runs, and nothing is fetched for it
+c.HTMLExporter.filters = {
+    "markdown2html": "grader.autograde.nbgrader_display.clean_markdown",
+    "clean_html": "grader.autograde.nbgrader_display.clean",
+}

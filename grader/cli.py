@@ -39,6 +39,10 @@ class Executor(StrEnum):
 
 Term = Annotated[Path, typer.Option("--term", help="The folder with submitted/, autograded/ and gradebook.db.")]
 
+DbUrl = Annotated[
+    str | None, typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="The gradebook; TERM/gradebook.db.")
+]
+
 
 def course_root() -> Path:
     """The nearest folder upwards that holds a course.toml; ends the command where there is none."""
@@ -153,9 +157,7 @@ def autograde(
     scheduler: Annotated[
         str | None, typer.Option(help="Of a Dask cluster: tcp://HOST:PORT. A cluster of this machine if left out.")
     ] = None,
-    db_url: Annotated[
-        str | None, typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="The gradebook; TERM/gradebook.db.")
-    ] = None,
+    db_url: DbUrl = None,
     unsafe: Annotated[
         bool, typer.Option("--unsafe-no-sandbox", help="Run students' code with your rights. Writes no gradebook.")
     ] = False,
@@ -169,7 +171,7 @@ def autograde(
     Ends with 0 where every submission has its result, with 1 where the command could not run, with 3 where some
     submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
     """
-    from grader.autograde.gradebook import gradebook_url, shown
+    from grader.autograde.gradebook import gradebook_url, read_scores, shown
     from grader.autograde.grading import pool, report
     from grader.autograde.grading.chapter import autograde as run
     from grader.autograde.grading.chapter import chosen
@@ -200,12 +202,13 @@ def autograde(
                 stopping=stopping,
             )
         )
+        scores = {} if url is None else read_scores(url, chapter)
     if as_json:
-        typer.echo(report.as_json(found, results, sandboxed))
+        typer.echo(report.as_json(found, results, sandboxed, scores))
     else:
         out.print(f"{found.title} ({found.id}), {len(results)} submissions")
-        out.print(report.legend(found))
-        _print_table(report.class_table(found, results, _table_width()))
+        out.print(report.legend(found, scores))
+        _print_table(report.class_table(found, results, _table_width(), scores))
         for line in report.for_a_human(results):
             out.print(line, soft_wrap=True)
         where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
@@ -225,6 +228,7 @@ def feedback(
     chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
     term: Term = Path("term"),
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    db_url: DbUrl = None,
 ) -> None:
     """Write a page for each graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
 
@@ -235,7 +239,7 @@ def feedback(
 
     root = course_root()
     with out.status("Writing feedback …"), _told():
-        written = write_feedback(root, term, chapter, student)
+        written = write_feedback(root, term, chapter, student, db_url)
     count = len(written.pages)
     out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
     for names, what in (
@@ -254,7 +258,7 @@ def feedback(
 def _some(names: list[str]) -> str:
     """The first few names, and how many there are beside."""
     more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(names[:8]) + more
+    return ", ".join(name if name.isprintable() else repr(name) for name in names[:8]) + more
 
 
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:

@@ -16,12 +16,11 @@ MOST_STEPS = 10_000  # of a loop, each time that it is begun
 def mutants(code: str, seed: int = 0) -> Iterator[tuple[str, str]]:
     """(what was changed, the code) of every mutant with one change, and after two of them each time one with two."""
     rng = random.Random(seed)
-    ones = list(_once(code))
-    rng.shuffle(ones)
-    twos = _twice(ones, rng)
+    ones = rng.sample(places := list(_places(code)), len(places))
+    twos = _twice(code, places, rng)
     seen = {ast.unparse(ast.parse(code))}
     for number, one in enumerate(ones):
-        for what, changed in (one, *islice(twos, number % 2)):
+        for what, changed in (*_made(code, *one), *islice(twos, number % 2)):
             if changed not in seen:
                 seen.add(changed)
                 yield what, changed
@@ -50,29 +49,39 @@ def bounded(code: str) -> str:
     return ast.unparse(ast.fix_missing_locations(_Bounded().visit(ast.parse(code))))
 
 
-def _twice(ones: list[tuple[str, str]], rng: random.Random) -> Iterator[tuple[str, str]]:
-    for what, code in rng.sample(ones, len(ones)):
-        also, changed = rng.choice(list(_once(code)))
-        yield f"{what}; {also}", changed
+Place = tuple[int, ast.AST]  # of a node in the order of the tree, and what may stand there
 
 
-def _once(code: str) -> Iterator[tuple[str, str]]:
-    """Every change of every kind at every place, in the order of the tree."""
+def _twice(code: str, places: list[Place], rng: random.Random) -> Iterator[tuple[str, str]]:
+    for one in rng.sample(places, len(places)):
+        for what, changed in _made(code, *one):
+            for also, twice in _made(changed, *rng.choice(list(_places(changed)))):
+                yield f"{what}; {also}", twice
+
+
+def _places(code: str) -> Iterator[Place]:
+    """Every change of every kind at every place."""
     tree = ast.parse(code)
     for index, node in enumerate(ast.walk(tree)):
-        for new in _in_place_of(node, tree):
-            changed = ast.parse(code)
-            place = next(islice(ast.walk(changed), index, None))
-            _put(changed, place, new)
-            try:
-                text = ast.unparse(ast.fix_missing_locations(changed))
-                compile(text, "<mutant>", "exec")
-            except (SyntaxError, ValueError):
-                continue
-            if re.search(r"(\b\w+)\.append\(\1\)", text):  # of a list that holds itself NumPy never makes an array
-                continue
-            what = ast.unparse(new) if isinstance(new, ast.expr | ast.stmt) else ast.dump(new)
-            yield f"line {getattr(node, 'lineno', '?')}: {ast.unparse(node)} → {what}", text
+        yield from ((index, new) for new in _in_place_of(node, tree))
+
+
+def _made(code: str, index: int, new: ast.AST) -> Iterator[tuple[str, str]]:
+    """What was changed, and the changed code; nothing where that is no Python."""
+    changed = ast.parse(code)
+    place = next(islice(ast.walk(changed), index, None))
+    was, line = ast.unparse(place), getattr(place, "lineno", "?")
+    new = ast.fix_missing_locations(copy.deepcopy(new))
+    _put(changed, place, new)
+    try:
+        text = ast.unparse(ast.fix_missing_locations(changed))
+        compile(text, "<mutant>", "exec")
+    except (SyntaxError, ValueError):
+        return
+    if re.search(r"(\b\w+)\.append\(\1\)", text):  # of a list that holds itself NumPy never makes an array
+        return
+    what = ast.unparse(new) if isinstance(new, ast.expr | ast.stmt) else ast.dump(new)
+    yield f"line {line}: {was} → {what}", text
 
 
 def _put(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:

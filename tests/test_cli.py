@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 import grader.autograde.grading.grade as grading
 from grader import cli
 from grader.author import demo_class as demo
+from grader.autograde.gradebook.scores import Score
 from grader.autograde.grading import pool, report
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.hidden import hidden_checks
@@ -282,22 +283,50 @@ def class_of(chapter):
     return [graded("ada", 2.0, 0.5), graded(long, 0.0, 2.0), Graded("bo", fault="no")]
 
 
-@pytest.mark.parametrize("count", [0, 9, 10, 11, 13, 25])
-@pytest.mark.parametrize("width", [80, 100, 200])
-def test_the_table_cuts_nothing_off(width, count):
-    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), count)
-    results = class_of(chapter)
+def printed(table, width):
     console = Console(width=width)
     with console.capture() as capture:
-        console.print(report.class_table(chapter, results, width))
-    text = capture.get()
+        console.print(table)
+    return capture.get()
+
+
+@pytest.mark.parametrize("count", [0, 9, 10, 11, 13, 25])
+@pytest.mark.parametrize("width", [80, 100, 200])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_the_table_cuts_nothing_off(width, count, by_hand):
+    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), count)
+    results = class_of(chapter)
+    everything = {item.id: Score(1.75) for item in (*chapter.exercises, *chapter.questions)}
+    scores = {graded.student: everything for graded in results} if by_hand else {}
+    text = printed(report.class_table(chapter, results, width, scores), width)
     assert "…" not in text
     assert all(len(line) <= width for line in text.splitlines())
     squeezed = re.sub(r"\s", "", text)
     for word in ("ada", "bo", "12.3s", "2failed", "notgraded", f"{results[0].earned:g}"):
         assert word in squeezed
-    if width == 200 and count < 20:
+    if width == 200 and count < (13 if by_hand else 20):
         assert results[1].student in text
+
+
+def test_the_table_and_the_json_have_what_a_person_gave():
+    chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
+    results = class_of(chapter)
+    question = chapter.questions[0].id
+    scores = {"ada": {"rnn_forward": Score(1.5), "rnn_step": Score(extra=0.5), question: Score(1.0)}, "bo": {}}
+    ada, other, _ = (
+        re.split(r"\s{2,}", line.strip())
+        for line in printed(report.class_table(chapter, results, 200, scores), 200).splitlines()[-3:]
+    )
+    total, earned = f"{results[0].earned + 1.5:g}", f"{results[0].earned:g}"
+    assert ada[:3] == ["ada", "2.5*", "1.5*"]
+    assert ada[-4:-1] == [f"{total} ({earned})", "1", "12.3 s"]
+    assert other[-4:-1] == [f"{results[1].earned:g}", "–", "12.3 s"]
+    assert report.legend(chapter, scores).endswith("\n* changed by a person; in parentheses: what the checks gave")
+    assert "*" not in report.legend(chapter, {})
+    tree = json.loads(report.as_json(chapter, results, True, scores))["students"][0]
+    assert (tree["earned"], tree["final"]) == (results[0].earned, results[0].earned + 1.5 + 1)
+    assert [tree["exercises"]["rnn_forward"][name] for name in ("earned", "final")] == [0.5, 1.5]
+    assert tree["questions"] == {question: {"final": 1.0, "points": 2, "needs_a_human": False}}
 
 
 def test_where_exercises_do_not_fit_the_table_has_the_points_of_notebooks():

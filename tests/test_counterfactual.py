@@ -62,6 +62,10 @@ def affine(x, W, b, h):
     return np.tanh(x @ W + b) + 0.3 * h * h + 0.1 * h + np.sin(x)
 
 
+def added_up(x, s):
+    return np.einsum("btd,bte->de", np.exp(x), x)
+
+
 def over_time(x, s):
     """x (B, T, H), s (B,) → (B, T, H): each step depends on all before it."""
     return np.cumsum(np.sin(x), axis=1) * (1 + s[:, None, None] ** 2) + np.cumsum(x, axis=1) ** 2
@@ -187,6 +191,12 @@ SLIPS = [
     (over_time, TIMED, {"x": lambda x: np.repeat(x[:, -1:], x.shape[1], 1)}, "last_step x"),
     (over_time, TIMED, {"x": lambda x: x * (np.arange(x.shape[1]) > 0)[:, None]}, "first_step_zero x"),
     (over_time, TIMED, {"x": lambda x: x * (np.arange(x.shape[1])[::-1] > 0)[:, None]}, "last_step_zero x"),
+    (over_time, TIMED, {"x": lambda x: x.swapaxes(0, 1).reshape(x.shape)}, "mixed x"),
+    (over_time, TIMED, {"x": lambda x: x.reshape(*x.shape[1::-1], -1).swapaxes(0, 1)}, "mixed x"),
+    (added_up, TIMED, {"x": lambda x: x[:1]}, "only_first sequence of the batch"),
+    (added_up, TIMED, {"x": lambda x: x[-1:]}, "only_last sequence of the batch"),
+    (added_up, TIMED, {"x": lambda x: x[:, :1]}, "only_first time step"),
+    (added_up, TIMED, {"x": lambda x: x[:, -1:]}, "only_last time step"),
     (scaled, SCALED, {"factor": lambda f: 2.0}, "default factor"),
     (scaled, SCALED, {"factor": lambda f: 0.0}, "zero factor"),
     (scaled, SCALED, {"factor": lambda f: 1.0}, "one factor"),
@@ -630,6 +640,7 @@ AFTERS = {
     "[:-1] missing": (TOKENS, lambda v: [*v, "eos"]),
     "squeeze": (ARRAYS, np.squeeze),
     "flat": (ARRAYS, np.ravel),
+    "reshape": ([a[0] for a in ARRAYS], lambda a: a.T.reshape(a.shape)),
     "sum": (ARRAYS, np.sum),
     "mean": (ARRAYS, np.mean),
     "mean missing": ([a.mean() for a in ARRAYS], lambda m: np.array([[m + 1, m - 1]])),

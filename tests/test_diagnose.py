@@ -93,6 +93,11 @@ PATTERNS = {
     "constant_factor": (lambda e, s: 0.25 * e, {}),
     "averaged": (lambda e, s: e / s["B"], {}),
     "summed": (lambda e, s: e * s["T"], {}),
+    "rounded": (lambda e, s: e.round(2), {}),
+    "cut_off": (lambda e, s: e.clip(-0.5, 0.6), {}),
+    "never_filled": (lambda e, s: np.concatenate([e[:, :2], 0 * e[:, 2:]], axis=1), {}),
+    "rows_in_another_order": (lambda e, s: np.concatenate([e[:, 1::-1], e[:, 2:]], axis=1), {}),
+    "first_sequence_only": (lambda e, s: np.concatenate([e[:1], e[1:] + e[:-1]]), {}),
 }
 
 
@@ -119,6 +124,12 @@ NOT_QUITE = {
     "a factor and a little more": (lambda e, s: 0.25 * e + 1e-3, {}),
     "a sum over a part": (lambda e, s: e * (s["T"] - 1), {}),
     "zeros": (lambda e, s: 0 * e, {}),
+    "zeros here and there": (lambda e, s: e * (np.sin(100 * e) > 0), {}),
+    "zeros among wrong rows": (lambda e, s: np.concatenate([0 * e[:, :1], e[:, 1:2], e[:, 2:] + 1], axis=1), {}),
+    "a row for another": (lambda e, s: np.concatenate([e[:1], e[:1], e[2:]]), {}),
+    "right in some sequences": (lambda e, s: np.concatenate([e[:1], e[1:-1], e[-1:] + 1]), {"sizes": SIZES[1:]}),
+    "rounded to an even number": (lambda e, s: 2 * (e / 2).round(2), {}),
+    "cut off at a limit for each case": (lambda e, s: e.clip(-1 / s["B"], np.inf), {}),
     "not a number": (lambda e, s: e * np.nan, {}),
     "infinite": (lambda e, s: e / 0.0, {}),
     "too large to be squared": (lambda e, s: np.full(e.shape, 1e300), {}),
@@ -135,6 +146,21 @@ NOT_QUITE = {
 def test_what_only_looks_like_a_pattern_is_not_named(name):
     change, more = NOT_QUITE[name]
     assert pattern(change, **more) is None
+
+
+def scaled(inputs, default):
+    """`x` times a factor, with this default."""
+    return inputs["x"] * inputs.get("factor", default)
+
+
+def test_what_goes_wrong_only_where_an_argument_is_left_out_is_told():
+    given = [{"x": RNG.normal(size=4), **more} for more in ({"factor": 2.0}, {}, {"factor": 0.5}, {}, {})]
+    cases = [Case({"H": 4}, inputs) for inputs in given]
+    made = checks(cases, [Output("y", ("H",))], [scaled(inputs, 3.0) for inputs in given])
+    observed = tuple(Observation(telling(scaled(inputs, 3.0) + ("factor" not in inputs))) for inputs in given)
+    assert diagnosed(made, observed) == "left_out"
+    everywhere = tuple(Observation(telling(scaled(inputs, 3.0) ** 2 + 1)) for inputs in given)
+    assert diagnosed(made, everywhere) is None
 
 
 def test_time_patterns_need_an_axis_of_time_and_three_steps():
@@ -488,6 +514,17 @@ def test_an_exception_on_every_case_of_a_facet_is_evidence_where_all_else_agrees
     assert diagnosed(made, [1.0, raised, 3.0]) is None
     assert diagnosed(made, [1.0, other, other]) is None
     assert diagnosed(made, [9.0, raised, raised]) is None
+
+
+def test_a_mistake_that_raises_on_all_cases_of_one_kind_of_a_facet_is_named():
+    raised, other = Observation(raised=Raised("ValueError", "")), Observation(raised=Raised("TypeError", ""))
+    cases = [ORDINARY, EDGE, replace(EDGE, kind="edge of all")]
+    facets = [Facet("inside", kinds=("ordinary",)), Facet("edge", kinds=("edge", "edge of all"))]
+    made = checks(cases, H, [1.0, 2.0, 3.0], {"first": [[1.0, 2.0, raised]]}, facets)
+    assert diagnosed(made, [1.0, 2.0, raised]) == "first"
+    assert diagnosed(made, [1.0, 2.0, other]) is None
+    assert diagnosed(made, [1.0, raised, raised]) is None
+    assert diagnosed(made, [9.0, 2.0, raised]) is None
 
 
 def test_among_ids_all_that_is_wrong_must_have_its_cause():

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.checking.case import Case, Checks, Counterfactual, Observation
+from grader.checking.case import TIME_AXES, Case, Checks, Counterfactual, Observation
 from grader.checking.compare import Array, close
 from grader.checking.diagnose.counterfactual import is_one_number, leaves, marks, same, softmax
 from grader.codec import Fixture
@@ -25,7 +25,7 @@ Sizes = Mapping[str, int]
 Slip = tuple[str, Callable[[Any, Sizes], Any]]  # its name in counterfactual.WORDS, and what it makes of a value
 Path = tuple[str | None, ...]  # into an input: the key of a dict, or None for every entry of a list
 
-TIME = ("T", "S")  # the axes that are walked along
+TIME = tuple(TIME_AXES)  # the axes that are walked along
 SECONDS = 10.0  # for the oracle on a case, which takes milliseconds: on odd inputs it may never end
 
 
@@ -101,6 +101,13 @@ def slips_in_time(axis: int) -> Iterator[Slip]:
         yield f"{slip}_zero", partial(without, step=step)
 
 
+# Time before batch where the batch comes first, on the way into a flat order and on the way out of it.
+MIXED: tuple[Slip, ...] = (
+    ("mixed", lambda a, s: a.swapaxes(0, 1).reshape(a.shape)),
+    ("mixed", lambda a, s: a.reshape(a.shape[1], a.shape[0], *a.shape[2:]).swapaxes(0, 1)),
+)
+
+
 def spread(a: Array, s: Sizes, axis: int, index: int) -> Array:
     return np.repeat(np.take(a, [index], axis), a.shape[axis], axis)
 
@@ -136,6 +143,7 @@ def alterations(cases: Sequence[Case], defaults: Mapping[str, Any]) -> Iterator[
                 )
                 yield Alteration(slip, tuple(f"`{word}`" for word in words), tuple(altered), inputs=2)
     yield from _of_blocks(names, cases)
+    yield from _of_the_whole(names, cases)
 
 
 def _with(case: Case, **inputs: Any) -> Case:
@@ -160,7 +168,9 @@ def _of_one(name: str, cases: Sequence[Case]) -> Iterator[Alteration]:
         parts = [(case.sizes, part) for case, value in zip(cases, values, strict=True) for part in _parts(value, path)]
         kinds = {_kind(part) for _, part in parts}
         slips = list(SLIPS.get(kinds.pop(), ())) if len(kinds) == 1 else []
-        for axis, symbol in enumerate(_axes(parts)):
+        axes = _axes(parts)
+        slips += MIXED if axes[:1] == ["B"] and axes[1:2] and axes[1] in TIME else ()
+        for axis, symbol in enumerate(axes):
             slips += slips_in_time(axis) if symbol in TIME else ()
             slips += [("first_row", partial(spread, axis=axis, index=0))] if symbol == "B" else []
         key = next((key for key in path if key is not None), None)
@@ -240,6 +250,20 @@ def _of_blocks(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alterati
         yield made("blocks", ", ".join(str(i + 1) for i in order), order, [1] * k)
     for j in range(k):
         yield made("gate", str(j + 1), range(k), [-1 if i == j else 1 for i in range(k)])
+
+
+def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alteration]:
+    """All inputs with nothing but their first or last sequence, or step."""
+    for symbol, what in (("B", "sequence of the batch"), *TIME_AXES.items()):
+        axes = {name: _axes([(case.sizes, case.inputs.get(name)) for case in cases]) for name in names}
+        where = {name: symbols.index(symbol) for name, symbols in axes.items() if symbol in symbols}
+        for slip, index in (("only_first", 0), ("only_last", -1)):
+            if where:
+                altered = (
+                    _with(case, **{name: np.take(case.inputs[name], [index], axis) for name, axis in where.items()})
+                    for case in cases
+                )
+                yield Alteration(slip, (what,), tuple(altered), inputs=len(names))
 
 
 # What the oracle gives ------------------------------------------------------------------------------------------------

@@ -488,7 +488,29 @@ def _losses_summed(case, calls, answers, result):
     return any(close(total, losses, DEFAULT_TOLERANCE).all() for total in sums)
 
 
+def _updates_as_epochs(case, observation):
+    """Whether there are as many passes through the text as there should be updates."""
+    calls = [call for _, call in turns(case, observation)]
+    ids, T, due = case.inputs["ids"].tolist(), case.inputs["seq_length"], case.inputs["num_updates"]
+    chunks = [ids[p : p + T] for p in range(0, len(ids) - T, T)]
+    inputs = [numbers(call.get("inputs")) for call in calls]
+    return len(chunks) > 1 and inputs == chunks * due
+
+
+def _asked_after_the_step(case, observation):
+    """Whether each chunk is asked about twice in a row, with other weights the second time."""
+    calls = [call for _, call in turns(case, observation)]
+    pairs = list(zip(calls[::2], calls[1::2], strict=False))
+    return len(calls) == 2 * case.inputs["num_updates"] and all(
+        all(same(before.get(name), after.get(name)) for name in ("inputs", "targets", "h_0"))
+        and not same(before.get("params"), after.get("params"))
+        for before, after in pairs
+    )
+
+
 MATCHES |= {
+    "updates_as_epochs": _updates_as_epochs,
+    "loss_after_the_step": _asked_after_the_step,
     "starts_from_zeros": _starts(zero=True),
     "units_all_alike": _starts(zero=False),
     "chance_of_its_own": _chance,

@@ -11,6 +11,7 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.grading import store
 from grader.autograde.grading.session import state_of
 from grader.autograde.submission.files import handed_in
@@ -40,14 +41,19 @@ def page_path(term: Path, student: str, chapter_id: str) -> Path:
     return term / "feedback" / student / f"{chapter_id}.html"
 
 
-def write_feedback(root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None) -> Written:
-    """Write the pages of these students, of all if None. Raises UnknownIdError, FeedbackError, OSError."""
+def write_feedback(
+    root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None, db_url: str | None = None
+) -> Written:
+    """Write the pages of these students, of all if None, with what a human gave by the gradebook (the term's own if
+    None). Raises UnknownIdError, FeedbackError, GradebookError, OSError.
+    """
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
     names, written = _chosen(term, chapter, students)
     data = Released(root / "grader" / "data")
     hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
     state = state_of(root, term, manifest, chapter)
+    scores = read_scores(db_url or gradebook_url(term), chapter.id)
     for name in names:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name:
@@ -55,7 +61,7 @@ def write_feedback(root: Path, term: Path, chapter_id: str, students: Collection
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        write_whole(path, feedback_page(manifest, chapter, graded, hints).encode())
+        write_whole(path, feedback_page(manifest, chapter, graded, hints, scores.get(name, {})).encode())
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)

@@ -110,6 +110,7 @@ def sample_id(probs, u):
 # | 2 | 2 | −0.28 | 0.40, 0.43, 0.18 | 0.40, 0.82, 1.00 | 0.30 | 0 |
 #
 # You need a step of the recurrence and a softmax; each is a line or two, and you may copy your own in.
+# Logits may be as large as 1000, so take care that the softmax does not overflow.
 # Your `sample_id` is at hand.
 #
 # When the check passes, your network writes.

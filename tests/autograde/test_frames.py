@@ -19,6 +19,7 @@ from grader.autograde.inside.frames import (
     Done,
     End,
     FrameReader,
+    Missing,
     Observed,
     Part,
     Ready,
@@ -40,7 +41,7 @@ from grader.render.text import verdict_text
 FRAMES = [
     Ready(),
     Begin(0),
-    End(0, "ü" * 10, "3", Raised("ValueError", "no", (Line(1, "f", "raise"),))),
+    End(0, "ü" * 10, "3", Raised("ValueError", "no", (Line(1, "f", "raise"),)), (Missing("m", "gone", ("n",)),)),
     Observed(3, Observation(np.arange(6.0).reshape(2, 3), None, ("x",), {"step": [{"h": np.zeros(2)}]})),
     Done(),
 ]

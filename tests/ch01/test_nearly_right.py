@@ -35,10 +35,6 @@ def by_shape(W_xh, W_hh):
     return np.concatenate(both)
 
 
-def lists(W_xh, W_hh):
-    return [*W_xh.tolist(), *W_hh.tolist()]
-
-
 def interleaved(W_xh, W_hh):
     order = np.argsort([*range(0, 2 * len(W_xh), 2), *range(1, 2 * len(W_hh), 2)])
     return np.concatenate([W_xh, W_hh])[order]
@@ -47,11 +43,7 @@ def interleaved(W_xh, W_hh):
 WRONG_WEIGHTS = {
     "right only where D is not H": (by_shape, set()),
     "a row for a bias": (block, {"after: all but the last entry along axis=-2 missing"}),
-    "a list": (lists, {"rows_in_a_list"}),
-    "a tuple of both": (lambda W_xh, W_hh: (W_xh, W_hh), {"both_in_a_list"}),
-    "their product": (lambda W_xh, W_hh: W_xh @ W_hh, {"multiplied"}),
-    "stacked in a new axis": (lambda W_xh, W_hh: np.stack([W_xh, W_hh]), {"on_a_new_axis"}),
-    "rows taken in turn": (interleaved, set()),
+    "rows taken in turn": (interleaved, {"rows_in_another_order"}),
     "W_xh twice": (lambda W_xh, W_hh: np.concatenate([W_xh, W_xh]), set()),
     "rows reversed": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh])[::-1], {"after: reversed along D + H"}),
     "W_hh subtracted": (lambda W_xh, W_hh: np.concatenate([W_xh, -W_hh]), {"counterfactual: negated W_hh"}),
@@ -86,37 +78,23 @@ def keyword_named_otherwise(z, dim=-1):
     return p(z, dim)
 
 
-def shift_by_the_mean(z, axis=-1):
-    e = np.exp(z - z.mean(axis=axis, keepdims=True))
-    return e / e.sum(axis=axis, keepdims=True)
-
-
-def with_loops_over_two_axes(z, axis=-1):
-    return np.array([p(row) for row in z]) if z.ndim > 1 and axis in (-1, z.ndim - 1) else p(z)
-
-
 WRONG_SOFTMAX = {
     "changes z": (changes_z, set()),
     "always the second axis": (second_axis, set()),
     "dim for axis": (keyword_named_otherwise, set()),
     "no default for the axis": (lambda z, axis: p(z, axis), set()),
-    "the first axis unless told otherwise": (lambda z, axis=0: p(z, axis), set()),
-    "a shift by the mean": (shift_by_the_mean, {"not_the_largest"}),
-    "clipped before": (lambda z, axis=-1: p(np.clip(z, -700, 700), axis), {"clipped"}),
+    "the first axis unless told otherwise": (lambda z, axis=0: p(z, axis), {"left_out"}),
     "a little added to the sum": (lambda z, axis=-1: p(z, axis) / (1 + 1e-8), {"constant_factor"}),
     "the sign turned round": (lambda z, axis=-1: p(-z, axis), {"counterfactual: negated z"}),
     "powers of two": (lambda z, axis=-1: p(z * math.log(2), axis), set()),
     "logarithms": (log_softmax, {"after: exponential missing"}),
-    "logistic": (lambda z, axis=-1: 1 / (1 + np.exp(-z)), {"logistic"}),
     "absolute values": (lambda z, axis=-1: np.abs(z) / np.abs(z).sum(axis=axis, keepdims=True), set()),
     "the sum along the axis after": (lambda z, axis=-1: p(z, (axis + 1) % z.ndim), set()),
-    "rounded": (lambda z, axis=-1: p(z, axis).round(4), set()),
+    "rounded": (lambda z, axis=-1: p(z, axis).round(4), {"rounded"}),
     "float32": (lambda z, axis=-1: p(z, axis).astype("f4"), {"float32"}),
     "float32 inside": (lambda z, axis=-1: p(z.astype("f4"), axis).astype(float), set()),
     "a list": (lambda z, axis=-1: p(z, axis).tolist(), set()),
-    "the likeliest alone": (lambda z, axis=-1: (z == z.max(axis=axis, keepdims=True)) * 1.0, {"the_winner_takes_all"}),
     "uniform": (lambda z, axis=-1: np.ones(z.shape) / z.shape[axis], {"counterfactual: zeros z"}),
-    "other axes by loops, forgotten": (with_loops_over_two_axes, {"axis_ignored"}),
 }
 RIGHT_SOFTMAX = {
     "of the transpose": lambda z, axis=-1: p(z.T, z.ndim - 1 - axis % z.ndim).T,
@@ -157,11 +135,6 @@ def zero_start(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
     return picked(states(x, 0 * h_0, W_xh, W_hh, b_h), lengths) @ W_hy + b_y
 
 
-def not_carried(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    last = x[np.arange(len(x)), lengths - 1]
-    return np.tanh(last @ W_xh + h_0 @ W_hh + b_h) @ W_hy + b_y
-
-
 def changes_x(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
     logits = picked(states(x, h_0, W_xh, W_hh, b_h), lengths) @ W_hy + b_y
     x[:] = x * (np.arange(x.shape[1]) < lengths[:, None])[:, :, None]
@@ -180,16 +153,17 @@ def sorted_and_not_put_back(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 
 WRONG_CLASSIFIERS = {
     "a zero start": (zero_start, {"counterfactual: zeros h_0"}),
-    "the state not carried": (not_carried, {"state_not_carried"}),
     "no bias": (classifier(lambda h, x, n, h_0, W, b: picked(h, n) @ W), {"counterfactual: zeros b_y"}),
     "bias twice": (classifier(lambda h, x, n, h_0, W, b: picked(h, n) @ W + 2 * b), {"counterfactual: doubled b_y"}),
     "tanh of the logits": (classifier(lambda h, x, n, h_0, W, b: np.tanh(picked(h, n) @ W + b)), {"after: tanh"}),
-    "the state itself": (classifier(lambda h, x, n, h_0, W, b: picked(h, n)), {"no_output_layer"}),
     "the class": (
         classifier(lambda h, x, n, h_0, W, b: (picked(h, n) @ W + b).argmax(axis=1)),
         {"after: argmax along C"},
     ),
-    "the first state": (classifier(lambda h, x, n, h_0, W, b: h[:, 0] @ W + b), set()),
+    "the first state": (
+        classifier(lambda h, x, n, h_0, W, b: h[:, 0] @ W + b),
+        {"counterfactual: only_first time step"},
+    ),
     "the largest over time": (classifier(lambda h, x, n, h_0, W, b: h.max(axis=1) @ W + b), set()),
     "the sum of the logits": (classifier(lambda h, x, n, h_0, W, b: (h @ W + b).sum(axis=1)), set()),
     "rows reversed": (classifier(lambda h, x, n, h_0, W, b: (picked(h, n) @ W + b)[::-1]), {"after: reversed along B"}),
@@ -204,7 +178,7 @@ WRONG_CLASSIFIERS = {
     "transposed": (classifier(lambda h, x, n, h_0, W, b: (picked(h, n) @ W + b).T), {"transposed"}),
     "changes x": (changes_x, set()),
     "changes lengths": (changes_lengths, set()),
-    "sorted by length": (sorted_and_not_put_back, set()),
+    "sorted by length": (sorted_and_not_put_back, {"rows_in_another_order"}),
 }
 
 
@@ -277,7 +251,6 @@ WRONG_LOSSES = {
         {"averaged"},
     ),
     "one token too few": (loss(lambda log_p: -log_p.sum() / max(1, log_p.size - 1)), set()),
-    "the last step alone": (loss(lambda log_p: -log_p[:, -1].mean()), {"last_step_only"}),
     "the first step left out": (loss(lambda log_p: -log_p[:, 1:].mean()), set()),
     "the median": (loss(lambda log_p: -np.median(log_p)), set()),
     "squares": (square, set()),
@@ -287,7 +260,7 @@ WRONG_LOSSES = {
     "without a logarithm": (loss(lambda log_p: -np.exp(log_p).mean()), set()),
     "one minus the probability": (loss(lambda log_p: 1 - np.exp(log_p).mean()), set()),
     "float32": (loss(lambda log_p: np.float32(-log_p.mean())), {"float32"}),
-    "rounded": (loss(lambda log_p: round(float(-log_p.mean()), 4)), set()),
+    "rounded": (loss(lambda log_p: round(float(-log_p.mean()), 4)), {"rounded"}),
     "cut off at 100": (loss(lambda log_p: -np.maximum(log_p, -100.0).mean()), set()),
     "infinity made a number": (
         lambda logits, targets: float(np.nan_to_num(loss(lambda q: -np.log(np.exp(q)).mean())(logits, targets))),
@@ -339,37 +312,18 @@ def right_id(probs, u):
 
 
 WRONG_SAMPLES = {
-    "as np.searchsorted by default": (
-        lambda probs, u: np.searchsorted(np.cumsum(probs), u),
-        {"reaches_and_nothing_above"},
-    ),
-    "counted, sums below u": (lambda probs, u: int((np.cumsum(probs) < u).sum()), {"reaches_and_nothing_above"}),
     "the id before": (cumulative_below, set()),
     "the id after": (lambda probs, u: right_id(probs, u) + 1, {None}),
     "likeliest first": (sorted_first, set()),
     "from the end": (from_the_end, {None, "counterfactual: one_minus u"}),
     "u turned round": (lambda probs, u: right_id(probs, 1 - u), {"counterfactual: one_minus u"}),
-    "u over all ids": (lambda probs, u: int(u * len(probs)), {"even_pieces"}),
     "by chance": (lambda probs, u: random.Random(3).randrange(len(probs) + 3), set()),
     "always 0": (lambda probs, u: 0, set()),
-    "the probability": (lambda probs, u: probs[right_id(probs, u)], {"probability_for_id"}),
-    "a float": (lambda probs, u: float(right_id(probs, u)), {"id_as_a_float"}),
-    "a float of NumPy": (lambda probs, u: np.float64(right_id(probs, u)), {"id_as_a_float"}),
     "an array of one": (lambda probs, u: np.array([right_id(probs, u)]), {"after: squeeze of axis=-1 missing"}),
     "a list of one": (lambda probs, u: [right_id(probs, u)], {"after: [0] missing"}),
-    "all that exceed": (lambda probs, u: np.flatnonzero(np.cumsum(probs) > u), {"all_that_exceed"}),
     "one-hot": (lambda probs, u: np.eye(len(probs))[right_id(probs, u)], {"after: argmax along axis=-1 missing"}),
     "a sentence": (lambda probs, u: str(right_id(probs, u)), set()),
     "changes probs": (changes_probs, set()),
-    "np.argmin": (lambda probs, u: int(np.argmin(np.abs(np.cumsum(probs) - u))), {"nearest_sum"}),
-    "-1 above the sum": (
-        lambda probs, u: right_id(probs, u) if np.cumsum(probs)[-1] > u else -1,
-        {"no_id_above_the_sum"},
-    ),
-    "an error above the sum": (
-        lambda probs, u: next(iter(np.flatnonzero(np.cumsum(probs) > u).tolist())),
-        {"no_id_above_the_sum"},
-    ),
 }
 
 
@@ -455,7 +409,6 @@ def changes_the_state(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=No
 
 
 WRONG_WRITERS = {
-    "a list": (writer(result=list), {"list_of_ids"}),
     "text": (writer(result=lambda ids: "".join(map(str, ids))), set()),
     "a column": (
         writer(result=lambda ids: np.array(ids, dtype=np.int64)[:, None]),
@@ -471,7 +424,6 @@ WRONG_WRITERS = {
     "from a zero state": (writer(start=lambda id_, h_0: (id_, 0 * h_0)), {None, "counterfactual: zeros h_0"}),
     "from id 0": (writer(start=lambda id_, h_0: (0, h_0)), {"counterfactual: zero start_id"}),
     "no bias": (writer(step=lambda x, h, W, U, b: np.tanh(W[[x]] + h @ U)), {"counterfactual: zeros b_h"}),
-    "no tanh": (writer(step=lambda x, h, W, U, b: W[[x]] + h @ U + b), {"no_tanh"}),
     "no input": (writer(step=lambda x, h, W, U, b: np.tanh(h @ U + b)), {"counterfactual: zeros W_xh"}),
     "no state": (writer(step=lambda x, h, W, U, b: np.tanh(W[[x]] + b)), {"counterfactual: zeros W_hh"}),
     "the number of the id as input": (writer(step=lambda x, h, W, U, b: np.tanh(x * W[:1] + h @ U + b)), set()),
@@ -488,10 +440,6 @@ WRONG_WRITERS = {
     "no default for u": (no_default, set()),
     "asks whether u is true": (truth_of_u, set()),
     "changes h_0": (changes_the_state, set()),
-    "float ids, of NumPy": (
-        writer(result=lambda ids: np.array(ids, dtype=float)),
-        {"ids_as_floats"},
-    ),
 }
 
 

@@ -122,7 +122,7 @@ def _recorder(db_url: str | None, session: Session) -> Iterator[Callable[[Done],
             scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
             when = handed_in_at(session.term / "submitted" / graded.student / session.chapter.id)
             try:
-                writer.record(graded.student, scores, timestamp=when, unanswered=graded.unanswered)
+                writer.record(graded.student, scores, timestamp=when, answers=graded.answers)
             except GradebookError as error:
                 return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
             return replace(graded, seconds=graded.seconds | {"gradebook": time.perf_counter() - started})

@@ -11,7 +11,6 @@ its end, serves several check cells, and puts back the names that each has seen.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import io
 import linecache
@@ -26,6 +25,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from grader.autograde.inside.frames import (
+    MAX_MISSING,
     MAX_VALUE,
     NOT_KEPT,
     Begin,
@@ -40,6 +40,7 @@ from grader.autograde.inside.frames import (
     read_part,
     read_request,
 )
+from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.case import Case, Observation
 from grader.checking.drivers import drive
 from grader.checking.observing import caught
@@ -98,6 +99,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     work = read_request(request)
     for name, content in work.files.items():
         Path(name).write_bytes(content)
+    sys.path.insert(0, os.getcwd())  # as Jupyter does: files beside the notebook can be imported
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     namespace = module.__dict__
@@ -109,11 +111,12 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     seen: dict[str, dict[str, Any]] = {}  # of each exercise without a fork as yet: the names at its check cell
     before = frame_bytes(Ready())  # sent with what follows at once: whoever reads wakes up half as often
     room = work.output_bytes
+    lost = Lost()
     for cell in work.cells:
         _send(result_fd, before + frame_bytes(Begin(cell.index)))
         end = End(cell.index)
         if cell.exercise is None:
-            end = _run_cell(cell, namespace, room)
+            end = _run_cell(cell, namespace, room, lost)
             room -= len(end.printed)
         else:
             seen[cell.exercise] = dict(namespace)
@@ -134,25 +137,22 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
             os.waitpid(fork, 0)
 
 
-def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
+def _run_cell(cell: Cell, namespace: dict[str, Any], room: int, lost: Lost) -> End:
     output = _Bounded(room)
+    ran = Ran()
     value, raised = None, None
     filename = f"<cell {cell.index + 1}>"  # as people count them
     linecache.cache[filename] = (len(cell.source), None, cell.source.splitlines(keepends=True), filename)
     with redirect_stdout(output), redirect_stderr(output):
         try:
-            tree = ast.parse(cell.source, filename)
-            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            exec(compile(tree, filename, "exec"), namespace)
-            if isinstance(last, ast.Expr):
-                result = eval(compile(ast.Expression(last.value), filename, "eval"), namespace)
-                value = None if result is None else repr(result)[:MAX_VALUE]
+            run_statements(cell.source, filename, namespace, lost, ran)
+            value = None if ran.value is None else repr(ran.value)[:MAX_VALUE]
         except BaseException as error:  # SystemExit and KeyboardInterrupt end the cell, not the notebook
             raised = caught(error)
     printed = output.getvalue()
     if output.room < 0:
         printed += NOT_KEPT
-    return End(cell.index, printed, value, raised)
+    return End(cell.index, printed, value, raised or ran.raised, tuple(ran.missing[:MAX_MISSING]))
 
 
 def _examinee(

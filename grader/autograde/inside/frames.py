@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the student's process has no manifest
 
 MAX_VALUE = 4_000  # characters kept of a last expression's text
 MAX_LINES = 3  # and lines of a traceback
+MAX_MISSING = 20  # modules of a cell that could not be imported
 NOT_KEPT = "\n[what was printed beyond this was not kept]"
 _LENGTH = struct.Struct("<I")
 
@@ -111,13 +112,24 @@ class Observed:
     observation: Observation
 
 
+class Missing(msgspec.Struct, frozen=True):
+    """A module that a cell could not import, why, and the names that it should have bound; `*` for any."""
+
+    module: str
+    reason: str
+    names: tuple[str, ...] = ()
+
+
 class End(_Frame, frozen=True):
-    """A cell has run: what it printed, the text of its last expression, and the exception that ended it."""
+    """A cell has run: what it printed, the text of its last expression, the exception that ended it or that a failed
+    import brought about, and what could not be imported.
+    """
 
     cell: int
     printed: str = ""
     value: str | None = None
     raised: Raised | None = None
+    missing: tuple[Missing, ...] = ()
 
 
 class Done(_Frame, frozen=True):
@@ -210,8 +222,9 @@ def frame_bytes(frame: Frame) -> bytes:
     match frame:
         case Observed(case, observation):
             crosses = _Observed(case, encode(observation_tree(observation)))
-        case End(cell, printed, value, raised):
-            crosses = End(cell, writable(printed), None if value is None else writable(value), raised)
+        case End(printed=printed, value=value):
+            text = None if value is None else writable(value)
+            crosses = msgspec.structs.replace(frame, printed=writable(printed), value=text)
         case _:
             crosses = frame
     body = _encoder.encode(crosses)

@@ -17,12 +17,14 @@ from dataclasses import dataclass, field, replace
 from grader.autograde.fault import Fault
 from grader.autograde.inside.frames import (
     MAX_LINES,
+    MAX_MISSING,
     MAX_VALUE,
     NOT_KEPT,
     Begin,
     Cell,
     Done,
     End,
+    Missing,
     Observed,
     Ready,
     Request,
@@ -34,6 +36,7 @@ from grader.autograde.running.processes import START_SECONDS, Descriptors, Start
 from grader.checking.case import Observation
 from grader.codec import MAX_TEXT, CodecError, Line, Raised
 
+MAX_NAME, MAX_NAMES = 100, 50  # of what could not be imported: characters of each text, and names
 MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up
 FIRST_TRIAL = 0.25  # of its limits: no time-out in it is believed, so an endless loop need not cost twice its limit
 
@@ -184,7 +187,13 @@ def _bounded(end: End, room: int) -> End:
         lines = tuple(Line(line.number, line.function[:MAX_TEXT], line.source[:MAX_TEXT]) for line in kept)
         raised = Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines)
     value = None if end.value is None else end.value[:MAX_VALUE]
-    return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised)
+    missing = tuple(
+        Missing(
+            each.module[:MAX_NAME], each.reason[:MAX_NAME], tuple(name[:MAX_NAME] for name in each.names[:MAX_NAMES])
+        )
+        for each in end.missing[:MAX_MISSING]
+    )
+    return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised, missing)
 
 
 def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, trust: _Trust) -> bool:

@@ -32,7 +32,7 @@ _GRADER = Path(__file__).resolve().parents[2]
 _SHOWN = (
     "codec",
     *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "numbers", "observing")),
-    *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "usage", "zygote")),
+    *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "statements", "usage", "zygote")),
 )
 _INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")

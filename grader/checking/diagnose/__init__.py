@@ -17,7 +17,8 @@ from grader.checking.diagnose.counterfactual import mistaken_input
 from grader.checking.diagnose.evidence import about_facets, failed_cases
 from grader.checking.diagnose.misconceptions import fitting_mistakes, no_chance
 from grader.checking.diagnose.order import in_another_order
-from grader.checking.diagnose.patterns import exact_pattern, pattern, vague_pattern
+from grader.checking.diagnose.parts import vague_pattern
+from grader.checking.diagnose.patterns import exact_pattern, pattern
 from grader.checking.verdict import CaseResult, Diagnosis
 
 

@@ -67,6 +67,7 @@ OF_SEQUENCES = (
     After("[1:]", lambda v: v[1:], "The first entry is missing.", "The first entry is one too many."),
     After("[:-1]", lambda v: v[:-1], "The last entry is missing.", "The last entry is one too many."),
 )
+_RESHAPED = "The right numbers are there, but a `reshape` has put them in other places. Is a transpose expected?"
 OF_ARRAYS = (
     After(
         "squeeze",
@@ -75,6 +76,7 @@ OF_ARRAYS = (
         "There are axes of length 1 too many.",
     ),
     After("flat", np.ravel, "The numbers are right, but in an array of one axis."),
+    After("reshape", lambda a: a.T.reshape(a.shape), *2 * (_RESHAPED,)),
     after("sum", np.sum),
     after("mean", np.mean),
 )

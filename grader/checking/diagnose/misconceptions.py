@@ -98,10 +98,18 @@ def _spares(checks: Checks, right: tuple[str, ...], variant: Variant) -> bool:
 
 
 def _raises_there_alone(checks: Checks, observations: tuple[Observation, ...], variant: Variant, facet: Facet) -> bool:
-    """Whether all cases of a facet raise what the mistake raises there, and all other cases, if any, give the same."""
+    """Whether all cases of a kind that belongs to a facet raise what the mistake raises there, or those of several such
+    kinds, and all other cases, if any, give the same.
+    """
     outputs = tuple(output.name for output in checks.outputs)
-    covered = [facet.covers(case, None) for case in checks.cases]
-    return not all(covered) and all(
-        agree(ours, theirs, outputs, checks) and (ours.raised is not None) == inside
-        for inside, ours, theirs in zip(covered, observations, variant, strict=True)
+    kinds = {case.kind for case, theirs in zip(checks.cases, variant, strict=True) if theirs.raised is not None}
+    inside = [case.kind in kinds for case in checks.cases]
+    within = all(facet.covers(case, None) for case in checks.cases if case.kind in kinds)
+    return (
+        within
+        and not all(inside)
+        and all(
+            agree(ours, theirs, outputs, checks) and (ours.raised is not None) == raises
+            for raises, ours, theirs in zip(inside, observations, variant, strict=True)
+        )
     )

@@ -13,6 +13,8 @@ from grader.checking.diagnose.evidence import about_facets, failed_cases, is_rea
 from grader.checking.numbers import rounded
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
+MOST_DECIMALS = 6  # to which somebody may round a result
+
 # Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
 Wrong = tuple[Case, Output, Array, Array]
 Rule = Callable[[list[Wrong], Checks], Diagnosis | None]
@@ -57,17 +59,11 @@ def exact_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     """The pattern that gives exactly these results."""
     for name, explains, text in _PATTERNS:
         if explains(wrong, checks):
-            return Diagnosis(name, _in_steps(wrong, text))
-    return _constant_factor(wrong, checks)
+            return Diagnosis(name, in_steps(wrong, text))
+    return _rounded(wrong, checks) or _cut_off(wrong, checks) or _constant_factor(wrong, checks)
 
 
-def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
-    """The pattern that says where it goes wrong, and not what."""
-    explains = _on_two_cases(_walking_forward(_in_time(_first_step_only)))
-    return Diagnosis("first_step_only", _in_steps(wrong, _FIRST_STEP_ONLY)) if explains(wrong, checks) else None
-
-
-def _in_steps(wrong: list[Wrong], text: str) -> str:
+def in_steps(wrong: list[Wrong], text: str) -> str:
     """A text in the words of the first wrong result's time axis."""
     time = wrong[0][1].time or "T"
     return text.format(step=TIME_AXES[time], t=time.lower())
@@ -90,7 +86,7 @@ def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: 
     return [(checks.cases[index], output, np.asarray(g), np.asarray(d)) for output, g, d in pairs]
 
 
-def _matches(got: Array, expected: Array, checks: Checks) -> bool:
+def matches(got: Array, expected: Array, checks: Checks) -> bool:
     return got.shape == expected.shape and got.size > 0 and bool(close(expected, got, checks.tolerance).all())
 
 
@@ -115,21 +111,21 @@ def _lost_precision(wrong: list[Wrong], checks: Checks) -> bool:
 
 
 def _is_transposed(wrong: list[Wrong], checks: Checks) -> bool:
-    return all(e.ndim == 2 and _matches(got.T, e, checks) for _, _, got, e in wrong)
+    return all(e.ndim == 2 and matches(got.T, e, checks) for _, _, got, e in wrong)
 
 
 def _is_negated(wrong: list[Wrong], checks: Checks) -> bool:
-    return all(expected.dtype.kind == "f" and _matches(-got, expected, checks) for _, _, got, expected in wrong)
+    return all(expected.dtype.kind == "f" and matches(-got, expected, checks) for _, _, got, expected in wrong)
 
 
 def _is_broadcast(wrong: list[Wrong], checks: Checks) -> bool:
     return all(
-        e.ndim == 1 and e.size > 1 and got.shape == (e.size, e.size) and _matches(np.diag(got), e, checks)
+        e.ndim == 1 and e.size > 1 and got.shape == (e.size, e.size) and matches(np.diag(got), e, checks)
         for _, _, got, e in wrong
     )
 
 
-def _in_time(
+def in_time(
     rule: Callable[[Array, Array, Checks], bool],
 ) -> Callable[[list[Wrong], Checks], bool]:
     """Ask a rule about results with their time axis in front, of which at least one has three steps or more."""
@@ -148,30 +144,12 @@ def _in_time(
     return explains
 
 
-def _first_step_only(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) > 1 and _matches(got[0], expected[0], checks) and not _matches(got[1], expected[1], checks)
-
-
-def _walking_forward(
-    rule: Callable[[list[Wrong], Checks], bool],
-) -> Callable[[list[Wrong], Checks], bool]:
-    """Ask a rule only of results whose steps are computed from the first to the last."""
-    return lambda wrong, checks: not any(output.backward for _, output, *_ in wrong) and rule(wrong, checks)
-
-
-def _on_two_cases(
-    rule: Callable[[list[Wrong], Checks], bool],
-) -> Callable[[list[Wrong], Checks], bool]:
-    """Ask a rule that a single wrong result may fit by chance only where it is to explain several cases."""
-    return lambda wrong, checks: len({id(case) for case, *_ in wrong}) > 1 and rule(wrong, checks)
-
-
 def _one_step_late(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) == 1 or _matches(got[1:], expected[:-1], checks)
+    return len(got) == 1 or matches(got[1:], expected[:-1], checks)
 
 
 def _one_step_early(got: Array, expected: Array, checks: Checks) -> bool:
-    return len(got) == 1 or _matches(got[:-1], expected[1:], checks)
+    return len(got) == 1 or matches(got[:-1], expected[1:], checks)
 
 
 _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = (
@@ -200,18 +178,14 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     ),
     (
         "one_step_late",
-        _in_time(_one_step_late),
+        in_time(_one_step_late),
         "Every result stands one {step} too late: what belongs at {t} stands at {t} + 1.",
     ),
     (
         "one_step_early",
-        _in_time(_one_step_early),
+        in_time(_one_step_early),
         "Every result stands one {step} too early: what belongs at {t} stands at {t} − 1.",
     ),
-)
-_FIRST_STEP_ONLY = (
-    "The first {step} is right and the second is not. Look at what changes from one step to the next: "
-    "what comes in from the step before, and every index that has to move along with the time."
 )
 
 
@@ -222,7 +196,7 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         if expected.dtype.kind != "f" or got.shape != expected.shape or not (expected != 0).any():
             return None  # an id has no size: twice the id is another id
         scale = float(np.sum(got * expected) / np.sum(expected * expected))
-        if scale == 0 or not np.isfinite(scale) or not _matches(got, scale * expected, checks):
+        if scale == 0 or not np.isfinite(scale) or not matches(got, scale * expected, checks):
             return None
         factors.append(scale)
     if len({case.name for case, *_ in wrong}) < 2:
@@ -247,3 +221,35 @@ def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
             text = f"Every number is too large by the factor {symbol}: a sum over {symbol} in place of the mean?"
             found.append(Diagnosis("summed", text))
     return found[0] if len(found) == 1 else None
+
+
+def _rounded(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """The fewest decimals to which every number of every wrong result is rounded."""
+    if not all(got.dtype == np.float64 and got.shape == e.shape and np.isfinite(got).all() for *_, got, e in wrong):
+        return None
+    for decimals in range(1, MOST_DECIMALS + 1):
+        if all(
+            np.array_equal(got, np.round(got, decimals)) and (np.abs(got - e) <= 0.501 * 10.0**-decimals).all()
+            for *_, got, e in wrong
+        ):
+            text = f"The numbers are right, but rounded to {decimals} decimals. The check looks at all of them."
+            return Diagnosis("rounded", text.replace("1 decimals", "one decimal"))
+    return None
+
+
+def _cut_off(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """The limits beyond which every number of every wrong result is cut off: several are, and several lie within."""
+    if not all(e.dtype.kind == got.dtype.kind == "f" and got.shape == e.shape for *_, got, e in wrong):
+        return None
+    ours, due = (np.concatenate([each.ravel() for each in some]) for some in zip(*(w[2:] for w in wrong), strict=True))
+    apart = ~close(due, ours, checks.tolerance)
+    low, high = ours[apart & (ours > due)], ours[apart & (ours < due)]
+    if not all((cut == cut[:1]).all() for cut in (low, high)):
+        return None
+    lowest, highest = (float(cut[0]) if cut.size else end for cut, end in ((low, -np.inf), (high, np.inf)))
+    kept = np.minimum(np.maximum(due, lowest), highest)
+    several = all(len(np.unique(some)) > 1 for some in (due[apart], due[~apart]))
+    if not several or not close(kept, ours, checks.tolerance).all():
+        return None
+    ends = [f"below {lowest:.6g}"] * bool(low.size) + [f"above {highest:.6g}"] * bool(high.size)
+    return Diagnosis("cut_off", f"The numbers are right, but cut off {' and '.join(ends)}.")

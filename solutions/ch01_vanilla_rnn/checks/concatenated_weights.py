@@ -139,6 +139,43 @@ SPEC.mistake(
     change("[W_xh, W_hh]", "[W_xh.T, W_hh]"),
     tempts="PyTorch keeps its weights transposed.",
 )
+SPEC.mistake(
+    "one_matrix_twice",
+    "One of the two matrices is there twice, and the other is missing. The first D rows of `W` are those of `W_xh`, "
+    "the other H rows are those of `W_hh`.",
+    change("[W_xh, W_hh]", "[W_xh, W_xh]"),
+    change("[W_xh, W_hh]", "[W_hh, W_hh]"),
+    tempts="The second line is a copy of the first, and one letter in it stays as it was.",
+)
+FILLED = "D, H = W_xh.shape\nW = np.zeros((D + H, H))\nW[:D] = W_xh\nW[D:] = W_hh\nreturn W"
+BY_ROWS = (
+    "D, H = W_xh.shape\nW = np.zeros((D + H, H))\nW[:D] = W_xh\nfor i in range(H):\n    W[D + i] = W_hh[i]\nreturn W"
+)
+JOINED = "return np.concatenate([W_xh, W_hh], axis=0)"
+SPEC.mistake(
+    "rows_overlap",
+    "The rows of both matrices are written from row 0 on, so those of the second replace those of the first, and rows "
+    "at the end stay 0. The first D rows of `W` belong to `W_xh`; where do the rows of `W_hh` begin?",
+    change(JOINED, FILLED, ("W[D:]", "W[:H]")),
+    change(JOINED, FILLED, ("W[:D] = W_xh\nW[D:] = W_hh", "W[:H] = W_hh\nW[:D] = W_xh")),
+    tempts="Both loops count from 0.",
+)
+SPEC.mistake(
+    "W_hh_from_row_H",
+    "The rows of `W_hh` begin at row H. Above them are the rows of `W_xh`, and there are D of these, so the two meet "
+    "only where D = H.",
+    change(JOINED, FILLED, ("W[D:]", "W[H:]")),
+    change(JOINED, BY_ROWS, ("W[D + i]", "W[H + i]")),
+    change(JOINED, BY_ROWS, ("range(H)", "range(H, D + H)"), ("W[D + i] = W_hh[i]", "W[i] = W_hh[i - H]")),
+    tempts="`W_hh` and H go together in every formula.",
+)
+SPEC.mistake(
+    "H_for_D",
+    "It works only where D = H: you read D from the second axis of `W_xh`. `W_xh` has the shape (D, H), so it has D "
+    "rows, and the rows of `W_hh` come after these.",
+    change(JOINED, FILLED, ("D, H = W_xh.shape", "D = H = W_xh.shape[1]")),
+    tempts="Which axis belongs to the input depends on the convention, and papers have (H, D).",
+)
 
 
 @SPEC.alternative

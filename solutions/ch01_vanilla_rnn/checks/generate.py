@@ -1,5 +1,7 @@
 """How `generate` is checked: against a loop in PyTorch."""
 
+from dataclasses import replace
+
 import numpy as np
 import torch
 
@@ -42,7 +44,7 @@ EXAMPLE = Case(
     },
 )
 
-GREEDY, SAMPLED, NONE = "ordinary", "sampled", "no steps"
+GREEDY, SAMPLED, LARGE, NONE = "ordinary", "sampled", "large logits", "no steps"
 
 
 def draw(rng, T, V, H, sampled):
@@ -72,7 +74,7 @@ def tells(inputs):
         logits, exponentials = (walk(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
         if exponentials in (ids, *others):
             return False
-        others.append(logits)
+        others += [logits, walk(**inputs, slip="likeliest fed back")[0], (0,) * len(ids)]
     return closest > 1e-4 and len(set(ids)) >= 3 and len({ids, *others}) == 1 + len(others)
 
 
@@ -87,7 +89,7 @@ def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", 
         totals = np.cumsum(sums_of(z)) if sums_of else np.cumsum(e) / e.sum()
         ids.append(int(z.argmax()) if u is None else int(np.argmax(totals > u[step])))
         closest = min([closest, *np.abs(totals - u[step])] if u is not None else [closest, np.ptp(np.sort(z)[-2:])])
-        x = start_id if slip == "not fed back" else ids[-1]
+        x = {"not fed back": start_id, "likeliest fed back": int(z.argmax())}.get(slip, ids[-1])
         if slip == "not carried":
             h = h_0[0]
         elif slip == "late, and its own":
@@ -102,6 +104,20 @@ def case(rng, T, V, H, kind, sampled=False, **more):
     return Case(sizes={"T": T, "V": V, "H": H}, inputs={**inputs, **more}, kind=kind)
 
 
+def u_of_zero(rng, V, H):
+    """One step with u = 0, which draws id 0, and another id is the likeliest."""
+    while True:
+        inputs = {**draw(rng, 1, V, H, sampled=True), "u": np.zeros(1)}
+        if walk(**{**inputs, "u": None})[0] != (0,):
+            return Case(sizes={"T": 1, "V": V, "H": H}, inputs=inputs, kind=SAMPLED)
+
+
+def far_from_zero(rng, T, V, H, distance):
+    """The logits of all ids moved by the same distance, which changes no probability."""
+    case_ = case(rng, T, V, H, LARGE, sampled=True)
+    return replace(case_, inputs={**case_.inputs, "b_y": case_.inputs["b_y"].round(6) + distance})
+
+
 def cases(rng):
     yield case(rng, T=7, V=5, H=3, kind=GREEDY)
     yield case(rng, T=5, V=4, H=4, kind=GREEDY, u=None)
@@ -110,7 +126,9 @@ def cases(rng):
     yield case(rng, T=1, V=4, H=2, kind=GREEDY, u=None)
     yield case(rng, T=8, V=5, H=3, kind=SAMPLED, sampled=True)
     yield case(rng, T=6, V=4, H=4, kind=SAMPLED, sampled=True)
-    yield case(rng, T=1, V=3, H=2, kind=SAMPLED, sampled=True)
+    yield u_of_zero(rng, V=3, H=2)
+    yield far_from_zero(rng, T=6, V=5, H=3, distance=1000)
+    yield far_from_zero(rng, T=5, V=4, H=4, distance=-1000)
     yield case(rng, T=0, V=3, H=2, kind=NONE)
     yield case(rng, T=0, V=4, H=3, kind=NONE, sampled=True)
 
@@ -122,7 +140,8 @@ SPEC = Spec(
     oracle=oracle,
     facets=[
         Facet("greedy", share=5, kinds=(GREEDY,)),
-        Facet("sampled", share=5, kinds=(SAMPLED,)),
+        Facet("sampled", share=4, kinds=(SAMPLED,)),
+        Facet("large logits", share=1, kinds=(LARGE,)),
         Facet("no steps", share=2, kinds=(NONE,)),
     ],
     why="""
@@ -130,8 +149,8 @@ Two things go round the loop: the state, which carries what has been read, and t
 A one-hot row times `W_xh` is the row of `W_xh` that belongs to the id, so `W_xh[id]` does without the product.
 The logits are made from the *new* state: the network has to read an id before it can say what follows.
 Where `u` is None the largest logit wins, and no softmax is needed for that, because a softmax keeps the order.
-Otherwise each step has its own `u[t]`. The ids go into an array whose type is named, so that it holds integers even if
-there are none in it.
+Otherwise each step has its own `u[t]`, and the softmax takes the largest logit away first, so that it never overflows.
+The ids go into an array whose type is named, so that it holds integers even if there are none in it.
 """,
 )
 
@@ -223,7 +242,7 @@ SPEC.mistake(
     change(", dtype=np.int64", ""),
     change("np.array(ids, dtype=np.int64)", "np.stack(ids)"),
     tempts="np.array of a list of integers is right, until the list is empty: then it holds floats.",
-    keeps=["greedy", "sampled"],
+    keeps=["greedy", "sampled", "large logits"],
 )
 SPEC.mistake(
     "first_step_left_out",
@@ -251,7 +270,7 @@ SPEC.mistake(
     "It is right where `u` is given. Where it is None there are no numbers to draw with: take the largest logit then.",
     change("if u is None:", "if False:"),
     tempts="One first writes the part that draws, and the other case comes later.",
-    keeps=["sampled", "no steps"],
+    keeps=["sampled", "large logits", "no steps"],
 )
 SPEC.mistake(
     "one_hot_not_cleared",
@@ -274,6 +293,43 @@ SPEC.mistake(
     tempts="The step is written out again, and its last part is left out.",
     keeps=["no steps"],
 )
+SPEC.mistake(
+    "softmax_along_the_batch",
+    "Greedy is right. With `u` every id is 0: the softmax runs along the batch axis of the logits, which has length 1, "
+    "so every probability is 1. The probabilities of the V *ids* must add up to 1.",
+    change("e / e.sum()", "np.ones_like(logits)"),
+    tempts="The logits have shape (1, V), and the first axis is the one that comes to mind.",
+    keeps=["greedy", "no steps"],
+)
+SPEC.mistake(
+    "softmax_overflows",
+    "It is right for small logits. With large ones `np.exp` overflows, or gives 0 everywhere, and the probabilities "
+    "are nan. Take the largest logit away before you exponentiate, as in `softmax`.",
+    change(" - logits.max()", ""),
+    tempts="The logits of a small network are small, so the formula works as it is.",
+    keeps=["greedy", "sampled", "no steps"],
+)
+SPEC.mistake(
+    "likeliest_id_fed_back",
+    "Greedy is right. With `u` you write down the id that is drawn, but the next step reads the likeliest one. The "
+    "network has to read the id that it has written.",
+    change(
+        "x_t = int(np.argmax(logits))",
+        "new_id = int(np.argmax(logits))",
+        (f"x_t = {DRAWN}", f"new_id = {DRAWN}"),
+        ("ids.append(x_t)", "ids.append(new_id)\nx_t = int(np.argmax(logits))"),
+    ),
+    tempts="The greedy loop works; then the draw is added where the id is written down, and only there.",
+    keeps=["greedy", "no steps"],
+)
+SPEC.mistake(
+    "truth_of_u",
+    "You ask for the truth value of `u`. An array of several numbers has none, so NumPy raises an error, and an array "
+    "with the single number 0 counts as false. Ask whether `u` is None instead.",
+    change("if u is None:", "if not u:"),
+    tempts="`if u:` is the short way to ask whether an argument was given.",
+    keeps=["greedy", "no steps"],
+)
 
 
 @SPEC.mistake(
@@ -288,7 +344,8 @@ def with_the_batch_axis(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=
     for t in range(num_steps):
         h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
         logits = h_t @ W_hy + b_y
-        totals = np.cumsum(np.exp(logits) / np.exp(logits).sum(), axis=1)
+        e = np.exp(logits - logits.max())
+        totals = np.cumsum(e / e.sum(), axis=1)
         ids[t] = x_t = np.argmax(logits if u is None else totals > u[t], axis=1)
     return ids if num_steps > 0 else np.array([], dtype=np.int64)
 
@@ -315,7 +372,8 @@ def with_a_vector_for_a_state(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b
     ids, h_t, last = [], h_0[0], start_id
     for t in range(num_steps):
         h_t = np.tanh(W_xh[last] + h_t @ W_hh + b_h)
-        e = np.exp(h_t @ W_hy + b_y)
+        logits = h_t @ W_hy + b_y
+        e = np.exp(logits - logits.max())
         if u is None:
             last = max(range(len(e)), key=e.__getitem__)
         else:

@@ -172,6 +172,33 @@ SPEC.mistake(
     change("x_t @ W_xh + h_prev @ W_hh", "x_t @ W_hh + h_prev @ W_xh"),
     tempts="The names differ by one letter.",
 )
+SPEC.mistake(
+    "bias_as_column",
+    "The bias is made into a column, so NumPy adds its entries to the rows of the batch. Each entry of `b_h` belongs "
+    "to one unit, that is to one column of the sum: added as it is, `b_h` lines up with the units.",
+    change("+ b_h", "+ b_h.reshape(-1, 1)"),
+    tempts="Vectors are columns in most papers. It runs only where B = H, or one of them is 1.",
+)
+SPEC.mistake(
+    "bias_in_inner_loop",
+    "The bias counts several times: it is added inside the loop over the entries of the input or of the state, once "
+    "for each of them. Each unit has one bias, so add it outside that loop.",
+    *(change("+ b_h", f"+ {times} * b_h") for times in ("x_t.shape[1]", "len(W_hh)", "(len(W_xh) + len(W_hh))")),
+    tempts="In nested loops the formula is copied as a whole into the innermost one.",
+)
+
+
+@SPEC.mistake(
+    "units_updated_in_place",
+    "The units are updated one after another in one array, so each unit reads the new values of the units before it. "
+    "All units read the previous state: keep `h_prev` as it is and write the new values into another array.",
+    tempts="A loop over the units with one array for the state looks natural, and saves an array.",
+)
+def one_unit_after_another(x_t, h_prev, W_xh, W_hh, b_h):
+    h_t = np.array(h_prev)
+    for unit in range(len(b_h)):
+        h_t[:, unit] = np.tanh(x_t @ W_xh[:, unit] + h_t @ W_hh[:, unit] + b_h[unit])
+    return h_t
 
 
 @SPEC.alternative

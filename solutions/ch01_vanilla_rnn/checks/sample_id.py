@@ -164,6 +164,14 @@ SPEC.mistake(
     tempts="'Probability exceeds u' reads like probs > u; the sums are what u is compared with.",
 )
 SPEC.mistake(
+    "probabilities_for_sums",
+    "It is right where `u` lies above all sums. Elsewhere you compare `u` with the probabilities themselves; it "
+    "belongs among their cumulative sums.",
+    change("np.cumsum(probs)", "probs"),
+    tempts="'The first id that exceeds u' is easily read as `probs[i] > u`.",
+    keeps=["u above the sum"],
+)
+SPEC.mistake(
     "softmax_again",
     "The probabilities go through a softmax once more, which makes them nearly equal. They add up to 1 already; use "
     "them as they are.",
@@ -201,6 +209,7 @@ SPEC.mistake(
     "The id is one too small. The sums that do not exceed `u` belong to ids that are passed over; the id due is the "
     "one after the last of them.",
     change("int(exceeds[0])", "int(exceeds[0]) - 1"),
+    change("int(exceeds[0])", "max(int(exceeds[0]) - 1, 0)"),
     tempts="An index is often one less than a count; here the count of sums passed over is the index.",
     keeps=["u above the sum"],
 )
@@ -270,6 +279,10 @@ SPEC.mistake(
     change(
         "np.flatnonzero(np.cumsum(probs) > u)",
         "np.argsort(probs, kind='stable')[::-1][np.cumsum(np.sort(probs)[::-1]) > u]",
+    ),
+    change(
+        "np.flatnonzero(np.cumsum(probs) > u)",
+        "np.argsort(-probs, kind='stable')[np.cumsum(np.sort(probs)[::-1]) > u]",
     ),
     tempts="Other ways of sampling, such as top-p, begin with sorting.",
     keeps=["u above the sum"],

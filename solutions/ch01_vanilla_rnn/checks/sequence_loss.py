@@ -21,18 +21,14 @@ EXAMPLE = Case(
 )
 
 
-def case(sizes, logits, rng, kind="ordinary"):
-    B, T, V = logits.shape
-    targets = rng.integers(V, size=(B, T))
-    return Case(sizes=sizes, inputs={"logits": logits, "targets": targets}, kind=kind)
-
-
 def cases(rng):
     for B, T, V in [(2, 5, 4), (3, 3, 3), (1, 4, 3), (4, 1, 5), (3, 2, 1)]:
-        yield case({"B": B, "T": T, "V": V}, 2 * rng.normal(size=(B, T, V)), rng)
+        logits, targets = 2 * rng.normal(size=(B, T, V)), rng.integers(V, size=(B, T))
+        yield Case(sizes={"B": B, "T": T, "V": V}, inputs={"logits": logits, "targets": targets})
     large = "large logits"
     far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # in each batch some places of both kinds
-    yield case({"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)) + far_apart, rng, large)
+    every_id = rng.permutation([0, 0, 1, 1, 2, 3]).reshape(2, 3)
+    yield Case({"B": 2, "T": 3, "V": 4}, {"logits": rng.normal(size=(2, 3, 4)) + far_apart, "targets": every_id}, large)
     logits = rng.uniform(-1000, 1000, size=(2, 2, 5))
     targets = logits.argmin(axis=2)  # the network is sure of something else
     yield Case({"B": 2, "T": 2, "V": 5}, {"logits": logits, "targets": targets}, large)
@@ -230,6 +226,27 @@ SPEC.mistake(
     "Only the last step of each sequence counts. The mean is over all B · T tokens.",
     change(LOSS, f"{LOSS}[:, -1]"),
     tempts="A network that classifies has a loss at its last step alone.",
+)
+SPEC.mistake(
+    "infinite_losses_replaced",
+    "Ordinary logits come out right. Where the probability of the target is 0 to the machine the loss is infinite, and "
+    "you put a fixed number in its place. The loss of such a token is an ordinary number, a different one for each: "
+    "take the logarithm apart on paper first, and nothing is infinite.",
+    *(
+        change(TAKEN, SOFTMAX, (LOSS, f"np.nan_to_num(-np.log(picked), posinf={number})"))
+        for number in ("0.0", "100.0", "1000.0")
+    ),
+    tempts="A large number in place of infinity looks right; the example in the task even has a loss of 1000.",
+    keeps=["ordinary logits"],
+)
+SPEC.mistake(
+    "id_0_taken_for_padding",
+    "Tokens whose target is id 0 are left out, as if they were padding. There is no padding here: id 0 is an id like "
+    "the others, and all B · T tokens count.",
+    change(f"{LOSS}.mean()", f"({LOSS} * (targets != 0)).sum() / max((targets != 0).sum(), 1)"),
+    change(LOSS, f"{LOSS}[targets != 0]"),
+    change(LOSS, f"({LOSS} * (targets != 0))"),
+    tempts="Many libraries keep id 0 for padding and mask it in the loss.",
 )
 
 

@@ -210,6 +210,44 @@ SPEC.mistake(
     change(f"np.exp(z{SHIFT})", f"(z == z.max{ALONG})"),
     tempts="One wants to know the likeliest in the end.",
 )
+SPEC.mistake(
+    "unsafe_log_sum",
+    "Ordinary values come out right, large ones as 0 or infinity: you subtract the logarithm of the sum, but the "
+    "exponentials in that sum overflow or are all 0. Take each row's largest value away before you exponentiate.",
+    change(
+        "z.max(axis=axis, keepdims=True)", "np.log(np.exp(z).sum(axis=axis, keepdims=True))", (f" / e.sum{ALONG}", "")
+    ),
+    tempts="Texts recommend to compute with logarithms; the logarithm alone prevents no overflow.",
+    keeps=["the last axis", "another axis"],
+)
+AT_THE_END = "(axis=axis)[..., None]"
+SPEC.mistake(
+    "axis_put_back_at_the_end",
+    "It is right along the last axis. A sum or maximum along `axis` loses that axis, and you put it back at the end "
+    "whatever `axis` is. `keepdims=True` keeps the axis where it was.",
+    change(f"max{ALONG}", f"max{AT_THE_END}", (f"sum{ALONG}", f"sum{AT_THE_END}")),
+    change(f"max{ALONG}", f"max{AT_THE_END}"),
+    change(f"sum{ALONG}", f"sum{AT_THE_END}"),
+    tempts="`[..., None]` does what keepdims does, as long as the axis is the last.",
+    keeps=["the last axis", "large values"],
+)
+SPEC.mistake(
+    "axis_not_moved_back",
+    "It is right along the last axis. Along another one the probabilities are right, but their axes are in another "
+    "order: you move `axis` to the end before you compute. Move it back to its place afterwards, so that the result "
+    "has the shape of `z`.",
+    *(
+        change(
+            "e =",
+            f"z = np.{moved}(z, axis, -1)\ne =",
+            ("max(axis=axis", "max(axis=-1"),
+            ("sum(axis=axis", "sum(axis=-1"),
+        )
+        for moved in ("moveaxis", "swapaxes")
+    ),
+    tempts="With the axis at the end the rest is simple, and the way back is forgotten.",
+    keeps=["the last axis", "large values"],
+)
 
 
 @SPEC.mistake(

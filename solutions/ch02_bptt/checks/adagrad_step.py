@@ -130,6 +130,7 @@ SPEC.mistake(
     "eps_outside_the_brackets",
     "`eps` is added to the quotient, not to the root below it. Brackets are missing: divide by (root plus `eps`).",
     change(f"lr * grad / {ROOT}", "(lr * grad / np.sqrt(cache) + eps)"),
+    change(f"lr * grad / {ROOT}", "lr * (grad / np.sqrt(cache) + eps)"),
     change(ROOT, "np.sqrt(cache) + eps"),
     tempts="A missing pair of brackets looks like nothing; eps then moves every weight.",
     keeps=("cache",),
@@ -219,6 +220,14 @@ SPEC.mistake(
     "The step comes back, not the weights after it. Subtract it from `theta`.",
     change("theta - lr", "lr"),
     tempts=("The rule's longest part looks like all of it."),
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "half_for_root",
+    "The gradient is divided by half of the cache, not by its root. Python reads `a ** 1/2` as `(a ** 1) / 2`, since "
+    "`**` comes before `/`: the exponent needs brackets.",
+    change("np.sqrt(cache)", "cache ** 1 / 2"),
+    tempts=("x^(1/2) is a root on paper, and the line of the fraction is a bracket there."),
     keeps=("cache",),
 )
 

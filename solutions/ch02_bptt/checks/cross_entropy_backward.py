@@ -22,19 +22,24 @@ EXAMPLE = Case(
 )
 
 
-def case(sizes, logits, rng, kind="ordinary"):
+def case(rng, logits, highest, kind="ordinary"):
+    """`highest`: of the ids that are targets; it is one of them."""
     B, T, V = logits.shape
-    return Case(sizes=sizes, inputs={"logits": logits, "targets": rng.integers(V, size=(B, T))}, kind=kind)
+    targets = rng.integers(highest + 1, size=(B, T))
+    targets[rng.integers(B), rng.integers(T)] = highest
+    return Case(sizes={"B": B, "T": T, "V": V}, inputs={"logits": logits, "targets": targets}, kind=kind)
 
 
 def cases(rng):
     for B, T, V in [(2, 5, 4), (3, 3, 3), (1, 4, 3), (4, 1, 5), (3, 2, 1)]:
-        yield case({"B": B, "T": T, "V": V}, 2 * rng.normal(size=(B, T, V)), rng)
+        yield case(rng, 2 * rng.normal(size=(B, T, V)), highest=V - 1)
+    yield case(rng, 2 * rng.normal(size=(3, 2, 5)), highest=3)  # the largest id of all is never a target
+    yield case(rng, 2 * rng.normal(size=(2, 2, 4)), highest=0)
     large = "large logits"
-    yield case(
-        {"B": 2, "T": 3, "V": 4}, rng.normal(size=(2, 3, 4)) + rng.choice([-1000, 1000], size=(2, 3, 1)), rng, large
-    )
+    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # in each batch places of both kinds
+    yield case(rng, rng.normal(size=(2, 3, 4)) + far_apart, highest=3, kind=large)
     logits = rng.uniform(-1000, 1000, size=(2, 2, 5))
+    logits[rng.integers(2), rng.integers(2), -1] = -1200  # so that the largest id is a target
     targets = logits.argmin(axis=2)  # the network is sure of something else
     yield Case({"B": 2, "T": 2, "V": 5}, {"logits": logits, "targets": targets}, large)
 
@@ -238,6 +243,35 @@ SPEC.mistake(
     "softmax makes them add up to 1.",
     change("softmax(logits)", "(1 / (1 + np.exp(-logits)))"),
     tempts=("1 / (1 + exp(-z)) is right for a yes or no, and the gradient looks the same there."),
+)
+ONE_SHIFT = "np.exp(logits - logits.max())"
+CLIPPED = [f"np.clip(logits, -{most}, {most})" for most in (20, 30, 50, 100, 500, 700)] + [
+    f"np.minimum(logits, {most})" for most in (50, 100, 500, 700)
+]
+SPEC.mistake(
+    "one_shift_for_all",
+    "Ordinary logits come out right, large ones as nan: you take one number, the largest logit of the whole batch, "
+    "away everywhere. At a place whose logits lie far below it the exponentials are all 0, and 0 / 0 is nan. Each "
+    "place needs its own largest logit; the `softmax` given above does this.",
+    change("softmax(logits)", f"{ONE_SHIFT} / {ONE_SHIFT}.sum(axis=2, keepdims=True)"),
+    tempts="`logits.max()` stops the overflow; it takes two distant places to see what is wrong.",
+    keeps=["ordinary logits"],
+)
+SPEC.mistake(
+    "logits_clipped",
+    "Ordinary logits come out right. Large ones are clipped, so different logits become equal and get the same "
+    "probability. Leave them as they are: the `softmax` given above can take logits of any size.",
+    *(change("softmax(logits)", f"softmax({clipped})") for clipped in CLIPPED),
+    tempts="Clipping stops the overflow.",
+    keeps=["ordinary logits"],
+)
+SPEC.mistake(
+    "as_many_ids_as_the_largest_target",
+    "The one-hot rows are as long as the largest target asks for. They have V entries, one for each id, also where the "
+    "largest id is not among the targets: take V from the shape of `logits`.",
+    change("np.eye(V)", "np.eye(targets.max() + 1)"),
+    tempts="The largest target seems to tell how many ids there are; in a small batch it may be missing.",
+    keeps=["large logits"],
 )
 
 

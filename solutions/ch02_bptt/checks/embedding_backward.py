@@ -148,6 +148,18 @@ SPEC.mistake(
     change(ADD, "for v in range(vocab_size):\n    dE[v] = de[ids == v].sum()"),
     tempts=(".sum() without an axis gives one number, and a row takes it without complaint."),
 )
+SPEC.mistake(
+    "table_of_integers",
+    "The table holds integers, so everything behind the decimal point is cut off, each time that something is added or "
+    "at the end. The ids are integers, the gradients are not: make `dE` an array of floats, as `np.zeros` does.",
+    change(
+        "dE = np.zeros((vocab_size, de.shape[2]))",
+        "dE = np.zeros((vocab_size, de.shape[2]), dtype=int)",
+        (ADD, "for place in np.ndindex(ids.shape):\n    dE[ids[place]] = dE[ids[place]] + de[place]"),
+    ),
+    change("return dE", "return dE.astype(int)"),
+    tempts=("`dtype=int` or `zeros_like(ids)` comes with the ids."),
+)
 
 
 @SPEC.alternative

@@ -51,7 +51,9 @@ def stays(theta, eps):
 
 
 def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
-    """A function of theta whose derivatives are no smaller than their second derivatives' part in a slip."""
+    """A function of theta whose derivatives are no smaller than their second derivatives' part in a slip. With a long
+    step some entry of theta is large, so that a step made longer for it shows.
+    """
     n = int(np.prod(shape))
     while True:
         theta = rng.normal(size=shape)
@@ -69,7 +71,7 @@ def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
         if (
             (kind in (EXACT, LONG)) == stays(theta, step)
             and tells(value, theta, step)
-            and (kind != LONG or bends(value, theta, step))
+            and (kind != LONG or (np.abs(theta).max() > 1.5 and bends(value, theta, step)))
         ):
             inputs = {"f": f, "theta": theta}
             return Case(
@@ -194,6 +196,15 @@ SPEC.mistake(
     keeps=("gradient", "the eps that is passed"),
 )
 SPEC.mistake(
+    "left_with_other_numbers",
+    "The gradient is right, but after the call `theta` holds other numbers than before, and not by rounding alone. Put "
+    "the old value of every entry back, that of the last one too.",
+    change("return gradient", "theta[...] = 0\nreturn gradient"),
+    change("return gradient", "theta[index] += eps\nreturn gradient"),
+    change("return gradient", "theta[index] -= eps\nreturn gradient"),
+    tempts="The old value is put back where the next entry begins, and after the last one nothing begins.",
+)
+SPEC.mistake(
     "all_at_once",
     "All entries move together, which gives the slope in one direction. Each entry has its own partial derivative: "
     "move one, and leave the others alone.",
@@ -240,7 +251,18 @@ SPEC.mistake(
         gradient[index] = (8 * (above - below) - (f(theta + step) - f(theta - step))) / (12 * eps)
         """,
     ),
-    tempts="1e-5 is the number that everybody takes; who passes another one wants to see what it does.",
+    *(
+        change(
+            "old = theta[index]",
+            f"old = theta[index]\nstep = eps * {scale}",
+            ("old + eps", "old + step"),
+            ("old - eps", "old - step"),
+            ("2 * eps", "2 * step"),
+        )
+        for scale in ("max(1.0, abs(old))", "(1 + abs(old))")
+    ),
+    tempts="1e-5 is the number that everybody takes; who passes another one wants to see what it does. Books on "
+    "numerical methods make the step longer for large entries.",
     keeps=("gradient", "theta as it was"),
 )
 SPEC.mistake(

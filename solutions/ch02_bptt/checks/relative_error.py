@@ -6,7 +6,7 @@ import numpy as np
 
 from grader.author.spec import Case, Facet, Output, Spec, change
 
-ORDINARY, SMALL, ZERO = "ordinary", "small entries", "0 / 0"
+ORDINARY, SMALL, ZERO, NOTHING = "ordinary", "small entries", "0 / 0", "nothing but 0 / 0"
 
 
 def oracle(a, b):
@@ -75,12 +75,12 @@ def cases(rng):
     yield case(a * 1e-9, b * 1e-9, SMALL)
 
     a, b = pair(rng, 4, 3)
-    both, opposite = np.split(rng.permutation(12)[:4], [3])
+    *both, opposite = 0, *rng.permutation(np.arange(2, 11))[:3]  # neither the first error nor the last is the largest
     a.flat[both] = b.flat[both] = 0
     a.flat[opposite], b.flat[opposite] = -rng.uniform(0.01, 0.05), rng.uniform(0.01, 0.05)
     yield case(a, b, ZERO)
     yield case(b, a, ZERO)
-    yield case(np.zeros(2), np.zeros(2), ZERO)
+    yield case(np.zeros(2), np.zeros(2), NOTHING)
 
 
 SPEC = Spec(
@@ -88,7 +88,7 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
-    facets=[Facet("entry by entry", 3, kinds=(ORDINARY, SMALL)), Facet("0 / 0", 1, kinds=(ZERO,))],
+    facets=[Facet("entry by entry", 3, kinds=(ORDINARY, SMALL)), Facet("0 / 0", 1, kinds=(ZERO, NOTHING))],
     why="""
 Each entry is compared with its own size, so that a wrong entry among large right ones is not overlooked. Both arrays
 stand below the line: the result does not depend on which is called the right one, and lies between 0 and 1. The
@@ -111,6 +111,7 @@ SPEC.mistake(
         for size in ("np.abs(b)", "np.abs(a)", "np.maximum(np.abs(a), np.abs(b))")
     ),
     *(change(SUM, size) for size in ("np.abs(b)", "np.abs(a)")),
+    *(change(SUM, size, (BELOW, "np.where(a == b, 1.0, size)")) for size in ("np.abs(b)", "np.abs(a)")),
     tempts="A relative error is an error divided by the right value; of two gradients neither is that.",
 )
 SPEC.mistake(
@@ -238,6 +239,42 @@ SPEC.mistake(
     "Write `/ (abs(a) + abs(b))`.",
     change(f"{APART} / {BELOW}", "np.abs(a - b) / np.abs(a) + np.abs(b)"),
     tempts=("'Over a plus b' is how one says it; in Python the division comes first."),
+)
+SPEC.mistake(
+    "zero_if_close",
+    "0 comes back where `np.allclose` finds the two arrays close. It calls any two numbers below 1e-8 close, however "
+    "much they differ for their size; how close they are is what the relative error has to tell. Compute it in any "
+    "case.",
+    change("return float(errors.max())", "return 0.0 if np.allclose(a, b) else float(errors.max())"),
+    tempts="`np.allclose` seems to answer the question, and the number is then only for the other cases.",
+    keeps=["0 / 0"],
+)
+SPEC.mistake(
+    "one_entry_only",
+    "The error of a single entry comes back, the first or the last. The largest of all is expected: a `return` inside "
+    "the loop ends it in its first round, and `=` in each round keeps the last error alone.",
+    change("errors.max()", "errors.flat[0]"),
+    change("errors.max()", "(errors[size > 0][0] if size.any() else 0.0)"),
+    change("errors.max()", "errors.flat[-1]"),
+    change("errors.max()", "(errors[size > 0][-1] if size.any() else 0.0)"),
+    tempts="One level of indentation too many, and nothing complains.",
+)
+SPEC.mistake(
+    "no_maximum",
+    "Several numbers come back: the maximum is missing, or it is taken along one axis alone. One number is expected, "
+    "the largest of all errors.",
+    change("float(errors.max())", "errors"),
+    change("float(errors.max())", "errors.max(axis=-1)"),
+    change("float(errors.max())", "errors.max(axis=0)"),
+    tempts="The quotients are the hard part, and the maximum comes after them.",
+)
+SPEC.mistake(
+    "nothing_left",
+    "The entries where both are 0 are taken out first, and where these are all entries nothing is left: the maximum of "
+    "nothing is an error. Two arrays of zeros agree, so the result is 0 there.",
+    change("errors.max()", "errors[size > 0].max()"),
+    tempts="A mask keeps 0 / 0 away, and it takes an array of zeros to see that a maximum needs an entry.",
+    keeps=["entry by entry"],
 )
 
 

@@ -31,13 +31,13 @@ EXAMPLE = Case(
 )
 
 
-def case(rng, B, T, D, H, last_only=False, kind="ordinary"):
+def case(rng, B, T, D, H, last_only=False, large=1.0, kind="ordinary"):
     x, h_0 = rng.normal(size=(B, T, D)), rng.uniform(-0.9, 0.9, size=(B, H))
     W_xh, W_hh = rng.normal(size=(D, H)) / np.sqrt(D), rng.normal(size=(H, H)) / np.sqrt(H)
     b_h, h = 0.5 * rng.normal(size=H), [h_0]
     for t in range(T):
         h.append(on_grid(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h)))
-    dh = rng.normal(size=(B, T, H))
+    dh = large * rng.normal(size=(B, T, H))
     if last_only:
         dh[:, :-1] = 0
     return Case(
@@ -53,6 +53,7 @@ def cases(rng):
     yield case(rng, B=1, T=4, D=2, H=3)
     yield case(rng, B=3, T=4, D=1, H=1)
     yield case(rng, B=3, T=6, D=2, H=4, last_only=True, kind="the loss looks at the last step only")
+    yield case(rng, B=2, T=4, D=2, H=3, large=30.0, kind="large gradients")
     yield case(rng, B=3, T=1, D=2, H=4, kind="T = 1")
     yield case(rng, B=2, T=1, D=1, H=3, kind="T = 1")
 
@@ -364,6 +365,44 @@ SPEC.mistake(
     change("range(x.shape[1])", "range(x.shape[0])"),
     tempts=("len(x), or x.shape[0], is the length of most things; here it is that of the batch."),
 )
+SPEC.mistake(
+    "dh_0_through_a_tanh",
+    "`dh_0` has gone through one derivative of the tanh too many, that at `h_0`. `h_0` was not made by a step here, so "
+    "what the first step passes back is its gradient already.",
+    change("return dx, dh_next", "return dx, dh_next * (1 - h_0**2)"),
+    tempts="All other states go through a tanh, and one list of all states treats `h_0` like these.",
+    keeps=("dx", "dW_xh", "dW_hh", "db_h"),
+)
+SPEC.mistake(
+    "weight_gradients_clipped",
+    "Large gradients of weights and bias are clipped. Return them as they are: clipping belongs to the training loop, "
+    "and is a topic of the next chapter.",
+    *(
+        change(RETURNED, f"dh_next, *(np.clip(dW, -{most}, {most}) for dW in (dW_xh, dW_hh, db_h))")
+        for most in (1, 5, 10)
+    ),
+    tempts="A well-known script clips to ±5 at the end of its backward pass.",
+    keeps=("dx", "dh_0"),
+)
+
+
+@SPEC.mistake(
+    "one_array_for_all_steps",
+    "All steps share one array for `da`: a list holds it again and again, and what you write into it at the first step "
+    "replaces the values of all others. Make a new array at each step, or store a copy.",
+    tempts="`das.append(da)` looks as if it kept the numbers; it keeps the array, which is written over.",
+    keeps=("dh_0",),
+)
+def one_buffer(dh, x, h_0, h, W_xh, W_hh):
+    da, dh_next, das = np.zeros(h_0.shape), np.zeros(h_0.shape), []
+    for t in reversed(range(x.shape[1])):
+        da[:] = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)
+        das.append(da)
+        dh_next = da @ W_hh.T
+    da = np.stack(das[::-1], axis=1)
+    before = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
+    dW_xh, dW_hh = np.einsum("bti,btj->ij", x, da), np.einsum("bti,btj->ij", before, da)
+    return da @ W_xh.T, dh_next, dW_xh, dW_hh, da.sum(axis=(0, 1))
 
 
 @SPEC.alternative

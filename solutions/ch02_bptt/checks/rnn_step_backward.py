@@ -249,6 +249,18 @@ SPEC.mistake(
     change("(1 - h_t**2)", "h_t**2"),
     tempts=("The square is what one remembers of 1 - h_t²."),
 )
+SPEC.mistake(
+    "summed_over_the_batch_before_the_product",
+    "You sum over the batch before you multiply, so the inputs and states of each sequence are multiplied by `da_t` of "
+    "the other sequences too. Each sequence has a product of its own; the sum over the batch comes afterwards.",
+    change(
+        "x_t.T @ da_t",
+        "np.outer(x_t.sum(axis=0), da_t.sum(axis=0))",
+        ("h_prev.T @ da_t", "np.outer(h_prev.sum(axis=0), da_t.sum(axis=0))"),
+    ),
+    tempts="`np.outer` takes vectors, and a sum over the batch makes a vector of each.",
+    keeps=("dx_t", "dh_prev", "db_h"),
+)
 
 
 @SPEC.alternative

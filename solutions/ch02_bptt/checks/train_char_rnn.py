@@ -307,6 +307,26 @@ SPEC.mistake(
     tempts="The loss of a chunk is a sum over its tokens, in many scripts; here it is their mean.",
     keeps=("chunks", "state", "updates", "hello"),
 )
+SPEC.mistake(
+    "updates_as_epochs",
+    "`num_updates` is taken for the number of passes through the text. Each chunk makes one update, so the loop ends "
+    "after `num_updates` chunks, even in the middle of the text.",
+    change("losses = np.zeros", "num_updates = num_updates * ((len(ids) - 1) // T)\nlosses = np.zeros"),
+    tempts="Most training loops count epochs, with a loop over the chunks inside.",
+    keeps=("hello",),
+)
+SPEC.mistake(
+    "loss_after_the_step",
+    "Each chunk is asked about twice, before the step and after it. One call for each update gives all that you need: "
+    "its loss is that of the weights before the step, and that loss belongs into `losses`.",
+    change(
+        "losses[update], grads, h = loss_and_grads(params, ids[p : p + T], ids[p + 1 : p + T + 1], h)",
+        "chunk = ids[p : p + T], ids[p + 1 : p + T + 1], h\n_, grads, h = loss_and_grads(params, *chunk)",
+        ("p += T", "losses[update] = loss_and_grads(params, *chunk)[0]\np += T"),
+    ),
+    tempts="One wants to know how good the network is after the step.",
+    keeps=("hello",),
+)
 
 
 @SPEC.alternative

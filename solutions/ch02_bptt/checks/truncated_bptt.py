@@ -263,6 +263,21 @@ SPEC.mistake(
     change("(dh[:, t] + dh_next)", "(dh[:, t] * ((t + 1) % tau == 0 or t + 1 == x.shape[1]) + dh_next)"),
     tempts=("A chunk looks like a sequence with its loss at the end."),
 )
+SPEC.mistake(
+    "slope_left_out_on_the_way_back",
+    "What is passed back to the previous step has not gone through the derivative of the tanh: it is made of the "
+    "gradient of the state, and should be made of `da`. Between two states lie the tanh *and* `W_hh`.",
+    change("dh_next = da @", "dh_next = (dh[:, t] + dh_next) @"),
+    tempts="'What comes back' sounds like the gradient of h times W_hh; the tanh lies on that way too.",
+)
+SPEC.mistake(
+    "first_steps_give_no_dW_hh",
+    "`dW_xh` and `db_h` are right, `dW_hh` is not: the first step of each chunk adds nothing to it. The gradient stops "
+    "at a cut, the state does not: at that step too `W_hh` was multiplied by the previous state, which is `h_0` at "
+    "t = 0.",
+    change("dW_hh += (h[:, t - 1] if t > 0 else h_0)", "dW_hh += (t % tau > 0) * h[:, t - 1]"),
+    tempts="Nothing goes back over a cut, so nothing seems to have come over it either.",
+)
 
 
 @SPEC.alternative

@@ -1,0 +1,122 @@
+"""Patterns that say where a result goes wrong and not what is wrong: in which calls, sequences, steps or rows."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from grader.checking.case import Checks, Output
+from grader.checking.compare import Array, close
+from grader.checking.diagnose.patterns import Wrong, in_steps, in_time, matches
+from grader.checking.verdict import Diagnosis
+
+MANY = 50  # rows, beyond which nobody looks for their order
+
+
+def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
+    """The pattern that says where these results go wrong. Of one case alone nothing is said: it may be chance."""
+    if len({id(case) for case, *_ in wrong}) < 2:
+        return None
+    if (name := _left_out(wrong, checks)) is not None:
+        return Diagnosis("left_out", _LEFT_OUT.format(name))
+    for rule, name, text in _RULES:
+        if rule(wrong, checks):
+            return Diagnosis(name, in_steps(wrong, text))
+    return None
+
+
+def _left_out(wrong: list[Wrong], checks: Checks) -> str | None:
+    """The one argument that is given in some calls, and in none that goes wrong."""
+    names = {name for case in checks.cases for name in case.inputs}
+    found = [name for name in names if not any(name in case.inputs for case, *_ in wrong)]
+    return found[0] if len(found) == 1 else None
+
+
+def _along(output: Output, got: Array, expected: Array) -> Iterator[tuple[Array, Array]]:
+    """A result of the right form, with each of its axes in front."""
+    if got.shape == expected.shape and expected.dtype.kind == got.dtype.kind == "f":
+        for axis in range(expected.ndim):
+            yield np.moveaxis(got, axis, 0), np.moveaxis(expected, axis, 0)
+
+
+def _unfilled(wrong: list[Wrong], checks: Checks) -> bool:
+    """Whether what is wrong are whole rows of zeros, along one axis of each result, and something else is right."""
+
+    def explained(got: Array, expected: Array) -> bool:
+        right = close(expected, got, checks.tolerance).reshape(len(got), -1).all(axis=1)
+        return bool((got[~right] == 0).all() and (expected[~right] != 0).all())
+
+    some_right = any(
+        got[close(expected, got, checks.tolerance)].any() for *_, got, expected in wrong if got.shape == expected.shape
+    )
+    return some_right and all(
+        any(explained(g, e) for g, e in _along(output, got, expected)) for _, output, got, expected in wrong
+    )
+
+
+def _another_order(wrong: list[Wrong], checks: Checks) -> bool:
+    """Whether the rows of each result, along one and the same axis, are right and stand in another order."""
+
+    def explained(got: Array, expected: Array) -> bool:
+        if len(got) > MANY:
+            return False
+        same = np.array([[close(e, g, checks.tolerance).all() for e in expected] for g in got])
+        return bool((same.sum(axis=0) == 1).all() and (same.sum(axis=1) == 1).all())
+
+    axes = [[explained(*pair) for pair in _along(output, got, expected)] for _, output, got, expected in wrong]
+    return len({len(each) for each in axes}) == 1 and any(map(all, zip(*axes, strict=True)))
+
+
+def _first_sequence_only(wrong: list[Wrong], checks: Checks) -> bool:
+    """Whether in every wrong result the first sequence of the batch is right and no other is."""
+
+    def explained(output: Output, got: Array, expected: Array) -> bool:
+        if "B" not in output.axes or len(output.axes) != expected.ndim or got.shape != expected.shape:
+            return False
+        batch = output.axes.index("B")
+        right = close(expected, got, checks.tolerance)
+        rows = [bool(row.all()) for row in np.moveaxis(right, batch, 0)]
+        return expected.dtype.kind == "f" and len(rows) > 1 and rows[0] and not any(rows[1:])
+
+    return all(explained(output, got, expected) for _, output, got, expected in wrong)
+
+
+def _first_step_only(wrong: list[Wrong], checks: Checks) -> bool:
+    """Whether in every wrong result, computed forward in time, the first step is right and the second is not."""
+
+    def explained(got: Array, expected: Array, checks: Checks) -> bool:
+        return len(got) > 1 and matches(got[0], expected[0], checks) and not matches(got[1], expected[1], checks)
+
+    return not any(output.backward for _, output, *_ in wrong) and in_time(explained)(wrong, checks)
+
+
+_LEFT_OUT = (
+    "All is right where `{0}` is given; it goes wrong where `{0}` is left out. Look at its default value in the first "
+    "line of the function, and at what happens then."
+)
+_RULES = (
+    (
+        _unfilled,
+        "never_filled",
+        "What is wrong is 0 in whole rows, and the rest is right. Were they never filled in? Look at where the loop "
+        "ends, and whether `return` stands inside it.",
+    ),
+    (
+        _another_order,
+        "rows_in_another_order",
+        "The rows are right, but they stand in another order.",
+    ),
+    (
+        _first_sequence_only,
+        "first_sequence_only",
+        "The first sequence of each batch is right and no other is. Does a loop end after it, or does something of one "
+        "sequence reach the next, such as a state that is not set back?",
+    ),
+    (
+        _first_step_only,
+        "first_step_only",
+        "The first {step} is right and the second is not. Look at what changes from one step to the next: "
+        "what comes in from the step before, and every index that has to move along with the time.",
+    ),
+)
