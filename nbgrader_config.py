@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 COURSE = Path(__file__).resolve().parent
-TERM = COURSE / os.environ.get("UNROLLED_TERM", "term")  # UNROLLED_TERM=build/demo: the demo class
+# UNROLLED_TERM=build/demo is the demo class: a path from the current folder on, as for  grader --term
+TERM = Path(os.environ.get("UNROLLED_TERM") or COURSE / "term").resolve()
+os.environ["UNROLLED_TERM"] = str(TERM)  # nbgrader changes folders between two readings
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 

@@ -37,7 +37,14 @@ class Executor(StrEnum):
     dask = "dask"
 
 
-Term = Annotated[Path, typer.Option("--term", help="The folder with submitted/, autograded/ and gradebook.db.")]
+TermOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--term",
+        envvar="UNROLLED_TERM",
+        help="The folder with submitted/ and gradebook.db, from the current folder on. The course's term/ if left out.",
+    ),
+]
 
 
 def course_root() -> Path:
@@ -47,6 +54,11 @@ def course_root() -> Path:
         if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
             return folder
     return _stop("This is not inside a course: no folder from here upwards holds course.toml and solutions/.")
+
+
+def term_folder(root: Path, given: Path | None) -> Path:
+    """The term to work on; the course's own where none is given."""
+    return given or Path(os.path.relpath(root / "term"))
 
 
 @app.command()
@@ -140,7 +152,7 @@ def chapters() -> None:
 @app.command()
 def autograde(
     chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
-    term: Term = Path("term"),
+    given_term: TermOption = None,
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
     only_failed: Annotated[
         bool, typer.Option("--only-failed", help="Only submissions that a human had to look at last time, again.")
@@ -176,6 +188,7 @@ def autograde(
     from grader.manifest import load_manifest
 
     root = course_root()
+    term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
     with _told():
         found = load_manifest(root / "course.toml").chapter(chapter)
@@ -223,7 +236,7 @@ def autograde(
 @app.command()
 def feedback(
     chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
-    term: Term = Path("term"),
+    given_term: TermOption = None,
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
 ) -> None:
     """Write a page for each graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
@@ -234,6 +247,7 @@ def feedback(
     from grader.feedback.write import write_feedback
 
     root = course_root()
+    term = term_folder(root, given_term)
     with out.status("Writing feedback …"), _told():
         written = write_feedback(root, term, chapter, student)
     count = len(written.pages)
