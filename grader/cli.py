@@ -361,7 +361,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from grader.author.record import SpecError
     from grader.autograde.gradebook import GradebookError
     from grader.autograde.grading.hidden import HiddenError
-    from grader.autograde.grading.session import AutogradeError
+    from grader.autograde.grading.release import AutogradeError
     from grader.autograde.running.sandbox import SandboxError
     from grader.feedback.write import FeedbackError
     from grader.manifest import ManifestError, UnknownIdError

@@ -14,8 +14,8 @@ from grader.autograde.grading import store
 from grader.autograde.grading.chapter import autograde, submissions
 from grader.autograde.grading.grade import grade
 from grader.autograde.grading.pool import here
+from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.report import remark_line
-from grader.autograde.grading.session import AutogradeError
 from grader.autograde.running.processes import WorkerError
 from grader.autograde.running.unsandboxed import Plain
 from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook

@@ -15,7 +15,8 @@ from grader.autograde.gradebook.writer import Writer
 from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded, handed_in_at
 from grader.autograde.grading.pool import Done, Execute, Job, Task
-from grader.autograde.grading.session import AutogradeError, Session, open_session
+from grader.autograde.grading.release import AutogradeError
+from grader.autograde.grading.session import Session, open_session
 from grader.autograde.submission.files import handed_in
 from grader.manifest import Chapter, load_manifest
 

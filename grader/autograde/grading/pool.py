@@ -22,7 +22,8 @@ from typing import Any
 
 from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded, grade_or_fault
-from grader.autograde.grading.session import AutogradeError, Session, open_session
+from grader.autograde.grading.release import AutogradeError
+from grader.autograde.grading.session import Session, open_session
 from grader.autograde.running.processes import LIBRARY_THREADS, Starter
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain

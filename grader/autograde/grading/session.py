@@ -11,10 +11,10 @@ from typing import Any
 import msgspec
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
+from grader.autograde.grading.release import AutogradeError, released_notebooks
 from grader.autograde.grading.score import exams_of
 from grader.autograde.inside.frames import Exam
 from grader.autograde.submission.files import released_files
-from grader.autograde.submission.notebook import UnreadableError, read_notebook
 from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
 from grader.codec import CodecError
@@ -23,10 +23,6 @@ from grader.messages import MessageError
 from grader.released import MESSAGES, Released
 
 _ENGINE = Path(__file__).resolve().parents[2]
-
-
-class AutogradeError(Exception):
-    """This chapter cannot be graded as asked; the message says what is missing and what to do."""
 
 
 @dataclass(frozen=True)
@@ -51,13 +47,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     """Load what grading needs. Raises UnknownIdError, AutogradeError, HiddenError."""
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
-    released = {}
-    for notebook in chapter.notebooks:
-        path = root / "exercises" / chapter.id / f"{notebook.name}.ipynb"
-        try:
-            released[notebook.name] = read_notebook(path)
-        except UnreadableError as error:
-            raise AutogradeError(f"{path}: {error}. Run `grader release` first.") from error
+    released = released_notebooks(root, chapter)
     data = Released(root / "grader" / "data")
     try:
         public = {e.id: data.checks(e.id) for e in chapter.exercises}
