@@ -19,6 +19,7 @@ from rich.table import Table
 if TYPE_CHECKING:
     from grader.autograde.grading.grade import Graded
     from grader.autograde.grading.pool import Done
+    from grader.autograde.grading.store import Change
 
 app = typer.Typer(
     help="Checks, releases and grades the course Unrolled.",
@@ -174,6 +175,9 @@ def autograde(
     force_gradebook: Annotated[
         bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook all the same.")
     ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be graded and what is odd; grade and write nothing.")
+    ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
     """Grade every submission of a chapter into nbgrader's gradebook; what is graded already is not graded again.
@@ -183,22 +187,36 @@ def autograde(
     """
     from grader.autograde.gradebook import gradebook_url, shown
     from grader.autograde.grading import pool, report
+    from grader.autograde.grading.changes import log_path
     from grader.autograde.grading.chapter import autograde as run
     from grader.autograde.grading.chapter import chosen
+    from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
+    from grader.autograde.grading.release import released_notebooks
     from grader.manifest import load_manifest
 
     root = course_root()
     term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
     with _told():
-        found = load_manifest(root / "course.toml").chapter(chapter)
+        manifest = load_manifest(root / "course.toml")
+        found = manifest.chapter(chapter)
+        released_notebooks(root, found)  # refuses what is not released, before anything is written
         tasks = chosen(term, found, student, only_failed=only_failed, again=force)
-        sandboxed = _walls(root, term, chapter, unsafe)
         url: str | None = db_url or gradebook_url(term)
+        before = preflight(root, term, manifest, found, tasks, students=student, sandboxed=not unsafe, db_url=url)
+        if dry_run and as_json:
+            typer.echo(report.as_json(found, [], not unsafe, preflight=preflight_tree(found, before)))
+            return
+        for line in preflight_lines(found, before, whole=dry_run):
+            (out if dry_run else err).print(line, soft_wrap=True)
+        if dry_run:
+            return
+        sandboxed = _walls(root, term, chapter, unsafe)
         if unsafe and not force_gradebook:
             err.print("The gradebook is not written. To write it all the same: --force-gradebook.", style="yellow")
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
+        changes: list[Change] = []
         results, stopped = _watched(
             lambda announce, on_graded, stopping: run(
                 root,
@@ -210,16 +228,19 @@ def autograde(
                 sandboxed=sandboxed,
                 announce=announce,
                 on_graded=on_graded,
+                on_change=changes.append,
                 stopping=stopping,
             )
         )
     if as_json:
-        typer.echo(report.as_json(found, results, sandboxed))
+        typer.echo(report.as_json(found, results, sandboxed, preflight=preflight_tree(found, before), changes=changes))
     else:
         out.print(f"{found.title} ({found.id}), {len(results)} submissions")
         out.print(report.legend(found))
         _print_table(report.class_table(found, results, _table_width()))
         for line in report.for_a_human(results):
+            out.print(line, soft_wrap=True)
+        for line in report.changed(changes, log_path(term, found.id)):
             out.print(line, soft_wrap=True)
         where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
         out.print(f"Gradebook: {where}   notebooks: {term / 'autograded'}", soft_wrap=True)
@@ -244,6 +265,7 @@ def feedback(
     Ends with 0 where all who handed in have a page, with 1 where none could be written, and with 3 where some are not
     graded yet.
     """
+    from grader.autograde.grading.preflight import some
     from grader.feedback.write import write_feedback
 
     root = course_root()
@@ -258,17 +280,11 @@ def feedback(
         (written.ungraded, "not graded yet, so no page"),
     ):
         if names:
-            err.print(f"For {len(names)} of them: {what}: {_some(names)}.", style="yellow", soft_wrap=True)
+            err.print(f"For {len(names)} of them: {what}: {some(names)}.", style="yellow", soft_wrap=True)
     if written.outdated or written.ungraded:
         err.print(f"Run  grader autograde {chapter} --term {term}  and this again.", style="yellow", soft_wrap=True)
     if written.ungraded:
         raise typer.Exit(3)
-
-
-def _some(names: list[str]) -> str:
-    """The first few names, and how many there are beside."""
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(names[:8]) + more
 
 
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:

@@ -15,6 +15,7 @@ from grader.checking.verdict import Verdict
 from grader.manifest import Chapter
 from grader.render.rows import noted
 
+KEY = store.Key("submission", "checks", "points", "limits", sandboxed=True)
 LINES = {
     Remark(OddCell("check edited", "f"), "nb"): "nb: the check cell of `f` was edited; the released one was used",
     Remark(Foreign(), "nb"): "nb: nothing of this notebook's exercises was found in it; is it from another assignment?",
@@ -45,7 +46,7 @@ def test_lines_are_what_is_printed_and_what_programs_read():
 
 
 def test_remarks_come_back_from_disk(tmp_path):
-    stored = store.Stored("key", Graded("ada", remarks=tuple(LINES)))
+    stored = store.Stored(KEY, Graded("ada", remarks=tuple(LINES)))
     store.write(tmp_path, "ch", stored)
     assert store.read(tmp_path, "ch", "ada") == stored
     assert list(map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)) == list(LINES.values())
@@ -55,7 +56,7 @@ def test_remarks_come_back_from_disk(tmp_path):
     "remarks", [["nb: the file is empty"], [{"what": {"type": "Told"}}], [{"what": {"type": "OddCell", "kind": "x"}}]]
 )
 def test_remarks_of_another_version_are_as_good_as_none(tmp_path, remarks):
-    store.write(tmp_path, "ch", store.Stored("key", Graded("ada")))
+    store.write(tmp_path, "ch", store.Stored(KEY, Graded("ada")))
     path = tmp_path / "results/ch/ada/result.json"
     tree = json.loads(path.read_text())
     tree["graded"]["remarks"] = remarks

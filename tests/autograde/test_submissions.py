@@ -116,7 +116,7 @@ def test_a_file_whose_name_is_no_text(session, tmp_path, right):
     (tmp_path / os.fsdecode(b"\xfcbung\x1b.ipynb")).write_text(json.dumps(right))
     graded = grade(session, Plain(), "ada", tmp_path)
     assert graded.earned == 4
-    store.write(tmp_path, "ch", store.Stored("key", graded))
+    store.write(tmp_path, "ch", store.Stored(store.Key("", "", "", "", sandboxed=True), graded))
     (remark,) = map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)
     assert remark == "there is no file recurrence.ipynb; \ufffdbung\ufffd.ipynb was graded in its place"
     (tmp_path / "another.ipynb").write_text("{}")

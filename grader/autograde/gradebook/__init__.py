@@ -20,6 +20,7 @@ from grader.autograde.gradebook.database import (
     shown,
 )
 from grader.autograde.gradebook.registration import register
+from grader.autograde.gradebook.roster import roster
 from grader.autograde.gradebook.writer import Writer, open_writer
 from grader.autograde.imports import nbgrader_tables
 
@@ -30,6 +31,7 @@ __all__ = [
     "open_gradebook",
     "open_writer",
     "register",
+    "roster",
     "shown",
 ]
 

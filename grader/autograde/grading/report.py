@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
 import msgspec
 from rich import box
 from rich.table import Table
 
 from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.store import Change
 from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
 from grader.manifest import Chapter
 from grader.render.rows import number
 
+_CHANGES = 20  # students whose changes are printed
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 
 
@@ -100,8 +106,55 @@ def _place(cell: int | None, exercise: str | None) -> str:
     return "between cells" if cell is None else f"cell {cell + 1}"
 
 
-def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human."""
+def changed(changes: Sequence[Change], log: Path) -> list[str]:
+    """What changed since the last run, a line a student up to some; nothing where nothing did."""
+    first = [change for change in changes if change.reasons == ("first",)]
+    others = sorted((change for change in changes if change not in first), key=lambda change: change.student)
+    lines = [f"  {change.student}: {_change_words(change)}" for change in others[:_CHANGES]]
+    lines += [f"  and {len(others) - _CHANGES} more"] if len(others) > _CHANGES else []
+    lines += [f"  graded for the first time: {len(first)}"] if first else []
+    return [f"Changed since the last run (all of it is in {log}):", *lines] if lines else []
+
+
+def _change_words(change: Change) -> str:
+    why = ", ".join(_REASONS[reason] for reason in change.reasons)
+    if change.old is None:
+        return f"{number(sum(change.new.values()))} points: {why}"
+    old, new = change.old, change.new
+    parts = [
+        f"{name} {_points(old.get(name))} → {_points(new.get(name))}"
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
+    ]
+    return f"{number(sum(old.values()))} → {number(sum(new.values()))} points ({', '.join(parts)}): {why}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+_REASONS = {
+    "first": "graded for the first time",
+    "illegible": "the earlier result could not be read",
+    "submission": "the submission changed",
+    "checks": "the checks or the grader changed",
+    "points": "the exercises' points changed",
+    "limits": "the limits changed",
+    "sandbox": "the sandbox was on in one run and off in the other",
+    "again": "graded again, with another result",
+}
+
+
+def as_json(
+    chapter: Chapter,
+    results: list[Graded],
+    sandboxed: bool,
+    preflight: Mapping[str, Any] | None = None,
+    changes: Sequence[Change] = (),
+) -> str:
+    """All results for another program: points, status, likely cause, and what needs a human; what was found before
+    grading, and what changed since the last run.
+    """
     students = [
         {
             "student": graded.student,
@@ -122,4 +175,5 @@ def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
         for graded in results
     ]
     tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
+    tree |= {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}
     return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
