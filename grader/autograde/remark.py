@@ -62,7 +62,13 @@ class OtherName(msgspec.Struct, frozen=True, tag=True):
     taken: str
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName
+class NoTime(msgspec.Struct, frozen=True, tag=True):
+    """When it was handed in is not known: this stands in its `timestamp.txt`, and is no time."""
+
+    found: str
+
+
+What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | NoTime
 
 
 class Remark(msgspec.Struct, frozen=True):

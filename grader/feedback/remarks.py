@@ -6,7 +6,7 @@ Remarks of one kind are told together; what is known under the exercise itself i
 from __future__ import annotations
 
 from grader.autograde.fault import Fault
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
+from grader.autograde.remark import Ended, Foreign, LeftOut, NoTime, OddCell, OtherName, Remark, Unreadable, absence
 from grader.manifest import Chapter
 from grader.render.rows import harmless
 
@@ -49,7 +49,7 @@ def for_student(chapter: Chapter, remarks: tuple[Remark, ...]) -> list[tuple[str
     return sentences
 
 
-def _sentence(what: Foreign | Unreadable | Ended | LeftOut | OtherName) -> str:
+def _sentence(what: Foreign | Unreadable | Ended | LeftOut | OtherName | NoTime) -> str:
     """The sentence for a remark that stands alone; empty where nothing is to say."""
     match what:
         case Foreign():
@@ -63,6 +63,8 @@ def _sentence(what: Foreign | Unreadable | Ended | LeftOut | OtherName) -> str:
                 f"The file {file} ({size / 1e6:.1f} MB) did not lie beside your notebooks while they ran: "
                 "it is too large, or one too many."
             )
+        case NoTime():
+            return ""
         case OtherName(due, is_folder, taken):
             why = absence(due, is_folder)
             return f"{why[0].upper()}{why[1:]}, so {taken} was graded. Keep the name of the file that you were given."

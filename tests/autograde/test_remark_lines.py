@@ -10,7 +10,7 @@ from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.report import as_json, for_a_human, remark_line
 from grader.autograde.grading.score import without_cases
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable
+from grader.autograde.remark import Ended, Foreign, LeftOut, NoTime, OddCell, OtherName, Remark, Unreadable
 from grader.checking.verdict import Verdict
 from grader.manifest import Chapter
 from grader.render.rows import noted
@@ -28,6 +28,7 @@ LINES = {
     Remark(Ended(Fault("out of turn", None)), "nb"): "nb, between cells: it claims to run a cell that is not due",
     Remark(Ended(Fault("too much", 0, 64_000_000)), "nb"): "nb, cell 1: gave more than 64,000,000 bytes of results",
     Remark(LeftOut("a.csv", 4_050_000)): "a.csv (4.0 MB) was not laid beside the notebooks: too large or too many",
+    Remark(NoTime("'noon'")): "its timestamp.txt holds no time but 'noon', so it counts as in time",
     Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded in its place",
     Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded in its place",
 }

@@ -11,16 +11,19 @@ from functools import cache
 from pathlib import Path
 
 from grader.autograde.gradebook import GradebookError, open_writer, register
+from grader.autograde.gradebook.late import open_penalties
 from grader.autograde.gradebook.writer import Writer
 from grader.autograde.grading import store
 from grader.autograde.grading.changes import Log
-from grader.autograde.grading.grade import Graded, handed_in_at
+from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.pool import Done, Execute, Job, Task
 from grader.autograde.grading.preflight import stray_lines
 from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.session import Session, open_session
 from grader.autograde.grading.store import Change
+from grader.autograde.remark import NoTime, Remark
 from grader.autograde.submission.folders import HandedIn, handed_in
+from grader.autograde.submission.timestamp import TimestampError, handed_in_at
 from grader.manifest import Chapter, load_manifest
 
 
@@ -130,20 +133,27 @@ def _recorder(db_url: str | None, session: Session, folders: Mapping[str, Path])
         registered = aside.submit(register, db_url, session.chapter, session.released)
 
         @cache
-        def opened() -> Writer:
+        def opened() -> tuple[Writer, Callable[[str], None]]:
             registered.result()
-            return open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
+            writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
+            penalties = open_penalties(db_url, session.chapter.id, session.root)
+            return writer, open_until_the_end.enter_context(penalties)
 
         def record(done: Done) -> Graded:
             graded = done.graded
             if graded.fault:
                 return graded
-            writer = opened()
+            writer, assign_penalties = opened()
             started = time.perf_counter()
             scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
-            when = handed_in_at(folders[graded.student])
+            when = None
+            try:
+                when = handed_in_at(folders[graded.student])
+            except TimestampError as error:
+                graded = replace(graded, remarks=(*graded.remarks, Remark(NoTime(str(error)))))
             try:
                 writer.record(graded.student, scores, timestamp=when, unanswered=graded.unanswered)
+                assign_penalties(graded.student)
             except GradebookError as error:
                 return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
             return replace(graded, seconds=graded.seconds | {"gradebook": time.perf_counter() - started})

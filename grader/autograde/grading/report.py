@@ -12,7 +12,7 @@ from rich.table import Table
 
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.store import Change
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
+from grader.autograde.remark import Ended, Foreign, LeftOut, NoTime, OddCell, OtherName, Remark, Unreadable, absence
 from grader.manifest import Chapter
 from grader.render.rows import number
 
@@ -82,6 +82,8 @@ def remark_line(remark: Remark) -> str:
             where += f", {_place(fault.cell, exercise)}"
         case LeftOut(file, size):
             text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+        case NoTime(found):
+            text = f"its timestamp.txt holds no time but {found}, so it counts as in time"
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {taken} was graded in its place"
     return f"{where}: {text}" if where else text
