@@ -21,3 +21,8 @@ c.Autograde.exporter_class = "grader.autograde.nbgrader_steps.RefuseAutograde"
 c.Autograde.sanitize_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.Autograde.autograde_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.GenerateAssignment.exporter_class = "grader.autograde.nbgrader_steps.RefuseGenerate"
+
+# `nbgrader zip_collect` reads downloads of Canvas, Moodle and Gradescope from TERM/downloaded/CHAPTER/archive
+c.ZipCollectApp.collector_plugin = "grader.autograde.downloads.Downloads"
+c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py", ".csv", ".npy", ".npz"]
+c.CourseDirectory.release_directory = str(COURSE / "exercises")  # the names that notebooks have
