@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -17,8 +15,6 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from grader.autograde.grading.grade import Graded
-    from grader.autograde.grading.pool import Done
     from grader.autograde.grading.store import Change
 
 app = typer.Typer(
@@ -192,6 +188,7 @@ def autograde(
     from grader.autograde.grading.chapter import chosen
     from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
     from grader.autograde.grading.release import released_notebooks
+    from grader.autograde.grading.watched import watched
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -217,7 +214,8 @@ def autograde(
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
         changes: list[Change] = []
-        results, stopped = _watched(
+        results, stopped = watched(
+            err,
             lambda announce, on_graded, stopping: run(
                 root,
                 term,
@@ -230,7 +228,7 @@ def autograde(
                 on_graded=on_graded,
                 on_change=changes.append,
                 stopping=stopping,
-            )
+            ),
         )
     if as_json:
         typer.echo(report.as_json(found, results, sandboxed, preflight=preflight_tree(found, before), changes=changes))
@@ -306,44 +304,6 @@ def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
         err.print(f"{loud} It is done here since this demo class is the course's own code.", style="bold red")
         return False
     return True
-
-
-def _watched(
-    run: Callable[[Callable[[int], None], Callable[[Done], None], Callable[[], bool]], list[Graded]],
-) -> tuple[list[Graded], bool]:
-    """Run under a progress bar; return the results, and whether Ctrl-C ended it: the first one ends it after the
-    submissions in hand, another one at once.
-    """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Task as Bar
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Bar) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:.1f}/s")
-
-    stop = False
-
-    def interrupted(*_: object) -> None:
-        nonlocal stop
-        stop = True
-        signal.signal(signal.SIGINT, before)
-        progress.update(bar, description="stopping")
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate())
-    before = signal.getsignal(signal.SIGINT)
-    with Progress(*columns, TimeRemainingColumn(), console=err) as progress:
-        bar = progress.add_task("making ready", total=None)
-        signal.signal(signal.SIGINT, interrupted)
-        try:
-            results = run(
-                lambda count: progress.update(bar, total=count, description="grading"),
-                lambda done: progress.update(bar, advance=1, description="unchanged" if done.stored else "grading"),
-                lambda: stop,
-            )
-        finally:
-            signal.signal(signal.SIGINT, before)
-    return results, stop
 
 
 def _table_width() -> int:
