@@ -16,7 +16,12 @@ from grader.autograde.grading.report import remark_line
 from grader.autograde.submission.timestamp import TimestampError, handed_in_at
 
 CHAPTER = "ch01_vanilla_rnn"
-ZERO = 'c = get_config()\nc.LateSubmissionPlugin.penalty_method = "zero"\n'
+ZERO = """
+import os
+os.environ["UNROLLED_TERM"] = "x"
+c = get_config()
+c.LateSubmissionPlugin.penalty_method = "zero"
+"""
 OWN = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "policy_of_a_test.PerDay"\n'
 POLICY = """
 from nbgrader.plugins import BasePlugin
@@ -70,6 +75,7 @@ def test_zero_for_whoever_is_late(course, term):
     set_due(term)
     run(course, term)
     assert penalties(term) == {"ann": 0, "bo": 4, "cy": 4}
+    assert os.environ.get("UNROLLED_TERM") != "x"
     set_due(term, bo=1)
     run(course, term)
     assert penalties(term) == {"ann": 0, "bo": 0, "cy": 4}

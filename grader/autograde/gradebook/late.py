@@ -4,6 +4,7 @@ date. nbgrader would assign them in its own autograde step, which this course do
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -80,6 +81,7 @@ class _Penalties:
         folder = str(self._root)
         if folder not in sys.path:
             sys.path.append(folder)  # where nbgrader, called in the course, finds a plugin of the course's own
+        environment = dict(os.environ)  # which the file may set, for nbgrader's own programs
         try:
             config = PyFileConfigLoader(CONFIG, folder).load_config()
             step = AssignLatePenalties(config=config)
@@ -89,4 +91,7 @@ class _Penalties:
             step.init_plugin()
         except Exception as error:
             raise GradebookError(f"{self._root / CONFIG}: {type(error).__name__}: {error}") from error
+        finally:
+            os.environ.clear()
+            os.environ.update(environment)
         return step.plugin_inst

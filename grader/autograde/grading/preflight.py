@@ -78,14 +78,15 @@ def preflight(
             continue
         before = store.read(term, chapter.id, task.student)
         count[_to_do(store.reasons(term, chapter.id, task.student, before, now), task.again)] += 1
-    strays = handed_in(term, chapter).strays
+    handed = handed_in(term, chapter)
+    strays = handed.strays
     if students is not None:
         strays = tuple(stray for stray in strays if stray.student in students)
     return Preflight(
         to_do={name: count[name] for name in _TO_DO if count[name]},
         strays=strays,
         roster=roster(db_url) if db_url is not None and students is None else None,
-        submitted=frozenset(handed_in(term, chapter).folders),
+        submitted=frozenset(handed.folders),
     )
 
 
