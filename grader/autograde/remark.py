@@ -80,7 +80,13 @@ class NotImported(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported
+class NoTime(msgspec.Struct, frozen=True, tag=True):
+    """When it was handed in is not known: this stands in its `timestamp.txt`, and is no time."""
+
+    found: str
+
+
+What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported | NoTime
 
 
 class Remark(msgspec.Struct, frozen=True):

@@ -10,6 +10,7 @@ from grader.autograde.remark import (
     Ended,
     Foreign,
     LeftOut,
+    NoTime,
     NotImported,
     OddCell,
     OtherFiles,
@@ -82,6 +83,8 @@ def _sentence(what: What) -> str:
                 f"The file {file} ({size / 1e6:.1f} MB) did not lie beside your notebooks while they ran: "
                 "it is too large, or one too many."
             )
+        case NoTime():
+            return ""
         case OtherName(due, is_folder, taken):
             why = absence(due, is_folder)
             return f"{why[0].upper()}{why[1:]}, so {taken} was graded. Keep the name of the file that you were given."

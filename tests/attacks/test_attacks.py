@@ -18,7 +18,7 @@ import pytest
 from attack import ATTACKS
 from right_work import RIGHT
 
-from grader.autograde.grading import grade, store
+from grader.autograde.grading import grade
 from grader.autograde.inside.frames import Observed, frame_bytes
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
@@ -90,7 +90,7 @@ def hand_in(session, sandbox, monkeypatch):
         observed = [
             o for part in (outcome.observations, outcome.public) for found in part.values() for o in enumerate(found)
         ]
-        shown = outputs + msgspec.json.encode(store.Stored("", graded)).decode()
+        shown = outputs + msgspec.json.encode(graded).decode()
         return Found(
             (verdicts["rnn_step"].earned, verdicts["rnn_forward"].earned),
             outcome.running,

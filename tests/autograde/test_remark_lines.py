@@ -15,6 +15,7 @@ from grader.autograde.remark import (
     Ended,
     Foreign,
     LeftOut,
+    NoTime,
     NotImported,
     OddCell,
     OtherFiles,
@@ -26,6 +27,7 @@ from grader.checking.verdict import Verdict
 from grader.manifest import Chapter
 from grader.render.rows import noted
 
+KEY = store.Key("submission", "checks", "points", "limits", sandboxed=True)
 LINES = {
     Remark(OddCell("check edited", "f"), "nb"): "nb: the check cell of `f` was edited; the released one was used",
     Remark(Foreign(), "nb"): "nb: nothing of this notebook's exercises was found in it; is it from another assignment?",
@@ -38,6 +40,7 @@ LINES = {
     Remark(Ended(Fault("out of turn", None)), "nb"): "nb, between cells: it claims to run a cell that is not due",
     Remark(Ended(Fault("too much", 0, 64_000_000)), "nb"): "nb, cell 1: gave more than 64,000,000 bytes of results",
     Remark(LeftOut("a.csv", 4_050_000)): "a.csv (4.0 MB) was not laid beside the notebooks: too large or too many",
+    Remark(NoTime("'noon'")): "its timestamp.txt holds no time but 'noon', so it counts as in time",
     Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded in its place",
     Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded in its place",
     Remark(NotImported(1, "jax", "no such"), "nb"): "nb, cell 2: `jax` could not be imported (no such); the lines that "
@@ -104,7 +107,7 @@ def test_what_is_said_of_many_is_said_once():
 
 
 def test_remarks_come_back_from_disk(tmp_path):
-    stored = store.Stored("key", Graded("ada", remarks=tuple(LINES)))
+    stored = store.Stored(KEY, Graded("ada", remarks=tuple(LINES)))
     store.write(tmp_path, "ch", stored)
     assert store.read(tmp_path, "ch", "ada") == stored
     assert list(map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)) == list(LINES.values())
@@ -114,7 +117,7 @@ def test_remarks_come_back_from_disk(tmp_path):
     "remarks", [["nb: the file is empty"], [{"what": {"type": "Told"}}], [{"what": {"type": "OddCell", "kind": "x"}}]]
 )
 def test_remarks_of_another_version_are_as_good_as_none(tmp_path, remarks):
-    store.write(tmp_path, "ch", store.Stored("key", Graded("ada")))
+    store.write(tmp_path, "ch", store.Stored(KEY, Graded("ada")))
     path = tmp_path / "results/ch/ada/result.json"
     tree = json.loads(path.read_text())
     tree["graded"]["remarks"] = remarks

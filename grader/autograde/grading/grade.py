@@ -8,7 +8,6 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
@@ -188,14 +187,3 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
     path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
     write_whole(path, notebook_bytes(content))
-
-
-def handed_in_at(folder: Path) -> datetime | None:
-    """When it was handed in, by the `timestamp.txt` that nbgrader's collect writes."""
-    try:
-        text = (folder / "timestamp.txt").read_text("utf-8").strip()
-        from nbgrader.utils import parse_utc
-
-        return parse_utc(text)  # type: ignore[no-any-return]
-    except (OSError, ValueError, UnicodeDecodeError):
-        return None

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from rich import box
@@ -12,10 +13,12 @@ from rich.table import Table
 
 from grader.autograde.gradebook.scores import UNSEEN, ByStudent
 from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.store import Change
 from grader.autograde.remark import (
     Ended,
     Foreign,
     LeftOut,
+    NoTime,
     NotImported,
     OddCell,
     OtherFiles,
@@ -164,6 +167,8 @@ def remark_line(remark: Remark) -> str:
             where += f", {_place(fault.cell, exercise)}"
         case LeftOut(file, size):
             text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+        case NoTime(found):
+            text = f"its timestamp.txt holds no time but {found}, so it counts as in time"
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {taken} was graded in its place"
         case NotImported(cell, module, reason):
@@ -196,9 +201,17 @@ def _place(cell: int | None, exercise: str | None) -> str:
     return "between cells" if cell is None else f"cell {cell + 1}"
 
 
-def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool, scores: ByStudent = _NO_SCORES) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human. `earned` is what the
-    checks gave, `final` what counts after what a human changed, or null.
+def as_json(
+    chapter: Chapter,
+    results: list[Graded],
+    sandboxed: bool,
+    scores: ByStudent = _NO_SCORES,
+    preflight: Mapping[str, Any] | None = None,
+    changes: Sequence[Change] = (),
+) -> str:
+    """All results for another program: points, status, likely cause, and what needs a human; what was found before
+    grading, and what changed since the last run. `earned` is what the checks gave, `final` what counts after what a
+    human changed, or null.
     """
     students = [
         {
@@ -230,4 +243,5 @@ def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool, scores: By
         for graded in results
     ]
     tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
+    tree |= {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}
     return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
