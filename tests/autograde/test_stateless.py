@@ -140,9 +140,7 @@ def test_what_one_exercise_does_to_a_shared_process_costs_it_alone(hand_in, note
 
 
 @pytest.mark.parametrize("chapter", ["ch01_vanilla_rnn", pytest.param("ch02_bptt", marks=pytest.mark.slow)])
-def test_a_class_gets_the_same_with_a_process_a_notebook_and_a_fork_a_check(
-    chapter, tmp_path, monkeypatch
-):
+def test_a_class_gets_the_same_with_a_process_a_notebook_and_a_fork_a_check(chapter, tmp_path, monkeypatch):
     """Right, wrong, crashing and unwritten work of every kind."""
     demo_class(ROOT, tmp_path, chapter, 17, seed=3)
     shutil.rmtree(tmp_path / "submitted" / "student01")  # an endless loop takes as long either way
