@@ -1,5 +1,7 @@
 """From observations to a verdict: status, points, and what may be said of a function that is not written yet."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -135,3 +137,12 @@ def test_a_case_without_sizes_has_a_report_all_the_same():
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, (case,), (Observation("a"),))
     found = verdict_text(evaluate(PLACE, checks, {}, (Observation("b"),)))
     assert "differs in     y: got 'b', expected 'a'" in found
+
+
+def test_without_words_a_case_tells_only_what_is_wrong():
+    """As of hidden cases, of which nobody may see the call and what came back."""
+    checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, CASES, (Observation(1.0),) * 3)
+    wrong = tuple(Observation(result=0.0) for _ in CASES)
+    told, silent = (evaluate(PLACE, checks, {}, wrong, words=words) for words in (True, False))
+    assert all(case.call and case.returned for case in told.cases)
+    assert silent == replace(told, cases=tuple(replace(case, call="", returned="") for case in told.cases))

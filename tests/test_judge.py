@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
-from grader.checking.compare import agree, close, compare
+from grader.checking.compare import agree, close, compare, same_value
 from grader.checking.describe import describe
 from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
@@ -596,3 +596,19 @@ def test_one_wrong_result_of_several_is_named():
 def test_a_huge_integer_is_judged_too():
     assert compare(Output("n"), 3, 2**70, Tolerance()) is not None
     assert compare(Output("n"), 2**70, 2**70, Tolerance()) is None
+
+
+def test_mistakes_are_compared_as_results_are_judged():
+    """By a shorter way, with the same answer for every pair of odd values."""
+    one, inf, nan = 1.0, np.inf, np.nan
+    numbers = [0.0, one, one + 1e-10, one + 1e-8, 1e-12, inf, -inf, nan]
+    values = [*numbers, 1, True, None, "one", [one], (one,), {"one": one}, Opaque("set")]
+    values += [np.array(value) for value in (one, inf, nan, 1, [], [one], [[one]], [1], [True], [one, inf], [nan, one])]
+    values += [np.array([value, 2.0]) for value in numbers]
+    values += [np.array([value, 2.0], np.float32) for value in (one, one + 3e-6, one + 1e-4, inf, nan)]
+    output = Output("y")
+    for expected in values:
+        for got in values:
+            with np.errstate(all="ignore"):
+                same = compare(output, expected, got, DEFAULT_TOLERANCE) is None
+                assert same_value(output, expected, got, DEFAULT_TOLERANCE) == same, (expected, got)

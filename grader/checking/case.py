@@ -106,7 +106,9 @@ class Tolerance:
 
     def of(self, dtype: np.dtype[Any]) -> Tolerance:
         """The tolerance where numbers of this dtype are due: of narrow ones not less than they need."""
-        relative, absolute = _NARROW.get(dtype.str[1:], (0.0, 0.0))
+        if dtype.str[1:] not in _NARROW:
+            return self
+        relative, absolute = _NARROW[dtype.str[1:]]
         return Tolerance(max(self.relative, relative), max(self.absolute, absolute))
 
 
@@ -195,3 +197,10 @@ class Checks:
     own: OwnJudge | None = None
     fixtures: str = ""
     counterfactuals: tuple[Counterfactual, ...] = ()
+    _calls: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
+
+    def call_text(self, index: int, written: Callable[[str, Case], str]) -> str:
+        """How the call of a case is written, by `written`: the same for a whole class, and so made once."""
+        if index not in self._calls:
+            self._calls[index] = written(self.id, self.cases[index])
+        return self._calls[index]

@@ -77,7 +77,7 @@ def verdicts_of(
             verdicts[name] = verdict(place, "error", note=_not_defined(name, plan, outcome))
         else:
             wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
-            verdicts[name] = evaluate(place, checks[name], texts[name], observed, wrong_needs)
+            verdicts[name] = evaluate(place, checks[name], texts[name], observed, wrong_needs, words=False)
     return verdicts
 
 
