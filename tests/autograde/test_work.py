@@ -286,9 +286,9 @@ def test_a_notebook_may_not_take_for_ever(hand_in, notebook):
 
 
 def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
-    from grader.autograde.running import runner
+    from grader.autograde.running import trial
 
-    monkeypatch.setattr(runner, "MAX_CHILDREN", 2)
+    monkeypatch.setattr(trial, "MAX_CHILDREN", 2)
     for number in range(3):
         notebook.append(f"import os; os._exit({number})")
     result = hand_in(notebook.tree)
@@ -298,9 +298,9 @@ def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
 
 
 def test_more_deadly_cells_than_children_before_the_exercises(hand_in, notebook, monkeypatch):
-    from grader.autograde.running import runner
+    from grader.autograde.running import trial
 
-    monkeypatch.setattr(runner, "MAX_CHILDREN", 1)
+    monkeypatch.setattr(trial, "MAX_CHILDREN", 1)
     notebook.insert(notebook.at("rnn_forward"), "import os; os._exit(0)")
     result = hand_in(notebook.tree)
     assert result.points == (2, 0)
