@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 COURSE = Path(__file__).resolve().parent
-TERM = COURSE / os.environ.get("UNROLLED_TERM", "term")  # UNROLLED_TERM=build/demo: the demo class
+# UNROLLED_TERM=build/demo is the demo class: a path from the current folder on, as for  grader --term
+TERM = Path(os.environ.get("UNROLLED_TERM") or COURSE / "term").resolve()
+os.environ["UNROLLED_TERM"] = str(TERM)  # nbgrader changes folders between two readings
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 
@@ -25,3 +27,8 @@ c.HTMLExporter.filters = {
     "markdown2html": "grader.autograde.nbgrader_display.clean_markdown",
     "clean_html": "grader.autograde.nbgrader_display.clean",
 }
+
+# `nbgrader zip_collect` reads downloads of Canvas, Moodle and Gradescope from TERM/downloaded/CHAPTER/archive
+c.ZipCollectApp.collector_plugin = "grader.autograde.downloads.Downloads"
+c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py", ".csv", ".npy", ".npz"]
+c.CourseDirectory.release_directory = str(COURSE / "exercises")  # the names that notebooks have

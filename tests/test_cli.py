@@ -1,6 +1,7 @@
 """The command line, in this process: what it says, where, and with which exit status."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -113,6 +114,36 @@ def test_no_submissions(grader, tmp_path):
     assert f"No submissions of {CHAPTER} in {term}/submitted." in error
     assert f"Put each student's notebooks into {term}/submitted/STUDENT/{CHAPTER}/." in error
     assert not term.exists()
+
+
+def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch):
+    """By the environment, from the current folder on; without it the course's own, from wherever it is called."""
+    here = write_small_course(tmp_path / "course")
+    (here / "below").mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", here)
+    assert "in ../term/submitted. Put" in grader("autograde", CHAPTER, at=here / "below")[2]
+    monkeypatch.setenv("UNROLLED_TERM", "a term")
+    assert "in a term/submitted. Put" in grader("autograde", CHAPTER, at=here / "below")[2]
+    assert "is graded in a term yet" in grader("feedback", CHAPTER, at=here / "below")[2]
+    assert "in another/submitted. Put" in grader("autograde", CHAPTER, "--term", "another", at=here)[2]
+    assert nbgraders_root(here, here / "below") == str(here / "below" / "a term")
+    monkeypatch.setenv("UNROLLED_TERM", "")
+    assert "in term/submitted. Put" in grader("autograde", CHAPTER, at=here)[2]
+    assert nbgraders_root(here, here / "below") == str(here / "term")
+
+
+def nbgraders_root(course, at):
+    """Where nbgrader, called in a folder, looks for a term; its configuration is read twice, in two folders."""
+    from traitlets.config.loader import PyFileConfigLoader
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNROLLED_TERM", os.environ.get("UNROLLED_TERM", ""))
+        roots = []
+        for folder in (at, course):
+            patch.chdir(folder)
+            roots.append(PyFileConfigLoader("nbgrader_config.py", str(course)).load_config().CourseDirectory.root)
+    assert roots[0] == roots[1]
+    return roots[0]
 
 
 def test_a_demo_class_is_refused_where_something_else_is(grader, tmp_path):

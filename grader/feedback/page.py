@@ -200,14 +200,19 @@ def _notebook(
 ) -> str:
     """What is not right in one notebook."""
     wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
-    notes = {found[exercise.id].note for exercise in wrong}
-    if len(wrong) > 1 and len(notes) == 1 and "" not in notes and not any(exercise.id in public for exercise in wrong):
-        articles = _whole(wrong, notes.pop())
-    else:
-        articles = "".join(
-            _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
-            for exercise in wrong
-        )
+    sharing: dict[str, list[Exercise]] = {}  # by the note, where that is all there is to say
+    for exercise in wrong:
+        if exercise.id not in public and not found[exercise.id].cases and found[exercise.id].note:
+            sharing.setdefault(found[exercise.id].note, []).append(exercise)
+    together = {group[0].id: (group, note) for note, group in sharing.items() if len(group) > 1}
+    told = {exercise.id for group, _ in together.values() for exercise in group[1:]}
+    articles = "".join(
+        _whole(*together[exercise.id])
+        if exercise.id in together
+        else _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
+        for exercise in wrong
+        if exercise.id not in told
+    )
     name = f"in-{notebook.name}"
     return (
         f'<section aria-labelledby="{name}">\n<h2 id="{name}">What to mend: {escape(notebook.title)}</h2>\n'
@@ -216,9 +221,9 @@ def _notebook(
 
 
 def _whole(wrong: list[Exercise], note: str) -> str:
-    """One note on a notebook of which no exercise could be looked at."""
+    """One note on exercises that fail for the same reason."""
     names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
-    return f"<p>{inline(_bounded(harmless(note)))} Its exercises:</p>\n<ul>\n{names}</ul>\n"
+    return f"<p>{inline(_bounded(harmless(note)))} The exercises concerned:</p>\n<ul>\n{names}</ul>\n"
 
 
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:

@@ -14,8 +14,8 @@ from grader.autograde.grading import store
 from grader.autograde.grading.chapter import autograde, submissions
 from grader.autograde.grading.grade import grade
 from grader.autograde.grading.pool import here
+from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.report import remark_line
-from grader.autograde.grading.session import AutogradeError
 from grader.autograde.running.processes import WorkerError
 from grader.autograde.running.unsandboxed import Plain
 from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
@@ -116,9 +116,11 @@ def test_a_file_whose_name_is_no_text(session, tmp_path, right):
     (tmp_path / os.fsdecode(b"\xfcbung\x1b.ipynb")).write_text(json.dumps(right))
     graded = grade(session, Plain(), "ada", tmp_path)
     assert graded.earned == 4
-    store.write(tmp_path, "ch", store.Stored("key", graded))
+    store.write(tmp_path, "ch", store.Stored(store.Key("", "", "", "", sandboxed=True), graded))
     (remark,) = map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)
     assert remark == "there is no file recurrence.ipynb; \ufffdbung\ufffd.ipynb was graded in its place"
+    for path in tmp_path.glob("*.ipynb"):
+        path.write_text("{}")
     (tmp_path / "another.ipynb").write_text("{}")
     (remark,) = map(remark_line, grade(session, Plain(), "ada", tmp_path).remarks)
     assert remark.endswith("there is no file recurrence.ipynb (there are: another.ipynb, \ufffdbung\ufffd.ipynb)")

@@ -8,11 +8,11 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from grader.autograde.fault import Fault
+from grader.autograde.grading.missing import not_imported
 from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
@@ -22,18 +22,19 @@ from grader.autograde.grading.score import (
     without_cases,
 )
 from grader.autograde.grading.session import Session
-from grader.autograde.remark import Ended, OtherName, Remark, Unreadable, absence
+from grader.autograde.remark import Ended, OtherFiles, Remark, Unreadable
+from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.runner import run_submission
+from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
 from grader.autograde.submission.names import legible, unfit
-from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids, plan, read_notebook
+from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
 from grader.files import write_whole
-from grader.manifest import Chapter, Notebook
-from grader.render.rows import harmless
+from grader.manifest import Notebook
 
 ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
 
@@ -83,8 +84,8 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
             attempt += 1
             try:
                 return replace(grade(session, starter, student, folder), sandboxed=sandboxed)
-            except WorkerError:
-                if attempt == ATTEMPTS:
+            except WorkerError as error:
+                if attempt == ATTEMPTS or isinstance(error, StarvedError):
                     raise
     except WorkerError as error:
         return Graded(student, fault=str(error))
@@ -104,20 +105,21 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     clock = _Clock()
     with clock("read"):
         files, left_out = submitted_files(folder, session.files)
+        choices = choose(folder, session.chapter, session.released)
+    files |= {f"{name}.ipynb": files[each.file] for name, each in choices.items() if each.file in files}
     remarks = [Remark(each) for each in left_out]
     for notebook in session.chapter.notebooks:
         name = notebook.name
-        try:
-            with clock("read"):
-                path, other = _find(folder, session.chapter, notebook)
-                remarks += [Remark(other)] if other is not None else []
-                planned = _plan(session.released[name], read_notebook(path), notebook)
-        except UnreadableError as error:
-            remarks.append(Remark(Unreadable(str(error)), name))
+        chosen = choices[name]
+        remarks += [Remark(each, name if isinstance(each, OtherFiles) else "") for each in chosen.remarks]
+        planned = chosen.plan
+        if isinstance(planned, UnreadableError):
+            reason = str(planned)
+            remarks.append(Remark(Unreadable(reason), name))
             answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
-            verdicts[name] = lost = _all_lost(session, notebook, str(error))
+            verdicts[name] = lost = _all_lost(session, notebook, reason)
             public[name] = {}
-            _write(session, student, notebook, _explained(session.released[name], lost, str(error)))
+            _write(session, student, notebook, _explained(session.released[name], lost, reason))
             continue
         remarks += [Remark(odd, name) for odd in planned.remarks]
         answers[name] = planned.answers
@@ -126,6 +128,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             outcome = run_submission(request, starter)
         clock.add("fork", outcome.fork_seconds)
         clock.add("run", -outcome.fork_seconds)
+        remarks += [Remark(each, name) for each in not_imported(outcome)]
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)
@@ -152,22 +155,6 @@ class _Clock:
 
     def add(self, part: str, seconds: float) -> None:
         self.seconds[part] = self.seconds.get(part, 0.0) + seconds
-
-
-def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:
-    return plan(released, submitted, [e.id for e in notebook.exercises], [q.id for q in notebook.questions])
-
-
-def _find(folder: Path, chapter: Chapter, notebook: Notebook) -> tuple[Path, OtherName | None]:
-    """The submitted file of this notebook; where it is alone under another name, that one. Raises UnreadableError."""
-    path = folder / f"{notebook.name}.ipynb"
-    if path.is_file():
-        return path, None
-    others = sorted(other for other in folder.glob("*.ipynb") if other.is_file())
-    if len(others) == 1 and others[0].stem not in {n.name for n in chapter.notebooks}:
-        return others[0], OtherName(path.name, path.is_dir(), harmless(others[0].name))
-    names = ", ".join(harmless(other.name) for other in others)
-    raise UnreadableError(absence(path.name, path.is_dir()) + (f" (there are: {names})" if names else ""))
 
 
 def _ended(fault: Fault, planned: Plan) -> Ended:
@@ -200,14 +187,3 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
     path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
     write_whole(path, notebook_bytes(content))
-
-
-def handed_in_at(folder: Path) -> datetime | None:
-    """When it was handed in, by the `timestamp.txt` that nbgrader's collect writes."""
-    try:
-        text = (folder / "timestamp.txt").read_text("utf-8").strip()
-        from nbgrader.utils import parse_utc
-
-        return parse_utc(text)  # type: ignore[no-any-return]
-    except (OSError, ValueError, UnicodeDecodeError):
-        return None

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Mapping, Sequence
 from types import MappingProxyType
+from typing import Any
 
 import msgspec
 from rich import box
@@ -11,10 +13,25 @@ from rich.table import Table
 
 from grader.autograde.gradebook.scores import UNSEEN, ByStudent
 from grader.autograde.grading.grade import Graded
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
+from grader.autograde.grading.store import Change
+from grader.autograde.remark import (
+    Ended,
+    Foreign,
+    LeftOut,
+    NoTime,
+    NotImported,
+    OddCell,
+    OtherFiles,
+    OtherName,
+    Remark,
+    Unreadable,
+    What,
+    absence,
+)
 from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import number
 
+MOST_NAMED = 5  # students, of whom something harmless is said
 _NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # and what a human's points add to them
@@ -98,13 +115,41 @@ def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
 
 
 def for_a_human(results: list[Graded]) -> list[str]:
-    """What could not be graded, or was odd, a line each; none where there is nothing."""
-    lines = [
-        f"  {graded.student}: {line}"
-        for graded in results
-        for line in (*map(remark_line, graded.remarks), *([graded.fault] if graded.fault else []))
+    """What could not be graded, or was odd: a line for each such thing, with the students that it is said of. What is
+    not graded comes first, then what may have changed points, then the rest.
+    """
+    said: dict[tuple[int, str], Counter[str]] = {}
+    for graded in results:
+        lines = [(_rank(remark.what), remark_line(remark)) for remark in graded.remarks]
+        for line in [*lines, *([(_NOT_GRADED, graded.fault)] if graded.fault else [])]:
+            said.setdefault(line, Counter())[graded.student] += 1
+    told = [
+        f"  {_names(counts, MOST_NAMED if rank == _HARMLESS else len(counts))}: {line}"
+        for (rank, line), counts in sorted(said.items(), key=lambda item: item[0][0])
     ]
-    return ["For a human to look at:", *lines] if lines else []
+    return ["For a human to look at:", *told] if told else []
+
+
+_NOT_GRADED, _MAY_CHANGE_POINTS, _HARMLESS = range(3)
+
+
+def _rank(what: What) -> int:
+    if isinstance(what, Unreadable | Foreign):
+        return _NOT_GRADED
+    return _MAY_CHANGE_POINTS if may_change_points(what) else _HARMLESS
+
+
+def may_change_points(what: What) -> bool:
+    """Whether other points might have come of what a remark tells."""
+    return not (
+        isinstance(what, OddCell) and what.kind in ("check edited", "check missing", "check above", "stub left")
+    )
+
+
+def _names(counts: Counter[str], most: int) -> str:
+    names = [name if count == 1 else f"{name} ({count} times)" for name, count in counts.items()]
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def remark_line(remark: Remark) -> str:
@@ -122,8 +167,15 @@ def remark_line(remark: Remark) -> str:
             where += f", {_place(fault.cell, exercise)}"
         case LeftOut(file, size):
             text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+        case NoTime(found):
+            text = f"its timestamp.txt holds no time but {found}, so it counts as in time"
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {taken} was graded in its place"
+        case NotImported(cell, module, reason):
+            text = f"`{module}` could not be imported ({reason}); the lines that need it were left out"
+            where += f", {_place(cell, None)}"
+        case OtherFiles(taken, left):
+            text = f"{taken} was graded, in which most is written; not graded: {', '.join(left)}"
     return f"{where}: {text}" if where else text
 
 
@@ -133,6 +185,7 @@ _ODD_CELLS = {
     "check above": "the check cell of `{}` stood above the cell that defines it; it was moved below",
     "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
     "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
+    "stub left": "the released cell of `{}` was left beside the cell that defines it; it was not run",
     "cell twice": "the cell `{}` stands twice; both were run, in their order",
     "answer twice": "the cell `{}` stands twice; read both, the points are given at the first that is filled in",
     "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",
@@ -148,9 +201,17 @@ def _place(cell: int | None, exercise: str | None) -> str:
     return "between cells" if cell is None else f"cell {cell + 1}"
 
 
-def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool, scores: ByStudent = _NO_SCORES) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human. `earned` is what the
-    checks gave, `final` what counts after what a human changed, or null.
+def as_json(
+    chapter: Chapter,
+    results: list[Graded],
+    sandboxed: bool,
+    scores: ByStudent = _NO_SCORES,
+    preflight: Mapping[str, Any] | None = None,
+    changes: Sequence[Change] = (),
+) -> str:
+    """All results for another program: points, status, likely cause, and what needs a human; what was found before
+    grading, and what changed since the last run. `earned` is what the checks gave, `final` what counts after what a
+    human changed, or null.
     """
     students = [
         {
@@ -182,4 +243,5 @@ def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool, scores: By
         for graded in results
     ]
     tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
+    tree |= {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}
     return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
