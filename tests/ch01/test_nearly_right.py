@@ -44,7 +44,7 @@ WRONG_WEIGHTS = {
     "right only where D is not H": (by_shape, set()),
     "a row for a bias": (block, {"after: all but the last entry along axis=-2 missing"}),
     "rows taken in turn": (interleaved, {"rows_in_another_order"}),
-    "W_xh twice": (lambda W_xh, W_hh: np.concatenate([W_xh, W_xh]), set()),
+    "W_xh twice": (lambda W_xh, W_hh: np.concatenate([W_xh, W_xh]), {"one_matrix_twice"}),
     "rows reversed": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh])[::-1], {"after: reversed along D + H"}),
     "W_hh subtracted": (lambda W_xh, W_hh: np.concatenate([W_xh, -W_hh]), {"counterfactual: negated W_hh"}),
     "half of each": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh]) / 2, {"constant_factor"}),
@@ -261,7 +261,7 @@ WRONG_LOSSES = {
     "one minus the probability": (loss(lambda log_p: 1 - np.exp(log_p).mean()), set()),
     "float32": (loss(lambda log_p: np.float32(-log_p.mean())), {"float32"}),
     "rounded": (loss(lambda log_p: round(float(-log_p.mean()), 4)), {"rounded"}),
-    "cut off at 100": (loss(lambda log_p: -np.maximum(log_p, -100.0).mean()), set()),
+    "cut off at 100": (loss(lambda log_p: -np.maximum(log_p, -100.0).mean()), {"large_losses_replaced"}),
     "infinity made a number": (
         lambda logits, targets: float(np.nan_to_num(loss(lambda q: -np.log(np.exp(q)).mean())(logits, targets))),
         set(),
@@ -312,7 +312,7 @@ def right_id(probs, u):
 
 
 WRONG_SAMPLES = {
-    "the id before": (cumulative_below, set()),
+    "the id before": (cumulative_below, {"one_too_small"}),
     "the id after": (lambda probs, u: right_id(probs, u) + 1, {None}),
     "likeliest first": (sorted_first, set()),
     "from the end": (from_the_end, {None, "counterfactual: one_minus u"}),
@@ -420,7 +420,7 @@ WRONG_WRITERS = {
         writer(result=lambda ids: np.array(ids[:-1], dtype=np.int64)),
         {"counterfactual: less num_steps"},
     ),
-    "only the last id": (writer(result=lambda ids: ids[-1] if ids else 0), set()),
+    "only the last id": (writer(result=lambda ids: ids[-1] if ids else 0), {None, "last_id_only"}),
     "from a zero state": (writer(start=lambda id_, h_0: (id_, 0 * h_0)), {None, "counterfactual: zeros h_0"}),
     "from id 0": (writer(start=lambda id_, h_0: (0, h_0)), {"counterfactual: zero start_id"}),
     "no bias": (writer(step=lambda x, h, W, U, b: np.tanh(W[[x]] + h @ U)), {"counterfactual: zeros b_h"}),
@@ -435,7 +435,7 @@ WRONG_WRITERS = {
     "numbers of its own": (draw(lambda z, u, t: right_id(p(z), random.Random(t).random())), set()),
     "softmax twice": (draw(lambda z, u, t: right_id(p(p(z)), u[t])), set()),
     "always draws": (writer(choose=lambda z, u, t: right_id(p(z), 0.5 if u is None else u[t])), set()),
-    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), set()),
+    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), {"likeliest_id_fed_back"}),
     "fed with probabilities": (fed_with_probabilities, set()),
     "no default for u": (no_default, set()),
     "asks whether u is true": (truth_of_u, set()),
