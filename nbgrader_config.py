@@ -4,7 +4,9 @@ import os
 from pathlib import Path
 
 COURSE = Path(__file__).resolve().parent
-TERM = COURSE / os.environ.get("UNROLLED_TERM", "term")  # UNROLLED_TERM=build/demo: the demo class
+# UNROLLED_TERM=build/demo is the demo class: a path from the current folder on, as for  grader --term
+TERM = Path(os.environ.get("UNROLLED_TERM") or COURSE / "term").resolve()
+os.environ["UNROLLED_TERM"] = str(TERM)  # nbgrader changes folders between two readings
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 
@@ -19,3 +21,14 @@ c.Autograde.exporter_class = "grader.autograde.nbgrader_steps.RefuseAutograde"
 c.Autograde.sanitize_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.Autograde.autograde_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.GenerateAssignment.exporter_class = "grader.autograde.nbgrader_steps.RefuseGenerate"
+
+# What students wrote is shown as text, pictures and formulas: none of it runs, and nothing is fetched for it
+c.HTMLExporter.filters = {
+    "markdown2html": "grader.autograde.nbgrader_display.clean_markdown",
+    "clean_html": "grader.autograde.nbgrader_display.clean",
+}
+
+# `nbgrader zip_collect` reads downloads of Canvas, Moodle and Gradescope from TERM/downloaded/CHAPTER/archive
+c.ZipCollectApp.collector_plugin = "grader.autograde.downloads.Downloads"
+c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py", ".csv", ".npy", ".npz"]
+c.CourseDirectory.release_directory = str(COURSE / "exercises")  # the names that notebooks have

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import io
 import os
-import signal
-from collections.abc import Callable
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -17,8 +15,7 @@ from rich.console import Console
 from rich.table import Table
 
 if TYPE_CHECKING:
-    from grader.autograde.grading.grade import Graded
-    from grader.autograde.grading.pool import Done
+    from grader.autograde.grading.store import Change
 
 app = typer.Typer(
     help="Checks, releases and grades the course Unrolled.",
@@ -37,7 +34,18 @@ class Executor(StrEnum):
     dask = "dask"
 
 
-Term = Annotated[Path, typer.Option("--term", help="The folder with submitted/, autograded/ and gradebook.db.")]
+TermOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--term",
+        envvar="UNROLLED_TERM",
+        help="The folder with submitted/ and gradebook.db, from the current folder on. The course's term/ if left out.",
+    ),
+]
+
+DbUrl = Annotated[
+    str | None, typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="The gradebook; TERM/gradebook.db.")
+]
 
 
 def course_root() -> Path:
@@ -47,6 +55,11 @@ def course_root() -> Path:
         if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
             return folder
     return _stop("This is not inside a course: no folder from here upwards holds course.toml and solutions/.")
+
+
+def term_folder(root: Path, given: Path | None) -> Path:
+    """The term to work on; the course's own where none is given."""
+    return given or Path(os.path.relpath(root / "term"))
 
 
 @app.command()
@@ -140,7 +153,7 @@ def chapters() -> None:
 @app.command()
 def autograde(
     chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
-    term: Term = Path("term"),
+    given_term: TermOption = None,
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
     only_failed: Annotated[
         bool, typer.Option("--only-failed", help="Only submissions that a human had to look at last time, again.")
@@ -153,14 +166,15 @@ def autograde(
     scheduler: Annotated[
         str | None, typer.Option(help="Of a Dask cluster: tcp://HOST:PORT. A cluster of this machine if left out.")
     ] = None,
-    db_url: Annotated[
-        str | None, typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="The gradebook; TERM/gradebook.db.")
-    ] = None,
+    db_url: DbUrl = None,
     unsafe: Annotated[
         bool, typer.Option("--unsafe-no-sandbox", help="Run students' code with your rights. Writes no gradebook.")
     ] = False,
     force_gradebook: Annotated[
         bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook all the same.")
+    ] = False,
+    dry_run: Annotated[
+        bool, typer.Option("--dry-run", help="Say what would be graded and what is odd; grade and write nothing.")
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
@@ -169,24 +183,41 @@ def autograde(
     Ends with 0 where every submission has its result, with 1 where the command could not run, with 3 where some
     submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
     """
-    from grader.autograde.gradebook import gradebook_url, shown
+    from grader.autograde.gradebook import gradebook_url, read_scores, shown
     from grader.autograde.grading import pool, report
+    from grader.autograde.grading.changes import log_path, printed
     from grader.autograde.grading.chapter import autograde as run
     from grader.autograde.grading.chapter import chosen
+    from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
+    from grader.autograde.grading.release import released_notebooks
+    from grader.autograde.grading.watched import watched
     from grader.manifest import load_manifest
 
     root = course_root()
+    term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
     with _told():
-        found = load_manifest(root / "course.toml").chapter(chapter)
+        manifest = load_manifest(root / "course.toml")
+        found = manifest.chapter(chapter)
+        released_notebooks(root, found)  # refuses what is not released, before anything is written
         tasks = chosen(term, found, student, only_failed=only_failed, again=force)
-        sandboxed = _walls(root, term, chapter, unsafe)
         url: str | None = db_url or gradebook_url(term)
+        before = preflight(root, term, manifest, found, tasks, students=student, sandboxed=not unsafe, db_url=url)
+        if dry_run and as_json:
+            typer.echo(report.as_json(found, [], not unsafe, preflight=preflight_tree(found, before)))
+            return
+        for line in preflight_lines(found, before, whole=dry_run):
+            (out if dry_run else err).print(line, soft_wrap=True)
+        if dry_run:
+            return
+        sandboxed = _walls(root, term, chapter, unsafe)
         if unsafe and not force_gradebook:
             err.print("The gradebook is not written. To write it all the same: --force-gradebook.", style="yellow")
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
-        results, stopped = _watched(
+        changes: list[Change] = []
+        results, stopped = watched(
+            err,
             lambda announce, on_graded, stopping: run(
                 root,
                 term,
@@ -197,16 +228,21 @@ def autograde(
                 sandboxed=sandboxed,
                 announce=announce,
                 on_graded=on_graded,
+                on_change=changes.append,
                 stopping=stopping,
-            )
+            ),
         )
+        scores = {} if url is None else read_scores(url, chapter)
     if as_json:
-        typer.echo(report.as_json(found, results, sandboxed))
+        before_tree = preflight_tree(found, before)
+        typer.echo(report.as_json(found, results, sandboxed, scores, preflight=before_tree, changes=changes))
     else:
         out.print(f"{found.title} ({found.id}), {len(results)} submissions")
-        out.print(report.legend(found))
-        _print_table(report.class_table(found, results, _table_width()))
+        out.print(report.legend(found, scores))
+        _print_table(report.class_table(found, results, _table_width(), scores))
         for line in report.for_a_human(results):
+            out.print(line, soft_wrap=True)
+        for line in printed(changes, log_path(term, found.id)):
             out.print(line, soft_wrap=True)
         where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
         out.print(f"Gradebook: {where}   notebooks: {term / 'autograded'}", soft_wrap=True)
@@ -223,19 +259,22 @@ def autograde(
 @app.command()
 def feedback(
     chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
-    term: Term = Path("term"),
+    given_term: TermOption = None,
     student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    db_url: DbUrl = None,
 ) -> None:
     """Write a page for each graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
 
     Ends with 0 where all who handed in have a page, with 1 where none could be written, and with 3 where some are not
     graded yet.
     """
+    from grader.autograde.grading.preflight import some
     from grader.feedback.write import write_feedback
 
     root = course_root()
+    term = term_folder(root, given_term)
     with out.status("Writing feedback …"), _told():
-        written = write_feedback(root, term, chapter, student)
+        written = write_feedback(root, term, chapter, student, db_url)
     count = len(written.pages)
     out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
     for names, what in (
@@ -244,17 +283,11 @@ def feedback(
         (written.ungraded, "not graded yet, so no page"),
     ):
         if names:
-            err.print(f"For {len(names)} of them: {what}: {_some(names)}.", style="yellow", soft_wrap=True)
+            err.print(f"For {len(names)} of them: {what}: {some(names)}.", style="yellow", soft_wrap=True)
     if written.outdated or written.ungraded:
         err.print(f"Run  grader autograde {chapter} --term {term}  and this again.", style="yellow", soft_wrap=True)
     if written.ungraded:
         raise typer.Exit(3)
-
-
-def _some(names: list[str]) -> str:
-    """The first few names, and how many there are beside."""
-    more = f" and {len(names) - 8} more" if len(names) > 8 else ""
-    return ", ".join(names[:8]) + more
 
 
 def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
@@ -276,44 +309,6 @@ def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
         err.print(f"{loud} It is done here since this demo class is the course's own code.", style="bold red")
         return False
     return True
-
-
-def _watched(
-    run: Callable[[Callable[[int], None], Callable[[Done], None], Callable[[], bool]], list[Graded]],
-) -> tuple[list[Graded], bool]:
-    """Run under a progress bar; return the results, and whether Ctrl-C ended it: the first one ends it after the
-    submissions in hand, another one at once.
-    """
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
-    from rich.progress import Task as Bar
-    from rich.text import Text
-
-    class Rate(ProgressColumn):
-        def render(self, task: Bar) -> Text:
-            return Text("" if task.speed is None else f"{task.speed:.1f}/s")
-
-    stop = False
-
-    def interrupted(*_: object) -> None:
-        nonlocal stop
-        stop = True
-        signal.signal(signal.SIGINT, before)
-        progress.update(bar, description="stopping")
-
-    columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), Rate())
-    before = signal.getsignal(signal.SIGINT)
-    with Progress(*columns, TimeRemainingColumn(), console=err) as progress:
-        bar = progress.add_task("making ready", total=None)
-        signal.signal(signal.SIGINT, interrupted)
-        try:
-            results = run(
-                lambda count: progress.update(bar, total=count, description="grading"),
-                lambda done: progress.update(bar, advance=1, description="unchanged" if done.stored else "grading"),
-                lambda: stop,
-            )
-        finally:
-            signal.signal(signal.SIGINT, before)
-    return results, stop
 
 
 def _table_width() -> int:
@@ -347,7 +342,7 @@ def _expected_errors() -> tuple[type[BaseException], ...]:
     from grader.author.record import SpecError
     from grader.autograde.gradebook import GradebookError
     from grader.autograde.grading.hidden import HiddenError
-    from grader.autograde.grading.session import AutogradeError
+    from grader.autograde.grading.release import AutogradeError
     from grader.autograde.running.sandbox import SandboxError
     from grader.feedback.write import FeedbackError
     from grader.manifest import ManifestError, UnknownIdError

@@ -33,9 +33,10 @@ PositiveInt = Annotated[int, msgspec.Meta(gt=0)]
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one notebook may use while it is graded. Seconds are wall-clock seconds but for `cpu_seconds`, which each
-    of its processes may use. All from `memory_mb` on is held by the sandbox alone: what all its processes take together
-    without the libraries' pages. `preload` are modules that its warm process has imported.
+    """What one notebook may use while it is graded. Seconds are running time (`running/meter.py`), which passes while
+    its processes compute or all of them wait, and stands still while the machine is busy; `cpu_seconds` are of each
+    process, and held by the kernel. All from `memory_mb` on is held by the sandbox alone: what all its processes take
+    together without the libraries' pages. `preload` are modules that its warm process has imported.
     """
 
     seconds_per_exercise: PositiveFloat = 10.0

@@ -1,6 +1,7 @@
 """The command line, in this process: what it says, where, and with which exit status."""
 
 import json
+import os
 import re
 import shutil
 from pathlib import Path
@@ -13,6 +14,7 @@ from typer.testing import CliRunner
 import grader.autograde.grading.grade as grading
 from grader import cli
 from grader.author import demo_class as demo
+from grader.autograde.gradebook.scores import Score
 from grader.autograde.grading import pool, report
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.hidden import hidden_checks
@@ -112,6 +114,36 @@ def test_no_submissions(grader, tmp_path):
     assert f"No submissions of {CHAPTER} in {term}/submitted." in error
     assert f"Put each student's notebooks into {term}/submitted/STUDENT/{CHAPTER}/." in error
     assert not term.exists()
+
+
+def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch):
+    """By the environment, from the current folder on; without it the course's own, from wherever it is called."""
+    here = write_small_course(tmp_path / "course")
+    (here / "below").mkdir()
+    shutil.copy(ROOT / "nbgrader_config.py", here)
+    assert "in ../term/submitted. Put" in grader("autograde", CHAPTER, at=here / "below")[2]
+    monkeypatch.setenv("UNROLLED_TERM", "a term")
+    assert "in a term/submitted. Put" in grader("autograde", CHAPTER, at=here / "below")[2]
+    assert "is graded in a term yet" in grader("feedback", CHAPTER, at=here / "below")[2]
+    assert "in another/submitted. Put" in grader("autograde", CHAPTER, "--term", "another", at=here)[2]
+    assert nbgraders_root(here, here / "below") == str(here / "below" / "a term")
+    monkeypatch.setenv("UNROLLED_TERM", "")
+    assert "in term/submitted. Put" in grader("autograde", CHAPTER, at=here)[2]
+    assert nbgraders_root(here, here / "below") == str(here / "term")
+
+
+def nbgraders_root(course, at):
+    """Where nbgrader, called in a folder, looks for a term; its configuration is read twice, in two folders."""
+    from traitlets.config.loader import PyFileConfigLoader
+
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNROLLED_TERM", os.environ.get("UNROLLED_TERM", ""))
+        roots = []
+        for folder in (at, course):
+            patch.chdir(folder)
+            roots.append(PyFileConfigLoader("nbgrader_config.py", str(course)).load_config().CourseDirectory.root)
+    assert roots[0] == roots[1]
+    return roots[0]
 
 
 def test_a_demo_class_is_refused_where_something_else_is(grader, tmp_path):
@@ -282,22 +314,50 @@ def class_of(chapter):
     return [graded("ada", 2.0, 0.5), graded(long, 0.0, 2.0), Graded("bo", fault="no")]
 
 
-@pytest.mark.parametrize("count", [0, 9, 10, 11, 13, 25])
-@pytest.mark.parametrize("width", [80, 100, 200])
-def test_the_table_cuts_nothing_off(width, count):
-    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), count)
-    results = class_of(chapter)
+def printed(table, width):
     console = Console(width=width)
     with console.capture() as capture:
-        console.print(report.class_table(chapter, results, width))
-    text = capture.get()
+        console.print(table)
+    return capture.get()
+
+
+@pytest.mark.parametrize("count", [0, 9, 10, 11, 13, 25])
+@pytest.mark.parametrize("width", [80, 100, 200])
+@pytest.mark.parametrize("by_hand", [False, True])
+def test_the_table_cuts_nothing_off(width, count, by_hand):
+    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), count)
+    results = class_of(chapter)
+    everything = {item.id: Score(1.75) for item in (*chapter.exercises, *chapter.questions)}
+    scores = {graded.student: everything for graded in results} if by_hand else {}
+    text = printed(report.class_table(chapter, results, width, scores), width)
     assert "…" not in text
     assert all(len(line) <= width for line in text.splitlines())
     squeezed = re.sub(r"\s", "", text)
     for word in ("ada", "bo", "12.3s", "2failed", "notgraded", f"{results[0].earned:g}"):
         assert word in squeezed
-    if width == 200 and count < 20:
+    if width == 200 and count < (13 if by_hand else 20):
         assert results[1].student in text
+
+
+def test_the_table_and_the_json_have_what_a_person_gave():
+    chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
+    results = class_of(chapter)
+    question = chapter.questions[0].id
+    scores = {"ada": {"rnn_forward": Score(1.5), "rnn_step": Score(extra=0.5), question: Score(1.0)}, "bo": {}}
+    ada, other, _ = (
+        re.split(r"\s{2,}", line.strip())
+        for line in printed(report.class_table(chapter, results, 200, scores), 200).splitlines()[-3:]
+    )
+    total, earned = f"{results[0].earned + 1.5:g}", f"{results[0].earned:g}"
+    assert ada[:3] == ["ada", "2.5*", "1.5*"]
+    assert ada[-4:-1] == [f"{total} ({earned})", "1", "12.3 s"]
+    assert other[-4:-1] == [f"{results[1].earned:g}", "–", "12.3 s"]
+    assert report.legend(chapter, scores).endswith("\n* changed by a person; in parentheses: what the checks gave")
+    assert "*" not in report.legend(chapter, {})
+    tree = json.loads(report.as_json(chapter, results, True, scores))["students"][0]
+    assert (tree["earned"], tree["final"]) == (results[0].earned, results[0].earned + 1.5 + 1)
+    assert [tree["exercises"]["rnn_forward"][name] for name in ("earned", "final")] == [0.5, 1.5]
+    assert tree["questions"] == {question: {"final": 1.0, "points": 2, "needs_a_human": False}}
 
 
 def test_where_exercises_do_not_fit_the_table_has_the_points_of_notebooks():

@@ -32,15 +32,15 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """The course with shorter limits: what runs for ever is stopped sooner."""
+    """The course with a shorter limit for cells: what runs for ever is stopped sooner."""
     root = tmp_path_factory.mktemp("course")
     (root / "grader").mkdir()
     for name in ("solutions", "exercises", "grader/data"):
         (root / name).symlink_to(ROOT / name)
     text = (ROOT / "course.toml").read_text("utf-8")
-    limits = "seconds_per_exercise = {0}, seconds_per_cell = {0}"
-    assert limits.format(5) in text
-    (root / "course.toml").write_text(text.replace(limits.format(5), limits.format(3)), "utf-8")
+    limits = "seconds_per_exercise = 2, seconds_per_cell = {}"
+    assert limits.format(6) in text
+    (root / "course.toml").write_text(text.replace(limits.format(6), limits.format(2)), "utf-8")
     return root
 
 

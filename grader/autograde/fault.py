@@ -23,7 +23,7 @@ class Fault(msgspec.Struct, frozen=True):
 
 
 _TEXTS = {
-    "timeout": "stopped after {:g} s",
+    "timeout": "stopped after {:g} s of running time",
     "memory": "stopped, since it needed more memory than it may have",
     "died": "the Python process ended",
     "malformed": "its answer could not be read",

@@ -21,9 +21,12 @@ class OddCell(msgspec.Struct, frozen=True, tag=True):
         "check above",
         "undefined",
         "defined again",
+        "stub left",
         "cell twice",
         "answer twice",
         "answer missing",
+        "answer beside",
+        "picture missing",
     ]
     name: str
 
@@ -53,8 +56,8 @@ class LeftOut(msgspec.Struct, frozen=True, tag=True):
 
 
 class OtherName(msgspec.Struct, frozen=True, tag=True):
-    """The notebook's file `due` was not there (`is_folder`: a folder of that name was), and the one other notebook was
-    graded in its place.
+    """The notebook's file `due` was not there (`is_folder`: a folder of that name was), and `taken` was graded in its
+    place.
     """
 
     due: str
@@ -62,7 +65,28 @@ class OtherName(msgspec.Struct, frozen=True, tag=True):
     taken: str
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName
+class OtherFiles(msgspec.Struct, frozen=True, tag=True):
+    """Of several files for this notebook `taken` was graded, in which most is written, and `left` were not."""
+
+    taken: str
+    left: tuple[str, ...]
+
+
+class NotImported(msgspec.Struct, frozen=True, tag=True):
+    """A module that a cell could not import, and why; what needs it was left out."""
+
+    cell: int
+    module: str
+    reason: str
+
+
+class NoTime(msgspec.Struct, frozen=True, tag=True):
+    """When it was handed in is not known: this stands in its `timestamp.txt`, and is no time."""
+
+    found: str
+
+
+What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported | NoTime
 
 
 class Remark(msgspec.Struct, frozen=True):

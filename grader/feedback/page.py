@@ -10,7 +10,9 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
+from types import MappingProxyType
 
+from grader.autograde.gradebook.scores import UNSEEN, Score
 from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
 from grader.feedback.remarks import for_student
@@ -24,8 +26,16 @@ MOST_OF_A_NAME = 255
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
-def feedback_page(manifest: Manifest, chapter: Chapter, graded: Graded, hints: Mapping[str, str]) -> str:
-    """The page of one submission. `hints` holds the first hint of each exercise."""
+def feedback_page(
+    manifest: Manifest,
+    chapter: Chapter,
+    graded: Graded,
+    hints: Mapping[str, str],
+    scores: Mapping[str, Score] = MappingProxyType({}),
+) -> str:
+    """The page of one submission. `hints` holds the first hint of each exercise, `scores` what a human gave, by
+    exercise and question.
+    """
     found = graded.by_exercise
     public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
     student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
@@ -51,7 +61,8 @@ def feedback_page(manifest: Manifest, chapter: Chapter, graded: Graded, hints: M
 <p>For <bdi>{student}</bdi></p>
 </header>
 <main>
-{"" if graded.sandboxed else _STAMP}{_points(chapter, graded, found)}{_remarks(chapter, graded)}{wrong}</main>
+{"" if graded.sandboxed else _STAMP}\
+{_points(chapter, graded, scores)}{_comments(chapter, scores)}{_remarks(chapter, graded)}{wrong}</main>
 <footer>
 {_FOOTER}{_BY_A_PERSON if chapter.questions else ""}</footer>
 </body>
@@ -66,21 +77,23 @@ _FOOTER = """<p>Your notebook's own checks use <em>public cases</em>. Points are
 inputs of the same kind with other numbers, which are shown to nobody. Of these you read whether they passed and what \
 the likely cause is.</p>
 """
-_BY_A_PERSON = """<p>The points and comments that a person gives are not on this page. They stand in the feedback on \
-each notebook.</p>
+_BY_A_PERSON = """<p>The points and comments that a person gives are on this page as far as they were given when it \
+was made.</p>
 """
 
 
-def _points(chapter: Chapter, graded: Graded, found: Mapping[str, Verdict]) -> str:
-    """What was earned, exercise by exercise and in all."""
+def _points(chapter: Chapter, graded: Graded, scores: Mapping[str, Score]) -> str:
+    """What was earned, exercise by exercise and in all, after what a human changed."""
     due = sum(exercise.points for exercise in chapter.exercises)
-    total = f"{number(graded.earned)} of {_counted(due, 'point')}"
-    by_hand = sum(question.points for question in chapter.questions)
-    beside = f" {_counted(by_hand, 'more point')} in this chapter, given by a person." if by_hand else ""
+    earned = sum(_final(exercise, graded, scores) or 0.0 for exercise in chapter.exercises)
+    total = f"{number(earned)} of {_counted(due, 'point')}"
+    changed = any(scores.get(exercise.id, UNSEEN).changed for exercise in chapter.exercises)
+    beside = f" The checks gave {number(graded.earned)}; a person changed that." if changed else ""
+    beside += _questions(chapter, graded, scores)
     groups = "".join(
         f'<tbody>\n<tr><th scope="rowgroup" colspan="3">{escape(notebook.title)}</th></tr>\n'
-        + "".join(_exercise_line(exercise, found.get(exercise.id)) for exercise in notebook.exercises)
-        + "".join(_question_line(question, notebook, graded) for question in notebook.questions)
+        + "".join(_exercise_line(exercise, graded, scores) for exercise in notebook.exercises)
+        + "".join(_question_line(question, graded, scores) for question in notebook.questions)
         + "</tbody>\n"
         for notebook in chapter.notebooks
     )
@@ -91,30 +104,73 @@ def _points(chapter: Chapter, graded: Graded, found: Mapping[str, Verdict]) -> s
 <thead><tr><th scope="col">Exercise</th><th scope="col">How it stands</th>\
 <th scope="col" class="points">Points</th></tr></thead>
 {groups}<tfoot><tr><th scope="row" colspan="2">All exercises</th>\
-<td class="points">{number(graded.earned)} of {number(due)}</td></tr></tfoot>
+<td class="points">{number(earned)} of {number(due)}</td></tr></tfoot>
 </table>
 </section>
 """
 
 
-def _exercise_line(exercise: Exercise, verdict: Verdict | None) -> str:
-    how, points = "not graded yet", f"– of {number(exercise.points)}"
-    name = escape(exercise.title)
+def _questions(chapter: Chapter, graded: Graded, scores: Mapping[str, Score]) -> str:
+    """What the questions are worth together, or what they gave."""
+    due = sum(question.points for question in chapter.questions)
+    if not due:
+        return ""
+    if not any(scores.get(question.id, UNSEEN).changed for question in chapter.questions):
+        return f" {_counted(due, 'more point')} in this chapter, given by a person."
+    given = sum(_final(question, graded, scores) or 0.0 for question in chapter.questions)
+    return f" <strong>{number(given)} of {_counted(due, 'point')}</strong> from the questions."
+
+
+def _final(item: Exercise | Question, graded: Graded, scores: Mapping[str, Score]) -> float | None:
+    return scores.get(item.id, UNSEEN).final(graded.earned_for(item.id))
+
+
+def _exercise_line(exercise: Exercise, graded: Graded, scores: Mapping[str, Score]) -> str:
+    how, name, verdict = "not graded yet", escape(exercise.title), graded.by_exercise.get(exercise.id)
     if verdict is not None:
         how = f"{mark(verdict)} {escape(headline(verdict))}"
-        points = f"{number(verdict.earned)} of {number(verdict.points)}"
         if not verdict:
             name = f'<a href="#{escape(exercise.id)}">{name}</a>'
-    return f'<tr><th scope="row">{name}</th><td>{how}</td><td class="points">{points}</td></tr>\n'
+        if scores.get(exercise.id, UNSEEN).changed:
+            how += f"; the checks gave {number(verdict.earned)}, and a person changed that"
+    return _line(name, how, _final(exercise, graded, scores), exercise.points)
 
 
-def _question_line(question: Question, notebook: Notebook, graded: Graded) -> str:
-    how, points = "waits for a person, who reads it and gives the points", f"– of {number(question.points)}"
-    if notebook.name not in graded.unanswered:
+def _question_line(question: Question, graded: Graded, scores: Mapping[str, Score]) -> str:
+    score = scores.get(question.id, UNSEEN)
+    answers = {name: answer for its in graded.answers.values() for name, answer in its.items()}
+    if score.changed:
+        how = "graded by a person" + (", who will look at it again" if score.needs_a_human else "")
+    elif question.id not in answers:
         how = "not graded yet"
-    elif question.id in graded.unanswered[notebook.name]:
-        how, points = "no answer was found", f"0 of {number(question.points)}"
-    return f'<tr><th scope="row">{escape(question.title)}</th><td>{how}</td><td class="points">{points}</td></tr>\n'
+    elif not answers[question.id]:
+        how = "no answer was found"
+    else:
+        how = "waits for a person, who reads it and gives the points"
+    return _line(escape(question.title), how, _final(question, graded, scores), question.points)
+
+
+def _line(name: str, how: str, points: float | None, due: float) -> str:
+    worth = f"{'–' if points is None else number(points)} of {number(due)}"
+    return f'<tr><th scope="row">{name}</th><td>{how}</td><td class="points">{worth}</td></tr>\n'
+
+
+def _comments(chapter: Chapter, scores: Mapping[str, Score]) -> str:
+    """What a human wrote, beside which exercise or question."""
+    items: list[Exercise | Question] = []
+    for notebook in chapter.notebooks:
+        items += [*notebook.exercises, *notebook.questions]
+    said = "".join(
+        f"<dt>{escape(item.title)}</dt>\n<dd>{escape(harmless(comment))}</dd>\n"
+        for item in items
+        if (comment := scores.get(item.id, UNSEEN).comment.strip())
+    )
+    if not said:
+        return ""
+    return (
+        f'<section aria-labelledby="comments">\n<h2 id="comments">A person\'s comments</h2>\n'
+        f'<dl class="comments">\n{said}</dl>\n</section>\n'
+    )
 
 
 def _remarks(chapter: Chapter, graded: Graded) -> str:
@@ -144,14 +200,19 @@ def _notebook(
 ) -> str:
     """What is not right in one notebook."""
     wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
-    notes = {found[exercise.id].note for exercise in wrong}
-    if len(wrong) > 1 and len(notes) == 1 and "" not in notes and not any(exercise.id in public for exercise in wrong):
-        articles = _whole(wrong, notes.pop())
-    else:
-        articles = "".join(
-            _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
-            for exercise in wrong
-        )
+    sharing: dict[str, list[Exercise]] = {}  # by the note, where that is all there is to say
+    for exercise in wrong:
+        if exercise.id not in public and not found[exercise.id].cases and found[exercise.id].note:
+            sharing.setdefault(found[exercise.id].note, []).append(exercise)
+    together = {group[0].id: (group, note) for note, group in sharing.items() if len(group) > 1}
+    told = {exercise.id for group, _ in together.values() for exercise in group[1:]}
+    articles = "".join(
+        _whole(*together[exercise.id])
+        if exercise.id in together
+        else _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
+        for exercise in wrong
+        if exercise.id not in told
+    )
     name = f"in-{notebook.name}"
     return (
         f'<section aria-labelledby="{name}">\n<h2 id="{name}">What to mend: {escape(notebook.title)}</h2>\n'
@@ -160,9 +221,9 @@ def _notebook(
 
 
 def _whole(wrong: list[Exercise], note: str) -> str:
-    """One note on a notebook of which no exercise could be looked at."""
+    """One note on exercises that fail for the same reason."""
     names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
-    return f"<p>{inline(_bounded(harmless(note)))} Its exercises:</p>\n<ul>\n{names}</ul>\n"
+    return f"<p>{inline(_bounded(harmless(note)))} The exercises concerned:</p>\n<ul>\n{names}</ul>\n"
 
 
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:

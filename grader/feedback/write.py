@@ -11,9 +11,10 @@ from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.grading import store
-from grader.autograde.grading.session import state_of
-from grader.autograde.submission.files import handed_in
+from grader.autograde.grading.session import State, state_of
+from grader.autograde.submission.folders import handed_in
 from grader.feedback.page import feedback_page
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
@@ -40,14 +41,20 @@ def page_path(term: Path, student: str, chapter_id: str) -> Path:
     return term / "feedback" / student / f"{chapter_id}.html"
 
 
-def write_feedback(root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None) -> Written:
-    """Write the pages of these students, of all if None. Raises UnknownIdError, FeedbackError, OSError."""
+def write_feedback(
+    root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None, db_url: str | None = None
+) -> Written:
+    """Write the pages of these students, of all if None, with what a human gave by the gradebook (the term's own if
+    None). Raises UnknownIdError, FeedbackError, GradebookError, OSError.
+    """
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
-    names, written = _chosen(term, chapter, students)
+    submitted = handed_in(term, chapter).folders
+    names, written = _chosen(term, chapter, submitted, students)
     data = Released(root / "grader" / "data")
     hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
     state = state_of(root, term, manifest, chapter)
+    scores = read_scores(db_url or gradebook_url(term), chapter.id)
     for name in names:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name:
@@ -55,21 +62,22 @@ def write_feedback(root: Path, term: Path, chapter_id: str, students: Collection
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        write_whole(path, feedback_page(manifest, chapter, graded, hints).encode())
+        write_whole(path, feedback_page(manifest, chapter, graded, hints, scores.get(name, {})).encode())
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)
-        if not _is_of_today(term, chapter, stored, state):
+        if not _is_of_today(submitted.get(name), stored, state):
             written.outdated.append(name)
     if not written.pages:
         raise FeedbackError(f"No result of {chapter.id} in {term} can be read. {_first(term, chapter)}")
     return written
 
 
-def _chosen(term: Path, chapter: Chapter, students: Collection[str] | None) -> tuple[list[str], Written]:
+def _chosen(
+    term: Path, chapter: Chapter, submitted: Collection[str], students: Collection[str] | None
+) -> tuple[list[str], Written]:
     """Whose pages to write, and who has none to come. Raises FeedbackError."""
     graded = store.students(term, chapter.id)
-    submitted = handed_in(term, chapter.id)
     if students is None:
         if not graded:
             raise FeedbackError(f"Nothing of {chapter.id} is graded in {term} yet. {_first(term, chapter)}")
@@ -87,10 +95,9 @@ def _first(term: Path, chapter: Chapter) -> str:
     return f"Run  grader autograde {chapter.id} --term {term}  first."
 
 
-def _is_of_today(term: Path, chapter: Chapter, stored: store.Stored, state: str) -> bool:
+def _is_of_today(folder: Path | None, stored: store.Stored, state: State) -> bool:
     """Whether grading would keep this result. Where the submission is gone nothing speaks against it."""
-    folder = term / "submitted" / stored.graded.student / chapter.id
     try:
-        return store.key(state, folder, stored.graded.sandboxed) == stored.key
+        return folder is None or store.key(state, folder, stored.graded.sandboxed) == stored.key
     except FileNotFoundError:
         return True

@@ -13,10 +13,10 @@ class Attack:
     """One file of the corpus.
 
     Its docstring says what it tries and what must happen, then in lines of their own: the `Points` that rnn_step and
-    rnn_forward end with, what must be `Seen` in what came of it (so that it was really tried), and the `Seconds` that
-    it may take at most. `cells` are its cells by the place where they go: at the `start` or the `end` of the notebook,
-    as an exercise's cell, or into the notebook of the `next` student. rnn_step is not solved where no cell stands for
-    it; rnn_forward is.
+    rnn_forward end with, what must be `Seen` in what came of it (so that it was really tried), and the `Seconds` of
+    running time that it may take at most. `cells` are its cells by the place where they go: at the `start` or the
+    `end` of the notebook, as an exercise's cell, or into the notebook of the `next` student. rnn_step is not solved
+    where no cell stands for it; rnn_forward is.
     """
 
     name: str

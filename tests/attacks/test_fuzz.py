@@ -10,7 +10,7 @@ import msgspec
 import numpy as np
 import pytest
 
-from grader.autograde.inside.frames import Begin, Done, End, FrameReader, Observed, Ready, frame_bytes
+from grader.autograde.inside.frames import Begin, Done, End, FrameReader, Missing, Observed, Ready, frame_bytes
 from grader.checking.case import Observation
 from grader.codec import DTYPES, MAX_BYTES, CodecError, Line, Opaque, Raised
 
@@ -21,7 +21,7 @@ VALID = [
         Ready(),
         Begin(0),
         Done(),
-        End(0, "ü" * 10, "3", Raised("ValueError", "no", (Line(1, "f", "raise"),))),
+        End(0, "ü" * 10, "3", Raised("ValueError", "no", (Line(1, "f", "raise"),)), (Missing("m", "gone", ("n",)),)),
         Observed(3, Observation(np.arange(6.0).reshape(2, 3), None, ("x",), {"step": [{"h": np.zeros(2)}]})),
         Observed(0, Observation((1, 2**70, -0.5, "a", None, True, [Opaque("A", "b")]), Raised("E", "t"))),
         Observed(1, Observation({"h": np.zeros((0, 3), "c16"), 2: np.array(True)}, None, (), {"f": []})),

@@ -52,8 +52,8 @@ def _record(rng: random.Random) -> Record:
     for notebook, cell in COMMENTED:
         if rng.random() < 0.3:
             comments.setdefault(notebook, {})[cell] = rng.choice(["", "Nearly.", "größer\nals 0"])
-    unanswered = {"second": ("why",)} if rng.random() < 0.5 else None
-    more = {"timestamp": rng.choice(TIMES), "comments": comments, "unanswered": unanswered}
+    answers = {"second": {"why": rng.choice(["", "one", "another"])}}
+    more = {"timestamp": rng.choice(TIMES), "comments": comments, "answers": answers}
     return Record(rng.choice(STUDENTS), scores, more)
 
 
@@ -88,10 +88,11 @@ def differing(ours: str, theirs: str, steps: list[Record | Human]) -> list[str]:
         open_gradebook(theirs) as oracle,
         open_writer(ours, "ch01") as writer,
     ):
+        recorded: dict[str, str] = {}
         for number, step in enumerate(steps):
             if isinstance(step, Record):
                 writer.record(step.student, step.scores, **step.more)
-                nbgrader_api.record(oracle, "ch01", step.student, step.scores, **step.more)
+                nbgrader_api.record(oracle, "ch01", step.student, step.scores, recorded=recorded, **step.more)
             else:
                 _by_a_human(gradebook, step)
                 _by_a_human(oracle, step)

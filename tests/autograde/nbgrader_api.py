@@ -33,16 +33,10 @@ def save_cells(db_url, chapter_id, released):
         SaveCells().preprocess(notebook, {"nbgrader": {"db_url": db_url, "assignment": chapter_id, "notebook": name}})
 
 
-def record(gradebook, chapter_id, student_id, scores, *, timestamp=None, comments=None, unanswered=None):
-    """Record a submission by nbgrader's objects."""
-    from nbgrader.utils import parse_utc
-
+def record(gradebook, chapter_id, student_id, scores, *, timestamp=None, comments=None, answers=None, recorded=None):
+    """Record a submission by nbgrader's objects. `recorded` holds the answers that were recorded last, by grade."""
     with quiet():
         gradebook.update_or_create_student(student_id)
-        try:
-            is_new = gradebook.find_submission(chapter_id, student_id).timestamp != parse_utc(timestamp)
-        except api.MissingEntry:
-            is_new = True
         submission = gradebook.update_or_create_submission(chapter_id, student_id, timestamp=timestamp)
         for notebook in submission.notebooks:
             for grade in notebook.grades:
@@ -54,14 +48,15 @@ def record(gradebook, chapter_id, student_id, scores, *, timestamp=None, comment
                     elif grade.auto_score != earned:
                         grade.needs_manual_grade = True
                     grade.auto_score = earned
-                elif grade.name in (unanswered or {}).get(notebook.name, ()):
-                    grade.auto_score = 0.0
-                    if grade.manual_score is None:
+                else:
+                    answer = (answers or {}).get(notebook.name, {}).get(grade.name, "")
+                    grade.auto_score = None if answer else 0.0
+                    if not answer and grade.manual_score is None:
                         grade.needs_manual_grade = False
-                    elif is_new:
+                    elif recorded is None or recorded.get(grade.id) != answer:
                         grade.needs_manual_grade = True
-                elif is_new:
-                    grade.auto_score, grade.needs_manual_grade = None, True
+                    if recorded is not None:
+                        recorded[grade.id] = answer
             for comment in notebook.comments:
                 comment.auto_comment = (comments or {}).get(notebook.name, {}).get(comment.name)
         gradebook.db.commit()

@@ -12,13 +12,23 @@ from pathlib import Path
 
 import pytest
 from gradebook_course import EXERCISE, register_first, write_course
+from sqlalchemy import text
 
 from grader.author.notebooks import instructor_notebook, student_notebook, student_notebooks
-from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer, register
+from grader.autograde.gradebook import (
+    GradebookError,
+    gradebook_url,
+    open_gradebook,
+    open_writer,
+    read_scores,
+    register,
+)
+from grader.autograde.gradebook.scores import Score
 from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
 
 ROOT = Path(__file__).parents[2]
+ANSWER, ANOTHER = {"second": {"why": "one"}}, {"second": {"why": "another"}}
 
 
 @pytest.fixture
@@ -137,7 +147,9 @@ def test_after_it_they_may_not(registered, course):
 def test_a_submission_is_recorded(registered):
     when = datetime(2026, 3, 1, 12, 30, tzinfo=UTC)
     comments = {"first": {"double": "x is doubled twice."}}
-    record(registered, "ada", {"first": {"double": 0.5, "halve": 1.5}}, timestamp=when, comments=comments)
+    record(
+        registered, "ada", {"first": {"double": 0.5, "halve": 1.5}}, timestamp=when, comments=comments, answers=ANSWER
+    )
     assert grades(registered, "ada") == {
         "double-check": (0.5, None, 0.5, False),
         "halve-check": (1.5, None, 1.5, False),
@@ -154,7 +166,7 @@ def test_a_submission_is_recorded(registered):
 
 def test_recording_again_keeps_what_a_human_wrote(registered):
     scores = {"first": {"double": 1, "halve": 0}}
-    record(registered, "ada", scores)
+    record(registered, "ada", scores, answers=ANSWER)
     with open_gradebook(registered) as gradebook:
         for name, notebook, score in [("double-check", "first", 1.75), ("why", "second", 3)]:
             grade = gradebook.find_grade(name, notebook, "ch01", "ada")
@@ -162,12 +174,12 @@ def test_recording_again_keeps_what_a_human_wrote(registered):
         gradebook.find_comment("double", "first", "ch01", "ada").manual_comment = "Nearly."
         gradebook.db.commit()
 
-    record(registered, "ada", scores, comments={"first": {"double": "from the grader"}})
+    record(registered, "ada", scores, answers=ANSWER, comments={"first": {"double": "from the grader"}})
     assert grades(registered, "ada")["double-check"] == (1, 1.75, 1.75, False)
     assert grades(registered, "ada")["why"] == (None, 3, 3, False)
 
     later = datetime(2026, 3, 2, tzinfo=UTC)
-    record(registered, "ada", {"first": {"double": 2, "halve": 1}}, timestamp=later)
+    record(registered, "ada", {"first": {"double": 2, "halve": 1}}, timestamp=later, answers=ANOTHER)
     assert grades(registered, "ada") == {
         "double-check": (2, 1.75, 1.75, True),  # the points changed under a human's score: look again
         "halve-check": (1, None, 1, False),
@@ -180,24 +192,97 @@ def test_recording_again_keeps_what_a_human_wrote(registered):
 
 
 def test_an_unanswered_question_gets_nothing_and_needs_no_look(registered):
-    record(registered, "ada", {}, unanswered={"second": ("why",)})
+    record(registered, "ada", {})
     assert grades(registered, "ada")["why"] == (0, None, 0, False)
-    later = datetime(2026, 3, 2, tzinfo=UTC)
-    record(registered, "ada", {}, timestamp=later)
-    assert grades(registered, "ada")["why"] == (None, None, 0, True)  # now there is an answer to read
+    record(registered, "ada", {}, answers=ANSWER)  # without a new time stamp
+    assert grades(registered, "ada")["why"] == (None, None, 0, True)
+
+
+def by_hand(db_url, score):
+    with open_gradebook(db_url) as gradebook:
+        grade = gradebook.find_grade("why", "second", "ch01", "ada")
+        grade.manual_score, grade.needs_manual_grade = score, False
+        gradebook.db.commit()
+
+
+def test_only_another_answer_is_looked_at_again(registered):
+    """Whatever the time stamps say, and whatever was kept outside of the gradebook."""
+    record(registered, "ada", {}, answers=ANSWER)
+    by_hand(registered, 3)
+    for timestamp in (datetime(2026, 3, 2, tzinfo=UTC), None):
+        record(registered, "ada", {}, answers=ANSWER, timestamp=timestamp)
+        assert grades(registered, "ada")["why"] == (None, 3, 3, False)
+    for _ in range(2):  # until somebody has looked
+        record(registered, "ada", {}, answers=ANOTHER)
+        assert grades(registered, "ada")["why"] == (None, 3, 3, True)
+    by_hand(registered, 2)
+    record(registered, "ada", {}, answers=ANOTHER)
+    assert grades(registered, "ada")["why"] == (None, 2, 2, False)
 
 
 def test_a_graded_answer_that_is_gone_is_looked_at_again(registered):
+    record(registered, "ada", {}, answers=ANSWER)
+    by_hand(registered, 3)
+    for _ in range(2):  # until somebody has looked
+        record(registered, "ada", {})
+        assert grades(registered, "ada")["why"] == (0, 3, 3, True)
+    by_hand(registered, 0)
     record(registered, "ada", {})
+    assert grades(registered, "ada")["why"] == (0, 0, 0, False)
+
+
+def test_a_gradebook_from_before_answers_were_recorded(registered):
+    """Nobody knows what was read, so it is read once more."""
+    record(registered, "ada", {}, answers=ANSWER)
+    by_hand(registered, 3)
+    with closing(sqlite3.connect(registered.removeprefix("sqlite:///"))) as connection:
+        connection.execute("drop table unrolled_answer")
+    record(registered, "ada", {}, answers=ANSWER)
+    assert grades(registered, "ada")["why"] == (None, 3, 3, True)
+
+
+def test_what_was_answered_is_written_with_what_follows_from_it(registered, monkeypatch):
+    """A run that is killed in between leaves neither."""
+    record(registered, "ada", {}, answers=ANSWER)
+    by_hand(registered, 3)
+    before = dump(registered)
+    with open_writer(registered, "ch01") as writer:
+        monkeypatch.setattr(writer._sql, "set_answer", text("no SQL"))
+        with pytest.raises(GradebookError):
+            writer.record("ada", {}, answers=ANOTHER)
+    assert dump(registered) == before
+    record(registered, "ada", {}, answers=ANOTHER)
+    assert grades(registered, "ada")["why"] == (None, 3, 3, True)
+
+
+def test_scores_are_read_with_what_a_human_made_of_them(registered, tmp_path):
+    record(registered, "ada", {"first": {"double": 1}}, answers=ANSWER)
+    record(registered, "bo", {})
+    by_hand(registered, 2)
     with open_gradebook(registered) as gradebook:
-        grade = gradebook.find_grade("why", "second", "ch01", "ada")
-        grade.manual_score, grade.needs_manual_grade = 3, False
+        grade = gradebook.find_grade("double-check", "first", "ch01", "ada")
+        grade.manual_score, grade.extra_credit = 1.75, 0.5
+        gradebook.find_comment("double", "first", "ch01", "ada").manual_comment = "Nearly."
         gradebook.db.commit()
-    later = datetime(2026, 3, 2, tzinfo=UTC)
-    record(registered, "ada", {}, timestamp=later, unanswered={"second": ("why",)})
-    assert grades(registered, "ada")["why"] == (0, 3, 3, True)
-    record(registered, "ada", {}, timestamp=later, unanswered={"second": ("why",)})  # nobody has looked meanwhile
-    assert grades(registered, "ada")["why"] == (0, 3, 3, True)
+    record(registered, "ada", {"first": {"double": 1.5}}, answers=ANOTHER)
+    scores = read_scores(registered, "ch01")
+    assert scores["ada"] == {
+        "double": Score(1.75, 0.5, True, "Nearly."),
+        "halve": Score(),
+        "square": Score(),
+        "why": Score(2, 0, True),
+    }
+    assert scores["bo"] == dict.fromkeys(scores["ada"], Score())
+    assert read_scores(registered, "ch02") == {}
+    with open_gradebook(registered) as gradebook:
+        total = gradebook.find_submission("ch01", "ada").score
+    earned = {"double": 1.5, "halve": 0.0, "square": 0.0, "why": None}
+    assert sum(score.final(earned[name]) for name, score in scores["ada"].items()) == total == 4.25
+
+
+def test_no_gradebook_has_no_scores_and_is_not_made(tmp_path):
+    assert read_scores(gradebook_url(tmp_path), "ch01") == {}
+    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.parametrize(
@@ -211,6 +296,7 @@ def test_a_graded_answer_that_is_gone_is_looked_at_again(registered):
     ],
 )
 def test_what_cannot_be_recorded_leaves_no_trace(registered, scores, message):
+    record(registered, "bo", {})
     before = dump(registered)
     with pytest.raises(GradebookError, match=message):
         record(registered, "ada", {"first": {"double": 2}, **scores})

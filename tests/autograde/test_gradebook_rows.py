@@ -104,10 +104,10 @@ def test_a_submission_that_lost_rows_gets_them_back(registered, tmp_path):
     shutil.copy(registered, tmp_path / "gradebook.db")
     url = gradebook_url(tmp_path)
     with open_writer(url, "ch01") as writer, open_gradebook(url) as gradebook:
-        writer.record("ada", {"second": {"square": 1.0}}, unanswered={"second": ("why",)})
+        writer.record("ada", {"second": {"square": 1.0}}, answers={"second": {"why": "one"}})
         gradebook.remove_submission_notebook("second", "ch01", "ada")
         gradebook.db.remove()
-        writer.record("ada", {"second": {"square": 1.0}})
+        writer.record("ada", {"second": {"square": 1.0}}, answers={"second": {"why": "one"}})
         assert [grade.name for grade in gradebook.find_submission_notebook("second", "ch01", "ada").grades]
         assert gradebook.find_grade("square-check", "second", "ch01", "ada").auto_score == 1
         assert gradebook.find_grade("why", "second", "ch01", "ada").needs_manual_grade

@@ -22,7 +22,7 @@ from right_work import RIGHT
 from grader.autograde.gradebook import gradebook_url
 from grader.autograde.grading import pool, store
 from grader.autograde.grading.chapter import autograde, chosen
-from grader.autograde.grading.session import AutogradeError
+from grader.autograde.grading.release import AutogradeError
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

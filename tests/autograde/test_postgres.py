@@ -57,7 +57,7 @@ def test_the_rows_are_those_of_sqlite(db_url, tmp_path, course):
         register_first(url, course)
         with open_writer(url, "ch01") as writer:
             writer.record("Łukasz O'Neill", {"first": {"double": 0.1}}, comments={"first": {"double": "größer"}})
-            writer.record("ada", {"second": {"square": 1 / 3}}, unanswered={"second": ("why",)})
+            writer.record("ada", {"second": {"square": 1 / 3}}, answers={"second": {"why": ""}})
             writer.record("ada", {"second": {"square": 2 / 3}})
     assert rows(db_url) == rows(sqlite)
 

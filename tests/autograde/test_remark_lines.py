@@ -1,6 +1,7 @@
 """What an instructor reads of a remark; remarks and notes on disk; and which names of functions a note may hold."""
 
 import json
+import typing
 
 import msgspec
 import pytest
@@ -8,27 +9,43 @@ import pytest
 from grader.autograde.fault import Fault
 from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.report import as_json, for_a_human, remark_line
+from grader.autograde.grading.report import as_json, for_a_human, may_change_points, remark_line
 from grader.autograde.grading.score import without_cases
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable
+from grader.autograde.remark import (
+    Ended,
+    Foreign,
+    LeftOut,
+    NoTime,
+    NotImported,
+    OddCell,
+    OtherFiles,
+    OtherName,
+    Remark,
+    Unreadable,
+)
 from grader.checking.verdict import Verdict
 from grader.manifest import Chapter
 from grader.render.rows import noted
 
+KEY = store.Key("submission", "checks", "points", "limits", sandboxed=True)
 LINES = {
     Remark(OddCell("check edited", "f"), "nb"): "nb: the check cell of `f` was edited; the released one was used",
     Remark(Foreign(), "nb"): "nb: nothing of this notebook's exercises was found in it; is it from another assignment?",
     Remark(Unreadable("the file is empty"), "nb"): "nb: the file is empty",
-    Remark(Ended(Fault("timeout", 3, 2.5)), "nb"): "nb, cell 4: stopped after 2.5 s",
-    Remark(Ended(Fault("timeout", 3, 10.0), "f"), "nb"): "nb, the check of f: stopped after 10 s",
+    Remark(Ended(Fault("timeout", 3, 2.5)), "nb"): "nb, cell 4: stopped after 2.5 s of running time",
+    Remark(Ended(Fault("timeout", 3, 10.0), "f"), "nb"): "nb, the check of f: stopped after 10 s of running time",
     Remark(Ended(Fault("died", None)), "nb"): "nb, between cells: the Python process ended",
     Remark(Ended(Fault("memory", 0)), "nb"): "nb, cell 1: stopped, since it needed more memory than it may have",
     Remark(Ended(Fault("malformed", 0)), "nb"): "nb, cell 1: its answer could not be read",
     Remark(Ended(Fault("out of turn", None)), "nb"): "nb, between cells: it claims to run a cell that is not due",
     Remark(Ended(Fault("too much", 0, 64_000_000)), "nb"): "nb, cell 1: gave more than 64,000,000 bytes of results",
     Remark(LeftOut("a.csv", 4_050_000)): "a.csv (4.0 MB) was not laid beside the notebooks: too large or too many",
+    Remark(NoTime("'noon'")): "its timestamp.txt holds no time but 'noon', so it counts as in time",
     Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded in its place",
     Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded in its place",
+    Remark(NotImported(1, "jax", "no such"), "nb"): "nb, cell 2: `jax` could not be imported (no such); the lines that "
+    "need it were left out",
+    Remark(OtherFiles("b", ("a", "c")), "nb"): "nb: b was graded, in which most is written; not graded: a, c",
 }
 
 
@@ -39,13 +56,58 @@ def test_what_an_instructor_reads(remark, line):
 
 def test_lines_are_what_is_printed_and_what_programs_read():
     graded = Graded("ada", remarks=tuple(LINES))
-    assert for_a_human([graded])[1:] == [f"  ada: {line}" for line in LINES.values()]
+    assert sorted(for_a_human([graded])[1:]) == sorted(f"  ada: {line}" for line in LINES.values())
     tree = json.loads(as_json(Chapter("ch", "C", ()), [graded], sandboxed=True))
     assert tree["students"][0]["remarks"] == list(LINES.values())
 
 
+def test_what_matters_most_comes_first():
+    edited, again = Remark(OddCell("check edited", "f"), "nb"), Remark(OddCell("defined again", "f"), "nb")
+    unreadable = Remark(Unreadable("the file is empty"), "nb")
+    results = [
+        Graded("ada", remarks=(edited, again)),
+        Graded("bo", remarks=(unreadable,)),
+        Graded("cy", fault="it fell"),
+    ]
+    assert for_a_human(results)[1:] == [
+        "  bo: nb: the file is empty",
+        "  cy: it fell",
+        f"  ada: {remark_line(again)}",
+        f"  ada: {remark_line(edited)}",
+    ]
+    assert for_a_human([Graded("ada")]) == []
+
+
+def test_every_kind_of_remark_has_its_place():
+    kinds = [*typing.get_args(typing.get_type_hints(OddCell)["kind"])]
+    assert {kind for kind in kinds if not may_change_points(OddCell(kind, "f"))} == {
+        "check edited",
+        "check missing",
+        "check above",
+        "stub left",
+    }
+    assert all(may_change_points(remark.what) for remark in LINES if not isinstance(remark.what, OddCell))
+
+
+def test_what_is_said_of_many_is_said_once():
+    edited, again = Remark(OddCell("check edited", "f"), "nb"), Remark(OddCell("defined again", "f"), "nb")
+    names = [f"s{number}" for number in range(12)]
+    results = [Graded(name, remarks=(edited, again, again) if name in ("s3", "s7") else (edited,)) for name in names]
+    assert for_a_human(results)[1:] == [
+        f"  s3 (2 times), s7 (2 times): {remark_line(again)}",
+        f"  s0, s1, s2, s3, s4 and 7 more: {remark_line(edited)}",
+    ]
+    tree = json.loads(as_json(Chapter("ch", "C", ()), results, sandboxed=True))
+    assert [len(student["remarks"]) for student in tree["students"]] == [
+        3 if name in ("s3", "s7") else 1 for name in names
+    ]
+    assert for_a_human([Graded(name, remarks=(again,)) for name in names])[1:] == [
+        f"  {', '.join(names)}: {remark_line(again)}"  # who has to be looked at is named
+    ]
+
+
 def test_remarks_come_back_from_disk(tmp_path):
-    stored = store.Stored("key", Graded("ada", remarks=tuple(LINES)))
+    stored = store.Stored(KEY, Graded("ada", remarks=tuple(LINES)))
     store.write(tmp_path, "ch", stored)
     assert store.read(tmp_path, "ch", "ada") == stored
     assert list(map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)) == list(LINES.values())
@@ -55,7 +117,7 @@ def test_remarks_come_back_from_disk(tmp_path):
     "remarks", [["nb: the file is empty"], [{"what": {"type": "Told"}}], [{"what": {"type": "OddCell", "kind": "x"}}]]
 )
 def test_remarks_of_another_version_are_as_good_as_none(tmp_path, remarks):
-    store.write(tmp_path, "ch", store.Stored("key", Graded("ada")))
+    store.write(tmp_path, "ch", store.Stored(KEY, Graded("ada")))
     path = tmp_path / "results/ch/ada/result.json"
     tree = json.loads(path.read_text())
     tree["graded"]["remarks"] = remarks

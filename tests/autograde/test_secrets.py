@@ -41,7 +41,7 @@ def test_no_expected_value_is_sent(session, request_of_the_chapter):
     request = request_bytes(request_of_the_chapter)
     for name, checks in session.hidden.items():
         exam = request_of_the_chapter.exams[name]
-        sent = part_bytes(Part(exam.driver, exam.hidden, 5.0, True))
+        sent = part_bytes(Part(exam.driver, exam.hidden, True))
         inputs = [array for case in checks.cases for array in arrays(dict(case.inputs))]
         outputs = [array for o in checks.expected for array in arrays(o.result)]
         mistakes = [a for vs in checks.misconceptions.values() for v in vs for o in v for a in arrays(o.result)]
@@ -61,7 +61,7 @@ def test_no_misconception_and_no_seed_is_sent(session, request_of_the_chapter):
     seed = (session.term / "hidden" / "seed").read_text()
     for sent in (
         request_bytes(request_of_the_chapter),
-        *(part_bytes(Part(e.driver, e.public + e.hidden, 5.0, True)) for e in request_of_the_chapter.exams.values()),
+        *(part_bytes(Part(e.driver, e.public + e.hidden, True)) for e in request_of_the_chapter.exams.values()),
     ):
         assert seed.encode() not in sent
         assert struct.pack(">Q", int(seed)) not in sent
@@ -78,7 +78,9 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
         "['grader', 'grader.autograde', 'grader.autograde.inside', 'grader.autograde.inside.child', "
-        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.autograde.inside.zygote', "
+        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.autograde.inside.statements', "
+        "'grader.autograde.inside.usage', "
+        "'grader.autograde.inside.zygote', "
         "'grader.checking', 'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', "
         "'grader.checking.fixtures', 'grader.checking.modules', 'grader.checking.numbers', "
         "'grader.checking.observing', 'grader.codec']\n"

@@ -14,8 +14,8 @@ from grader.autograde.grading import store
 from grader.autograde.grading.chapter import autograde, submissions
 from grader.autograde.grading.grade import grade
 from grader.autograde.grading.pool import here
+from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.report import remark_line
-from grader.autograde.grading.session import AutogradeError
 from grader.autograde.running.processes import WorkerError
 from grader.autograde.running.unsandboxed import Plain
 from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
@@ -116,9 +116,11 @@ def test_a_file_whose_name_is_no_text(session, tmp_path, right):
     (tmp_path / os.fsdecode(b"\xfcbung\x1b.ipynb")).write_text(json.dumps(right))
     graded = grade(session, Plain(), "ada", tmp_path)
     assert graded.earned == 4
-    store.write(tmp_path, "ch", store.Stored("key", graded))
+    store.write(tmp_path, "ch", store.Stored(store.Key("", "", "", "", sandboxed=True), graded))
     (remark,) = map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)
     assert remark == "there is no file recurrence.ipynb; \ufffdbung\ufffd.ipynb was graded in its place"
+    for path in tmp_path.glob("*.ipynb"):
+        path.write_text("{}")
     (tmp_path / "another.ipynb").write_text("{}")
     (remark,) = map(remark_line, grade(session, Plain(), "ada", tmp_path).remarks)
     assert remark.endswith("there is no file recurrence.ipynb (there are: another.ipynb, \ufffdbung\ufffd.ipynb)")
@@ -342,14 +344,21 @@ def test_no_submissions(session, tmp_path):
     assert text.endswith(f"Put each student's notebooks into {tmp_path}/submitted/STUDENT/ch01_vanilla_rnn/.")
 
 
-NAMES = ["ada lovelace", 'o\'hara "bob"', "Łukasz Żółw", "学生", "100%_+{x}", "a&b;c", "-f", "line\nbreak"]
+NAMES = ["ada lovelace", "o'hara (bob)", "Łukasz Żółw", "学生", "100%_+{x}", "a&b;c", "-f", "نیم‌فاصله"]
+UNFIT = {
+    "line\nbreak": "line?break",
+    'o"hara': 'o"hara',
+    "<img src=x>": "<img src=x>",
+    "a\\b": "a\\b",
+    "\x1b[2J": "?[2J",
+}
 
 
 @pytest.fixture(scope="module")
 def odd_class(tmp_path_factory, small_course, right):
     """A class with odd names, of whom one hands in what makes the grader itself fail."""
     term = tmp_path_factory.mktemp("odd class")
-    for name in [*NAMES, "faulty", "unlucky"]:
+    for name in [*NAMES, *UNFIT, "faulty", "unlucky"]:
         folder = term / "submitted" / name / "ch01_vanilla_rnn"
         folder.mkdir(parents=True)
         (folder / "recurrence.ipynb").write_text(json.dumps(right))
@@ -381,7 +390,7 @@ def odd_class(tmp_path_factory, small_course, right):
 
 def test_odd_names_are_graded_like_others(odd_class):
     term, results = odd_class
-    assert set(results) == {*NAMES, "faulty", "unlucky", "latin-?"}
+    assert set(results) == {*NAMES, *UNFIT.values(), "faulty", "unlucky", "latin-?"}
     assert {name: results[name].earned for name in NAMES} == dict.fromkeys(NAMES, 4)
     with open_gradebook(gradebook_url(term)) as gradebook:
         scores = {s.student_id: s.score for s in gradebook.assignment_submissions("ch01_vanilla_rnn")}
@@ -396,5 +405,7 @@ def test_a_fault_of_the_grader_costs_nobody_points(odd_class):
     term, results = odd_class
     assert results["faulty"].fault == "no process for student code could be started: out of memory"
     assert results["unlucky"].fault.startswith("the grader failed: ZeroDivisionError: a bug (test_submissions.py:")
-    assert results["latin-?"].fault.startswith("the folder's name is not UTF-8")
+    assert results["latin-?"].fault == "the folder's name is not UTF-8; rename the folder"
+    assert results["line?break"].fault == r"the folder's name holds '\n', which nbgrader cannot show; rename the folder"
+    assert all(results[name].fault.endswith("which nbgrader cannot show; rename the folder") for name in UNFIT.values())
     assert {path.name for path in (term / "autograded").iterdir()} == set(NAMES)

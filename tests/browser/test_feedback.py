@@ -55,10 +55,10 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     )
     del public["writing"]["generate"]
     remarks = (Remark(OddCell("check edited", "rnn_step"), "recurrence"), Remark(LeftOut(WORDY, 4_100_000)))
-    unanswered = {"capstone": ("why_it_writes",)}
+    unanswered = {"capstone": {"why_it_writes": ""}}
     pages = {
-        "wrong": Graded(WORDY, wrong, public, remarks, unanswered=unanswered, sandboxed=False),
-        "right": Graded("ann", right, unanswered={"capstone": ()}),
+        "wrong": Graded(WORDY, wrong, public, remarks, answers=unanswered, sandboxed=False),
+        "right": Graded("ann", right, answers={"capstone": {"why_it_writes": "digest"}}),
     }
     for name, graded in pages.items():
         (out / f"{name}.html").write_text(feedback_page(manifest, chapter, graded, hints), "utf-8")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 import subprocess
@@ -19,10 +20,12 @@ from grader.author.notebooks import instructor_notebook, student_notebook
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.cells import cell_source, notebook_bytes
 from grader.manifest import Chapter, load_manifest
+from tests.hostile_answers import HOSTILE, PICTURE
 
 pytestmark = pytest.mark.browser
 
 ROOT = Path(__file__).parents[2]
+CODE: dict[str, object] = {"cell_type": "code", "metadata": {}, "outputs": [], "execution_count": None}
 PATIENCE = 30_000  # ms: formgrader's pages ask the server for what they show
 
 
@@ -177,3 +180,43 @@ def test_the_autograde_button_refuses(page: Page, server: str, term: Term) -> No
     expect(told).to_contain_text("nbgrader does not grade this course itself")
     expect(told).to_contain_text("grader autograde CHAPTER")
     assert {path: path.read_bytes() for path in sorted(term.folder.rglob("*")) if path.is_file()} == before
+
+
+def test_nothing_that_a_student_wrote_runs(page: Page, server: str, term: Term) -> None:
+    """Neither in the answer's cell nor beside it; what is harmless is shown."""
+    student, question = "eve", term.chapter.questions[0]
+    notebook = next(n.name for n in term.chapter.notebooks if question in n.questions)
+    fine = "**bold** $a < b$ `code` ![mine](attachment:image.png) ![lost](attachment:lost.png)"
+    term.hand_in(student, set())
+    path = term.folder / "submitted" / student / term.chapter.id / f"{notebook}.ipynb"
+    tree = json.loads(path.read_text("utf-8"))
+    answer = next(cell for cell in tree["cells"] if cell["metadata"].get("nbgrader", {}).get("grade_id") == question.id)
+    answer["source"] = "\n\n".join([fine, *HOSTILE.values()])
+    answer["attachments"] = {"image.png": {"image/png": PICTURE}}
+    for text in HOSTILE.values():
+        for kind in ("markdown", "raw"):
+            tree["cells"].append({"cell_type": kind, "metadata": {}, "source": text})
+        tree["cells"].append({**CODE, "source": f"from IPython.display import HTML\nHTML({text!r})"})
+    path.write_text(json.dumps(tree), "utf-8")
+    term.grade()
+
+    page.add_init_script("window.ran = what => (window.whatRan ??= []).push(what); window.alert = window.ran;")
+    asked: list[str] = []
+    page.on("request", lambda request: asked.append(request.url))
+    page.goto(f"{server}formgrader/manage_students/{student}/{term.chapter.id}")
+    row(page, notebook).locator(".name a").click()
+    shown = page.locator(".nbgrader_cell", has=page.locator(f"#{question.id}"))
+    expect(shown.locator("strong").first).to_have_text("bold")
+    expect(shown.locator("code").first).to_have_text("code")
+    expect(shown).to_contain_text("$a < b$")
+    expect(shown).to_contain_text("[picture missing: lost.png. It is not in the notebook.]")
+    picture = shown.get_by_alt_text("mine")
+    assert picture.evaluate("image => image.decode().then(() => image.naturalWidth)") == 1
+    expect(page.locator("body")).to_contain_text(HOSTILE["script"])  # as text
+    for link in page.locator("a:has-text('click')").all():
+        link.click(force=True, no_wait_after=True)
+    page.wait_for_function("() => globalThis.formgrader?.grades?.loaded")
+    page.wait_for_timeout(500)
+    assert page.evaluate("() => window.whatRan ?? []") == []
+    assert not page.locator(".text_cell_render [onerror], .text_cell_render a[href], iframe[srcdoc]").count()
+    assert not [url for url in asked if "example.org" in url or "path=" in url or url.endswith("/x")]

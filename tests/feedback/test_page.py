@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.autograde.fault import Fault
+from grader.autograde.gradebook.scores import Score
 from grader.autograde.grading.grade import Graded
 from grader.autograde.remark import Ended, LeftOut, OddCell, OtherName, Remark, Unreadable
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
@@ -41,7 +42,7 @@ def graded(*changed, public=(), **more):
     for each in changed:
         verdicts[WHERE[each.id]][each.id] = each
     seen = {notebook: {v.id: v for v in public if WHERE[v.id] == notebook} for notebook in verdicts}
-    return Graded("ann", verdicts, seen, unanswered=more.pop("unanswered", {"capstone": ()}), **more)
+    return Graded("ann", verdicts, seen, answers=more.pop("answers", {"capstone": {"why_it_writes": "digest"}}), **more)
 
 
 def page(*changed, manifest=MANIFEST, **more):
@@ -169,8 +170,41 @@ def test_the_books_page_is_named_and_linked_where_the_manifest_says_where_it_is(
 
 def test_questions_wait_for_a_person_or_were_left_empty():
     assert "Explain why it writeswaits for a person, who reads it and gives the points– of 2" in words(page())
-    assert "Explain why it writesno answer was found0 of 2" in words(page(unanswered={"capstone": ("why_it_writes",)}))
-    assert "They stand in the feedback on each notebook." in words(page())
+    assert "Explain why it writesno answer was found0 of 2" in words(page(answers={"capstone": {"why_it_writes": ""}}))
+    assert "are on this page as far as they were given when it was made." in words(page())
+
+
+def with_scores(*changed, scores, **more):
+    return feedback_page(MANIFEST, CHAPTER, graded(*changed, **more), HINTS, scores)
+
+
+def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
+    scores = {
+        "rnn_forward": Score(manual=1.5, comment="The idea\n\nis <right>."),
+        "rnn_step": Score(extra=0.5),
+        "why_it_writes": Score(manual=1.0, comment="Say why."),
+    }
+    text = with_scores(HIDDEN, public=[OPEN], scores=scores)
+    read = words(text)
+    assert "15 of 15 points from the exercises. The checks gave 13.5; a person changed that." in read
+    assert "1 of 2 points from the questions." in read
+    assert "The whole sequence✗ not right yet; the checks gave 0.5, and a person changed that1.5 of 2" in read
+    assert "One step of the recurrence✓ right; the checks gave 2, and a person changed that2.5 of 2" in read
+    assert "Explain why it writesgraded by a person1 of 2" in read
+    assert "All exercises15 of 15" in read
+    assert "A person's comments The whole sequence The idea is <right>. Explain why it writes Say why." in read
+    assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
+
+
+def test_a_new_answer_keeps_its_points_until_a_person_has_looked():
+    scores = {"why_it_writes": Score(manual=1.0, needs_a_human=True)}
+    read = words(with_scores(scores=scores))
+    assert "Explain why it writesgraded by a person, who will look at it again1 of 2" in read
+
+
+def test_a_gradebook_that_no_person_touched_changes_nothing():
+    scores = {name: Score() for name in WHERE} | {"why_it_writes": Score(needs_a_human=True)}
+    assert with_scores(HIDDEN, public=[OPEN], scores=scores) == page(HIDDEN, public=[OPEN])
 
 
 def test_a_result_without_sandbox_is_stamped():

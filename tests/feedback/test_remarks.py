@@ -1,18 +1,22 @@
 """Every remark that grading makes has words for the student, and none of them accuses."""
 
 import copy
-import json
+import shutil
 import typing
 from pathlib import Path
 
+import nbformat
 import pytest
 
 from grader.autograde.fault import Fault
-from grader.autograde.grading.grade import _ended, _find, _plan
+from grader.autograde.grading.grade import _ended
 from grader.autograde.grading.report import _ODD_CELLS as LINES
 from grader.autograde.inside.frames import Request
-from grader.autograde.remark import OddCell, Remark, Unreadable
-from grader.autograde.running.runner import _Child, _fault, _TooMuchError
+from grader.autograde.remark import OddCell, OtherFiles, Remark, Unreadable
+from grader.autograde.running.conversation import TooMuchError
+from grader.autograde.running.meter import OutOfTimeError
+from grader.autograde.running.runner import _Child, _fault
+from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import MAX_FILE_BYTES, submitted_files
 from grader.autograde.submission.notebook import UnreadableError, plan, read_notebook
 from grader.codec import CodecError
@@ -33,7 +37,10 @@ def of(notebook_name, change):
     change(
         submitted.cells, {c.metadata["nbgrader"]["grade_id"]: c for c in submitted.cells if "nbgrader" in c.metadata}
     )
-    remarks = tuple(Remark(odd, notebook_name) for odd in _plan(read_notebook(path), submitted, notebook).remarks)
+    planned = plan(
+        read_notebook(path), submitted, [e.id for e in notebook.exercises], [q.id for q in notebook.questions]
+    )
+    remarks = tuple(Remark(odd, notebook_name) for odd in planned.remarks)
     assert remarks
     told = for_student(CHAPTER, remarks)
     assert {title for title, _ in told} == {notebook.title}
@@ -59,12 +66,18 @@ def undefined(cells, by_id):
 
 
 def again(cells, by_id):
+    by_id["rnn_step"].source = "def rnn_step(*args):\n    pass"
     cells.append(copy.deepcopy(by_id["rnn_step"]))
     cells[-1].metadata.clear()
     cells[-1].source = "def rnn_step():\n    pass"
 
 
+def left(cells, by_id):
+    cells[1].source += "\n\ndef rnn_step():\n    pass"
+
+
 def twice(cells, by_id):
+    by_id["rnn_step"].source = "def rnn_step():\n    pass"
     cells.insert(cells.index(by_id["rnn_step"]), copy.deepcopy(by_id["rnn_step"]))
 
 
@@ -78,6 +91,7 @@ CHANGES = [
     (above, "Check cells that stood above the cell that defines their function: `rnn_step`."),
     (undefined, "No cell was found that defines: `rnn_forward`. If you wrote it, look whether"),
     (again, "Defined again below its check: `rnn_step`. What stands above the check was graded."),
+    (left, "Released cells that were left beside your own definition: `rnn_step`. Your definition was graded"),
     (twice, "Cells that stand twice: `rnn_step`. Both were run"),
     (foreign, "Nothing of this notebook's exercises was found in the file. Is it from another assignment?"),
 ]
@@ -108,9 +122,23 @@ def test_an_answer_that_is_gone():
 
 def test_an_answer_that_stands_twice():
     def doubled(cells, by_id):
-        cells.append(copy.deepcopy(by_id["why_it_writes"]))
+        by_id["why_it_writes"].source = "Mine."
+        cells.insert(0, copy.deepcopy(by_id["why_it_writes"]))
 
-    assert of("capstone", doubled) == ["Answers that stand twice: `why_it_writes`. The first is the one that is read."]
+    assert of("capstone", doubled) == [
+        "Answers that stand twice: `why_it_writes`. The points stand at the first that is filled in."
+    ]
+
+
+def test_text_beside_an_answer():
+    def beside(cells, by_id):
+        cells.append(nbformat.v4.new_markdown_cell("![Mine.](attachment:a.png)"))
+
+    assert of("capstone", beside) == [
+        "Answers with text in other cells beside their own: `why_it_writes`. A person reads that text too.",
+        "Answers with a picture that is not in the notebook, or is too large (more than 6 MB): `why_it_writes`. "
+        "Nobody can see it. Paste the picture into the cell itself.",
+    ]
 
 
 class Died:
@@ -122,11 +150,11 @@ class Died:
 
 
 ERRORS = [
-    (TimeoutError(), False, "Cell 4 did not end within 5 s and was stopped. The other cells were run without it."),
+    (OutOfTimeError(5), False, "Cell 4 was stopped after 5 s of running time. The other cells were run without it."),
     (EOFError(), True, "Cell 4 needed more memory than a notebook may have and was stopped."),
     (EOFError(), False, "Cell 4 did not end: Python itself ended while it ran."),
     (CodecError(""), False, "Cell 4 could not be run to its end: its answer could not be read."),
-    (_TooMuchError(), False, "Cell 4 could not be run to its end: gave more than 5 bytes of results."),
+    (TooMuchError(), False, "Cell 4 could not be run to its end: gave more than 5 bytes of results."),
 ]
 
 
@@ -134,7 +162,7 @@ ERRORS = [
 def test_cells_that_did_not_end(error, memory, words, monkeypatch):
     monkeypatch.setattr(Died, "used_up_memory", lambda self: self.memory)
     cell = type("Cell", (), {"index": 3, "exercise": None})
-    fault = _fault(error, cell, 5.0, Died(memory))
+    fault = _fault(error, cell, Died(memory))
     planned = type("Plan", (), {"cells": (cell,)})
     ((title, sentence),) = for_student(CHAPTER, (Remark(_ended(fault, planned), "recurrence"),))
     assert title == "The recurrence"
@@ -161,13 +189,26 @@ def test_files(tmp_path):
             "it is too large, or one too many.",
         )
     ]
-    (tmp_path / "final.ipynb").write_text(json.dumps({"cells": []}))
-    _, other = _find(tmp_path, CHAPTER, CHAPTER.notebooks[0])
+    shutil.copy(FOLDER / "recurrence.ipynb", tmp_path / "final.ipynb")
+    (other,) = choose(
+        tmp_path, CHAPTER, {n.name: read_notebook(FOLDER / f"{n.name}.ipynb") for n in CHAPTER.notebooks}
+    )["recurrence"].remarks
     assert for_student(CHAPTER, (Remark(other),)) == [
         (
             "",
             "There is no file recurrence.ipynb, so final.ipynb was graded. "
             "Keep the name of the file that you were given.",
+        )
+    ]
+
+
+def test_several_files():
+    remark = Remark(OtherFiles("final.ipynb", ("a.ipynb", "b.ipynb")), "recurrence")
+    assert for_student(CHAPTER, (remark,)) == [
+        (
+            "The recurrence",
+            "More than one of your files is this notebook: final.ipynb was graded, since most is written in it. "
+            "Not graded: a.ipynb, b.ipynb. Hand in one file for each notebook.",
         )
     ]
 

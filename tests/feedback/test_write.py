@@ -10,7 +10,8 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import cli
-from grader.autograde.gradebook import gradebook_url
+from grader.author.notebooks import student_notebooks
+from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
 from grader.autograde.grading import pool, store
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.grade import Graded
@@ -102,6 +103,13 @@ def test_an_unknown_chapter(feedback, term):
     assert "There is no chapter 'ch01_vanila_rnn'. Near it: ch01_vanilla_rnn" in error
 
 
+def test_a_name_that_breaks_lines_is_told_in_one(feedback, term):
+    hand_in(term, "line\nbreak")
+    status, output, error = feedback(CHAPTER.id, "--term", term)
+    assert (status, output.count("\n")) == (3, 1)
+    assert r"For 1 of them: not graded yet, so no page: 'line\nbreak'." in error
+
+
 def test_who_is_not_graded_yet(feedback, term):
     hand_in(term, "carl")
     status, _, error = feedback(CHAPTER.id, "--term", term, "--student", "carl")
@@ -123,6 +131,24 @@ def test_a_result_that_cannot_be_read(feedback, term, content):
     status, _, error = feedback(CHAPTER.id, "--term", term, "--student", "ann")
     assert status == 1
     assert f"No result of {CHAPTER.id} in {term} can be read. Run  grader autograde" in error
+
+
+@pytest.mark.parametrize("where", ["the term's own", "elsewhere"])
+def test_what_a_person_gave_is_on_the_page(feedback, term, tmp_path, where):
+    url = gradebook_url(term if where == "the term's own" else tmp_path / "elsewhere")
+    register(url, CHAPTER, student_notebooks(ROOT, MANIFEST, CHAPTER))
+    with open_writer(url, CHAPTER.id) as writer:
+        writer.record("ann", {})
+    with open_gradebook(url) as gradebook:
+        gradebook.find_grade("rnn_step-check", "recurrence", CHAPTER.id, "ann").manual_score = 1.25
+        gradebook.find_comment("rnn_step", "recurrence", CHAPTER.id, "ann").manual_comment = "See me."
+        gradebook.db.commit()
+    more = [] if where == "the term's own" else ["--db-url", url]
+    assert feedback(CHAPTER.id, "--term", term, *more)[0] == 0
+    text = page_path(term, "ann", CHAPTER.id).read_text("utf-8")
+    assert text.count("14.25 of 15") == 2
+    assert "See me." in text
+    assert page_path(term, ODD, CHAPTER.id).read_text("utf-8").count("15 of 15") == 2
 
 
 def test_a_submission_that_has_changed_since(feedback, term):
@@ -163,9 +189,10 @@ def test_nbgraders_own_feedback_stands_beside_it(tmp_path):
     """Whichever comes first, and again with --force, which deletes nbgrader's folder."""
     term = tmp_path / "term"
     hand_in(term, "ann")
-    (graded,) = autograde(ROOT, term, CHAPTER.id, pool.here, db_url=gradebook_url(term))
-    assert graded.fault == ""
-    write_feedback(ROOT, term, CHAPTER.id)
+    hand_in(term, "line\nbreak")  # nbgrader ends where it finds such a folder among the autograded ones
+    ann, other = autograde(ROOT, term, CHAPTER.id, pool.here, db_url=gradebook_url(term))
+    assert (ann.fault, bool(other.fault)) == ("", True)
+    assert write_feedback(ROOT, term, CHAPTER.id).ungraded == ["line\nbreak"]
     ours = page_path(term, "ann", CHAPTER.id)
     content = ours.read_bytes()
     theirs = {term / "feedback" / "ann" / CHAPTER.id / f"{n.name}.html" for n in CHAPTER.notebooks}

@@ -20,6 +20,8 @@ from grader.autograde.gradebook.database import (
     shown,
 )
 from grader.autograde.gradebook.registration import register
+from grader.autograde.gradebook.roster import roster
+from grader.autograde.gradebook.scores import read_scores
 from grader.autograde.gradebook.writer import Writer, open_writer
 from grader.autograde.imports import nbgrader_tables
 
@@ -29,7 +31,9 @@ __all__ = [
     "gradebook_url",
     "open_gradebook",
     "open_writer",
+    "read_scores",
     "register",
+    "roster",
     "shown",
 ]
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
+from grader.autograde.gradebook.answers import answers_table, make_answers
 from grader.autograde.gradebook.database import GradebookError, explained, open_engine, transaction
 from grader.autograde.imports import nbgrader_tables
 from grader.cells import check_id
@@ -32,6 +33,8 @@ Scores = Mapping[str, Mapping[str, float]]
 def open_writer(db_url: str, chapter_id: str) -> Iterator[Writer]:
     """Write many submissions of one chapter, which is registered. Raises GradebookError."""
     with open_engine(db_url) as engine:
+        with explained(db_url):
+            make_answers(engine)
         yield Writer(engine, chapter_id)
 
 
@@ -52,19 +55,20 @@ class Writer:
         *,
         timestamp: datetime | None = None,
         comments: Mapping[str, Mapping[str, str]] | None = None,
-        unanswered: Mapping[str, Collection[str]] | None = None,
+        answers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
         """Write one submission's scores in one transaction; what a human wrote stays.
 
         `scores` are points by notebook and exercise; an exercise without one gets 0. `timestamp` (UTC where it
         has no zone) is when it was submitted. `comments`, by notebook and exercise, stand in the feedback unless
-        a human wrote one there. An exercise whose points changed under a human's score is marked for another
-        look; so is every question that only humans grade, where the timestamp is a new one; a question in
-        `unanswered` (by notebook) gets 0 and needs no look. Raises GradebookError, and then writes nothing.
+        a human wrote one there. `answers`, by notebook and question, are digests of the answers that only humans
+        grade; a question without one, or with an empty one, has no answer and gets 0. An exercise whose points
+        changed under a human's score is marked for another look, and so is a question whose answer is another one
+        than was recorded last. Raises GradebookError, and then writes nothing.
         """
         _check_student(student_id)
         earned = self._checked(student_id, scores)
-        given = _Given(student_id, _utc(timestamp), earned, comments or {}, unanswered or {})
+        given = _Given(student_id, _utc(timestamp), earned, comments or {}, answers or {})
         with explained(str(self._engine.url)):
             self._persist(lambda connection: self._write(connection, given))
 
@@ -142,22 +146,23 @@ class Writer:
         if found.student is None:
             connection.execute(sql.new_student, {"id": given.student_id})
         if found.id is None:
-            submission, old, is_new = uuid4().hex, _Old(), True
+            submission, old = uuid4().hex, _Old()
             row = {"id": submission, "assignment_id": self._assignment, "student_id": given.student_id}
             connection.execute(sql.new_submission, {**row, "timestamp": given.timestamp})
         else:
-            submission, is_new = found.id, found.timestamp != given.timestamp
-            old = self._read_old(connection, submission)
-            if is_new:
+            submission, old = found.id, self._read_old(connection, found.id)
+            if found.timestamp != given.timestamp:
                 connection.execute(sql.set_timestamp, {"row": submission, "timestamp": given.timestamp})
         for notebook in self._notebooks:
-            self._mirror(changes, notebook, given, old, submission, is_new)
+            self._mirror(changes, notebook, given, old, submission)
         for statement, rows in (
             (sql.new_notebook, changes.new_notebooks),
             (sql.new_grade, changes.new_grades),
             (sql.set_grade, changes.grades),
             (sql.new_comment, changes.new_comments),
             (sql.set_comment, changes.comments),
+            (sql.new_answer, changes.new_answers),
+            (sql.set_answer, changes.answers),
         ):
             if rows:
                 connection.execute(statement, rows)
@@ -166,29 +171,33 @@ class Writer:
         old, of = _Old(), {"submission": submission}
         old.notebooks = {row.notebook_id: row.id for row in connection.execute(self._sql.notebooks, of)}
         old.grades = {(row.notebook_id, row.cell_id): row for row in connection.execute(self._sql.grades, of)}
+        old.answers = {row.grade_id: row.digest for row in connection.execute(self._sql.answers, of)}
         old.comments = {(row.notebook_id, row.cell_id): row for row in connection.execute(self._sql.comments, of)}
         return old
 
-    def _mirror(
-        self, changes: _Changes, notebook: _Notebook, given: _Given, old: _Old, submission: str, is_new: bool
-    ) -> None:
+    def _mirror(self, changes: _Changes, notebook: _Notebook, given: _Given, old: _Old, submission: str) -> None:
         of = old.notebooks.get(notebook.id)
         if of is None:
             of = uuid4().hex
             changes.new_notebooks.append({"id": of, "notebook_id": notebook.id, "assignment_id": submission})
-        unanswered = given.unanswered.get(notebook.name, ())
+        answers = given.answers.get(notebook.name, {})
         for cell in notebook.graded:
             grade = old.grades.get((of, cell.id))
             was = _UNGRADED if grade is None else _Grade(grade.auto_score, grade.manual_score, grade.needs_manual_grade)
+            id_ = uuid4().hex if grade is None else grade.id
             if cell.exercise:
                 now = _check_grade(was, given.earned[cell.id])
             else:
-                now = _question_grade(was, cell.name in unanswered, is_new or grade is None)
+                answer, recorded = answers.get(cell.name, ""), old.answers.get(id_)
+                now = _question_grade(was, answer, recorded)
+                if answer != recorded:
+                    changed = changes.new_answers if recorded is None else changes.answers
+                    changed.append({"grade": id_, "digest": answer})
             values = {"auto_score": now.auto, "needs_manual_grade": now.needs_a_human}
             if grade is None:
-                changes.new_grades.append({"id": uuid4().hex, "cell_id": cell.id, "notebook_id": of, **values})
+                changes.new_grades.append({"id": id_, "cell_id": cell.id, "notebook_id": of, **values})
             elif now != was:
-                changes.grades.append({"row": grade.id, **values})
+                changes.grades.append({"row": id_, **values})
         comments = given.comments.get(notebook.name, {})
         for cell in notebook.commented:
             text = _storable(comments.get(cell.name))
@@ -218,11 +227,10 @@ def _check_grade(was: _Grade, earned: float) -> _Grade:
     return _Grade(earned, was.manual, changed)
 
 
-def _question_grade(was: _Grade, unanswered: bool, is_new: bool) -> _Grade:
+def _question_grade(was: _Grade, answer: str, recorded: str | None) -> _Grade:
     """A human reads each new answer; none at all is 0, and read only where an older one was given points."""
-    if unanswered:
-        return _Grade(0.0, was.manual, was.manual is not None and (was.needs_a_human or is_new))
-    return _Grade(None, was.manual, True) if is_new else was
+    changed = was.needs_a_human or answer != recorded
+    return _Grade(None, was.manual, changed) if answer else _Grade(0.0, was.manual, changed and was.manual is not None)
 
 
 # --- values -----------------------------------------------------------------------------------------------
@@ -260,7 +268,7 @@ class _Given:
     timestamp: datetime | None
     earned: Mapping[str, float]
     comments: Mapping[str, Mapping[str, str]]
-    unanswered: Mapping[str, Collection[str]]
+    answers: Mapping[str, Mapping[str, str]]
 
 
 @dataclass
@@ -270,6 +278,7 @@ class _Old:
     notebooks: dict[str, str] = field(default_factory=dict)
     grades: dict[tuple[str, str], Any] = field(default_factory=dict)
     comments: dict[tuple[str, str], Any] = field(default_factory=dict)
+    answers: dict[str, str] = field(default_factory=dict)
 
 
 @dataclass
@@ -277,8 +286,10 @@ class _Changes:
     new_notebooks: list[Row] = field(default_factory=list)
     new_grades: list[Row] = field(default_factory=list)
     new_comments: list[Row] = field(default_factory=list)
+    new_answers: list[Row] = field(default_factory=list)
     grades: list[Row] = field(default_factory=list)
     comments: list[Row] = field(default_factory=list)
+    answers: list[Row] = field(default_factory=list)
 
 
 class _Statements:
@@ -303,6 +314,8 @@ class _Statements:
         ours = select(notebook.c.id).where(notebook.c.assignment_id == bindparam("submission"))
         # A human's score may not change between being read and what follows from it (SQLite locks all there is)
         self.grades = select(grade).where(grade.c.notebook_id.in_(ours)).with_for_update()
+        answer, of_grade = answers_table(), grade.c.notebook_id.in_(ours)
+        self.answers = select(answer).where(answer.c.grade_id.in_(select(grade.c.id).where(of_grade)))
         self.comments = select(comment).where(comment.c.notebook_id.in_(ours))
         self.new_student, self.new_submission, self.new_notebook = (
             student.insert(),
@@ -313,6 +326,8 @@ class _Statements:
         self.set_timestamp = submission.update().where(submission.c.id == bindparam("row"))
         self.set_grade = grade.update().where(grade.c.id == bindparam("row"))
         self.set_comment = comment.update().where(comment.c.id == bindparam("row"))
+        self.new_answer = answer.insert().values(grade_id=bindparam("grade"))
+        self.set_answer = answer.update().where(answer.c.grade_id == bindparam("grade"))
 
 
 def _utc(time: datetime | None) -> datetime | None:

@@ -3,33 +3,41 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Collection, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
 
 from grader.autograde.gradebook import GradebookError, open_writer, register
+from grader.autograde.gradebook.late import open_penalties
 from grader.autograde.gradebook.writer import Writer
 from grader.autograde.grading import store
-from grader.autograde.grading.grade import Graded, handed_in_at
+from grader.autograde.grading.changes import Log
+from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.pool import Done, Execute, Job, Task
-from grader.autograde.grading.session import AutogradeError, Session, open_session
-from grader.autograde.submission.files import handed_in
+from grader.autograde.grading.preflight import stray_lines
+from grader.autograde.grading.release import AutogradeError
+from grader.autograde.grading.session import Session, open_session
+from grader.autograde.grading.store import Change
+from grader.autograde.remark import NoTime, Remark
+from grader.autograde.submission.folders import HandedIn, handed_in
+from grader.autograde.submission.timestamp import TimestampError, handed_in_at
 from grader.manifest import Chapter, load_manifest
 
 
-def submissions(term: Path, chapter: Chapter) -> dict[str, Path]:
-    """The students' folders of this chapter, by student. Raises AutogradeError where there is none."""
-    found = handed_in(term, chapter.id)
-    if not found:
+def submissions(term: Path, chapter: Chapter) -> HandedIn:
+    """What was handed in of this chapter. Raises AutogradeError where nothing was that could be graded."""
+    found = handed_in(term, chapter)
+    if not found.folders:
         folder = term / "submitted"
         others = sorted({path.name for path in folder.glob("*/*") if path.is_dir()})
         also = f" There are submissions of {', '.join(others)}." if others else ""
+        lines = "".join(f"\n  {line}" for line in stray_lines(chapter, found.strays))
         raise AutogradeError(
             f"No submissions of {chapter.id} in {folder}.{also} "
-            f"Put each student's notebooks into {folder}/STUDENT/{chapter.id}/."
+            f"Put each student's notebooks into {folder}/STUDENT/{chapter.id}/.{lines}"
         )
     return found
 
@@ -46,12 +54,15 @@ def chosen(
 
     Raises AutogradeError for a student who has handed in nothing.
     """
-    folders = submissions(term, chapter)
+    found = submissions(term, chapter)
+    folders = found.folders
     names = list(folders) if students is None else list(students)
     strange = [name for name in names if name not in folders]
     if strange:
+        odd = [stray for stray in found.strays if stray.student in strange]
+        lines = "".join(f"\n  {line}" for line in stray_lines(chapter, odd))
         raise AutogradeError(
-            f"No submission of {chapter.id} by {', '.join(map(repr, strange))} in {term / 'submitted'}."
+            f"No submission of {chapter.id} by {', '.join(map(repr, strange))} in {term / 'submitted'}.{lines}"
         )
     if only_failed:
         names = [name for name in names if _failed(term, chapter, name)]
@@ -75,13 +86,14 @@ def autograde(
     sandboxed: bool = True,
     announce: Callable[[int], None] = lambda _: None,
     on_graded: Callable[[Done], None] = lambda _: None,
+    on_change: Callable[[Change], None] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
 ) -> list[Graded]:
     """Grade submissions of a chapter, these `tasks` or all; return the results by student.
 
     `execute` is one of `pool`'s. `db_url` is the gradebook's, or None to write none. `announce` is told how many there
-    are, `on_graded` each result as it is written; once `stopping` says so no more are begun. Raises UnknownIdError,
-    AutogradeError, HiddenError, GradebookError, SandboxError.
+    are, `on_graded` each result as it is written, `on_change` each change of a student's points; once `stopping` says
+    so no more are begun. Raises UnknownIdError, AutogradeError, HiddenError, GradebookError, SandboxError.
     """
     if tasks is None:
         tasks = chosen(term, load_manifest(root / "course.toml").chapter(chapter_id))
@@ -89,17 +101,29 @@ def autograde(
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
     results = []
-    with _recorder(db_url, session) as record, closing(execute(job, session.state, tasks)) as all_done:
+    log = Log(term, chapter_id)
+    for task in tasks:  # what a run that was killed had no time to tell
+        _tell(log, before.change if (before := store.read(term, chapter_id, task.student)) else None, on_change)
+    folders = {task.student: task.folder for task in tasks}
+    with _recorder(db_url, session, folders) as record, closing(execute(job, session.state, tasks)) as all_done:
         for done in all_done:
             results.append(record(done))
+            _tell(log, done.change, on_change)
             on_graded(done)
             if stopping():
                 break
     return sorted(results, key=lambda graded: graded.student)
 
 
+def _tell(log: Log, change: Change | None, on_change: Callable[[Change], None]) -> None:
+    """Log a change and tell it, once. Where it cannot be written the next run does both."""
+    with suppress(OSError):
+        if change is not None and log.add(change):
+            on_change(change)
+
+
 @contextmanager
-def _recorder(db_url: str | None, session: Session) -> Iterator[Callable[[Done], Graded]]:
+def _recorder(db_url: str | None, session: Session, folders: Mapping[str, Path]) -> Iterator[Callable[[Done], Graded]]:
     """Gives a function that writes a result into the gradebook; what cannot be written becomes that result's fault."""
     if db_url is None:
         yield lambda done: done.graded
@@ -109,20 +133,27 @@ def _recorder(db_url: str | None, session: Session) -> Iterator[Callable[[Done],
         registered = aside.submit(register, db_url, session.chapter, session.released)
 
         @cache
-        def opened() -> Writer:
+        def opened() -> tuple[Writer, Callable[[str], None]]:
             registered.result()
-            return open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
+            writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
+            penalties = open_penalties(db_url, session.chapter.id, session.root)
+            return writer, open_until_the_end.enter_context(penalties)
 
         def record(done: Done) -> Graded:
             graded = done.graded
             if graded.fault:
                 return graded
-            writer = opened()
+            writer, assign_penalties = opened()
             started = time.perf_counter()
             scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
-            when = handed_in_at(session.term / "submitted" / graded.student / session.chapter.id)
+            when = None
             try:
-                writer.record(graded.student, scores, timestamp=when, unanswered=graded.unanswered)
+                when = handed_in_at(folders[graded.student])
+            except TimestampError as error:
+                graded = replace(graded, remarks=(*graded.remarks, Remark(NoTime(str(error)))))
+            try:
+                writer.record(graded.student, scores, timestamp=when, answers=graded.answers)
+                assign_penalties(graded.student)
             except GradebookError as error:
                 return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
             return replace(graded, seconds=graded.seconds | {"gradebook": time.perf_counter() - started})

@@ -8,11 +8,11 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from datetime import datetime
 from pathlib import Path
 from typing import Any
 
 from grader.autograde.fault import Fault
+from grader.autograde.grading.missing import not_imported
 from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
@@ -22,18 +22,19 @@ from grader.autograde.grading.score import (
     without_cases,
 )
 from grader.autograde.grading.session import Session
-from grader.autograde.remark import Ended, OtherName, Remark, Unreadable, absence
+from grader.autograde.remark import Ended, OtherFiles, Remark, Unreadable
+from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.runner import run_submission
+from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
-from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids, plan, read_notebook
+from grader.autograde.submission.names import legible, unfit
+from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
-from grader.codec import writable
 from grader.files import write_whole
-from grader.manifest import Chapter, Notebook
-from grader.render.rows import harmless
+from grader.manifest import Notebook
 
 ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
 
@@ -43,8 +44,9 @@ class Graded:
     """One submission: what each notebook's exercises earned, and what a human should look at.
 
     `verdicts`, by notebook and exercise, are of the hidden cases and show none of them; `public` are those of the
-    public cases, for exercises that are not right. `seconds` is how long each part of the work took. `fault` is set
-    where the grader itself failed: nothing was written then, and nobody's points are touched.
+    public cases, for exercises that are not right. `answers`, by notebook and question, are digests of what a human
+    is to read, empty where there is no answer. `seconds` is how long each part of the work took. `fault` is set where
+    the grader itself failed: nothing was written then, and nobody's points are touched.
     """
 
     student: str
@@ -53,12 +55,18 @@ class Graded:
     remarks: tuple[Remark, ...] = ()
     seconds: dict[str, float] = field(default_factory=dict)
     fault: str = ""
-    unanswered: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    answers: dict[str, dict[str, str]] = field(default_factory=dict)
     sandboxed: bool = True
 
     @property
     def earned(self) -> float:
         return sum(verdict.earned for verdict in self.by_exercise.values())
+
+    def earned_for(self, item: str) -> float | None:
+        """What the autograder gave for an exercise or a question; None where that is for a human to say."""
+        verdict = self.by_exercise.get(item)
+        answers = {question: answer for its in self.answers.values() for question, answer in its.items()}
+        return verdict.earned if verdict is not None else 0.0 if answers.get(item) == "" else None
 
     @property
     def by_exercise(self) -> dict[str, Verdict]:
@@ -68,16 +76,16 @@ class Graded:
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
     """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
-    if (legible := writable(student)) != student:
-        return Graded(legible, fault="the folder's name is not UTF-8, and no gradebook can hold it; rename the folder")
+    if reason := unfit(student):
+        return Graded(legible(student), fault=reason)
     try:
         attempt = 0
         while True:
             attempt += 1
             try:
                 return replace(grade(session, starter, student, folder), sandboxed=sandboxed)
-            except WorkerError:
-                if attempt == ATTEMPTS:
+            except WorkerError as error:
+                if attempt == ATTEMPTS or isinstance(error, StarvedError):
                     raise
     except WorkerError as error:
         return Graded(student, fault=str(error))
@@ -93,32 +101,34 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     """Grade one student's folder and write its autograded notebooks. Raises WorkerError."""
     verdicts: dict[str, dict[str, Verdict]] = {}
     public: dict[str, dict[str, Verdict]] = {}
-    unanswered: dict[str, tuple[str, ...]] = {}
+    answers: dict[str, dict[str, str]] = {}
     clock = _Clock()
     with clock("read"):
         files, left_out = submitted_files(folder, session.files)
+        choices = choose(folder, session.chapter, session.released)
+    files |= {f"{name}.ipynb": files[each.file] for name, each in choices.items() if each.file in files}
     remarks = [Remark(each) for each in left_out]
     for notebook in session.chapter.notebooks:
         name = notebook.name
-        try:
-            with clock("read"):
-                path, other = _find(folder, session.chapter, notebook)
-                remarks += [Remark(other)] if other is not None else []
-                planned = _plan(session.released[name], read_notebook(path), notebook)
-        except UnreadableError as error:
-            remarks.append(Remark(Unreadable(str(error)), name))
-            unanswered[name] = tuple(question.id for question in notebook.questions)
-            verdicts[name] = lost = _all_lost(session, notebook, str(error))
+        chosen = choices[name]
+        remarks += [Remark(each, name if isinstance(each, OtherFiles) else "") for each in chosen.remarks]
+        planned = chosen.plan
+        if isinstance(planned, UnreadableError):
+            reason = str(planned)
+            remarks.append(Remark(Unreadable(reason), name))
+            answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
+            verdicts[name] = lost = _all_lost(session, notebook, reason)
             public[name] = {}
-            _write(session, student, notebook, _explained(session.released[name], lost, str(error)))
+            _write(session, student, notebook, _explained(session.released[name], lost, reason))
             continue
         remarks += [Remark(odd, name) for odd in planned.remarks]
-        unanswered[name] = planned.unanswered
+        answers[name] = planned.answers
         with clock("run"):
             request = request_for(planned, session.exams, session.limits, files | session.files)
             outcome = run_submission(request, starter)
         clock.add("fork", outcome.fork_seconds)
         clock.add("run", -outcome.fork_seconds)
+        remarks += [Remark(each, name) for each in not_imported(outcome)]
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, planned, outcome)
@@ -126,7 +136,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             public[name] = public_verdicts(session.manifest, session.public, session.texts, outcome, full)
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
-    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, unanswered=unanswered)
+    return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)
 
 
 class _Clock:
@@ -145,22 +155,6 @@ class _Clock:
 
     def add(self, part: str, seconds: float) -> None:
         self.seconds[part] = self.seconds.get(part, 0.0) + seconds
-
-
-def _plan(released: Any, submitted: Any, notebook: Notebook) -> Plan:
-    return plan(released, submitted, [e.id for e in notebook.exercises], [q.id for q in notebook.questions])
-
-
-def _find(folder: Path, chapter: Chapter, notebook: Notebook) -> tuple[Path, OtherName | None]:
-    """The submitted file of this notebook; where it is alone under another name, that one. Raises UnreadableError."""
-    path = folder / f"{notebook.name}.ipynb"
-    if path.is_file():
-        return path, None
-    others = sorted(other for other in folder.glob("*.ipynb") if other.is_file())
-    if len(others) == 1 and others[0].stem not in {n.name for n in chapter.notebooks}:
-        return others[0], OtherName(path.name, path.is_dir(), harmless(others[0].name))
-    names = ", ".join(harmless(other.name) for other in others)
-    raise UnreadableError(absence(path.name, path.is_dir()) + (f" (there are: {names})" if names else ""))
 
 
 def _ended(fault: Fault, planned: Plan) -> Ended:
@@ -193,14 +187,3 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
     path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
     write_whole(path, notebook_bytes(content))
-
-
-def handed_in_at(folder: Path) -> datetime | None:
-    """When it was handed in, by the `timestamp.txt` that nbgrader's collect writes."""
-    try:
-        text = (folder / "timestamp.txt").read_text("utf-8").strip()
-        from nbgrader.utils import parse_utc
-
-        return parse_utc(text)  # type: ignore[no-any-return]
-    except (OSError, ValueError, UnicodeDecodeError):
-        return None

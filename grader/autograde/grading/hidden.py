@@ -75,8 +75,11 @@ def hidden_seed(term: Path) -> int:
 
 
 def hidden_state(root: Path, term: Path, chapter: Chapter) -> str:
-    """A hash of everything that the hidden checks are computed from; the seed cannot be told from it."""
-    return _state(root, chapter, hidden_seed(term))
+    """A hash of everything that the hidden checks are computed from; the seed cannot be told from it.
+
+    A term without a seed is given none here, so that whoever only looks changes nothing.
+    """
+    return _state(root, chapter, hidden_seed(term) if (term / "hidden" / "seed").exists() else None)
 
 
 def make(root: Path, term: Path, chapter_id: str) -> None:
@@ -100,7 +103,7 @@ def _read(path: Path, state: str) -> dict[str, tuple[object, object]] | None:
     return tree["exercises"] if isinstance(tree, dict) and tree.get("state") == state else None
 
 
-def _state(root: Path, chapter: Chapter, seed: int) -> str:
+def _state(root: Path, chapter: Chapter, seed: int | None) -> str:
     """A hash of everything that the hidden checks are computed from."""
     digest = hashlib.sha256(str(seed).encode())
     engine = Path(__file__).resolve().parents[2]

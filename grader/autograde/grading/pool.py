@@ -22,7 +22,8 @@ from typing import Any
 
 from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded, grade_or_fault
-from grader.autograde.grading.session import AutogradeError, Session, open_session
+from grader.autograde.grading.release import AutogradeError
+from grader.autograde.grading.session import Session, State, open_session
 from grader.autograde.running.processes import LIBRARY_THREADS, Starter
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
@@ -52,17 +53,18 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """A graded submission; `stored` says that it was taken from an earlier run."""
+    """A graded submission; `stored` says that it was taken from an earlier run. `change` is the last of its points."""
 
     graded: Graded
     stored: bool = False
+    change: store.Change | None = None
 
 
-Execute = Callable[[Job, str, Sequence[Task]], Generator[Done, None, None]]
+Execute = Callable[[Job, State, Sequence[Task]], Generator[Done, None, None]]
 
 
 @cache
-def _session(job: Job, state: str) -> Session:
+def _session(job: Job, state: State) -> Session:
     """This process's session."""
     session = open_session(job.root, job.term, job.chapter)
     if session.state != state:
@@ -74,7 +76,7 @@ def _session(job: Job, state: str) -> Session:
 
 
 @cache
-def _starter(job: Job, state: str, thread: int) -> Starter:
+def _starter(job: Job, state: State, thread: int) -> Starter:
     """This thread's own, since a warm sandbox runs one notebook at a time and dies with the thread that started it."""
     if not job.sandboxed:
         return Plain()
@@ -83,7 +85,7 @@ def _starter(job: Job, state: str, thread: int) -> Starter:
     return sandbox
 
 
-def work(job: Job, state: str, task: Task) -> Done:
+def work(job: Job, state: State, task: Task) -> Done:
     """Grade one submission, or find that it is graded already."""
     session, starter = _session(job, state), _starter(job, state, threading.get_ident())
     try:
@@ -91,17 +93,19 @@ def work(job: Job, state: str, task: Task) -> Done:
     except OSError as error:
         reason = f"{error.filename} cannot be read ({error.strerror}): was the submission moved or deleted meanwhile?"
         return Done(Graded(task.student, fault=reason))
-    found = None if task.again else store.read(job.term, job.chapter, task.student)
-    if found and found.key == key and all(path.is_file() for path in autograded(session, task.student)):
-        return Done(found.graded, stored=True)
+    found = store.read(job.term, job.chapter, task.student)
+    why = store.reasons(job.term, job.chapter, task.student, found, key)
+    if found and not why and not task.again and all(path.is_file() for path in autograded(session, task.student)):
+        return Done(found.graded, stored=True, change=found.change)
     graded = grade_or_fault(session, starter, task.student, task.folder, job.sandboxed)
     if graded.fault:
         return Done(graded)
+    change = store.last_change(found, why, key, graded)
     try:
-        store.write(job.term, job.chapter, store.Stored(key, graded))
+        store.write(job.term, job.chapter, store.Stored(key, graded, change))
     except OSError as error:
         return Done(Graded(task.student, fault=f"its result could not be kept: {error.strerror}"))
-    return Done(graded)
+    return Done(graded, change=change)
 
 
 def autograded(session: Session, student: str) -> list[Path]:
@@ -110,7 +114,7 @@ def autograded(session: Session, student: str) -> list[Path]:
     return [folder / f"{notebook.name}.ipynb" for notebook in session.chapter.notebooks]
 
 
-def here(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
+def here(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
     """In this process, one after another: for tests, and for whoever looks with a debugger."""
     for task in tasks:
         yield work(job, state, task)
@@ -119,7 +123,7 @@ def here(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, N
 def local(workers: int) -> Execute:
     """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
 
-    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
+    def execute(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         waiting = list(tasks)
         suspects: list[Task] = []  # a worker died while they were in hand: they are graded one at a time
         tries = dict.fromkeys((task.student for task in tasks), 0)
@@ -153,7 +157,7 @@ def local(workers: int) -> Execute:
     return execute
 
 
-def work_all(job: Job, state: str, tasks: Sequence[Task]) -> list[Done]:
+def work_all(job: Job, state: State, tasks: Sequence[Task]) -> list[Done]:
     """Grade some submissions, one after another."""
     return [work(job, state, task) for task in tasks]
 
@@ -176,7 +180,7 @@ def dask(scheduler: str | None, workers: int) -> Execute:
     the same paths.
     """
 
-    def execute(job: Job, state: str, tasks: Sequence[Task]) -> Generator[Done, None, None]:
+    def execute(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         distributed = _distributed()
         own = None
         if scheduler is None:

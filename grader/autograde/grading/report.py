@@ -2,25 +2,52 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
+from typing import Any
+
 import msgspec
 from rich import box
 from rich.table import Table
 
+from grader.autograde.gradebook.scores import UNSEEN, ByStudent
 from grader.autograde.grading.grade import Graded
-from grader.autograde.remark import Ended, Foreign, LeftOut, OddCell, OtherName, Remark, Unreadable, absence
-from grader.manifest import Chapter
+from grader.autograde.grading.store import Change
+from grader.autograde.remark import (
+    Ended,
+    Foreign,
+    LeftOut,
+    NoTime,
+    NotImported,
+    OddCell,
+    OtherFiles,
+    OtherName,
+    Remark,
+    Unreadable,
+    What,
+    absence,
+)
+from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import number
 
+MOST_NAMED = 5  # students, of whom something harmless is said
+_NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
+_WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # and what a human's points add to them
 
 
-def class_table(chapter: Chapter, results: list[Graded], width: int) -> Table:
+def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
     """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended.
 
     The exercises are numbered, so that a chapter of many fits a narrow terminal; `legend` tells the numbers. Where they
-    do not fit, a column holds the points of one notebook's exercises, from the first to the last.
+    do not fit, a column holds the points of one notebook's exercises, from the first to the last. Points are those
+    after what a human changed, by the gradebook's `scores`; those of questions have a column where any are given.
     """
-    by_exercise = width >= _WIDTH_OF_THE_REST + _WIDTH_OF_POINTS * len(chapter.exercises)
+    by_hand = any(its.get(q.id, UNSEEN).changed for its in scores.values() for q in chapter.questions)
+    changed = _any_changed(chapter, scores)
+    rest = _WIDTH_OF_THE_REST + _WIDTH_BY_HAND * by_hand + _WIDTH_BESIDE * changed
+    by_exercise = width >= rest + (_WIDTH_OF_POINTS + _WIDTH_OF_A_STAR * changed) * len(chapter.exercises)
     groups = [[e] for e in chapter.exercises] if by_exercise else [[*n.exercises] for n in chapter.notebooks]
     groups = [group for group in groups if group]
     numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
@@ -30,35 +57,99 @@ def class_table(chapter: Chapter, results: list[Graded], width: int) -> Table:
         ends = dict.fromkeys((numbers[group[0].id], numbers[group[-1].id]))
         table.add_column(f"{'–'.join(map(str, ends))}\n/ {number(sum(e.points for e in group))}", justify="right")
     table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
+    if by_hand:
+        table.add_column(f"by hand\n/ {number(sum(q.points for q in chapter.questions))}", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what is not right", overflow="fold")
     for graded in results:
         if graded.fault:
-            table.add_row(graded.student, *["–"] * len(groups), "–", "", "not graded")
+            table.add_row(graded.student, *["–"] * (len(groups) + 1 + by_hand), "", "not graded")
             continue
         verdicts = graded.by_exercise
         wrong = [verdict for verdict in verdicts.values() if not verdict]
         causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
-        points = [number(sum(verdicts[exercise.id].earned for exercise in group)) for group in groups]
+        points = [_points(group, graded, scores) for group in groups]
+        total = number(_of(chapter.exercises, graded, scores) or 0.0)
+        if any("*" in cell for cell in points):
+            total += f" ({number(graded.earned)})"
+        given = _of(chapter.questions, graded, scores)
         table.add_row(
-            graded.student, *points, number(graded.earned), f"{sum(graded.seconds.values()):.1f} s", ", ".join(causes)
+            graded.student,
+            *points,
+            total,
+            *(["–" if given is None else number(given)] if by_hand else []),
+            f"{sum(graded.seconds.values()):.1f} s",
+            ", ".join(causes),
         )
     return table
 
 
-def legend(chapter: Chapter) -> str:
-    """The numbers of `class_table`'s columns."""
-    return "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
+def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:
+    """The points of some exercises; with a star where a human changed them."""
+    its = scores.get(graded.student, {})
+    changed = any(its.get(exercise.id, UNSEEN).changed for exercise in group)
+    return number(_of(group, graded, scores) or 0.0) + "*" * changed
+
+
+def _of(items: Sequence[Exercise | Question], graded: Graded, scores: ByStudent) -> float | None:
+    """The points of exercises or questions together; None where nobody has given any."""
+    found = [final for item in items if (final := final_points(item.id, graded, scores)) is not None]
+    return sum(found) if found else None
+
+
+def final_points(item: str, graded: Graded, scores: ByStudent) -> float | None:
+    """What an exercise or a question is worth after what a human changed; None where nobody has given points."""
+    return scores.get(graded.student, {}).get(item, UNSEEN).final(graded.earned_for(item))
+
+
+def legend(chapter: Chapter, scores: ByStudent = _NO_SCORES) -> str:
+    """The numbers of `class_table`'s columns, and what a star is."""
+    numbers = "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
+    star = "\n* changed by a person; in parentheses: what the checks gave"
+    return numbers + star * _any_changed(chapter, scores)
+
+
+def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
+    """Whether a human changed the points of an exercise."""
+    return any(its.get(exercise.id, UNSEEN).changed for its in scores.values() for exercise in chapter.exercises)
 
 
 def for_a_human(results: list[Graded]) -> list[str]:
-    """What could not be graded, or was odd, a line each; none where there is nothing."""
-    lines = [
-        f"  {graded.student}: {line}"
-        for graded in results
-        for line in (*map(remark_line, graded.remarks), *([graded.fault] if graded.fault else []))
+    """What could not be graded, or was odd: a line for each such thing, with the students that it is said of. What is
+    not graded comes first, then what may have changed points, then the rest.
+    """
+    said: dict[tuple[int, str], Counter[str]] = {}
+    for graded in results:
+        lines = [(_rank(remark.what), remark_line(remark)) for remark in graded.remarks]
+        for line in [*lines, *([(_NOT_GRADED, graded.fault)] if graded.fault else [])]:
+            said.setdefault(line, Counter())[graded.student] += 1
+    told = [
+        f"  {_names(counts, MOST_NAMED if rank == _HARMLESS else len(counts))}: {line}"
+        for (rank, line), counts in sorted(said.items(), key=lambda item: item[0][0])
     ]
-    return ["For a human to look at:", *lines] if lines else []
+    return ["For a human to look at:", *told] if told else []
+
+
+_NOT_GRADED, _MAY_CHANGE_POINTS, _HARMLESS = range(3)
+
+
+def _rank(what: What) -> int:
+    if isinstance(what, Unreadable | Foreign):
+        return _NOT_GRADED
+    return _MAY_CHANGE_POINTS if may_change_points(what) else _HARMLESS
+
+
+def may_change_points(what: What) -> bool:
+    """Whether other points might have come of what a remark tells."""
+    return not (
+        isinstance(what, OddCell) and what.kind in ("check edited", "check missing", "check above", "stub left")
+    )
+
+
+def _names(counts: Counter[str], most: int) -> str:
+    names = [name if count == 1 else f"{name} ({count} times)" for name, count in counts.items()]
+    more = len(names) - most
+    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
 
 def remark_line(remark: Remark) -> str:
@@ -76,8 +167,15 @@ def remark_line(remark: Remark) -> str:
             where += f", {_place(fault.cell, exercise)}"
         case LeftOut(file, size):
             text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+        case NoTime(found):
+            text = f"its timestamp.txt holds no time but {found}, so it counts as in time"
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {taken} was graded in its place"
+        case NotImported(cell, module, reason):
+            text = f"`{module}` could not be imported ({reason}); the lines that need it were left out"
+            where += f", {_place(cell, None)}"
+        case OtherFiles(taken, left):
+            text = f"{taken} was graded, in which most is written; not graded: {', '.join(left)}"
     return f"{where}: {text}" if where else text
 
 
@@ -87,9 +185,12 @@ _ODD_CELLS = {
     "check above": "the check cell of `{}` stood above the cell that defines it; it was moved below",
     "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
     "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
+    "stub left": "the released cell of `{}` was left beside the cell that defines it; it was not run",
     "cell twice": "the cell `{}` stands twice; both were run, in their order",
-    "answer twice": "the cell `{}` stands twice; the first is the answer",
+    "answer twice": "the cell `{}` stands twice; read both, the points are given at the first that is filled in",
     "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",
+    "answer beside": "text in other cells beside `{}` belongs to the answer; it stands there in formgrader too",
+    "picture missing": "a picture in the answer to `{}` is not in the notebook, or is too large",
 }
 
 
@@ -100,20 +201,40 @@ def _place(cell: int | None, exercise: str | None) -> str:
     return "between cells" if cell is None else f"cell {cell + 1}"
 
 
-def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human."""
+def as_json(
+    chapter: Chapter,
+    results: list[Graded],
+    sandboxed: bool,
+    scores: ByStudent = _NO_SCORES,
+    preflight: Mapping[str, Any] | None = None,
+    changes: Sequence[Change] = (),
+) -> str:
+    """All results for another program: points, status, likely cause, and what needs a human; what was found before
+    grading, and what changed since the last run. `earned` is what the checks gave, `final` what counts after what a
+    human changed, or null.
+    """
     students = [
         {
             "student": graded.student,
             "earned": None if graded.fault else graded.earned,
+            "final": None if graded.fault else _of((*chapter.exercises, *chapter.questions), graded, scores),
             "exercises": {
                 name: {
                     "earned": verdict.earned,
+                    "final": final_points(name, graded, scores),
                     "points": verdict.points,
                     "status": verdict.status,
                     "cause": verdict.diagnosis.id if verdict.diagnosis else None,
                 }
                 for name, verdict in graded.by_exercise.items()
+            },
+            "questions": {
+                question.id: {
+                    "final": final_points(question.id, graded, scores),
+                    "points": question.points,
+                    "needs_a_human": scores.get(graded.student, {}).get(question.id, UNSEEN).needs_a_human,
+                }
+                for question in chapter.questions
             },
             "remarks": [remark_line(remark) for remark in graded.remarks],
             "fault": graded.fault or None,
@@ -122,4 +243,5 @@ def as_json(chapter: Chapter, results: list[Graded], sandboxed: bool) -> str:
         for graded in results
     ]
     tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
+    tree |= {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}
     return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from grader.autograde.fault import Fault
+from grader.autograde.grading.missing import lacks
 from grader.autograde.inside.frames import End, Exam, Request, not_defined
 from grader.autograde.running.runner import Outcome
 from grader.autograde.submission.notebook import Plan, copied
@@ -58,6 +59,8 @@ def verdicts_of(
         elif observed is None:
             status, note = _not_observed(name, plan, outcome)
             verdicts[name] = verdict(place, status, note=note)
+        elif note := lacks(name, outcome):
+            verdicts[name] = verdict(place, "error", note=note)
         elif all(observation.raised == not_defined(name) for observation in observed):
             verdicts[name] = verdict(place, "error", note=_not_defined(name, plan, outcome))
         else:
@@ -115,7 +118,7 @@ def public_verdicts(
     found: dict[str, Verdict] = {}
     for name, hidden in verdicts.items():
         observed = outcome.public.get(name)
-        if not hidden and observed is not None:
+        if not hidden and observed is not None and not lacks(name, outcome):
             needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
             found[name] = evaluate(manifest.place(name), public[name], texts[name], observed, needs)
     return found

@@ -3,35 +3,43 @@
 from __future__ import annotations
 
 import hashlib
+import json
 from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
 import msgspec
+from msgspec.structs import replace
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
+from grader.autograde.grading.release import AutogradeError, released_notebooks
 from grader.autograde.grading.score import exams_of
 from grader.autograde.inside.frames import Exam
 from grader.autograde.submission.files import released_files
-from grader.autograde.submission.notebook import UnreadableError, read_notebook
 from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
 from grader.codec import CodecError
-from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
+from grader.manifest import Chapter, Exercise, Limits, Manifest, ManifestError, Question, load_manifest
 from grader.messages import MessageError
 from grader.released import MESSAGES, Released
 
 _ENGINE = Path(__file__).resolve().parents[2]
 
 
-class AutogradeError(Exception):
-    """This chapter cannot be graded as asked; the message says what is missing and what to do."""
+class State(msgspec.Struct, frozen=True):
+    """Hashes of all that verdicts depend on beside the submission: of the points of each exercise, of the limits, and
+    of everything else.
+    """
+
+    checks: str
+    points: str
+    limits: str
 
 
 @dataclass(frozen=True)
 class Session:
-    """A chapter made ready for grading. `state` is a hash of all that verdicts depend on beside the submission."""
+    """A chapter made ready for grading. `state` is what verdicts depend on beside the submission."""
 
     root: Path
     term: Path
@@ -44,20 +52,14 @@ class Session:
     texts: dict[str, dict[str, str]]
     released: dict[str, Any]
     files: dict[str, bytes]
-    state: str
+    state: State
 
 
 def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     """Load what grading needs. Raises UnknownIdError, AutogradeError, HiddenError."""
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
-    released = {}
-    for notebook in chapter.notebooks:
-        path = root / "exercises" / chapter.id / f"{notebook.name}.ipynb"
-        try:
-            released[notebook.name] = read_notebook(path)
-        except UnreadableError as error:
-            raise AutogradeError(f"{path}: {error}. Run `grader release` first.") from error
+    released = released_notebooks(root, chapter)
     data = Released(root / "grader" / "data")
     try:
         public = {e.id: data.checks(e.id) for e in chapter.exercises}
@@ -81,10 +83,24 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
     )
 
 
-def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> str:
-    """A hash of all that verdicts depend on beside the submission. Raises OSError."""
+def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> State:
+    """What the verdicts of a chapter depend on now; nothing is made or written for it. Raises OSError."""
+    items: list[Exercise | Question] = [*chapter.exercises, *chapter.questions]
+    return State(
+        checks=_checks_of(root, term, chapter),
+        points=_hash({item.id: item.points for item in items}),
+        limits=_hash((manifest.limits(chapter), {exercise.id: exercise.seconds for exercise in chapter.exercises})),
+    )
+
+
+def _hash(tree: object) -> str:
+    return hashlib.sha256(msgspec.json.encode(tree)).hexdigest()
+
+
+def _checks_of(root: Path, term: Path, chapter: Chapter) -> str:
+    """A hash of the released notebooks, the hidden cases, how they are judged and by which versions."""
     digest = hashlib.sha256(hidden_state(root, term, chapter).encode())
-    digest.update(msgspec.json.encode((FORMAT_VERSION, chapter, manifest.limits(chapter))))
+    digest.update(msgspec.json.encode((FORMAT_VERSION, _without_points(chapter))))
     for path in sorted(
         [
             *(root / "exercises" / chapter.id).iterdir(),
@@ -94,7 +110,34 @@ def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> st
         ]
     ):
         if path.is_file():
-            digest.update(path.name.encode() + b"\0" + hashlib.sha256(path.read_bytes()).digest())
+            content = _unmarked(path) if path.suffix == ".ipynb" else path.read_bytes()
+            digest.update(path.name.encode() + b"\0" + hashlib.sha256(content).digest())
     for package in ("ipython", "msgspec", "nbformat", "numpy"):
         digest.update(f"{package} {version(package)} ".encode())
     return digest.hexdigest()
+
+
+def _without_points(chapter: Chapter) -> Chapter:
+    """The chapter without what `State` tells of by itself."""
+    notebooks = tuple(
+        replace(
+            notebook,
+            exercises=tuple(replace(exercise, points=0, seconds=None) for exercise in notebook.exercises),
+            questions=tuple(replace(question, points=0) for question in notebook.questions),
+        )
+        for notebook in chapter.notebooks
+    )
+    return replace(chapter, notebooks=notebooks, autograde={})
+
+
+def _unmarked(path: Path) -> bytes:
+    """A released notebook without its cells' points, and nbgrader's checksums, which change with these."""
+    content = path.read_bytes()
+    try:
+        tree = json.loads(content)
+        for cell in tree["cells"]:
+            for name in ("points", "checksum"):
+                cell["metadata"].get("nbgrader", {}).pop(name, None)
+    except (ValueError, KeyError, TypeError, AttributeError):  # not as it was released
+        return content
+    return msgspec.json.encode(tree)

@@ -11,13 +11,11 @@ its end, serves several check cells, and puts back the names that each has seen.
 
 from __future__ import annotations
 
-import ast
 import builtins
 import io
 import linecache
 import os
 import select
-import signal
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
@@ -27,6 +25,7 @@ from types import ModuleType
 from typing import Any, NoReturn
 
 from grader.autograde.inside.frames import (
+    MAX_MISSING,
     MAX_VALUE,
     NOT_KEPT,
     Begin,
@@ -41,6 +40,7 @@ from grader.autograde.inside.frames import (
     read_part,
     read_request,
 )
+from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.case import Case, Observation
 from grader.checking.drivers import drive
 from grader.checking.observing import caught
@@ -99,6 +99,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     work = read_request(request)
     for name, content in work.files.items():
         Path(name).write_bytes(content)
+    sys.path.insert(0, os.getcwd())  # as Jupyter does: files beside the notebook can be imported
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     namespace = module.__dict__
@@ -110,11 +111,12 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     seen: dict[str, dict[str, Any]] = {}  # of each exercise without a fork as yet: the names at its check cell
     before = frame_bytes(Ready())  # sent with what follows at once: whoever reads wakes up half as often
     room = work.output_bytes
+    lost = Lost()
     for cell in work.cells:
         _send(result_fd, before + frame_bytes(Begin(cell.index)))
         end = End(cell.index)
         if cell.exercise is None:
-            end = _run_cell(cell, namespace, room)
+            end = _run_cell(cell, namespace, room, lost)
             room -= len(end.printed)
         else:
             seen[cell.exercise] = dict(namespace)
@@ -135,25 +137,22 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
             os.waitpid(fork, 0)
 
 
-def _run_cell(cell: Cell, namespace: dict[str, Any], room: int) -> End:
+def _run_cell(cell: Cell, namespace: dict[str, Any], room: int, lost: Lost) -> End:
     output = _Bounded(room)
+    ran = Ran()
     value, raised = None, None
     filename = f"<cell {cell.index + 1}>"  # as people count them
     linecache.cache[filename] = (len(cell.source), None, cell.source.splitlines(keepends=True), filename)
     with redirect_stdout(output), redirect_stderr(output):
         try:
-            tree = ast.parse(cell.source, filename)
-            last = tree.body.pop() if tree.body and isinstance(tree.body[-1], ast.Expr) else None
-            exec(compile(tree, filename, "exec"), namespace)
-            if isinstance(last, ast.Expr):
-                result = eval(compile(ast.Expression(last.value), filename, "eval"), namespace)
-                value = None if result is None else repr(result)[:MAX_VALUE]
+            run_statements(cell.source, filename, namespace, lost, ran)
+            value = None if ran.value is None else repr(ran.value)[:MAX_VALUE]
         except BaseException as error:  # SystemExit and KeyboardInterrupt end the cell, not the notebook
             raised = caught(error)
     printed = output.getvalue()
     if output.room < 0:
         printed += NOT_KEPT
-    return End(cell.index, printed, value, raised)
+    return End(cell.index, printed, value, raised or ran.raised, tuple(ran.missing[:MAX_MISSING]))
 
 
 def _examinee(
@@ -165,7 +164,7 @@ def _examinee(
 ) -> NoReturn:
     """Wait for the exams of these exercises, drive the functions on every case, and end with this process.
 
-    What it prints meanwhile is not kept. An alarm ends a function that never returns.
+    What it prints meanwhile is not kept. A function that never returns is ended from outside.
     """
     try:
         os.close(result_fd)
@@ -198,8 +197,6 @@ def _one_thread() -> None:
 
 def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
     """Answer one part of the exam."""
-    signal.signal(signal.SIGALRM, signal.SIG_DFL)
-    signal.setitimer(signal.ITIMER_REAL, part.seconds + 1)  # the parent's clock speaks first
     with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
         answers = bytearray()
         for index, case in enumerate(part.cases):
@@ -208,7 +205,6 @@ def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
                 _send(line, answers)
                 answers = bytearray()
         _send(line, answers)
-    signal.setitimer(signal.ITIMER_REAL, 0)
 
 
 def _answer(index: int, part: Part, name: str, namespace: dict[str, Any], case: Case) -> bytes:

@@ -23,6 +23,7 @@ if TYPE_CHECKING:  # the student's process has no manifest
 
 MAX_VALUE = 4_000  # characters kept of a last expression's text
 MAX_LINES = 3  # and lines of a traceback
+MAX_MISSING = 20  # modules of a cell that could not be imported
 NOT_KEPT = "\n[what was printed beyond this was not kept]"
 _LENGTH = struct.Struct("<I")
 
@@ -54,15 +55,14 @@ class Exam:
     hidden: tuple[Case, ...]
     fixtures: str = ""
     seconds: float | None = None  # for either half, where it is not what the chapter says
-    _bytes: dict[tuple[bool, float], bytes] = field(default_factory=dict, repr=False, compare=False)
+    _bytes: dict[bool, bytes] = field(default_factory=dict, repr=False, compare=False)
 
-    def part_bytes(self, hidden: bool, seconds: float) -> bytes:
+    def part_bytes(self, hidden: bool) -> bytes:
         """One half as bytes for the fork: the same for a whole class, and so made once."""
-        made = self._bytes.get((hidden, seconds))
-        if made is None:
+        if hidden not in self._bytes:
             cases = self.hidden if hidden else self.public
-            made = self._bytes[hidden, seconds] = part_bytes(Part(self.driver, cases, seconds, hidden, self.fixtures))
-        return made
+            self._bytes[hidden] = part_bytes(Part(self.driver, cases, hidden, self.fixtures))
+        return self._bytes[hidden]
 
 
 @dataclass(frozen=True)
@@ -79,7 +79,7 @@ class Request:
     apart: bool = False
 
     def seconds(self, cell: Cell) -> float:
-        """How long a cell may take, or each half of the exam at a check cell."""
+        """How much running time a cell may take, or each half of the exam at a check cell."""
         if cell.exercise is None:
             return self.limits.seconds_per_cell
         return self.exams[cell.exercise].seconds or self.limits.seconds_per_exercise
@@ -112,13 +112,24 @@ class Observed:
     observation: Observation
 
 
+class Missing(msgspec.Struct, frozen=True):
+    """A module that a cell could not import, why, and the names that it should have bound; `*` for any."""
+
+    module: str
+    reason: str
+    names: tuple[str, ...] = ()
+
+
 class End(_Frame, frozen=True):
-    """A cell has run: what it printed, the text of its last expression, and the exception that ended it."""
+    """A cell has run: what it printed, the text of its last expression, the exception that ended it or that a failed
+    import brought about, and what could not be imported.
+    """
 
     cell: int
     printed: str = ""
     value: str | None = None
     raised: Raised | None = None
+    missing: tuple[Missing, ...] = ()
 
 
 class Done(_Frame, frozen=True):
@@ -163,11 +174,10 @@ def read_request(data: bytes) -> Work:
 
 @dataclass(frozen=True)
 class Part:
-    """One half of an exam as the fork reads it: cases to drive, and the seconds it may take."""
+    """One half of an exam as the fork reads it: cases to drive, and how."""
 
     driver: str
     cases: tuple[Case, ...]
-    seconds: float
     hidden: bool
     fixtures: str = ""
 
@@ -212,8 +222,9 @@ def frame_bytes(frame: Frame) -> bytes:
     match frame:
         case Observed(case, observation):
             crosses = _Observed(case, encode(observation_tree(observation)))
-        case End(cell, printed, value, raised):
-            crosses = End(cell, writable(printed), None if value is None else writable(value), raised)
+        case End(printed=printed, value=value):
+            text = None if value is None else writable(value)
+            crosses = msgspec.structs.replace(frame, printed=writable(printed), value=text)
         case _:
             crosses = frame
     body = _encoder.encode(crosses)

@@ -25,11 +25,13 @@ from typing import NoReturn
 import numpy as np
 
 from grader.autograde.inside import child, confine
+from grader.autograde.inside.usage import Activity, activity, everyone, memory
 from grader.codec import decode, encode
 
 MESSAGE = 1 << 16
 DESCRIPTORS = 250  # SCM_MAX_FD is 253
 WATCH_SECONDS = 0.1
+BUBBLEWRAP = 1  # its process
 
 
 def main() -> NoReturn:
@@ -50,14 +52,14 @@ def main() -> NoReturn:
         cells_filter=setup["cells_filter"].tobytes(),
         hidden_filter=setup["hidden_filter"].tobytes(),
     )
-    memory = _used() + setup["memory"]
+    most = _used() + setup["memory"]
     control.send(encode("ready"))
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
         if not message:
             os._exit(0)
         if decode(message) == "run":
-            _serve(control, room, descriptors, memory)
+            _serve(control, room, descriptors, most)
 
 
 def _warm_up(preloaded: list[str]) -> None:
@@ -89,8 +91,8 @@ def _mapped() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], memory: int) -> None:
-    """Run one notebook until `end` is said. `memory` is how much there may be of it, this process's own included."""
+def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], most: int) -> None:
+    """Run one notebook until `end` is said. `most` is how much there may be of it, this process's own included."""
 
     def work() -> None:
         random.seed(0)  # every copy of this process starts alike: a second grading finds what the first one found
@@ -112,22 +114,22 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         os.close(each)
     while True:
         ready, _, _ = select.select([control], [], [], WATCH_SECONDS)
-        if not ready:
-            if first and not too_much and _used() > memory:
-                too_much = True
-                _kill(first, signal.SIGKILL)
-            continue
-        message = control.recv(MESSAGE)
-        if not message:
+        message = control.recv(MESSAGE) if ready else None
+        if message == b"":
             os._exit(0)  # whoever grades is gone; all below ends with this process
-        word = decode(message)
+        word = decode(message) if message else "watch"
+        if word in ("watch", "state") and first and not too_much and _used() > most:
+            too_much = True
+            _kill(first, signal.SIGKILL)
         if word == "stop":
             _kill(first, signal.SIGTERM)
-            continue
         if word == "end":
             _kill(first, signal.SIGKILL)
+        if word not in ("state", "end"):
+            continue
         broken = broken or os.pread(complaints, MESSAGE // 2, 0).decode("utf-8", "replace")
-        control.send(encode({"broken": broken, "memory": too_much}))
+        seen = activity(_of_the_notebook()) if word == "state" else Activity()
+        control.send(encode({"broken": broken, "memory": too_much, "cpu": seen.cpu, "waiting": seen.waiting}))
         if word == "end":  # whoever grades need not wait for the kernel to clear up; the next notebook does
             _ended(first)
             os.close(complaints)
@@ -145,15 +147,10 @@ def _ended(first: int) -> None:
         os.waitpid(first, 0)
 
 
+def _of_the_notebook() -> list[int]:
+    return [process for process in everyone() if process not in (BUBBLEWRAP, os.getpid())]
+
+
 def _used() -> int:
-    """Bytes of memory that this process and all of the notebook's take together, each page counted once. Pages of files
-    are left out: the libraries' belong to nobody, and the kernel can drop them.
-    """
-    total = 0
-    for name in os.listdir("/proc"):
-        if name.isdecimal() and name != "1":  # which is bubblewrap
-            with suppress(OSError), open(f"/proc/{name}/smaps_rollup") as file:
-                sizes = {line.partition(":")[0]: int(line.split()[1]) for line in file if "kB" in line}
-                own = sizes["Pss_Anon"] + sizes["Pss_Shmem"] if "Pss_Anon" in sizes else sizes["Pss"]  # before 5.3
-                total += own << 10
-    return total
+    """Bytes of memory that this process and all of the notebook's take together."""
+    return memory([os.getpid(), *_of_the_notebook()])

@@ -9,7 +9,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
-START_SECONDS = 60.0
+START_SECONDS = 60.0  # of running time, for what is not the student's
+ANSWER_SECONDS = 300.0  # until whoever watches the processes has answered, on the busiest machine
 LIBRARY_THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS")
 
 
@@ -32,9 +33,13 @@ class Descriptors:
 
 @dataclass(frozen=True)
 class State:
-    """What became of a notebook's processes so far, as the process that watches them says."""
+    """What became of a notebook's processes so far, as the process that watches them says: the seconds of processor
+    time that they have used together, and whether all wait for something that is neither a processor nor a disk.
+    """
 
     too_much_memory: bool = False
+    cpu: float = 0.0
+    waiting: bool = False
 
 
 class Running(Protocol):

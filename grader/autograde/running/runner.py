@@ -7,42 +7,45 @@ said to it and believed of it stands here.
 from __future__ import annotations
 
 import os
-import selectors
 import socket
 import tempfile
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field, replace
 
 from grader.autograde.fault import Fault
 from grader.autograde.inside.frames import (
     MAX_LINES,
+    MAX_MISSING,
     MAX_VALUE,
     NOT_KEPT,
     Begin,
     Cell,
     Done,
     End,
-    Frame,
-    FrameReader,
+    Missing,
     Observed,
     Ready,
     Request,
     request_bytes,
 )
+from grader.autograde.running.conversation import Frames, TooMuchError, is_readable, send
+from grader.autograde.running.meter import Meter, OutOfTimeError
 from grader.autograde.running.processes import START_SECONDS, Descriptors, Starter, WorkerError
 from grader.checking.case import Observation
 from grader.codec import MAX_TEXT, CodecError, Line, Raised
 
+MAX_NAME, MAX_NAMES = 100, 50  # of what could not be imported: characters of each text, and names
 MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up
+FIRST_TRIAL = 0.25  # of its limits: no time-out in it is believed, so an endless loop need not cost twice its limit
 
 
 @dataclass
 class Outcome:
     """What came of a notebook: how each cell ended, what was observed of each exercise on hidden (`observations`) and
     on public cases, of all of them or not at all, and what went wrong outside Python. `fork_seconds` of its `seconds`
-    passed before a first cell ran.
+    passed before a first cell ran. `running` is its running time, as far as its children were looked at.
     """
 
     ends: dict[int, End] = field(default_factory=dict)
@@ -54,6 +57,7 @@ class Outcome:
     sealed: bool = False  # hidden cases were sent: what a later child shows by its cells or public cases is not kept
     seconds: float = 0.0
     fork_seconds: float = 0.0
+    running: float = 0.0
 
     @property
     def printed(self) -> int:
@@ -62,10 +66,6 @@ class Outcome:
 
     def fault_in(self, cell: int) -> Fault | None:
         return next((fault for fault in self.faults if fault.cell == cell), None)
-
-
-class _TooMuchError(Exception):
-    """A child wrote more than it may."""
 
 
 def run_submission(request: Request, starter: Starter) -> Outcome:
@@ -78,31 +78,32 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
     it may know how long the hidden cases took.
 
     That a process ended is believed when it happens twice at the same cell: an exit of the notebook's own does, a kill
-    from outside does not. Raises WorkerError where no child could be started at all.
+    from outside does not. That it took too long is believed when that happens again in a fresh child, since a process
+    may hang by accident; so the first one has but a part of each limit, and those that follow a time-out all of it.
+    Time is running time (`meter.py`). Raises WorkerError where no child could be started at all, or where none got
+    enough of the machine to be judged.
     """
     started = time.monotonic()
-    last = started + request.limits.seconds_per_notebook
     outcome = Outcome()
     skip = set(request.skip)
-    doubted: set[int | None] = set()
+    trust = _Trust()
     apart = request.apart
     while True:
         outcome.children += 1
-        may_go_on = outcome.children < MAX_CHILDREN and time.monotonic() < last
-        with _Child(replace(request, skip=frozenset(skip), apart=apart), starter) as child:
+        with _Child(replace(request, skip=frozenset(skip), apart=apart), starter, trust.patience, outcome) as child:
             apart = True
-            waiting, fault = _run_cells(child, last, outcome)
+            waiting, fault = _run_cells(child, outcome)
             if fault is not None:
-                if _is_doubted(fault, doubted, outcome):
+                if trust.doubts(fault, child, outcome):
                     continue
                 if not outcome.sealed:
                     outcome.faults.append(fault)
-                if fault.cell is not None and may_go_on:
+                if fault.cell is not None and child.may_be_followed:
                     skip.add(fault.cell)
                     continue
                 child.stop()
-            finished = _examine_all(child, waiting, outcome, doubted)
-        if finished or not may_go_on:
+            finished = _examine_all(child, waiting, outcome, trust)
+        if finished or not child.may_be_followed:
             break
         skip |= {cell.index for cell in waiting if cell.index in _examined(request, outcome)}
     if not outcome.ready:
@@ -111,13 +112,25 @@ def run_submission(request: Request, starter: Starter) -> Outcome:
     return outcome
 
 
-def _is_doubted(fault: Fault, doubted: set[int | None], outcome: Outcome) -> bool:
-    """Whether this is the first time that a process ended at this cell; the child that makes sure is not counted."""
-    if fault.kind != "died" or fault.cell in doubted:
-        return False
-    doubted.add(fault.cell)
-    outcome.children -= 1
-    return True
+@dataclass
+class _Trust:
+    """Which faults were seen once, and are believed if they happen again; `patience` is the part of each limit that a
+    child gets.
+    """
+
+    patience: float = FIRST_TRIAL
+    _died: set[int | None] = field(default_factory=set)
+
+    def doubts(self, fault: Fault, child: _Child, outcome: Outcome) -> bool:
+        """Whether this is the first time; the child that makes sure is not counted."""
+        if fault.kind == "timeout" and child.patience < 1 and child.meter.left > 0:
+            self.patience = 1.0
+        elif fault.kind == "died" and fault.cell not in self._died:
+            self._died.add(fault.cell)
+        else:
+            return False
+        outcome.children -= 1
+        return True
 
 
 def _examined(request: Request, outcome: Outcome) -> set[int]:
@@ -130,7 +143,7 @@ def _examined(request: Request, outcome: Outcome) -> set[int]:
     }
 
 
-def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell], Fault | None]:
+def _run_cells(child: _Child, outcome: Outcome) -> tuple[list[Cell], Fault | None]:
     """Run one child's cells and note how each ended; return the check cells at which a fork waits, and what ended the
     child early, if anything did.
     """
@@ -138,11 +151,10 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
     due = iter(request.to_run)
     current: Cell | None = None
     waiting: list[Cell] = []
-    limit = START_SECONDS
     started = time.monotonic()
-    frames = _Frames(child.results, request.limits.result_bytes, last)
+    child.meter.allow(START_SECONDS)
+    frames = Frames(child.results, child.meter, request.limits.result_bytes)
     try:
-        frames.next_within(limit)
         for frame in frames:
             match frame:
                 case Ready():
@@ -152,20 +164,19 @@ def _run_cells(child: _Child, last: float, outcome: Outcome) -> tuple[list[Cell]
                     current = next(due, None)
                     if current is None or current.index != index:
                         return waiting, Fault("out of turn", None)
-                    limit = request.seconds(current)
-                    frames.next_within(limit)
+                    child.begin(current)
                 case End(index) if current is not None and current.index == index:
+                    child.meter.check(request.seconds(current))
                     if not outcome.sealed and index not in outcome.ends:
                         outcome.ends[index] = _bounded(frame, request.limits.output_bytes - outcome.printed)
                     waiting += [current] if current.exercise else []
                     current = None
-                    limit = START_SECONDS
-                    frames.next_within(limit)
+                    child.meter.allow(START_SECONDS)
                 case Done() if current is None:
                     return waiting, None
-    except (TimeoutError, CodecError, _TooMuchError) as error:
-        return waiting, _fault(error, current, limit, child)
-    return waiting, _fault(EOFError(), current, limit, child)
+    except (OutOfTimeError, CodecError, TooMuchError) as error:
+        return waiting, _fault(error, current, child)
+    return waiting, _fault(EOFError(), current, child)
 
 
 def _bounded(end: End, room: int) -> End:
@@ -176,20 +187,27 @@ def _bounded(end: End, room: int) -> End:
         lines = tuple(Line(line.number, line.function[:MAX_TEXT], line.source[:MAX_TEXT]) for line in kept)
         raised = Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines)
     value = None if end.value is None else end.value[:MAX_VALUE]
-    return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised)
+    missing = tuple(
+        Missing(
+            each.module[:MAX_NAME], each.reason[:MAX_NAME], tuple(name[:MAX_NAME] for name in each.names[:MAX_NAMES])
+        )
+        for each in end.missing[:MAX_MISSING]
+    )
+    return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised, missing)
 
 
-def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, doubted: set[int | None]) -> bool:
+def _examine_all(child: _Child, waiting: Sequence[Cell], outcome: Outcome, trust: _Trust) -> bool:
     """Examine the forks that wait, on public and then on hidden cases; say whether none needs a fresh child."""
     for hidden in (False, True):
         for cell in waiting:
             if outcome.fault_in(cell.index) is None:
                 fault = _examine(child, cell, outcome, hidden)
-                if fault is not None and _is_doubted(fault, doubted, outcome):
+                if fault is not None and trust.doubts(fault, child, outcome):
                     return False
                 if fault is not None:
                     outcome.faults.append(fault)
-                    if fault.kind == "memory" or child.exams_are_shared:
+                    # what goes on computing would take the others' time, and what ended a shared process took theirs
+                    if fault.kind in ("memory", "timeout") or child.exams_are_shared:
                         return False
     return True
 
@@ -206,16 +224,14 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
     if not cases or (outcome.sealed and not hidden):
         return None
     outcome.sealed |= hidden
-    seconds = request.seconds(cell)
     found: list[Observation] = []
     line = child.sockets[cell.exercise]
-    frames = _Frames(line.fileno(), request.limits.result_bytes, time.monotonic() + seconds)
+    frames = Frames(line.fileno(), child.meter, request.limits.result_bytes)
+    child.begin(cell)
     try:
-        if _is_readable(line):
+        if is_readable(line):
             raise CodecError("an answer to nothing")
-        line.settimeout(seconds)
-        line.sendall(exam.part_bytes(hidden, seconds))
-        frames.next_within(seconds)
+        send(line, exam.part_bytes(hidden), child.meter)
         for frame in frames:
             if not isinstance(frame, Observed) or frame.case != len(found):
                 raise CodecError("an answer that is not due")
@@ -223,79 +239,38 @@ def _examine(child: _Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault
             if len(found) == len(cases):
                 if frames.reader.pending:
                     raise CodecError("an answer to nothing")
+                child.meter.check(request.seconds(cell))
                 (outcome.observations if hidden else outcome.public)[cell.exercise] = tuple(found)
                 return None
-    except (OSError, CodecError, _TooMuchError) as error:
-        return _fault(error, cell, seconds, child)
-    return _fault(EOFError(), cell, seconds, child)
+    except (OSError, OutOfTimeError, CodecError, TooMuchError) as error:
+        return _fault(error, cell, child)
+    return _fault(EOFError(), cell, child)
 
 
-def _is_readable(line: socket.socket) -> bool:
-    """Whether something lies there unread; an end that is closed is found out by sending."""
-    line.setblocking(False)
-    try:
-        return bool(line.recv(1, socket.MSG_PEEK))
-    except BlockingIOError:
-        return False
-
-
-def _fault(error: Exception, cell: Cell | None, seconds: float, child: _Child) -> Fault:
+def _fault(error: Exception, cell: Cell | None, child: _Child) -> Fault:
     index = cell.index if cell is not None else None
     match error:
-        case TimeoutError():
-            return Fault("timeout", index, seconds)
+        case OutOfTimeError():
+            return Fault("timeout", index, error.limit)
         case CodecError():
             return Fault("malformed", index)
-        case _TooMuchError():
+        case TooMuchError():
             return Fault("too much", index, child.request.limits.result_bytes)
     return Fault("memory" if child.used_up_memory() else "died", index)
 
 
-class _Frames:
-    """Frames from a descriptor, as they come, until its other end is closed.
-
-    Iterating raises TimeoutError where one is not there in time, CodecError, and _TooMuchError. Nothing is waited for
-    beyond `last`.
-    """
-
-    def __init__(self, descriptor: int, most: int, last: float) -> None:
-        self._descriptor = descriptor
-        self._most = most
-        self._last = last
-        self.reader = FrameReader()
-        self.next_within(START_SECONDS)
-
-    def next_within(self, seconds: float) -> None:
-        """From now on this long is left, whatever comes."""
-        self._deadline = min(time.monotonic() + seconds, self._last)
-
-    def __iter__(self) -> Iterator[Frame]:
-        total = 0
-        with selectors.DefaultSelector() as selector:
-            selector.register(self._descriptor, selectors.EVENT_READ)
-            while True:
-                left = self._deadline - time.monotonic()
-                if left <= 0 or not selector.select(left):
-                    raise TimeoutError
-                data = os.read(self._descriptor, 1 << 16)
-                if not data:
-                    return
-                total += len(data)
-                if total > self._most:
-                    raise _TooMuchError
-                yield from self.reader.feed(data)
-
-
 class _Child:
-    """One child with its request, a pipe for its frames, and a socket for each exercise's exam.
+    """One child with its request, a pipe for its frames, a socket for each exercise's exam, and a meter of its time.
 
-    It and all its forks are killed when the `with` ends.
+    It gets the part `patience` of each limit. It and all its forks are killed when the `with` ends.
     """
 
-    def __init__(self, request: Request, starter: Starter) -> None:
+    def __init__(self, request: Request, starter: Starter, patience: float, outcome: Outcome) -> None:
         self.request = request
+        self.patience = patience
         self.sockets: dict[str, socket.socket] = {}
         self._starter = starter
+        self._outcome = outcome
 
     def __enter__(self) -> _Child:
         with ExitStack() as for_good, ExitStack() as for_now:
@@ -311,12 +286,23 @@ class _Child:
             file.write(request_bytes(self.request))
             file.seek(0)
             self._running = self._starter.start(Descriptors(file.fileno(), results_end, theirs))
+            self.meter = Meter(self._running.state, self.request.limits.seconds_per_notebook, self._outcome.running)
             self._resources = for_good.pop_all()
         return self
 
     def __exit__(self, *_: object) -> None:
+        self._outcome.running += self.meter.used
         self._resources.close()
         self._running.end()
+
+    def begin(self, cell: Cell) -> None:
+        """From here on the time of this cell counts, or of half of its exam."""
+        self.meter.allow(self.patience * self.request.seconds(cell))
+
+    @property
+    def may_be_followed(self) -> bool:
+        """Whether the notebook may use up another child."""
+        return self._outcome.children < MAX_CHILDREN and self.meter.left > 0
 
     @property
     def exams_are_shared(self) -> bool:

@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 
 from grader.autograde.inside.confine import SCRATCH
-from grader.autograde.running.processes import START_SECONDS, Descriptors, State, WorkerError, environment
+from grader.autograde.running.processes import ANSWER_SECONDS, Descriptors, State, WorkerError, environment
 from grader.autograde.running.seccomp import filters
 from grader.codec import CodecError, decode, encode
 from grader.manifest import Limits
@@ -32,7 +32,7 @@ _GRADER = Path(__file__).resolve().parents[2]
 _SHOWN = (
     "codec",
     *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "numbers", "observing")),
-    *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "zygote")),
+    *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "statements", "usage", "zygote")),
 )
 _INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
@@ -99,13 +99,13 @@ class Sandbox:
     def ask(self, word: str) -> State:
         """What became of the running notebook. Raises WorkerError where its walls were not up."""
         self.say(word)
-        answer = self._answer(START_SECONDS)
+        answer = self._answer(ANSWER_SECONDS)
         if answer is None:
             self.close()
             raise WorkerError("the sandbox's warm process died")
         if answer["broken"]:
             raise WorkerError(f"a wall of the sandbox could not be put up: {answer['broken'].strip()[-500:]}")
-        return State(too_much_memory=answer["memory"])
+        return State(answer["memory"], answer["cpu"], answer["waiting"])
 
     def close(self) -> None:
         """Kill the warm process, and with it all that runs inside."""
@@ -134,7 +134,7 @@ class Sandbox:
             )
             self._say_setup()
             theirs.close()
-            if self._answer(START_SECONDS) != "ready":
+            if self._answer(ANSWER_SECONDS) != "ready":
                 self.close()
                 complaints.seek(0)
                 raise SandboxError(explained(complaints.read().decode("utf-8", "replace")))
@@ -158,7 +158,8 @@ class Sandbox:
 
     def _answer(self, seconds: float) -> Any:
         """The warm process's next message, or None where none comes."""
-        assert self._control is not None
+        if self._control is None:
+            return None
         self._control.settimeout(seconds)
         try:
             return decode(self._control.recv(1 << 16))

@@ -15,6 +15,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.autograde.inside.usage import activity, with_descendants
 from grader.autograde.running.processes import Descriptors, State, environment
 
 LEAVE_SECONDS = 1.0
@@ -48,7 +49,8 @@ class _Notebook:
         os.kill(self.process.pid, signal.SIGKILL)
 
     def state(self) -> State:
-        return State()
+        seen = activity(with_descendants(self.process.pid))
+        return State(cpu=seen.cpu, waiting=seen.waiting)
 
     def end(self) -> None:
         """Let the process gather its forks and leave; kill what is still there after a second."""

@@ -1,6 +1,4 @@
-"""What students hand in: their folders, and what lies beside a notebook while it is graded: their other files, and
-those that the release adds.
-"""
+"""What lies beside a notebook while it is graded: the student's other files, and those that the release adds."""
 
 from __future__ import annotations
 
@@ -12,12 +10,6 @@ from grader.autograde.remark import LeftOut
 MAX_FILES = 40
 MAX_FILE_BYTES = 8_000_000  # of each: weights of a trained network
 MAX_BYTES = 20_000_000  # of all files of a submission, and of all that a release adds: both fit on the sandbox's disk
-
-
-def handed_in(term: Path, chapter_id: str) -> dict[str, Path]:
-    """The folders that were handed in for a chapter, by student."""
-    folders = sorted((term / "submitted").glob(f"*/{chapter_id}"))
-    return {folder.parent.name: folder for folder in folders if folder.is_dir()}
 
 
 def submitted_files(folder: Path, given: Collection[str] = ()) -> tuple[dict[str, bytes], list[LeftOut]]:

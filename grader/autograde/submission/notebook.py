@@ -7,33 +7,28 @@ cells come from the release, whatever the submission has in their place.
 
 from __future__ import annotations
 
-import ast
 import copy
 import json
 import re
-import warnings
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.inside.frames import Cell
 from grader.autograde.remark import Foreign, OddCell
-from grader.autograde.submission.stateless import leaves_only_names
+from grader.autograde.submission.answers import Answer, answer_cells, read_answers
+from grader.autograde.submission.bindings import known
+from grader.autograde.submission.pictures import bound_pictures, sound_pictures
 from grader.cells import check_id, check_source, grade_id
 from grader.codec import writable
 
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
-SHORT = 10_000  # characters of a cell: the parse of many such is kept, of longer ones that of a few
 LONG = "long"  # the tag of a cell that is not run while grading: it takes long, and nothing is graded by it
 MAX_TRANSFORMED = 300_000  # characters that IPython's transformer may have to read for one notebook: seconds
-_SUBMISSION = "<submission>"
-# A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
-warnings.filterwarnings("ignore", module=_SUBMISSION)
 
 
 class UnreadableError(Exception):
@@ -46,7 +41,8 @@ class Plan:
     to run.
 
     `defining` maps each exercise to the index of the cell that defines it. `remarks` are for a human; `foreign` says
-    that nothing of this assignment was found. `unanswered` names the questions whose cell is as it was released.
+    that nothing of this assignment was found. `written` names the exercises that a cell other than the released one
+    may define. `answers` are digests of the answers to all questions, empty where there is none.
     """
 
     notebook: Any
@@ -54,7 +50,8 @@ class Plan:
     defining: dict[str, int]
     remarks: tuple[OddCell | Foreign, ...] = ()
     foreign: bool = False
-    unanswered: tuple[str, ...] = ()
+    written: tuple[str, ...] = ()
+    answers: dict[str, str] = field(default_factory=dict)
 
 
 def read_notebook(path: Path) -> Any:
@@ -94,6 +91,7 @@ def read_notebook(path: Path) -> Any:
         notebook = nbformat.v4.new_notebook()
     notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
     fresh_ids(notebook)
+    bound_pictures(notebook)
     size = sum(len(cell.source) for cell in notebook.cells)
     if size > MAX_SOURCE:
         raise UnreadableError(f"its cells hold {size:,} characters; at most {MAX_SOURCE:,} are read")
@@ -122,13 +120,9 @@ def _sound_cell(cell: Any) -> Any:
     tags = metadata.get("tags") if isinstance(metadata, dict) else None
     if isinstance(tags, list) and LONG in tags:
         sound.metadata["tags"] = [LONG]
-    pictures = cell.get("attachments")
-    if cell["cell_type"] == "markdown" and isinstance(pictures, dict):
-        sound.attachments = {
-            writable(name): {writable(kind): writable(data) for kind, data in picture.items()}
-            for name, picture in pictures.items()
-            if isinstance(picture, dict) and all(isinstance(data, str) for data in picture.values())
-        }
+    pictures = sound_pictures(cell.get("attachments"))
+    if pictures and cell["cell_type"] != "code":
+        sound.attachments = nbformat.from_dict(pictures)
     return sound
 
 
@@ -136,61 +130,47 @@ def _is_plain(value: object) -> bool:
     return isinstance(value, bool | int | float) or (isinstance(value, str) and value == writable(value))
 
 
-def defines(source: str, name: str) -> bool:
-    """Whether a cell defines this function, class or name at its top level; a cell that does not parse is read by
-    eye.
-    """
-    known = _known(source)
-    if known is None:
-        return re.search(rf"^(async )?(def|class) {name}\b", source, re.MULTILINE) is not None
-    return name in known.names
-
-
-@dataclass(frozen=True)
-class _Known:
-    """What a cell's syntax tells: the names it defines, and whether names are all that it leaves."""
-
-    names: frozenset[str]
-    stateless: bool
-
-
-def _known(source: str) -> _Known | None:
-    """What is known of a cell, or None where it is no Python."""
-    return _of_short(source) if len(source) <= SHORT else _of_long(source)
-
-
-def _parsed(source: str) -> _Known | None:
-    try:
-        tree = ast.parse(source, _SUBMISSION)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
-    names: set[str] = set()
-    for node in tree.body:
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            names.add(node.name)
-        elif isinstance(node, ast.Assign):
-            names.update(target.id for target in node.targets if isinstance(target, ast.Name))
-    return _Known(frozenset(names), leaves_only_names(tree))
-
-
-_of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
-_of_long = lru_cache(maxsize=8)(_parsed)  # one may take seconds, and is asked about for each exercise
-
-
 @dataclass
 class _Draft:
     cells: list[Any] = field(default_factory=list)
     remarks: list[OddCell | Foreign] = field(default_factory=list)
+    _names: dict[str, frozenset[str]] = field(default_factory=dict)  # of each source: to parse it may take seconds
+
+    def binds(self, cell: Any, name: str) -> bool:
+        """Whether a cell binds a name; `*` is any name, in ways that its syntax does not tell."""
+        if cell.cell_type != "code":
+            return False
+        if cell.source not in self._names:
+            self._names[cell.source] = known(cell.source).names
+        return name in self._names[cell.source]
+
+    def may_bind(self, index: int, name: str) -> bool:
+        return self.binds(self.cells[index], name) or self.binds(self.cells[index], "*")
+
+    def definitions(self, name: str, stub: Any) -> list[int]:
+        """The cells that define an exercise, without released stubs where there is anything else; where none does,
+        the first that may.
+        """
+        own = [i for i, cell in enumerate(self.cells) if self.binds(cell, name) and not _is_as_released(cell, stub)]
+        return (
+            own
+            or [i for i, cell in enumerate(self.cells) if grade_id(cell) == name]
+            or [i for i, cell in enumerate(self.cells) if self.binds(cell, "*")][:1]
+        )
+
+
+def _is_as_released(cell: Any, template: Any) -> bool:
+    return bool(cell.cell_type == template.cell_type and cell.source.strip() == template.source.strip())
 
 
 def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
-    """Match a submission with the released (student's) notebook of the same name. Of a question's cell the student's
-    text is kept, and all else comes from the release.
+    """Match a submission with the released (student's) notebook. Of a question's cell the student's text and pictures
+    are kept, and all else comes from the release.
     """
     templates = {name: cell for cell in released.cells if (name := grade_id(cell))}
     checks = {check_id(name): name for name in exercises}
     draft = _Draft()
-    answers = _answers(released, submitted, questions)
+    answers = answer_cells(released, submitted, questions)
     solved = _take_submitted(draft, submitted, templates, checks, exercises, answers)
     foreign = not solved and not any(grade_id(cell) in checks for cell in draft.cells)
     for name in exercises:
@@ -201,58 +181,68 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
             draft.remarks.append(OddCell("answer missing", name))
     notebook = copied(released, metadata=copy.deepcopy(released.metadata), cells=draft.cells)
     fresh_ids(notebook)
-    defining = {
-        name: index for index, cell in enumerate(notebook.cells) for name in exercises if grade_id(cell) == name
-    }
-    python = _Python()
-    runnable = [
-        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
-        for index, cell in enumerate(notebook.cells)
-        if cell.cell_type == "code" and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
-    ]
-    sources = {grade_id(cell): cell.source.strip() for cell in draft.cells}
-    unanswered = tuple(name for name in questions if sources[name] in ("", templates[name].source.strip()))
+    definitions = {name: draft.definitions(name, templates[name]) for name in exercises}
+    stubs = {i: name for name in exercises for i in _stubs(draft, templates[name])}
+    runnable = _runnable(draft, checks, {i for i, name in stubs.items() if i not in definitions[name]})
+    given = _read_answers(released, draft, notebook, questions, runnable)
     if foreign:
         draft.remarks = [Foreign()]
-    marked = _without_needless_forks(runnable, {cell.source for cell in released.cells})
-    return Plan(notebook, marked, defining, tuple(draft.remarks), foreign, unanswered)
+    return Plan(
+        notebook,
+        _without_needless_forks(runnable, {cell.source for cell in released.cells}),
+        {name: found[0] for name, found in definitions.items()},
+        tuple(draft.remarks),
+        foreign,
+        tuple(name for name in exercises if any(draft.may_bind(i, name) for i in definitions[name] if i not in stubs)),
+        {name: "" if foreign else answer.digest for name, answer in given.items()},
+    )
+
+
+def _read_answers(
+    released: Any, draft: _Draft, notebook: Any, questions: Sequence[str], runnable: Sequence[Cell]
+) -> dict[str, Answer]:
+    """The answers to the questions, with what is odd about them."""
+    prose = {cell.index for cell in runnable if not known(cell.source).is_python}
+    given = read_answers(released, notebook.cells, questions, prose)
+    for answer in given.values():
+        draft.remarks += answer.remarks
+        for index in answer.beside:
+            if notebook.cells[index].cell_type == "raw":
+                notebook.cells[index].cell_type = "markdown"  # nbgrader would leave out its line breaks
+    return given
+
+
+def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cell]:
+    """The cells to run, as Python."""
+    python = _Python()
+    return [
+        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
+        for index, cell in enumerate(draft.cells)
+        if cell.cell_type == "code"
+        and index not in idle
+        and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
+    ]
+
+
+def _stubs(draft: _Draft, stub: Any) -> list[int]:
+    """The cells that hold an exercise's released stub."""
+    return [i for i, cell in enumerate(draft.cells) if _is_as_released(cell, stub)]
 
 
 def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) -> tuple[Cell, ...]:
     """Up to the first cell that may leave a state, each check cell leaves its exam to the next one's fork. Behind the
     last of them the release's own cells are no reason for a fork either: they show what stateless functions do.
     """
-    stateful = (i for i, cell in enumerate(cells) if cell.exercise is None and not _is_stateless(cell.source))
+    stateful = (i for i, cell in enumerate(cells) if cell.exercise is None and not known(cell.source).stateless)
     end = next(stateful, len(cells))
     together = [i for i, cell in enumerate(cells[:end]) if cell.exercise is not None]
 
     def shows_only(cell: Cell) -> bool:
-        return cell.exercise is None and (cell.source in released or _is_stateless(cell.source))
+        return cell.exercise is None and (cell.source in released or known(cell.source).stateless)
 
     if not all(map(shows_only, cells[end:])):
         del together[-1:]
     return tuple(replace(cell, shares=i in together) for i, cell in enumerate(cells))
-
-
-def _is_stateless(source: str) -> bool:
-    known = _known(source)
-    return known is not None and known.stateless
-
-
-def _answers(released: Any, submitted: Any, questions: Sequence[str]) -> dict[int, str]:
-    """Which submitted cell answers which question: by its id; else the one behind the text that asks the question."""
-    before = {
-        grade_id(cell): first.source.strip() for first, cell in zip(released.cells, released.cells[1:], strict=False)
-    }
-    found: dict[int, str] = {}
-    for name in questions:
-        indices = [i for i, cell in enumerate(submitted.cells) if grade_id(cell) == name]
-        if not indices:
-            asked = [i for i, cell in enumerate(submitted.cells) if cell.source.strip() == before.get(name)]
-            indices = [i + 1 for i in asked if i + 1 < len(submitted.cells)]
-        if indices:
-            found[indices[0]] = name
-    return found
 
 
 def _take_submitted(
@@ -273,17 +263,24 @@ def _take_submitted(
         if index in answers:
             seen.add(answers[index])
             draft.cells.append(_own(templates[answers[index]]))
-            draft.cells[-1].source = cell.source
+            draft.cells[-1] |= {key: cell[key] for key in ("source", "attachments") if key in cell}
             continue
         if name not in templates and cell.cell_type == "code":
-            name = next((n for n in exercises if n not in by_id and n not in seen and defines(cell.source, n)), None)
+            name = next((n for n in exercises if n not in by_id and n not in seen and draft.binds(cell, n)), None)
             name = name or next((c for c, n in checks.items() if cell.source.strip() == check_source(n)), None)
         if name is None or name not in templates or templates[name].cell_type != cell.cell_type:
             draft.cells.append(_plain(cell))
-        elif name in seen:
-            if name not in checks:
-                draft.cells.append(_plain(cell))
-                draft.remarks.append(OddCell("cell twice" if name in exercises else "answer twice", name))
+        elif name in seen or name in answers.values():
+            if name in checks:
+                continue
+            draft.cells.append(_plain(cell))
+            if name not in exercises:
+                if cell.source.strip() not in ("", templates[name].source.strip()):
+                    draft.remarks.append(OddCell("answer twice", name))
+                continue
+            first = next(each for each in draft.cells if grade_id(each) == name)
+            if not any(_is_as_released(each, templates[name]) for each in (first, cell)):
+                draft.remarks.append(OddCell("cell twice", name))
         else:
             seen.add(name)
             template = templates[name]
@@ -300,18 +297,16 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
     """Put back what the submission lacks of an exercise: its cell (the stub) and its check cell, behind its last
     definition.
     """
+    check, stub = check_id(name), templates[name]
+    definitions = draft.definitions(name, stub)
     ids = [grade_id(cell) for cell in draft.cells]
-    check = check_id(name)
-    if name not in ids:
-        at = ids.index(check) if check in ids else len(ids)
-        draft.cells.insert(at, _own(templates[name]))
+    if not definitions:
+        definitions = [ids.index(check) if check in ids else len(ids)]
+        draft.cells.insert(definitions[0], _own(stub))
+        ids.insert(definitions[0], name)
         draft.remarks.append(OddCell("undefined", name))
-    ids = [grade_id(cell) for cell in draft.cells]
-    definitions = [
-        i
-        for i, cell in enumerate(draft.cells)
-        if ids[i] == name or (cell.cell_type == "code" and defines(cell.source, name))
-    ]
+    elif (stubs := _stubs(draft, stub)) and not set(stubs) & set(definitions):
+        draft.remarks.append(OddCell("stub left", name))
     at = ids.index(check) if check in ids else -1
     if definitions[0] < at < definitions[-1]:
         draft.remarks.append(OddCell("defined again", name))
@@ -364,7 +359,7 @@ class _Python:
         self._room = MAX_TRANSFORMED
 
     def __call__(self, source: str) -> str:
-        if _known(source) is not None:
+        if known(source).is_python:
             return source
         self._room -= len(source) * (1 + len(_MAGIC.findall(source)))
         if self._room < 0:

@@ -9,5 +9,5 @@ os.dup2(SOCKETS[1], 77)
 tell("kept")
 # %% rnn_step
 def rnn_step(**inputs):
-    say(77, *zeros())
+    say(77, *zeros(4))
     return np.zeros_like(inputs["h_prev"])

@@ -1,0 +1,97 @@
+"""Late penalties: nbgrader's own plugin, as `nbgrader_config.py` names it, on submissions that came after their due
+date. nbgrader would assign them in its own autograde step, which this course does without.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grader.autograde.gradebook.database import GradebookError, explained, open_engine, patient
+from grader.autograde.imports import nbgrader_tables
+
+CONFIG = "nbgrader_config.py"
+
+
+@contextmanager
+def open_penalties(db_url: str, chapter_id: str, root: Path) -> Iterator[Callable[[str], None]]:
+    """Gives a function that assigns a student's late penalties, or takes those away that are no longer due.
+
+    The submission has to be recorded. Raises GradebookError, as does that function.
+    """
+    with open_engine(db_url), explained(db_url):
+        gradebook = nbgrader_tables().Gradebook(patient(db_url))
+    try:
+        with explained(db_url):
+            assignment = gradebook.find_assignment(chapter_id)
+            due = assignment.duedate is not None or any(
+                notebook.late_submission_penalty for each in assignment.submissions for notebook in each.notebooks
+            )
+            gradebook.db.rollback()
+        penalties = _Penalties(gradebook, chapter_id, root)
+
+        def assign(student: str) -> None:
+            with explained(db_url):
+                penalties.assign(student)
+
+        yield assign if due else lambda _: None
+    finally:
+        gradebook.close()
+
+
+class _Penalties:
+    def __init__(self, gradebook: Any, chapter_id: str, root: Path) -> None:
+        self._gradebook = gradebook
+        self._chapter_id = chapter_id
+        self._root = root
+
+    def assign(self, student: str) -> None:
+        try:
+            submission = self._gradebook.find_submission(self._chapter_id, student)
+            late = submission.total_seconds_late if submission.assignment.duedate is not None else 0
+            for notebook in submission.notebooks:
+                penalty = self._penalty(student, notebook.score, late) if late > 0 else None
+                if notebook.late_submission_penalty != penalty:
+                    notebook.late_submission_penalty = penalty
+            self._gradebook.db.commit()
+        finally:
+            self._gradebook.db.rollback()  # so that the next one is read anew, and nobody waits for this one
+
+    def _penalty(self, student: str, score: float, late: float) -> float | None:
+        try:
+            penalty = self._plugin.late_submission_penalty(student, score, late)
+            return None if penalty is None else min(max(float(penalty), 0.0), score)
+        except Exception as error:
+            raise GradebookError(
+                f"its late penalty: {type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
+                f"Mend it, or take it out of {self._root / CONFIG}."
+            ) from error
+
+    @cached_property
+    def _plugin(self) -> Any:
+        """What nbgrader's own step would use. Raises GradebookError."""
+        from nbgrader.preprocessors.latesubmissions import AssignLatePenalties
+        from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+        folder = str(self._root)
+        if folder not in sys.path:
+            sys.path.append(folder)  # where nbgrader, called in the course, finds a plugin of the course's own
+        environment = dict(os.environ)  # which the file may set, for nbgrader's own programs
+        try:
+            config = PyFileConfigLoader(CONFIG, folder).load_config()
+            step = AssignLatePenalties(config=config)
+            step.init_plugin()
+        except ConfigFileNotFound:
+            step = AssignLatePenalties()
+            step.init_plugin()
+        except Exception as error:
+            raise GradebookError(f"{self._root / CONFIG}: {type(error).__name__}: {error}") from error
+        finally:
+            os.environ.clear()
+            os.environ.update(environment)
+        return step.plugin_inst

@@ -1,0 +1,71 @@
+"""What the gradebook holds of a chapter: the autograder's points, and what a human made of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from grader.autograde.gradebook.database import explained, patient
+from grader.autograde.imports import nbgrader_tables
+from grader.cells import check_id
+
+
+@dataclass(frozen=True)
+class Score:
+    """An exercise's or a question's: a human's score, extra credit and comment, and whether a human is to look."""
+
+    manual: float | None = None
+    extra: float = 0.0
+    needs_a_human: bool = False
+    comment: str = ""
+
+    @property
+    def changed(self) -> bool:
+        """Whether a human gave other points than the autograder, or may have."""
+        return self.manual is not None or self.extra != 0
+
+    def final(self, earned: float | None) -> float | None:
+        """The points, where the autograder gave `earned`; None where nobody has given any."""
+        points = earned if self.manual is None else self.manual
+        return points + self.extra if points is not None else self.extra or None
+
+
+UNSEEN = Score()
+ByStudent = Mapping[str, Mapping[str, Score]]  # and by exercise or question
+
+
+def read_scores(db_url: str, chapter_id: str) -> dict[str, dict[str, Score]]:
+    """The scores by student, and by exercise or question; none where there is no gradebook. Raises GradebookError."""
+    with explained(db_url):
+        from sqlalchemy import create_engine, inspect, make_url, select
+
+        url = make_url(patient(db_url))
+        if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
+            return {}
+        api = nbgrader_tables()
+        engine = create_engine(url)
+        try:
+            if not inspect(engine).has_table(api.Assignment.__tablename__):
+                return {}
+            assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
+            notebook, cell = api.SubmittedNotebook.__table__.c, api.BaseCell.__table__.c
+            grade, comment = api.Grade.__table__.c, api.Comment.__table__.c
+            whose = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
+            whose &= notebook.assignment_id == submission.id
+            given = (grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+            of_grade = (grade.notebook_id == notebook.id) & (grade.cell_id == cell.id)
+            of_comment = (comment.notebook_id == notebook.id) & (comment.cell_id == cell.id)
+            who = (submission.student_id, cell.name)
+            with engine.connect() as connection:
+                grades = connection.execute(select(*who, *given).where(whose, of_grade)).all()
+                comments = connection.execute(select(*who, comment.manual_comment).where(whose, of_comment)).all()
+        finally:
+            engine.dispose()
+    said = {(student, name): text or "" for student, name, text in comments}
+    found: dict[str, dict[str, Score]] = {}
+    for student, name, manual, extra, needs_a_human in grades:
+        item = name.removesuffix(check_id(""))  # the comment on an exercise stands at the cell that solves it
+        score = Score(manual, extra or 0.0, bool(needs_a_human), said.get((student, item), ""))
+        found.setdefault(student, {})[item] = score
+    return found

@@ -1,0 +1,122 @@
+"""How points changed from run to run: `TERM/results/CHAPTER/changes.log`, a line of JSON for each, only appended;
+and what is printed of it.
+
+A change stands first in the stored result (`store.py`) and then here. A run that ended in between has the next one
+write it, before anything is graded anew.
+"""
+
+from __future__ import annotations
+
+import fcntl
+import os
+from collections.abc import Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+
+from grader.autograde.grading.store import PRIVATE, Change
+from grader.render.rows import number
+
+PRINTED = 20  # students whose changes are printed
+
+
+class Log:
+    """The log of a chapter; several runs may write it at a time."""
+
+    def __init__(self, term: Path, chapter_id: str) -> None:
+        self.path = log_path(term, chapter_id)
+        self._known: set[str] = set()
+        self._read = 0  # bytes of it
+
+    def add(self, change: Change) -> bool:
+        """Append a change that is not there yet; return whether it was not. Raises OSError."""
+        if change.id in self._known:
+            return False
+        self.path.parent.mkdir(parents=True, exist_ok=True)
+        descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, PRIVATE)
+        with open(descriptor, "r+b", buffering=0) as file:
+            with suppress(OSError):  # a disk that knows no locks: at worst a line stands twice
+                fcntl.flock(file, fcntl.LOCK_EX)
+            file.seek(self._read)
+            news = file.read()
+            self._read += len(news)
+            self._known |= {name for line in news.splitlines() if (name := _id(line))}
+            if change.id in self._known:
+                return False
+            torn = b"\n" if news and not news.endswith(b"\n") else b""
+            file.write(torn + _line(change))
+        self._known.add(change.id)
+        return True
+
+
+def log_path(term: Path, chapter_id: str) -> Path:
+    return term / "results" / chapter_id / "changes.log"
+
+
+def _line(change: Change) -> bytes:
+    old = change.old or {}
+    tree = {
+        "at": datetime.now(UTC).isoformat(timespec="seconds"),
+        "student": change.student,
+        "points": [None if change.old is None else sum(old.values()), sum(change.new.values())],
+        "exercises": {
+            name: [old.get(name), change.new.get(name)]
+            for name in dict.fromkeys([*old, *change.new])
+            if old.get(name) != change.new.get(name)
+        },
+        "reasons": change.reasons,
+        "id": change.id,
+    }
+    return msgspec.json.encode(tree) + b"\n"
+
+
+def _id(line: bytes) -> str:
+    try:
+        return msgspec.json.decode(line, type=_Logged).id
+    except msgspec.MsgspecError:
+        return ""  # a line that a full disk tore
+
+
+class _Logged(msgspec.Struct):
+    id: str
+
+
+def printed(changes: Sequence[Change], log: Path) -> list[str]:
+    """What changed since the last run, a line a student up to some; nothing where nothing did."""
+    first = [change for change in changes if change.reasons == ("first",)]
+    others = sorted((change for change in changes if change not in first), key=lambda change: change.student)
+    lines = [f"  {change.student}: {_change_words(change)}" for change in others[:PRINTED]]
+    lines += [f"  and {len(others) - PRINTED} more"] if len(others) > PRINTED else []
+    lines += [f"  graded for the first time: {len(first)}"] if first else []
+    return [f"Changed since the last run (all of it is in {log}):", *lines] if lines else []
+
+
+def _change_words(change: Change) -> str:
+    why = ", ".join(_REASONS[reason] for reason in change.reasons)
+    if change.old is None:
+        return f"{number(sum(change.new.values()))} points: {why}"
+    old, new = change.old, change.new
+    parts = [
+        f"{name} {_points(old.get(name))} → {_points(new.get(name))}"
+        for name in dict.fromkeys([*old, *new])
+        if old.get(name) != new.get(name)
+    ]
+    return f"{number(sum(old.values()))} → {number(sum(new.values()))} points ({', '.join(parts)}): {why}"
+
+
+def _points(value: float | None) -> str:
+    return "–" if value is None else number(value)
+
+
+_REASONS = {
+    "first": "graded for the first time",
+    "illegible": "the earlier result could not be read",
+    "submission": "the submission changed",
+    "checks": "the checks or the grader changed",
+    "points": "the exercises' points changed",
+    "limits": "the limits changed",
+    "sandbox": "the sandbox was on in one run and off in the other",
+    "again": "graded again, with another result",
+}

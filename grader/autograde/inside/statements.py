@@ -1,0 +1,77 @@
+"""Runs a cell statement by statement. An import that fails costs the statements that need what it should have bound,
+and not the rest of its cell: where work is graded fewer modules are installed than on a student's machine.
+"""
+
+from __future__ import annotations
+
+import ast
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from types import CodeType
+from typing import Any
+
+from grader.autograde.inside.frames import Missing
+from grader.checking.observing import caught
+from grader.codec import Raised
+
+
+@dataclass
+class Lost:
+    """What the failed imports of a notebook should have bound: names, or `*` for any."""
+
+    names: set[str] = field(default_factory=set)
+
+    def explains(self, error: NameError) -> bool:
+        return "*" in self.names or (type(error.name) is str and error.name in self.names)
+
+
+@dataclass
+class Ran:
+    """What came of a cell that ran to its end: the value of its last expression, the first exception that a failed
+    import brought about, and what could not be imported.
+    """
+
+    value: Any = None
+    raised: Raised | None = None
+    missing: list[Missing] = field(default_factory=list)
+
+
+def run_statements(source: str, filename: str, namespace: dict[str, Any], lost: Lost, ran: Ran) -> None:
+    """Run a cell and note in `ran` what comes of it. Raises what ends the cell."""
+    for statement, code in list(_compiled(ast.parse(source, filename), filename)):
+        ran.value = None
+        try:
+            ran.value = eval(code, namespace)
+        except ImportError as error:
+            if not isinstance(statement, ast.Import | ast.ImportFrom):
+                raise
+            missing = _missing(statement, error, namespace)
+            ran.missing.append(missing)
+            lost.names |= {*missing.names}
+            ran.raised = ran.raised or caught(error)
+        except NameError as error:
+            if not lost.explains(error):
+                raise
+            ran.raised = ran.raised or caught(error)
+
+
+def _compiled(tree: ast.Module, filename: str) -> Iterator[tuple[ast.stmt, CodeType]]:
+    """The statements in order, an import of several modules as several; of the last expression there is a value."""
+    for statement in tree.body:
+        if isinstance(statement, ast.Expr) and statement is tree.body[-1]:
+            yield statement, compile(ast.Expression(statement.value), filename, "eval")
+            continue
+        single = (
+            [ast.copy_location(ast.Import([alias]), statement) for alias in statement.names]
+            if isinstance(statement, ast.Import)
+            else [statement]
+        )
+        for each in single:
+            yield each, compile(ast.Module([each], []), filename, "exec")
+
+
+def _missing(statement: ast.Import | ast.ImportFrom, error: ImportError, namespace: dict[str, Any]) -> Missing:
+    names = [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
+    module = statement.names[0].name if isinstance(statement, ast.Import) else statement.module or "."
+    reason = caught(error).text.partition(" (")[0]  # without the path of the module's file
+    return Missing(module, reason, tuple(name for name in names if name not in namespace))

@@ -1,0 +1,57 @@
+"""What crosses between the grader and a notebook's process, while the process has time left."""
+
+from __future__ import annotations
+
+import os
+import select
+import socket
+from collections.abc import Iterator
+
+from grader.autograde.inside.frames import Frame, FrameReader
+from grader.autograde.running.meter import Meter
+
+
+class TooMuchError(Exception):
+    """A child wrote more than it may."""
+
+
+class Frames:
+    """Frames from a descriptor, as they come, until its other end is closed; of `most` bytes altogether.
+
+    Iterating raises OutOfTimeError, StarvedError, CodecError, and TooMuchError.
+    """
+
+    def __init__(self, descriptor: int, meter: Meter, most: int) -> None:
+        self._descriptor = descriptor
+        self._meter = meter
+        self._most = most
+        self.reader = FrameReader()
+
+    def __iter__(self) -> Iterator[Frame]:
+        total = 0
+        while True:
+            self._meter.wait(self._descriptor, select.POLLIN)
+            data = os.read(self._descriptor, 1 << 16)
+            if not data:
+                return
+            total += len(data)
+            if total > self._most:
+                raise TooMuchError
+            yield from self.reader.feed(data)
+
+
+def send(line: socket.socket, data: bytes, meter: Meter) -> None:
+    """Send all of it to a process that reads it within its time."""
+    rest = memoryview(data)
+    while rest:
+        meter.wait(line.fileno(), select.POLLOUT)
+        rest = rest[line.send(rest) :]
+
+
+def is_readable(line: socket.socket) -> bool:
+    """Whether something lies there unread; an end that is closed is found out by sending. It blocks no more after."""
+    line.setblocking(False)
+    try:
+        return bool(line.recv(1, socket.MSG_PEEK))
+    except BlockingIOError:
+        return False

@@ -1,0 +1,105 @@
+"""What a cell's syntax tells: the names that it binds, and whether names are all that it leaves."""
+
+from __future__ import annotations
+
+import ast
+import re
+import warnings
+from collections.abc import Iterator
+from dataclasses import dataclass
+from functools import lru_cache
+
+from grader.autograde.submission.stateless import leaves_only_names
+
+SHORT = 10_000  # characters of a cell: the parse of many such is kept, of longer ones that of a few
+_SUBMISSION = "<submission>"
+# A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
+warnings.filterwarnings("ignore", module=_SUBMISSION)
+_BINDS_ANYTHING = {"exec", "globals"}
+_SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
+
+
+@dataclass(frozen=True)
+class Known:
+    """What is known of a cell: the names that it binds for the whole notebook, whether they are all that it leaves, and
+    whether it is Python; of a cell that is not, the names are those that a reader would see. `*` among the names says
+    that there may be others, as in `from helper import *`.
+    """
+
+    names: frozenset[str]
+    stateless: bool = False
+    is_python: bool = True
+
+
+def known(source: str) -> Known:
+    """What is known of a cell."""
+    return _of_short(source) if len(source) <= SHORT else _of_long(source)
+
+
+def _parsed(source: str) -> Known:
+    try:
+        tree = ast.parse(source, _SUBMISSION)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return Known(frozenset(_names_by_eye(source)), is_python=False)
+    return Known(bound_names(tree), leaves_only_names(tree))
+
+
+_of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
+_of_long = lru_cache(maxsize=8)(_parsed)  # one may take seconds, and is asked about several times
+
+_BY_EYE = re.compile(
+    r"""^[ \t]*(?:
+        (?:async[ \t]+)?(?:def|class)[ \t]+(\w+)
+        | (\w[\w, \t]{0,200}?)=(?!=)
+        | (?:from[ \t]+[\w.]+[ \t]+)?import\b(.*)
+    )""",
+    re.MULTILINE | re.VERBOSE,
+)
+
+
+def _names_by_eye(source: str) -> Iterator[str]:
+    for match in _BY_EYE.finditer(source):
+        yield from re.findall(r"\w+|\*", "".join(found or "" for found in match.groups()))
+
+
+def bound_names(tree: ast.Module) -> frozenset[str]:
+    """The names that a module binds in its own namespace, wherever they stand in it; `*` for those that its syntax
+    does not tell.
+    """
+    return frozenset(name for node in _outside_functions(tree) for name in _bound_by(node))
+
+
+def _outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
+    """The nodes of the module's own scope. A function or class is one of them, and what stands in it is not, but for
+    `global`.
+    """
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        node = waiting.pop()
+        yield node
+        match node:
+            case ast.comprehension(iter=values, ifs=conditions):  # its target is its own
+                waiting += [values, *conditions]
+            case ast.AnnAssign(value=None):
+                pass
+            case _ if isinstance(node, _SCOPES):
+                yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.Global))
+            case _:
+                waiting += ast.iter_child_nodes(node)
+
+
+def _bound_by(node: ast.AST) -> list[str]:
+    match node:
+        case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+            return [name]
+        case ast.Name(id=name, ctx=ast.Store()) | ast.MatchAs(name=str(name)) | ast.MatchStar(name=str(name)):
+            return [name]
+        case ast.MatchMapping(rest=str(name)):
+            return [name]
+        case ast.alias(name=name, asname=other):
+            return [other or name.partition(".")[0]]
+        case ast.Global(names=names):
+            return names
+        case ast.Name(id=name) if name in _BINDS_ANYTHING:
+            return ["*"]
+    return []

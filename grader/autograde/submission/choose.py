@@ -1,0 +1,156 @@
+"""Which of a submission's files is which notebook of the chapter.
+
+Names change as files are downloaded, copied and sent, so a file is known by its cells: it belongs to the notebook of
+which it has most. Of several files that belong to one notebook, that with most exercises written is graded.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grader.autograde.remark import OtherFiles, OtherName, absence
+from grader.autograde.submission.bindings import known
+from grader.autograde.submission.notebook import MAX_BYTES, Plan, UnreadableError, plan, read_notebook
+from grader.cells import grade_id
+from grader.manifest import Chapter, Notebook
+from grader.render.rows import harmless
+
+MOST_OTHERS = 40  # files that are read beside those that bear a notebook's name, with MAX_BYTES together
+MOST_NAMED = 5  # files in a remark
+
+
+@dataclass(frozen=True)
+class Chosen:
+    """What is graded as a notebook of the chapter: the file's name, its plan or why there is none, and what a human
+    should know of the choice.
+    """
+
+    file: str
+    plan: Plan | UnreadableError
+    remarks: tuple[OtherName | OtherFiles, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class _File:
+    """A submitted file, read."""
+
+    path: Path
+    content: Any | UnreadableError
+
+    @cached_property
+    def cells(self) -> list[Any]:
+        return [] if isinstance(self.content, UnreadableError) else list(self.content.cells)
+
+    @cached_property
+    def sources(self) -> list[str]:
+        return [cell.source.strip() for cell in self.cells]
+
+    @cached_property
+    def names(self) -> set[str]:
+        """The names that its cells define, and those that the release gave them."""
+        defined = {name for cell in self.cells if cell.cell_type == "code" for name in known(cell.source).names}
+        return defined | {name for cell in self.cells if (name := grade_id(cell)) is not None}
+
+
+@dataclass(frozen=True)
+class _Candidate:
+    """A file as one notebook's submission; `written` counts the exercises and questions that were worked on."""
+
+    file: _File
+    plan: Plan | UnreadableError
+    written: int
+
+
+def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[str, Chosen]:
+    """What is graded as each notebook of the chapter, by the notebook's name."""
+    files = _read(folder, {f"{notebook.name}.ipynb" for notebook in chapter.notebooks})
+    belonging = {notebook.name: list[_File]() for notebook in chapter.notebooks}
+    for file in files:
+        belonging.get(_belongs_to(file, chapter, released), []).append(file)
+    for notebook in chapter.notebooks:
+        belonging[notebook.name] = belonging[notebook.name] or [f for f in files if _is_named(f, notebook)]
+    rest = [file for file in files if not any(file in found for found in belonging.values())]
+    lacking = [name for name, found in belonging.items() if not found]
+    if len(rest) == len(lacking) == 1:
+        belonging[lacking[0]], rest = rest, []
+    return {
+        notebook.name: _chosen(folder, notebook, released[notebook.name], belonging[notebook.name], rest)
+        for notebook in chapter.notebooks
+    }
+
+
+def _is_named(file: _File, notebook: Notebook) -> bool:
+    return file.path.name == f"{notebook.name}.ipynb"
+
+
+def _read(folder: Path, due: set[str]) -> list[_File]:
+    """The notebooks of a folder: those of the names that are due, and as many others as may be read."""
+    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
+    notebooks = [path for path in paths if ".ipynb" in path.name.lower()]  # browsers add `.txt` and `.json`
+    chosen = [path for path in notebooks if path.name in due]
+    room = MAX_BYTES
+    for path in [path for path in notebooks if path.name not in due][:MOST_OTHERS]:
+        room -= path.stat().st_size
+        if room >= 0:
+            chosen.append(path)
+    return [_File(path, _content(path)) for path in chosen]
+
+
+def _content(path: Path) -> Any | UnreadableError:
+    try:
+        return read_notebook(path)
+    except UnreadableError as error:
+        return error
+
+
+def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, Any]) -> str:
+    """The name of the notebook of which a file has most; among equals the one that it is named after; '' where that
+    leaves none or several.
+    """
+    shares = {notebook.name: _shared(file, released[notebook.name]) for notebook in chapter.notebooks}
+    most = [notebook for notebook in chapter.notebooks if shares[notebook.name] == max(shares.values())]
+    named = [notebook.name for notebook in most if _is_named(file, notebook)]
+    alone = [most[0].name] if len(most) == 1 and shares[most[0].name] else []
+    return (named or alone or [""])[0]
+
+
+def _shared(file: _File, released: Any) -> int:
+    """How many of a released notebook's cells a file has: by their id, by their text, or by the exercise that it
+    defines.
+    """
+    sources = set(file.sources) - {""}
+    return sum(cell.source.strip() in sources or grade_id(cell) in file.names for cell in released.cells)
+
+
+def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[_File], rest: Sequence[_File]) -> Chosen:
+    due = folder / f"{notebook.name}.ipynb"
+    if not files:
+        names = ", ".join(sorted(harmless(file.path.name) for file in rest))
+        reason = absence(due.name, due.is_dir()) + (f" (there are: {names})" if names else "")
+        return Chosen(due.name, UnreadableError(reason))
+    best, *others = sorted(
+        (_candidate(file, notebook, released) for file in files),
+        key=lambda each: (-each.written, each.file.path != due, each.file.path.name),
+    )
+    remarks: list[OtherName | OtherFiles] = []
+    taken = harmless(best.file.path.name)
+    left = {other.file.path.name for other in others if other.written > 0 and other.file.sources != best.file.sources}
+    if not due.is_file():
+        remarks.append(OtherName(due.name, due.is_dir(), taken))
+    elif best.file.path != due:
+        left.add(due.name)
+    if left:
+        remarks.append(OtherFiles(taken, tuple(map(harmless, sorted(left)[:MOST_NAMED]))))
+    return Chosen(best.file.path.name, best.plan, tuple(remarks))
+
+
+def _candidate(file: _File, notebook: Notebook, released: Any) -> _Candidate:
+    if isinstance(file.content, UnreadableError):
+        return _Candidate(file, file.content, -1)
+    exercises, questions = [e.id for e in notebook.exercises], [q.id for q in notebook.questions]
+    planned = plan(released, file.content, exercises, questions)
+    return _Candidate(file, planned, len(planned.written) + sum(map(bool, planned.answers.values())))

@@ -1,0 +1,170 @@
+"""Late penalties by nbgrader's own plugins, and time stamps that are none."""
+
+import json
+import os
+import shutil
+import subprocess
+import sys
+from datetime import UTC, datetime, timedelta
+
+import pytest
+
+from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.autograde.grading.chapter import autograde
+from grader.autograde.grading.pool import here
+from grader.autograde.grading.report import remark_line
+from grader.autograde.submission.timestamp import TimestampError, handed_in_at
+
+CHAPTER = "ch01_vanilla_rnn"
+ZERO = """
+import os
+os.environ["UNROLLED_TERM"] = "x"
+c = get_config()
+c.LateSubmissionPlugin.penalty_method = "zero"
+"""
+OWN = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "policy_of_a_test.PerDay"\n'
+POLICY = """
+from nbgrader.plugins import BasePlugin
+
+class PerDay(BasePlugin):
+    def late_submission_penalty(self, student_id, score, total_seconds_late):
+        if student_id == "cy":
+            raise KeyError("no cy")
+        return total_seconds_late / 86400
+"""
+
+
+@pytest.fixture
+def course(small_course, tmp_path):
+    return shutil.copytree(small_course, tmp_path / "course")
+
+
+@pytest.fixture
+def term(tmp_path, right):
+    """Due at noon of the 1st; ann was in time, bo an hour late, cy three days."""
+    for student, when in (("ann", "01 11:59:59"), ("bo", "01 13:00:00"), ("cy", "04 12:00:00")):
+        folder = tmp_path / "term" / "submitted" / student / CHAPTER
+        folder.mkdir(parents=True)
+        (folder / "recurrence.ipynb").write_text(json.dumps(right))
+        (folder / "timestamp.txt").write_text(f"2026-03-{when} UTC")
+    return tmp_path / "term"
+
+
+def run(course, term):
+    return {g.student: g for g in autograde(course, term, CHAPTER, here, db_url=gradebook_url(term))}
+
+
+def set_due(term, when=datetime(2026, 3, 1, 12, tzinfo=UTC), **extensions):
+    with open_gradebook(gradebook_url(term)) as gradebook:
+        gradebook.find_assignment(CHAPTER).duedate = when and when.replace(tzinfo=None)
+        for student, days in extensions.items():
+            gradebook.find_submission(CHAPTER, student).extension = timedelta(days=days)
+        gradebook.db.commit()
+
+
+def penalties(term):
+    with open_gradebook(gradebook_url(term)) as gradebook:
+        found = {s.student.id: s.late_submission_penalty for s in gradebook.find_assignment(CHAPTER).submissions}
+        return {name: found[name] for name in sorted(found)}
+
+
+def test_zero_for_whoever_is_late(course, term):
+    (course / "nbgrader_config.py").write_text(ZERO)
+    run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 0, "cy": 0}  # nobody knows yet when it is due
+    set_due(term)
+    run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 4, "cy": 4}
+    assert os.environ.get("UNROLLED_TERM") != "x"
+    set_due(term, bo=1)
+    run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 0, "cy": 4}
+    set_due(term, when=None)
+    run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 0, "cy": 0}
+
+
+@pytest.mark.parametrize("config", [None, "", "c = get_config()\n"])
+def test_no_penalty_unless_one_is_configured(course, term, config):
+    if config is not None:
+        (course / "nbgrader_config.py").write_text(config)
+    run(course, term)
+    set_due(term)
+    assert all(not graded.fault for graded in run(course, term).values())
+    assert penalties(term) == {"ann": 0, "bo": 0, "cy": 0}
+
+
+def test_a_plugin_of_the_courses_own(course, term):
+    (course / "nbgrader_config.py").write_text(OWN)
+    (course / "policy_of_a_test.py").write_text(POLICY)
+    run(course, term)
+    set_due(term)
+    results = run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 1 / 24, "cy": 0}
+    assert not results["bo"].fault
+    assert results["cy"].fault == (
+        "graded, but not written to the gradebook: its late penalty: PerDay raised KeyError: 'no cy'. "
+        f"Mend it, or take it out of {course / 'nbgrader_config.py'}."
+    )
+
+
+def test_a_configuration_that_fails_is_told(course, term):
+    (course / "nbgrader_config.py").write_text("c = get_config(\n")
+    run(course, term)
+    set_due(term)
+    results = run(course, term)
+    assert not results["ann"].fault
+    assert f"{course / 'nbgrader_config.py'}: SyntaxError" in results["bo"].fault
+
+
+def test_nbgrader_exports_the_penalty(course, term):
+    (course / "nbgrader_config.py").write_text(ZERO)
+    run(course, term)
+    set_due(term)
+    run(course, term)
+    command = [sys.executable, "-m", "nbgrader", "export", "--to", str(term / "grades.csv")]
+    url = f"--db={gradebook_url(term)}"
+    subprocess.run([*command, url], cwd=term, env=os.environ, check=True, capture_output=True, timeout=300)
+    _, *rows = (term / "grades.csv").read_text().splitlines()
+    assert sorted(row.split(",")[-4:] for row in rows) == [
+        ["4.0", "0.0", "4.0", "4.0"],
+        ["4.0", "4.0", "0.0", "4.0"],
+        ["4.0", "4.0", "0.0", "4.0"],
+    ]
+
+
+# --- time stamps -----------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        b"",
+        b" \n",
+        b"yesterday",
+        b"\xff\xfe",
+        b"9" * 400,
+        b"2026-13-01 12:00:00 UTC",
+        b"2026-03-01 12:00:00 " + b"9" * 30,
+    ],
+)
+def test_a_time_stamp_that_is_none_is_told(course, term, content):
+    (term / "submitted" / "bo" / CHAPTER / "timestamp.txt").write_bytes(content)
+    with pytest.raises(TimestampError):
+        handed_in_at(term / "submitted" / "bo" / CHAPTER)
+
+
+def test_it_stands_among_what_a_human_looks_at(course, term):
+    (term / "submitted" / "bo" / CHAPTER / "timestamp.txt").write_text("at noon")
+    for _ in range(2):  # in the second run the result is a stored one
+        results = run(course, term)
+        (line,) = map(remark_line, results["bo"].remarks)
+        assert line == "its timestamp.txt holds no time but 'at noon', so it counts as in time"
+        assert results["ann"].remarks == ()
+
+
+@pytest.mark.parametrize("text", ["2026-03-01 12:30:00 UTC", "2026-03-01T12:30:00\n"])
+def test_time_stamps(tmp_path, text):
+    assert handed_in_at(tmp_path) is None
+    (tmp_path / "timestamp.txt").write_text(text)
+    assert handed_in_at(tmp_path) == datetime(2026, 3, 1, 12, 30)
