@@ -39,7 +39,10 @@ WRONG_ERROR = {
     "one where both are zero": (lambda a, b: 1.0 if (a == b).any() else errors(a, b).max(), set()),
     "as text": (lambda a, b: str(errors(a, b).max()), set()),
     "an array of one": (lambda a, b: errors(a, b).max(keepdims=True), {"after: squeeze missing"}),
-    "at the largest difference": (lambda a, b: errors(a, b).flat[np.abs(a - b).argmax()], set()),
+    "at the largest difference": (
+        lambda a, b: errors(a, b).flat[np.abs(a - b).argmax()],
+        {"entry_of_the_largest_difference"},
+    ),
     "against their mean": (lambda a, b: 2 * errors(a, b).max(), {"constant_factor"}),
     "the first entry": (lambda a, b: errors(a, b).flat[0], {"one_entry_only"}),
     "of the first row": (lambda a, b: errors(a, b)[0].max(), set()),

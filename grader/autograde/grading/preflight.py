@@ -133,7 +133,8 @@ def some(names: Sequence[str]) -> str:
 
 def _legible(text: str) -> str:
     """Folders' names in one line, whatever they hold."""
-    return harmless(writable(text)).replace("\n", "\ufffd")
+    name = harmless(writable(text))
+    return name if name.isprintable() else repr(name)
 
 
 def _names(names: Sequence[str], whole: bool) -> str:

@@ -157,6 +157,15 @@ SPEC.mistake(
     tempts="A tiny number inside the logarithm makes the infinity go away; this one is so large that it shows.",
 )
 SPEC.mistake(
+    "log_of_the_mean",
+    "You average the probabilities of the targets first, over all tokens or over time, and take the logarithm "
+    "afterwards. The logarithm of a mean is not the mean of the logarithms: each token has a loss of its own, and the "
+    "mean is over these losses.",
+    change(TAKEN, SOFTMAX, (f"{LOSS}.mean()", "-np.log(picked.mean())")),
+    change(TAKEN, SOFTMAX, (f"{LOSS}.mean()", "-np.log(picked.mean(axis=1)).mean()")),
+    tempts="'The negative logarithm of the mean probability' sounds like 'the mean negative logarithm'.",
+)
+SPEC.mistake(
     "softmax_over_everything",
     "All B · T · V numbers together are normalised, so that all the probabilities of the batch add up to 1. At each "
     "place the V probabilities of the ids must do so: give the sum its axis.",
