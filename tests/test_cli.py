@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,6 +16,7 @@ from typer.testing import CliRunner
 import grader.autograde.grading.grade as grading
 from grader import cli
 from grader.author import demo_class as demo
+from grader.autograde.gradebook import gradebook_url, roster
 from grader.autograde.gradebook.scores import Score
 from grader.autograde.grading import pool, report
 from grader.autograde.grading.grade import Graded
@@ -130,6 +133,18 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
     monkeypatch.setenv("UNROLLED_TERM", "")
     assert "in term/submitted. Put" in grader("autograde", CHAPTER, at=here)[2]
     assert nbgraders_root(here, here / "below") == str(here / "term")
+
+
+def test_nbgrader_may_begin_a_term(tmp_path):
+    """The roster is entered before anything was handed in: there is no folder of the term yet."""
+    course = write_small_course(tmp_path / "course")
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    (course / "students.csv").write_text("id,first_name\nann,Ann\n")
+    environment = {name: value for name, value in os.environ.items() if name != "UNROLLED_TERM"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic
+    command = [sys.executable, "-m", "nbgrader", "db", "student", "import", "students.csv"]
+    subprocess.run(command, cwd=course, env=environment, check=True, capture_output=True, timeout=300)
+    assert roster(gradebook_url(course / "term")) == {"ann"}
 
 
 def nbgraders_root(course, at):
