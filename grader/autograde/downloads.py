@@ -128,7 +128,9 @@ def _told_apart(files: Files, log: Log) -> Files:
         names = ", ".join(f"{student}_{number}" for number in its)
         log(f"{len(its)} students are called {student}. They are collected as {names}: rename these folders.")
     return {
-        path: found._replace(student=f"{found.student}_{found.participant}") if found.student in twice else found
+        path: found._replace(student=f"{found.student}_{found.participant}")
+        if found.participant and found.student in twice
+        else found
         for path, found in files.items()
     }
 
