@@ -237,7 +237,7 @@ def autograde(
         before_tree = preflight_tree(found, before)
         typer.echo(report.as_json(found, results, sandboxed, scores, preflight=before_tree, changes=changes))
     else:
-        out.print(f"{found.title} ({found.id}), {len(results)} submissions")
+        out.print(f"{found.title} ({found.id}), {len(results)} submission{'s' * (len(results) != 1)}")
         for line in report.legend(found, _table_width(), scores):
             out.print(line, soft_wrap=True)
         _print_table(report.class_table(found, results, _table_width(), scores))

@@ -127,9 +127,10 @@ def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, st
         return "", ""
     due = sum(item.points for item in chapter.items)
     left = sum(_final(item, graded, recorded) or 0.0 for item in chapter.items) - recorded.late_penalty
+    yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
     return (
         f'<p class="total">Handed in late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '
-        f"<strong>{number(left)} of {_counted(due, 'point')}</strong>.</p>\n",
+        f"<strong>{number(left)} of {_counted(due, 'point')}</strong>{yet}.</p>\n",
         _foot("Late penalty", f"−{number(recorded.late_penalty)}")
         + _foot("All points, after the late penalty", f"{number(left)} of {number(due)}"),
     )

@@ -203,7 +203,7 @@ def test_a_late_penalty_is_named_with_what_it_leaves():
     assert "Handed in late: a penalty of 4.25 points leaves 11.25 of 17 points." in read
     assert "All exercises14.5 of 15 Late penalty−4.25 All points, after the late penalty11.25 of 17" in read
     read = words(with_scores(scores={}, late=1.0))
-    assert "a penalty of 1 point leaves 14 of 17 points." in read
+    assert "a penalty of 1 point leaves 14 of 17 points so far." in read
     assert "late" not in words(page())
 
 
