@@ -153,9 +153,12 @@ def _recorder(db_url: str | None, session: Session, folders: Mapping[str, Path])
                 graded = replace(graded, remarks=(*graded.remarks, Remark(NoTime(str(error)))))
             try:
                 writer.record(graded.student, scores, timestamp=when, answers=graded.answers)
-                assign_penalties(graded.student)
             except GradebookError as error:
                 return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
+            try:
+                assign_penalties(graded.student)
+            except GradebookError as error:
+                return replace(graded, fault=f"in the gradebook, but with its earlier late penalty: {error}")
             return replace(graded, seconds=graded.seconds | {"gradebook": time.perf_counter() - started})
 
         yield record
