@@ -101,7 +101,7 @@ def lint(
     root = course_root()
     problems = 0
     with _told():
-        for what, found in lint_course(root, exercise):
+        for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
             problems += len(found)
             out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
             for problem in found:

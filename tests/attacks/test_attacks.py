@@ -20,8 +20,8 @@ from right_work import RIGHT
 
 from grader.autograde.grading import grade
 from grader.autograde.inside.frames import Observed, frame_bytes
-from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
+from grader.autograde.running.together import run_together
 from grader.cells import notebook_bytes
 from grader.manifest import Limits
 
@@ -72,11 +72,11 @@ def hand_in(session, sandbox, monkeypatch):
     def run(student, cells, limits=LIMITS):
         outcomes = []
 
-        def watched(request, starter):
-            outcomes.append(run_submission(request, starter))
-            return outcomes[-1]
+        def watched(requests, starter):
+            outcomes.extend(run_together(requests, starter))
+            return outcomes
 
-        monkeypatch.setattr(grade, "run_submission", watched)
+        monkeypatch.setattr(grade, "run_together", watched)
         folder = session.term / "submitted" / student / session.chapter.id
         folder.mkdir(parents=True, exist_ok=True)
         (folder / "recurrence.ipynb").write_text(json.dumps(spliced(session, cells)))

@@ -14,8 +14,9 @@ from grader.autograde.grading.report import remark_line
 from grader.autograde.grading.score import autograded_notebook, request_for, verdicts_of, without_cases
 from grader.autograde.grading.session import open_session
 from grader.autograde.remark import Remark
-from grader.autograde.running.runner import Outcome, run_submission
+from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
+from grader.autograde.running.trial import Outcome
 from grader.autograde.running.unsandboxed import Plain
 from grader.autograde.submission.notebook import Plan, plan, read_notebook
 from grader.cells import notebook_bytes

@@ -9,7 +9,7 @@ from grader.autograde.grading.grade import grade
 from grader.autograde.grading.missing import lacks
 from grader.autograde.grading.report import remark_line
 from grader.autograde.inside.frames import End, Missing
-from grader.autograde.running.runner import Outcome, _bounded
+from grader.autograde.running.trial import Outcome, _bounded
 from grader.checking.case import Observation
 from grader.codec import Raised
 from grader.feedback.page import feedback_page

@@ -20,7 +20,7 @@ import pytest
 from right_work import RIGHT
 
 from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading import pool, store
+from grader.autograde.grading import chapter, pool, recorder, store
 from grader.autograde.grading.chapter import autograde, chosen
 from grader.autograde.grading.release import AutogradeError
 from grader.manifest import load_manifest
@@ -190,20 +190,38 @@ def test_a_full_disk_costs_those_it_hits_alone(small_course, term, monkeypatch):
     assert not again["student05"].fault
 
 
+def test_results_that_come_fast_are_recorded_together():
+    """Slow ones as they come."""
+    now = 0.0
+
+    def come():
+        nonlocal now
+        for seconds in [0, 5, 0.1, 0.2, 0.2, 0.1, 3, *[0.01] * 20]:
+            now += seconds
+            yield seconds
+
+    seen = list(recorder.batches(come(), lambda: now))
+    assert seen == [[0], [5], [0.1, 0.2, 0.2], [0.1, 3], [0.01] * 16, [0.01] * 4]
+
+
 def test_a_gradebook_that_another_program_holds(small_course, term, monkeypatch):
-    """What cannot be written is told, the rest goes on, and the next run writes it without grading again."""
+    """What cannot be written is told, the rest of its batch is, and the next run writes it without grading again."""
     from grader.autograde.gradebook import GradebookError, Writer
 
-    real = Writer.record
+    real, sizes = Writer.record_all, []
 
-    def record(writer, student, *rest, **more):
-        if student == "student04":
+    def record_all(writer, submissions):
+        sizes.append(len(submissions))
+        if "student04" in [given.student_id for given in submissions]:
             raise GradebookError("database is locked")
-        real(writer, student, *rest, **more)
+        real(writer, submissions)
 
-    monkeypatch.setattr(Writer, "record", record)
+    monkeypatch.setattr(Writer, "record_all", record_all)
+    monkeypatch.setattr(chapter, "batches", lambda all_done: [list(all_done)])
     results, _ = run(small_course, term)
     assert results["student04"].fault == "graded, but not written to the gradebook: database is locked"
+    assert [name for name, graded in results.items() if graded.fault] == ["student04"]
+    assert sizes == [8] + [1] * 8
     monkeypatch.undo()
     again, stored = run(small_course, term)
     assert len(stored) == 8

@@ -1,6 +1,5 @@
 """Notebooks of stateless functions are examined with fewer processes, and with the same results."""
 
-import ast
 import shutil
 from dataclasses import replace
 
@@ -10,9 +9,10 @@ from right_work import RIGHT
 from grader.author.demo_class import demo_class
 from grader.autograde.grading import grade
 from grader.autograde.grading.session import open_session
+from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.submission import notebook
-from grader.autograde.submission.stateless import leaves_only_names
+from grader.autograde.submission.bindings import known
 from tests.small_course import ROOT
 
 STATELESS = [
@@ -28,24 +28,30 @@ STATELESS = [
     "def f(x):\n    with np.errstate(all='ignore'):\n        return (lambda a: a / 0)(x)",
     "def f(x):\n    try:\n        raise NotImplementedError(f'{x}')\n    except ValueError:\n        return None",
     "def f(x):\n    while True:\n        print(x)",
+    "def f(rng):\n    return np.random.default_rng(0).random() + rng.random(3)",
 ]
-STATEFUL = [
+WITHIN = [  # a state, but one of the notebook's own
     "x = []",
     "cache = {}",
     "weights = np.zeros(3)",
     "step = lambda x: x",
     "f(1)",
-    "for i in range(3):\n    pass",
+    "for i in range(3):\n    print(rng.random(3))",
+    "def f(x, seen=[]):\n    return x",
+    "@decorator\ndef f(x):\n    return x",
+    "del np",
+]
+STATEFUL = [
     "import os",
+    "rng.random",
+    "np.random.random(3)",
+    "np.random.seed(0)",
     "import numpy.random",
     "from numpy import *",
     "from numpy import random",
     "from .numpy import tanh",
     "class A:\n    pass",
     "np.pi = 3",
-    "def f(x, seen=[]):\n    return x",
-    "def f(x, *, seen={}):\n    return x",
-    "@decorator\ndef f(x):\n    return x",
     "def f(x):\n    global count\n    count = 1",
     "def f(x):\n    n = 0\n    def g():\n        nonlocal n\n        n += 1\n    return g",
     "def f(x):\n    f.calls += 1",
@@ -60,18 +66,25 @@ STATEFUL = [
     "def f(x):\n    return [c for c in ().__class__.__base__.__subclasses__()]",
     "def f(x):\n    class A:\n        pass",
     "async def f(x):\n    return x",
-    "del np",
 ]
 
 
 @pytest.mark.parametrize("source", STATELESS)
 def test_stateless(source):
-    assert leaves_only_names(ast.parse(source))
+    assert known(source).stateless
+    assert known(source).stays_within
+
+
+@pytest.mark.parametrize("source", WITHIN)
+def test_a_state_of_the_notebook_s_own(source):
+    assert not known(source).stateless
+    assert known(source).stays_within
 
 
 @pytest.mark.parametrize("source", STATEFUL)
 def test_stateful(source):
-    assert not leaves_only_names(ast.parse(source))
+    assert not known(source).stateless
+    assert not known(source).stays_within
 
 
 def shares(result):
@@ -127,7 +140,7 @@ def test_what_one_exercise_does_to_a_shared_process_costs_it_alone(hand_in, note
 
 
 @pytest.mark.parametrize("chapter", ["ch01_vanilla_rnn", pytest.param("ch02_bptt", marks=pytest.mark.slow)])
-def test_a_class_gets_the_same_with_a_fork_for_every_check(chapter, tmp_path, monkeypatch):
+def test_a_class_gets_the_same_with_a_process_a_notebook_and_a_fork_a_check(chapter, tmp_path, monkeypatch):
     """Right, wrong, crashing and unwritten work of every kind."""
     demo_class(ROOT, tmp_path, chapter, 17, seed=3)
     shutil.rmtree(tmp_path / "submitted" / "student01")  # an endless loop takes as long either way
@@ -140,9 +153,13 @@ def test_a_class_gets_the_same_with_a_fork_for_every_check(chapter, tmp_path, mo
         shared.extend(cell.shares for cell in marked if cell.exercise)
         return marked
 
+    def one_by_one(requests, starter):
+        return [run_submission(request, starter) for request in requests]
+
     found = []
-    for way in (watched, lambda cells, released: tuple(cells)):
+    for way, run in ((watched, grade.run_together), (lambda cells, released: tuple(cells), one_by_one)):
         monkeypatch.setattr(notebook, "_without_needless_forks", way)
+        monkeypatch.setattr(grade, "run_together", run)
         with Sandbox(session.limits, hide=(ROOT, tmp_path)) as sandbox:
             graded = [
                 grade.grade_or_fault(session, sandbox, folder.name, folder / chapter, sandboxed=True)

@@ -368,21 +368,21 @@ def odd_class(tmp_path_factory, small_course, right):
     (term / "submitted" / NAMES[0] / "ch01_vanilla_rnn" / "timestamp.txt").write_text("2026-03-01 12:30:00 UTC")
     (term / "submitted" / NAMES[1] / "ch01_vanilla_rnn" / "timestamp.txt").write_bytes(b"\xff yesterday")
 
-    def run_submission(request, starter):
+    def run_together(requests, starter):
         if current[-1] == "faulty":
             raise WorkerError("no process for student code could be started: out of memory")
         if current[-1] == "unlucky":
             raise ZeroDivisionError("a bug")
-        return real(request, starter)
+        return real(requests, starter)
 
-    real, real_grade, current = module.run_submission, module.grade, []
+    real, real_grade, current = module.run_together, module.grade, []
 
     def grade(session, starter, student, folder):
         current.append(student)
         return real_grade(session, starter, student, folder)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(module, "run_submission", run_submission)
+        patch.setattr(module, "run_together", run_together)
         patch.setattr(module, "grade", grade)
         results = autograde(small_course, term, "ch01_vanilla_rnn", here, db_url=gradebook_url(term))
     return term, {graded.student: graded for graded in results}

@@ -15,7 +15,7 @@ from grader.autograde.inside.frames import Request
 from grader.autograde.remark import OddCell, OtherFiles, Remark, Unreadable
 from grader.autograde.running.conversation import TooMuchError
 from grader.autograde.running.meter import OutOfTimeError
-from grader.autograde.running.runner import _Child, _fault
+from grader.autograde.running.trial import Child, _fault
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import MAX_FILE_BYTES, submitted_files
 from grader.autograde.submission.notebook import UnreadableError, plan, read_notebook
@@ -146,7 +146,7 @@ class Died:
         self.memory = memory
         self.request = Request((), {}, Limits(result_bytes=5))
 
-    used_up_memory = _Child.used_up_memory
+    used_up_memory = Child.used_up_memory
 
 
 ERRORS = [

@@ -1,4 +1,4 @@
-"""One submission's rows in the gradebook: those of nbgrader's own API, in one transaction and a few statements.
+"""Submissions' rows in the gradebook: those of nbgrader's own API, in one transaction and a few statements.
 
 What does not change between submissions, the chapter's notebooks and cells, is read once.
 """
@@ -6,7 +6,7 @@ What does not change between submissions, the chapter's notebooks and cells, is 
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
@@ -57,20 +57,39 @@ class Writer:
         comments: Mapping[str, Mapping[str, str]] | None = None,
         answers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> None:
-        """Write one submission's scores in one transaction; what a human wrote stays.
+        """Write one submission in one transaction, as `record_all` does."""
+        self.record_all([self.given(student_id, scores, timestamp=timestamp, comments=comments, answers=answers)])
+
+    def given(
+        self,
+        student_id: str,
+        scores: Scores,
+        *,
+        timestamp: datetime | None = None,
+        comments: Mapping[str, Mapping[str, str]] | None = None,
+        answers: Mapping[str, Mapping[str, str]] | None = None,
+    ) -> Given:
+        """What `record_all` is to write of one submission. Raises GradebookError where it cannot be written.
 
         `scores` are points by notebook and exercise; an exercise without one gets 0. `timestamp` (UTC where it
         has no zone) is when it was submitted. `comments`, by notebook and exercise, stand in the feedback unless
         a human wrote one there. `answers`, by notebook and question, are digests of the answers that only humans
         grade; a question without one, or with an empty one, has no answer and gets 0. An exercise whose points
         changed under a human's score is marked for another look, and so is a question whose answer is another one
-        than was recorded last. Raises GradebookError, and then writes nothing.
+        than was recorded last.
         """
         _check_student(student_id)
         earned = self._checked(student_id, scores)
-        given = _Given(student_id, _utc(timestamp), earned, comments or {}, answers or {})
+        return Given(student_id, _utc(timestamp), earned, comments or {}, answers or {})
+
+    def record_all(self, submissions: Sequence[Given]) -> None:
+        """Write the scores of submissions in one transaction; what a human wrote stays.
+
+        Raises GradebookError, and then writes none of them.
+        """
+        in_order = sorted(submissions, key=lambda given: given.student_id)  # so that two runs wait for no deadlock
         with explained(str(self._engine.url)):
-            self._persist(lambda connection: self._write(connection, given))
+            self._persist(lambda connection: self._write(connection, in_order))
 
     def _persist(self, write: Callable[[Connection], None]) -> None:
         """Once more, where another run wrote this student just now, or the server hung up.
@@ -135,27 +154,15 @@ class Writer:
 
     # --- writing --------------------------------------------------------------------------------------------
 
-    def _write(self, connection: Connection, given: _Given) -> None:
+    def _write(self, connection: Connection, submissions: Sequence[Given]) -> None:
         """Mirror the chapter's structure where it is missing, and set what differs."""
         sql, changes = self._sql, _Changes()
-        found = connection.execute(sql.submission, {"a": self._assignment, "s": given.student_id}).one_or_none()
-        if found is None:
-            raise GradebookError(
-                f"The gradebook has lost its assignment {self._chapter_id!r}. Register the chapter first."
-            )
-        if found.student is None:
-            connection.execute(sql.new_student, {"id": given.student_id})
-        if found.id is None:
-            submission, old = uuid4().hex, _Old()
-            row = {"id": submission, "assignment_id": self._assignment, "student_id": given.student_id}
-            connection.execute(sql.new_submission, {**row, "timestamp": given.timestamp})
-        else:
-            submission, old = found.id, self._read_old(connection, found.id)
-            if found.timestamp != given.timestamp:
-                connection.execute(sql.set_timestamp, {"row": submission, "timestamp": given.timestamp})
-        for notebook in self._notebooks:
-            self._mirror(changes, notebook, given, old, submission)
+        for given in submissions:
+            self._find(connection, given, changes)
         for statement, rows in (
+            (sql.new_student, changes.new_students),
+            (sql.new_submission, changes.new_submissions),
+            (sql.set_timestamp, changes.timestamps),
             (sql.new_notebook, changes.new_notebooks),
             (sql.new_grade, changes.new_grades),
             (sql.set_grade, changes.grades),
@@ -167,6 +174,27 @@ class Writer:
             if rows:
                 connection.execute(statement, rows)
 
+    def _find(self, connection: Connection, given: Given, changes: _Changes) -> None:
+        """Add what is to change for one submission."""
+        sql = self._sql
+        found = connection.execute(sql.submission, {"a": self._assignment, "s": given.student_id}).one_or_none()
+        if found is None:
+            raise GradebookError(
+                f"The gradebook has lost its assignment {self._chapter_id!r}. Register the chapter first."
+            )
+        if found.student is None:
+            changes.new_students.append({"id": given.student_id})
+        if found.id is None:
+            submission, old = uuid4().hex, _Old()
+            row = {"id": submission, "assignment_id": self._assignment, "student_id": given.student_id}
+            changes.new_submissions.append({**row, "timestamp": given.timestamp})
+        else:
+            submission, old = found.id, self._read_old(connection, found.id)
+            if found.timestamp != given.timestamp:
+                changes.timestamps.append({"row": submission, "timestamp": given.timestamp})
+        for notebook in self._notebooks:
+            self._mirror(changes, notebook, given, old, submission)
+
     def _read_old(self, connection: Connection, submission: str) -> _Old:
         old, of = _Old(), {"submission": submission}
         old.notebooks = {row.notebook_id: row.id for row in connection.execute(self._sql.notebooks, of)}
@@ -175,7 +203,7 @@ class Writer:
         old.comments = {(row.notebook_id, row.cell_id): row for row in connection.execute(self._sql.comments, of)}
         return old
 
-    def _mirror(self, changes: _Changes, notebook: _Notebook, given: _Given, old: _Old, submission: str) -> None:
+    def _mirror(self, changes: _Changes, notebook: _Notebook, given: Given, old: _Old, submission: str) -> None:
         of = old.notebooks.get(notebook.id)
         if of is None:
             of = uuid4().hex
@@ -261,7 +289,7 @@ class _Notebook:
 
 
 @dataclass(frozen=True)
-class _Given:
+class Given:
     """What is to be recorded."""
 
     student_id: str
@@ -283,6 +311,9 @@ class _Old:
 
 @dataclass
 class _Changes:
+    new_students: list[Row] = field(default_factory=list)
+    new_submissions: list[Row] = field(default_factory=list)
+    timestamps: list[Row] = field(default_factory=list)
     new_notebooks: list[Row] = field(default_factory=list)
     new_grades: list[Row] = field(default_factory=list)
     new_comments: list[Row] = field(default_factory=list)

@@ -2,28 +2,20 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from concurrent.futures import ThreadPoolExecutor
-from contextlib import ExitStack, closing, contextmanager, suppress
-from dataclasses import replace
-from functools import cache
+from collections.abc import Callable, Collection, Sequence
+from contextlib import closing, suppress
 from pathlib import Path
 
-from grader.autograde.gradebook import GradebookError, open_writer, register
-from grader.autograde.gradebook.late import open_penalties
-from grader.autograde.gradebook.writer import Writer
 from grader.autograde.grading import store
 from grader.autograde.grading.changes import Log
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.pool import Done, Execute, Job, Task
 from grader.autograde.grading.preflight import stray_lines
+from grader.autograde.grading.recorder import batches, recorder
 from grader.autograde.grading.release import AutogradeError
-from grader.autograde.grading.session import Session, open_session
+from grader.autograde.grading.session import open_session
 from grader.autograde.grading.store import Change
-from grader.autograde.remark import NoTime, Remark
 from grader.autograde.submission.folders import HandedIn, handed_in
-from grader.autograde.submission.timestamp import TimestampError, handed_in_at
 from grader.manifest import Chapter, load_manifest
 
 
@@ -100,16 +92,17 @@ def autograde(
     session = open_session(root, term, chapter_id)  # makes the hidden cases, before any worker needs them
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
-    results = []
+    results: list[Graded] = []
     log = Log(term, chapter_id)
     for task in tasks:  # what a run that was killed had no time to tell
         _tell(log, before.change if (before := store.read(term, chapter_id, task.student)) else None, on_change)
     folders = {task.student: task.folder for task in tasks}
-    with _recorder(db_url, session, folders) as record, closing(execute(job, session.state, tasks)) as all_done:
-        for done in all_done:
-            results.append(record(done))
-            _tell(log, done.change, on_change)
-            on_graded(done)
+    with recorder(db_url, session, folders) as record, closing(execute(job, session.state, tasks)) as all_done:
+        for batch in batches(all_done):
+            results += record([done.graded for done in batch])
+            for done in batch:
+                _tell(log, done.change, on_change)
+                on_graded(done)
             if stopping():
                 break
     return sorted(results, key=lambda graded: graded.student)
@@ -120,46 +113,3 @@ def _tell(log: Log, change: Change | None, on_change: Callable[[Change], None]) 
     with suppress(OSError):
         if change is not None and log.add(change):
             on_change(change)
-
-
-@contextmanager
-def _recorder(db_url: str | None, session: Session, folders: Mapping[str, Path]) -> Iterator[Callable[[Done], Graded]]:
-    """Gives a function that writes a result into the gradebook; what cannot be written becomes that result's fault."""
-    if db_url is None:
-        yield lambda done: done.graded
-        return
-    with ThreadPoolExecutor(1) as aside, ExitStack() as open_until_the_end:
-        # it imports for a second, while the workers start
-        registered = aside.submit(register, db_url, session.chapter, session.released)
-
-        @cache
-        def opened() -> tuple[Writer, Callable[[str], None]]:
-            registered.result()
-            writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
-            penalties = open_penalties(db_url, session.chapter.id, session.root)
-            return writer, open_until_the_end.enter_context(penalties)
-
-        def record(done: Done) -> Graded:
-            graded = done.graded
-            if graded.fault:
-                return graded
-            writer, assign_penalties = opened()
-            started = time.perf_counter()
-            scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
-            when = None
-            try:
-                when = handed_in_at(folders[graded.student])
-            except TimestampError as error:
-                graded = replace(graded, remarks=(*graded.remarks, Remark(NoTime(str(error)))))
-            try:
-                writer.record(graded.student, scores, timestamp=when, answers=graded.answers)
-            except GradebookError as error:
-                return replace(graded, fault=f"graded, but not written to the gradebook: {error}")
-            try:
-                assign_penalties(graded.student)
-            except GradebookError as error:
-                return replace(graded, fault=f"in the gradebook, but with its earlier late penalty: {error}")
-            return replace(graded, seconds=graded.seconds | {"gradebook": time.perf_counter() - started})
-
-        yield record
-        registered.result()  # may complain even where there was nothing to record

@@ -16,7 +16,7 @@ from grader.autograde.grading.missing import not_imported
 from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
-    request_for,
+    requests_for,
     verdict_output,
     verdicts_of,
     without_cases,
@@ -25,7 +25,8 @@ from grader.autograde.grading.session import Session
 from grader.autograde.remark import Ended, OtherFiles, Remark, Unreadable
 from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
-from grader.autograde.running.runner import run_submission
+from grader.autograde.running.together import run_together
+from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
 from grader.autograde.submission.names import legible, unfit
@@ -108,6 +109,14 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         choices = choose(folder, session.chapter, session.released)
     files |= {f"{name}.ipynb": files[each.file] for name, each in choices.items() if each.file in files}
     remarks = [Remark(each) for each in left_out]
+    plans = {name: each.plan for name, each in choices.items() if isinstance(each.plan, Plan)}
+    outcomes: dict[str, Outcome] = {}
+    for group in requests_for(plans, session.exams, session.limits, files | session.files):
+        with clock("run"):
+            outcomes |= zip(group, run_together(list(group.values()), starter), strict=True)
+    forked = sum(outcome.fork_seconds for outcome in outcomes.values())
+    clock.add("fork", forked)
+    clock.add("run", -forked)
     for notebook in session.chapter.notebooks:
         name = notebook.name
         chosen = choices[name]
@@ -123,11 +132,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             continue
         remarks += [Remark(odd, name) for odd in planned.remarks]
         answers[name] = planned.answers
-        with clock("run"):
-            request = request_for(planned, session.exams, session.limits, files | session.files)
-            outcome = run_submission(request, starter)
-        clock.add("fork", outcome.fork_seconds)
-        clock.add("run", -outcome.fork_seconds)
+        outcome = outcomes[name]
         remarks += [Remark(each, name) for each in not_imported(outcome)]
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):

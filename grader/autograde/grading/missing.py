@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 
 from grader.autograde.inside.frames import MAX_MISSING, Missing, not_defined
 from grader.autograde.remark import NotImported
-from grader.autograde.running.runner import Outcome
+from grader.autograde.running.trial import Outcome
 from grader.codec import Raised
 from grader.render.rows import harmless
 

@@ -9,7 +9,7 @@ from typing import Any
 from grader.autograde.fault import Fault
 from grader.autograde.grading.missing import lacks
 from grader.autograde.inside.frames import End, Exam, Request, not_defined
-from grader.autograde.running.runner import Outcome
+from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.notebook import Plan, copied
 from grader.cells import grade_id
 from grader.checking.case import Checks
@@ -26,6 +26,18 @@ def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str
         e.id: Exam(hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds)
         for e in chapter.exercises
     }
+
+
+def requests_for(
+    plans: Mapping[str, Plan], exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes]
+) -> list[dict[str, Request]]:
+    """What children are asked to do for one student's notebooks, by name: those which stay within themselves together
+    in one process, with the last of the others behind them, and each that is left by itself.
+    """
+    requests = {name: request_for(plan, exams, limits, files) for name, plan in plans.items()}
+    others = [name for name in requests if not plans[name].stays_within]
+    groups = [[name for name in requests if name not in others] + others[-1:], *([name] for name in others[:-1])]
+    return [{name: requests[name] for name in group} for group in groups if group]
 
 
 def request_for(

@@ -6,7 +6,8 @@ ends the run but the end of the process. At each check cell the process forks. T
 and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has ended, drives
 the function on them, writes what it observed, and ends. So no visible cell can show them, and what a function does to
 its process it does to its fork alone. Where cells keep no state beside their names, one fork, or the process itself at
-its end, serves several check cells, and puts back the names that each has seen. No expected value is ever here.
+its end, serves several check cells, and puts back the names that each has seen; then several notebooks may be run here,
+one after another. No expected value is ever here.
 """
 
 from __future__ import annotations
@@ -15,14 +16,18 @@ import builtins
 import io
 import linecache
 import os
+import random
 import select
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
+from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
+
+import numpy as np
 
 from grader.autograde.inside.frames import (
     MAX_MISSING,
@@ -100,30 +105,26 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     for name, content in work.files.items():
         Path(name).write_bytes(content)
     sys.path.insert(0, os.getcwd())  # as Jupyter does: files beside the notebook can be imported
-    module = ModuleType("__main__")
-    sys.modules["__main__"] = module
-    namespace = module.__dict__
-    shell = _Shell(namespace)
-    namespace |= {"get_ipython": lambda: shell, "display": _display}
     builtins.input = _no_input
     sockets = dict(zip(work.exercises, socket_fds, strict=True))
     forks = []
-    seen: dict[str, dict[str, Any]] = {}  # of each exercise without a fork as yet: the names at its check cell
+    seen: dict[str, _Seen] = {}  # of each exercise without a fork as yet
     before = frame_bytes(Ready())  # sent with what follows at once: whoever reads wakes up half as often
-    room = work.output_bytes
-    lost = Lost()
+    starts = [*work.starts]
     for cell in work.cells:
+        while starts and cell.index >= starts[0]:
+            notebook, room = _begun(starts.pop(0)), work.output_bytes
         _send(result_fd, before + frame_bytes(Begin(cell.index)))
         end = End(cell.index)
         if cell.exercise is None:
-            end = _run_cell(cell, namespace, room, lost)
+            end = _run_cell(cell, notebook, room)
             room -= len(end.printed)
         else:
-            seen[cell.exercise] = dict(namespace)
+            seen[cell.exercise] = _Seen(notebook, dict(notebook.names))
             if not cell.shares:
                 fork = os.fork()
                 if fork == 0:
-                    _examinee(seen, namespace, sockets, result_fd, confine)
+                    _examinee(seen, sockets, result_fd, confine)
                 forks.append(fork)
                 for name in seen:
                     os.close(sockets.pop(name))
@@ -131,21 +132,61 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
         before = frame_bytes(end)
     _send(result_fd, before + frame_bytes(Done()))
     if seen:
-        _examinee(seen, namespace, sockets, result_fd, confine)
+        _examinee(seen, sockets, result_fd, confine)
     for fork in forks:
         with suppress(ChildProcessError):
             os.waitpid(fork, 0)
 
 
-def _run_cell(cell: Cell, namespace: dict[str, Any], room: int, lost: Lost) -> End:
+@dataclass
+class _Notebook:
+    """A notebook as it runs: its module, the index of its first cell, the lines of its cells as `linecache` keeps them,
+    and what its imports failed to bind.
+    """
+
+    module: ModuleType
+    first: int
+    lines: dict[str, Any] = field(default_factory=dict)
+    lost: Lost = field(default_factory=Lost)
+
+    @property
+    def names(self) -> dict[str, Any]:
+        return self.module.__dict__
+
+
+@dataclass(frozen=True)
+class _Seen:
+    """The names that a check cell has seen, and in which notebook."""
+
+    notebook: _Notebook
+    names: dict[str, Any]
+
+
+def _begun(first: int) -> _Notebook:
+    """What every notebook begins with: an empty module, and randomness that starts alike, so that a second grading
+    finds what the first one found.
+    """
+    module = ModuleType("__main__")
+    sys.modules["__main__"] = module
+    shell = _Shell(module.__dict__)
+    module.__dict__.update(get_ipython=lambda: shell, display=_display)
+    random.seed(0)
+    np.random.seed(0)
+    if "torch" in sys.modules:
+        sys.modules["torch"].default_generator.manual_seed(0)
+    return _Notebook(module, first)
+
+
+def _run_cell(cell: Cell, notebook: _Notebook, room: int) -> End:
     output = _Bounded(room)
     ran = Ran()
     value, raised = None, None
-    filename = f"<cell {cell.index + 1}>"  # as people count them
-    linecache.cache[filename] = (len(cell.source), None, cell.source.splitlines(keepends=True), filename)
+    filename = f"<cell {cell.index - notebook.first + 1}>"  # as people count them
+    notebook.lines[filename] = (len(cell.source), None, cell.source.splitlines(keepends=True), filename)
+    linecache.cache[filename] = notebook.lines[filename]
     with redirect_stdout(output), redirect_stderr(output):
         try:
-            run_statements(cell.source, filename, namespace, lost, ran)
+            run_statements(cell.source, filename, notebook.names, notebook.lost, ran)
             value = None if ran.value is None else repr(ran.value)[:MAX_VALUE]
         except BaseException as error:  # SystemExit and KeyboardInterrupt end the cell, not the notebook
             raised = caught(error)
@@ -155,13 +196,7 @@ def _run_cell(cell: Cell, namespace: dict[str, Any], room: int, lost: Lost) -> E
     return End(cell.index, printed, value, raised or ran.raised, tuple(ran.missing[:MAX_MISSING]))
 
 
-def _examinee(
-    seen: dict[str, dict[str, Any]],
-    namespace: dict[str, Any],
-    sockets: dict[str, int],
-    result_fd: int,
-    confine: Callable[[], None],
-) -> NoReturn:
+def _examinee(seen: dict[str, _Seen], sockets: dict[str, int], result_fd: int, confine: Callable[[], None]) -> NoReturn:
     """Wait for the exams of these exercises, drive the functions on every case, and end with this process.
 
     What it prints meanwhile is not kept. A function that never returns is ended from outside.
@@ -182,11 +217,19 @@ def _examinee(
                 if part.hidden and not confined:
                     confine()
                     confined = True
-                namespace.clear()
-                namespace.update(seen[lines[line]])
-                _sit(line, part, lines[line], namespace)
+                _sit(line, part, lines[line], _as_seen(seen[lines[line]]))
     finally:
         os._exit(0)
+
+
+def _as_seen(seen: _Seen) -> dict[str, Any]:
+    """The names of a notebook as they were at a check cell."""
+    notebook, names = seen.notebook, seen.notebook.names
+    names.clear()
+    names.update(seen.names)
+    sys.modules["__main__"] = notebook.module
+    linecache.cache.update(notebook.lines)
+    return names
 
 
 def _one_thread() -> None:

@@ -67,8 +67,9 @@ class Exam:
 
 @dataclass(frozen=True)
 class Request:
-    """One notebook to run. `files` lie in its folder, by name; `skip` names cells that are not run (again). Where it is
-    run `apart`, every check cell has a fork of its own.
+    """One notebook to run, or several in one process, which begin at the cells of these indices (`starts`). `files`
+    lie in its folder, by name; `skip` names cells that are not run (again). Where it is run `apart`, every check cell
+    has a fork of its own.
     """
 
     cells: tuple[Cell, ...]
@@ -77,12 +78,17 @@ class Request:
     files: Mapping[str, bytes] = field(default_factory=dict)
     skip: frozenset[int] = frozenset()
     apart: bool = False
+    starts: tuple[int, ...] = (0,)
 
     def seconds(self, cell: Cell) -> float:
         """How much running time a cell may take, or each half of the exam at a check cell."""
         if cell.exercise is None:
             return self.limits.seconds_per_cell
         return self.exams[cell.exercise].seconds or self.limits.seconds_per_exercise
+
+    def start_of(self, cell: Cell) -> int:
+        """The index at which the cell's notebook begins."""
+        return max(start for start in self.starts if start <= cell.index)
 
     @property
     def to_run(self) -> tuple[Cell, ...]:
@@ -154,6 +160,7 @@ class Work:
     exercises: list[str]
     files: dict[str, bytes]
     output_bytes: int
+    starts: tuple[int, ...]
 
 
 _encoder = msgspec.msgpack.Encoder()
@@ -164,7 +171,8 @@ _requests = msgspec.msgpack.Decoder(Work)
 
 def request_bytes(request: Request) -> bytes:
     """A request as bytes for the child."""
-    return _encoder.encode(Work(request.to_run, list(request.exams), dict(request.files), request.limits.output_bytes))
+    files, room = dict(request.files), request.limits.output_bytes
+    return _encoder.encode(Work(request.to_run, list(request.exams), files, room, request.starts))
 
 
 def read_request(data: bytes) -> Work:

@@ -13,8 +13,9 @@ import numpy as np
 
 from grader.autograde.inside.frames import Cell, Exam, Request
 from grader.autograde.running.processes import WorkerError
-from grader.autograde.running.runner import Outcome, run_submission
+from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox, SandboxError
+from grader.autograde.running.trial import Outcome
 from grader.checking.case import Case
 from grader.manifest import Limits, load_manifest
 

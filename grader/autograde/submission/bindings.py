@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
 
-from grader.autograde.submission.stateless import leaves_only_names
+from grader.autograde.submission.stateless import leaves_only_names, stays_within
 
 SHORT = 10_000  # characters of a cell: the parse of many such is kept, of longer ones that of a few
 _SUBMISSION = "<submission>"
@@ -21,13 +21,14 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 @dataclass(frozen=True)
 class Known:
-    """What is known of a cell: the names that it binds for the whole notebook, whether they are all that it leaves, and
-    whether it is Python; of a cell that is not, the names are those that a reader would see. `*` among the names says
-    that there may be others, as in `from helper import *`.
+    """What is known of a cell: the names that it binds for the whole notebook, whether they are all that it leaves,
+    whether it `stays_within` its notebook, and whether it is Python; of a cell that is not, the names are those that a
+    reader would see. `*` among the names says that there may be others, as in `from helper import *`.
     """
 
     names: frozenset[str]
     stateless: bool = False
+    stays_within: bool = False
     is_python: bool = True
 
 
@@ -41,7 +42,8 @@ def _parsed(source: str) -> Known:
         tree = ast.parse(source, _SUBMISSION)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Known(frozenset(_names_by_eye(source)), is_python=False)
-    return Known(bound_names(tree), leaves_only_names(tree))
+    within = stays_within(tree)
+    return Known(bound_names(tree), within and leaves_only_names(tree), within)
 
 
 _of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given

@@ -42,7 +42,8 @@ class Plan:
 
     `defining` maps each exercise to the index of the cell that defines it. `remarks` are for a human; `foreign` says
     that nothing of this assignment was found. `written` names the exercises that a cell other than the released one
-    may define. `answers` are digests of the answers to all questions, empty where there is none.
+    may define. `answers` are digests of the answers to all questions, empty where there is none. `stays_within` says
+    that running it changes nothing outside itself, so that another notebook may be run behind it in the same process.
     """
 
     notebook: Any
@@ -52,6 +53,7 @@ class Plan:
     foreign: bool = False
     written: tuple[str, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
+    stays_within: bool = False
 
 
 def read_notebook(path: Path) -> Any:
@@ -195,6 +197,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         foreign,
         tuple(name for name in exercises if any(draft.may_bind(i, name) for i in definitions[name] if i not in stubs)),
         {name: "" if foreign else answer.digest for name, answer in given.items()},
+        all(cell.exercise is not None or known(cell.source).stays_within for cell in runnable),
     )
 
 

@@ -1,19 +1,21 @@
 """Which cells leave nothing behind but names: then their functions may be examined in one process, one after another.
+And which leave nothing outside their notebook: then another of the same student may be run behind it.
 
 Told from a cell's syntax, and with caution: whatever might keep a state, in the notebook or in a library, says no.
-An answer `yes` that is wrong can cost a notebook its own points alone, never gain it any.
+An answer `yes` that is wrong can cost a student's own points alone, never gain any.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 
 _MODULES = {"__future__", "grader", "math", "numpy", "typing"}
 _WORDS = """
 breakpoint compile delattr dir display eval exec exit get_ipython getattr globals help input locals open quit setattr
 vars
 DataSource core ctypeslib f2py fromfile genfromtxt lib load loadtxt memmap random save savetxt savez savez_compressed
-set_printoptions seterr seterrcall setbufsize testing tofile
+add_docstring add_newdoc set_default_printstyle set_printoptions seterr seterrcall setbufsize testing tofile
 """
 _STATEFUL = frozenset(_WORDS.split())
 _NAMES = (ast.Name, ast.Tuple, ast.Store)
@@ -31,34 +33,55 @@ _REFUSED = (
 )
 
 
+def stays_within(tree: ast.Module) -> bool:
+    """Whether all that a cell may change lies in its own notebook's names and what they hold."""
+    return all(map(_changes_nothing_outside, tree.body))
+
+
 def leaves_only_names(tree: ast.Module) -> bool:
-    """Whether a cell only imports from a few modules, names constants, and defines functions that keep nothing."""
+    """Whether a cell of which `stays_within` is true only imports, names constants and defines functions."""
     return all(map(_is_plain, tree.body))
 
 
 def _is_plain(statement: ast.stmt) -> bool:
     match statement:
-        case ast.Pass() | ast.Expr(ast.Constant()):
+        case ast.Pass() | ast.Expr(ast.Constant()) | ast.Import() | ast.ImportFrom():
             return True
-        case ast.Import(names):
-            return all(name.name in _MODULES for name in names)
-        case ast.ImportFrom(module, names, 0):
-            return module in _MODULES and not any(name.name in _STATEFUL or name.name == "*" for name in names)
         case ast.Assign(targets, value):
             return all(_is_made_of(_NAMES, target) for target in targets) and _is_made_of(_CONSTANTS, value)
         case ast.FunctionDef(decorator_list=[], args=arguments):
             given = [*arguments.defaults, *arguments.kw_defaults]
-            constant = all(each is None or _is_made_of(_CONSTANTS, each) for each in given)
-            return constant and _keeps_nothing(statement)
+            return all(each is None or _is_made_of(_CONSTANTS, each) for each in given)
     return False
+
+
+def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
+    """All nodes, but for `random` where it is no module of shared state: in `random.default_rng`, which makes a
+    generator of its own, and in `rng.random()`.
+    """
+    waiting: list[ast.AST] = [tree]
+    while waiting:
+        match node := waiting.pop():
+            case ast.Attribute(ast.Attribute(module, "random"), "default_rng"):
+                waiting.append(module)
+            case ast.Call(ast.Attribute(generator, "random"), arguments, keywords):
+                waiting += [generator, *arguments, *keywords]
+            case _:
+                yield node
+                waiting += ast.iter_child_nodes(node)
 
 
 def _is_made_of(kinds: tuple[type[ast.AST], ...], expression: ast.expr) -> bool:
     return all(isinstance(node, kinds) for node in ast.walk(expression))
 
 
-def _keeps_nothing(function: ast.FunctionDef) -> bool:
-    for node in ast.walk(function):
+def _changes_nothing_outside(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Import(names):
+            return all(name.name in _MODULES for name in names)
+        case ast.ImportFrom(module, names, 0):
+            return module in _MODULES and not any(name.name in _STATEFUL or name.name == "*" for name in names)
+    for node in _nodes(statement):
         match node:
             case ast.Attribute(attr=name, ctx=context):
                 if not isinstance(context, ast.Load) or name in _STATEFUL or name.startswith("_"):

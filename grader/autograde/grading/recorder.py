@@ -1,0 +1,110 @@
+"""Results into the gradebook, several in one transaction.
+
+A result is on disk before it comes here, so what a killed run had not recorded is recorded by the next one.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from dataclasses import replace
+from datetime import datetime
+from functools import cache
+from pathlib import Path
+
+from grader.autograde.gradebook import GradebookError, open_writer, register
+from grader.autograde.gradebook.late import open_penalties
+from grader.autograde.gradebook.writer import Given, Writer
+from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.pool import Done
+from grader.autograde.grading.session import Session
+from grader.autograde.remark import NoTime, Remark
+from grader.autograde.submission.timestamp import TimestampError, handed_in_at
+
+TOGETHER = 16  # results in one transaction at most
+APART = 0.5  # seconds between two transactions, as long as results come faster than that
+
+
+def batches(all_done: Iterable[Done], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Done]]:
+    """Results as they come: each by itself where they come slowly, else those of half a second together."""
+    batch: list[Done] = []
+    last = clock() - APART
+    for done in all_done:
+        batch.append(done)
+        if len(batch) == TOGETHER or clock() - last >= APART:
+            yield batch
+            batch, last = [], clock()
+    if batch:
+        yield batch
+
+
+@contextmanager
+def recorder(
+    db_url: str | None, session: Session, folders: Mapping[str, Path]
+) -> Iterator[Callable[[Sequence[Graded]], Sequence[Graded]]]:
+    """Gives a function that writes results into the gradebook; what cannot be written becomes that result's fault."""
+    if db_url is None:
+        yield lambda batch: batch
+        return
+    with ThreadPoolExecutor(1) as aside, ExitStack() as open_until_the_end:
+        # it imports for a second, while the workers start
+        registered = aside.submit(register, db_url, session.chapter, session.released)
+
+        @cache
+        def opened() -> _Recorder:
+            registered.result()
+            writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
+            penalties = open_penalties(db_url, session.chapter.id, session.root)
+            return _Recorder(writer, open_until_the_end.enter_context(penalties), folders)
+
+        def record(batch: Sequence[Graded]) -> Sequence[Graded]:
+            return batch if all(graded.fault for graded in batch) else opened().record(batch)
+
+        yield record
+        registered.result()  # may complain even where there was nothing to record
+
+
+class _Recorder:
+    def __init__(self, writer: Writer, assign_penalties: Callable[[str], None], folders: Mapping[str, Path]) -> None:
+        self._writer, self._assign_penalties, self._folders = writer, assign_penalties, folders
+
+    def record(self, batch: Sequence[Graded]) -> list[Graded]:
+        """Write these results, in one transaction if that can be done; return them with what became of that."""
+        started = time.perf_counter()
+        dated = [(graded, None) if graded.fault else self._dated(graded) for graded in batch]
+        try:
+            given = [self._given(*each) for each in dated if not each[0].fault]
+            self._writer.record_all(given)
+        except GradebookError as error:
+            if len(batch) > 1:  # one by one: it may be about one of them
+                return [graded for each in batch for graded in self.record([each])]
+            return [_not_written(batch[0], error)]
+        seconds = (time.perf_counter() - started) / len(batch)
+        return [graded if graded.fault else self._penalized(graded, seconds) for graded, _ in dated]
+
+    def _dated(self, graded: Graded) -> tuple[Graded, datetime | None]:
+        """A result with the time at which it was handed in, or with a remark on why none can be told."""
+        try:
+            return graded, handed_in_at(self._folders[graded.student])
+        except TimestampError as error:
+            return replace(graded, remarks=(*graded.remarks, Remark(NoTime(str(error))))), None
+
+    def _given(self, graded: Graded, when: datetime | None) -> Given:
+        scores = {name: {v.id: v.earned for v in vs.values()} for name, vs in graded.verdicts.items()}
+        return self._writer.given(graded.student, scores, timestamp=when, answers=graded.answers)
+
+    def _penalized(self, graded: Graded, seconds: float) -> Graded:
+        """A result that is written, with its late penalty beside it and the seconds that it took."""
+        started = time.perf_counter()
+        try:
+            self._assign_penalties(graded.student)
+        except GradebookError as error:
+            return replace(graded, fault=f"in the gradebook, but with its earlier late penalty: {error}")
+        seconds += time.perf_counter() - started
+        return replace(graded, seconds=graded.seconds | {"gradebook": seconds})
+
+
+def _not_written(graded: Graded, error: GradebookError) -> Graded:
+    return replace(graded, fault=f"graded, but not written to the gradebook: {error}")

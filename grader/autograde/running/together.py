@@ -1,0 +1,91 @@
+"""Several notebooks of one student in one child: one process, one set of namespaces and mounts instead of one for each.
+
+All but the last of them change nothing outside themselves. Where all goes well, as it nearly always does, that is all.
+Else each notebook that is not finished is run by itself, and only what happens there is believed.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from itertools import accumulate, pairwise
+
+import msgspec
+
+from grader.autograde.fault import Fault
+from grader.autograde.inside.frames import Request
+from grader.autograde.running.processes import Starter
+from grader.autograde.running.runner import FIRST_TRIAL, Trust, run_submission
+from grader.autograde.running.trial import Child, Outcome, examine, run_cells
+
+
+def run_together(requests: Sequence[Request], starter: Starter) -> list[Outcome]:
+    """Run notebooks with the same limits and files, one after another; all but the last stay within themselves.
+
+    Raises WorkerError as `run_submission` does.
+    """
+    if len(requests) == 1:
+        return [run_submission(requests[0], starter)]
+    started = time.monotonic()
+    bounds = list(accumulate((_length(request) for request in requests), initial=0))
+    seen = Outcome(children=1)
+    fault = _tried(_joined(requests, bounds), starter, seen)
+    outcomes = []
+    for request, (first, end) in zip(requests, pairwise(bounds), strict=True):
+        outcome = _part(seen, request, first, end) if seen.sealed or fault is None else Outcome()
+        if fault is not None and not (outcome.sealed and outcome.observations.keys() == request.exams.keys()):
+            outcome = run_submission(request, starter, outcome, _seen_once(fault, first, end))
+        outcomes.append(outcome)
+    outcomes[0].seconds += time.monotonic() - started - sum(outcome.seconds for outcome in outcomes)
+    outcomes[0].fork_seconds += seen.fork_seconds
+    return outcomes
+
+
+def _length(request: Request) -> int:
+    return max((cell.index + 1 for cell in request.cells), default=0)
+
+
+def _joined(requests: Sequence[Request], bounds: Sequence[int]) -> Request:
+    """All notebooks as one. The exams of all but the last are left to forks that it cannot reach."""
+    *others, last = (
+        [replace(cell, index=first + cell.index) for cell in request.cells]
+        for request, first in zip(requests, bounds, strict=False)
+    )
+    cells = [cell for each in others for cell in each]
+    behind = max((at for at, cell in enumerate(cells) if cell.exercise), default=None)
+    if behind is not None:
+        cells[behind] = replace(cells[behind], shares=False)
+    exams = {name: exam for request in requests for name, exam in request.exams.items()}
+    return replace(requests[0], cells=(*cells, *last), exams=exams, starts=tuple(bounds[:-1]))
+
+
+def _tried(joined: Request, starter: Starter, seen: Outcome) -> Fault | None:
+    """Run all notebooks in one child, up to the first fault."""
+    with Child(joined, starter, FIRST_TRIAL, seen) as child:
+        waiting, fault = run_cells(child, seen)
+        for hidden in (False, True):
+            for cell in waiting:
+                fault = fault or examine(child, cell, seen, hidden)
+    return fault
+
+
+def _part(seen: Outcome, request: Request, first: int, end: int) -> Outcome:
+    """What is known of one of the notebooks."""
+    return Outcome(
+        ends={i - first: msgspec.structs.replace(seen.ends[i], cell=i - first) for i in seen.ends if first <= i < end},
+        observations={name: seen.observations[name] for name in request.exams if name in seen.observations},
+        public={name: seen.public[name] for name in request.exams if name in seen.public},
+        children=seen.children,
+        ready=seen.ready,
+        sealed=seen.sealed,
+    )
+
+
+def _seen_once(fault: Fault, first: int, end: int) -> Trust:
+    """A fault in one of the notebooks' own cells is believed if it happens again."""
+    if fault.cell is None or not first <= fault.cell < end:
+        return Trust()
+    if fault.kind == "timeout":
+        return Trust(patience=1.0)
+    return Trust(died={fault.cell - first} if fault.kind == "died" else set())
