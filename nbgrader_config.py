@@ -1,12 +1,17 @@
-"""nbgrader's settings for this course. nbgrader reads this file several times a run: it only sets values."""
+"""nbgrader's settings for this course. nbgrader reads this file several times a run: it only sets values, and makes
+the term's folder.
+"""
 
 import os
+from contextlib import suppress
 from pathlib import Path
 
 COURSE = Path(__file__).resolve().parent
 # UNROLLED_TERM=build/demo is the demo class: a path from the current folder on, as for  grader --term
 TERM = Path(os.environ.get("UNROLLED_TERM") or COURSE / "term").resolve()
 os.environ["UNROLLED_TERM"] = str(TERM)  # nbgrader changes folders between two readings
+with suppress(OSError):
+    TERM.mkdir(parents=True, exist_ok=True)  # nbgrader makes a gradebook, but no folder for it
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 

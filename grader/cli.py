@@ -101,7 +101,7 @@ def lint(
     root = course_root()
     problems = 0
     with _told():
-        for what, found in lint_course(root, exercise):
+        for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
             problems += len(found)
             out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
             for problem in found:
@@ -237,10 +237,11 @@ def autograde(
         before_tree = preflight_tree(found, before)
         typer.echo(report.as_json(found, results, sandboxed, scores, preflight=before_tree, changes=changes))
     else:
-        out.print(f"{found.title} ({found.id}), {len(results)} submissions")
-        out.print(report.legend(found, scores))
+        out.print(f"{found.title} ({found.id}), {len(results)} submission{'s' * (len(results) != 1)}")
+        for line in report.legend(found, _table_width(), scores):
+            out.print(line, soft_wrap=True)
         _print_table(report.class_table(found, results, _table_width(), scores))
-        for line in report.for_a_human(results):
+        for line in [*report.for_a_human(results), *report.waiting(found, scores)]:
             out.print(line, soft_wrap=True)
         for line in printed(changes, log_path(term, found.id)):
             out.print(line, soft_wrap=True)
@@ -250,9 +251,7 @@ def autograde(
         err.print("Stopped. What was graded is kept; run the command again for the rest.", style="yellow")
         raise typer.Exit(130)
     if any(graded.fault for graded in results):
-        err.print(
-            "Some submissions could not be graded; their points are untouched. Run the command again.", style="red"
-        )
+        err.print(_NOT_ALL, style="red", soft_wrap=True)
         raise typer.Exit(3)
 
 
@@ -309,6 +308,11 @@ def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
         err.print(f"{loud} It is done here since this demo class is the course's own code.", style="bold red")
         return False
     return True
+
+
+_NOT_ALL = (
+    "Some submissions could not be graded or recorded, as told above; earlier points stay. Run the command again."
+)
 
 
 def _table_width() -> int:

@@ -99,6 +99,10 @@ class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     def questions(self) -> tuple[Question, ...]:
         return tuple(question for notebook in self.notebooks for question in notebook.questions)
 
+    @property
+    def items(self) -> tuple[Exercise | Question, ...]:
+        return (*self.exercises, *self.questions)
+
 
 class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     title: str
@@ -210,8 +214,7 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
             if not _ID.match(name):
                 raise fail(name, f"{name!r} is not a name: letters, digits and _ only, a letter first")
         ids = [chapter.id, *(f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks)]
-        items: list[Exercise | Question] = [*chapter.exercises, *chapter.questions]
-        for item in items:
+        for item in chapter.items:
             ids.append(item.id)
             if not _ID.match(item.id):
                 what = "exercise" if isinstance(item, Exercise) else "question"

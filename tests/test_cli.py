@@ -4,6 +4,8 @@ import json
 import os
 import re
 import shutil
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -14,7 +16,8 @@ from typer.testing import CliRunner
 import grader.autograde.grading.grade as grading
 from grader import cli
 from grader.author import demo_class as demo
-from grader.autograde.gradebook.scores import Score
+from grader.autograde.gradebook import gradebook_url, roster
+from grader.autograde.gradebook.scores import Recorded, Score
 from grader.autograde.grading import pool, report
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.hidden import hidden_checks
@@ -132,6 +135,18 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
     assert nbgraders_root(here, here / "below") == str(here / "term")
 
 
+def test_nbgrader_may_begin_a_term(tmp_path):
+    """The roster is entered before anything was handed in: there is no folder of the term yet."""
+    course = write_small_course(tmp_path / "course")
+    shutil.copy(ROOT / "nbgrader_config.py", course)
+    (course / "students.csv").write_text("id,first_name\nann,Ann\n")
+    environment = {name: value for name, value in os.environ.items() if name != "UNROLLED_TERM"}
+    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic
+    command = [sys.executable, "-m", "nbgrader", "db", "student", "import", "students.csv"]
+    subprocess.run(command, cwd=course, env=environment, check=True, capture_output=True, timeout=300)
+    assert roster(gradebook_url(course / "term")) == {"ann"}
+
+
 def nbgraders_root(course, at):
     """Where nbgrader, called in a folder, looks for a term; its configuration is read twice, in two folders."""
     from traitlets.config.loader import PyFileConfigLoader
@@ -200,8 +215,10 @@ def test_a_class_is_graded_and_a_fault_of_the_grader_costs_nobody_points(grader,
         patch.setattr(pool, "local", lambda workers: pool.here)
         status, output, error = grader("autograde", CHAPTER, "--term", term)
     assert status == 3
-    advice = "Some submissions could not be graded; their points are untouched. Run the command again."
-    assert advice in " ".join(error.split())
+    advice = (
+        "Some submissions could not be graded or recorded, as told above; earlier points stay. Run the command again."
+    )
+    assert advice in error.splitlines()
     assert "  student2: no process for student code could be started: out of [memory]" in output.splitlines()
     (line,) = [line for line in output.splitlines() if line.startswith("student2 ")]
     exercises = load_manifest(ROOT / "course.toml").chapter(CHAPTER).exercises
@@ -324,18 +341,20 @@ def printed(table, width):
 @pytest.mark.parametrize("count", [0, 9, 10, 11, 13, 25])
 @pytest.mark.parametrize("width", [80, 100, 200])
 @pytest.mark.parametrize("by_hand", [False, True])
-def test_the_table_cuts_nothing_off(width, count, by_hand):
+@pytest.mark.parametrize("late", [0.0, 5.5])
+def test_the_table_cuts_nothing_off(width, count, by_hand, late):
     chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), count)
     results = class_of(chapter)
-    everything = {item.id: Score(1.75) for item in (*chapter.exercises, *chapter.questions)}
-    scores = {graded.student: everything for graded in results} if by_hand else {}
+    everything = {item.id: Score(1.75) for item in chapter.items} if by_hand else {}
+    scores = {graded.student: Recorded(everything, late) for graded in results}
     text = printed(report.class_table(chapter, results, width, scores), width)
     assert "…" not in text
     assert all(len(line) <= width for line in text.splitlines())
     squeezed = re.sub(r"\s", "", text)
     for word in ("ada", "bo", "12.3s", "2failed", "notgraded", f"{results[0].earned:g}"):
         assert word in squeezed
-    if width == 200 and count < (13 if by_hand else 20):
+    assert ("−5.5" in squeezed) == bool(late)
+    if width == 200 and count < (13 if by_hand else 20) - 2 * bool(late):
         assert results[1].student in text
 
 
@@ -343,7 +362,8 @@ def test_the_table_and_the_json_have_what_a_person_gave():
     chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
     results = class_of(chapter)
     question = chapter.questions[0].id
-    scores = {"ada": {"rnn_forward": Score(1.5), "rnn_step": Score(extra=0.5), question: Score(1.0)}, "bo": {}}
+    ada = {"rnn_forward": Score(1.5), "rnn_step": Score(extra=0.5), question: Score(1.0)}
+    scores = {"ada": Recorded(ada), "bo": Recorded()}
     ada, other, _ = (
         re.split(r"\s{2,}", line.strip())
         for line in printed(report.class_table(chapter, results, 200, scores), 200).splitlines()[-3:]
@@ -352,12 +372,52 @@ def test_the_table_and_the_json_have_what_a_person_gave():
     assert ada[:3] == ["ada", "2.5*", "1.5*"]
     assert ada[-4:-1] == [f"{total} ({earned})", "1", "12.3 s"]
     assert other[-4:-1] == [f"{results[1].earned:g}", "–", "12.3 s"]
-    assert report.legend(chapter, scores).endswith("\n* changed by a person; in parentheses: what the checks gave")
-    assert "*" not in report.legend(chapter, {})
+    assert report.legend(chapter, 80, scores)[-1] == "* changed by a person; in parentheses: what the checks gave"
+    assert "*" not in "".join(report.legend(chapter, 80))
     tree = json.loads(report.as_json(chapter, results, True, scores))["students"][0]
     assert (tree["earned"], tree["final"]) == (results[0].earned, results[0].earned + 1.5 + 1)
     assert [tree["exercises"]["rnn_forward"][name] for name in ("earned", "final")] == [0.5, 1.5]
     assert tree["questions"] == {question: {"final": 1.0, "points": 2, "needs_a_human": False}}
+
+
+def test_the_table_and_the_json_have_late_penalties():
+    chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
+    results = class_of(chapter)
+    question, worth = chapter.questions[0].id, sum(item.points for item in chapter.items)
+    scores = {"ada": Recorded({question: Score(1.0)}, 4.5), "bo": Recorded()}
+    table = report.class_table(chapter, results, 200, scores)
+    assert str(table.columns[-3].header) == f"total\n/ {worth:g}"
+    ada, other, bo = (re.split(r"\s{2,}", line.strip()) for line in printed(table, 200).splitlines()[-3:])
+    assert ada[-6:-1] == [f"{results[0].earned:g}", "1", "−4.5", f"{results[0].earned - 3.5:g}", "12.3 s"]
+    assert other[-5:-1] == [f"{results[1].earned:g}", "–", f"{results[1].earned:g}", "12.3 s"]
+    assert bo[-4:] == ["–", "–", "–", "not graded"]
+    assert report.legend(chapter, 80, scores)[-1].startswith("late: points that nbgrader takes off")
+    students = json.loads(report.as_json(chapter, results, True, scores))["students"]
+    assert [(each["late_penalty"], each["final"]) for each in students] == [
+        (4.5, results[0].earned - 3.5),
+        (0, results[1].earned),
+        (0, None),
+    ]
+
+
+def test_the_legend_breaks_between_exercises():
+    chapter = with_exercises(load_manifest(ROOT / "course.toml").chapter(CHAPTER), 25)
+    names = [f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1)]
+    for width in (20, 40, 80, 10_000):
+        lines = report.legend(chapter, width)
+        assert [name for line in lines for name in line.split("   ")] == names
+        assert all(len(line) <= width or "   " not in line for line in lines)
+
+
+def test_what_waits_for_a_person_is_counted():
+    chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
+    question, asks = chapter.questions[0].id, Score(needs_a_human=True)
+    scores = {name: Recorded({question: asks, "softmax": Score()}) for name in ("ada", "bo")}
+    assert report.waiting(chapter, scores) == [f"Waiting for a person in formgrader: {question} (2 students)."]
+    scores["bo"] = Recorded({question: Score(1.0), "softmax": Score(1.0, needs_a_human=True)})
+    line = f"Waiting for a person in formgrader: softmax (1 student), {question} (1 student)."
+    assert report.waiting(chapter, scores) == [line]
+    assert report.waiting(chapter, {"ada": Recorded({question: Score(1.0)})}) == []
 
 
 def test_where_exercises_do_not_fit_the_table_has_the_points_of_notebooks():

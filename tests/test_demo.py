@@ -85,12 +85,12 @@ def test_thirty_students_have_every_breakage_and_most_works(graded, course):
     for name, works in known(course).items():
         assert set(demo._BREAKAGES) <= found[name]
         covered = set(works) & found[name]
-        print(f"{name}: {len(covered)} of {len(set(works))} works; missing {sorted(set(works) - covered)}")
-        assert len(covered) > len(set(works)) / 2
+        assert len(covered) >= min(len(set(works)), 30 - len(demo._BREAKAGES) - 1)  # and one runs for ever
 
 
 def test_a_larger_class_has_everything(course, tmp_path):
-    found = seen(demo.demo_class(course, tmp_path / "class", CHAPTER, 60, 1))
+    most = max(map(len, known(course).values()))
+    found = seen(demo.demo_class(course, tmp_path / "class", CHAPTER, 2 * most, 1))
     for name, works in known(course).items():
         assert set(works) | set(demo._BREAKAGES) == (found[name] | {works[0]}) - {demo.ENDLESS}
         spec = load_spec(course, load_manifest(course / "course.toml").place(name))

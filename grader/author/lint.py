@@ -6,10 +6,12 @@ import ast
 import re
 import tempfile
 from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass
-from functools import cached_property
-from itertools import permutations
+from functools import cache, cached_property
+from itertools import chain, permutations, repeat
+from multiprocessing import get_context
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -132,20 +134,42 @@ class Subject:
         ]
 
 
-def lint_course(root: Path, exercise_id: str | None = None) -> Iterator[tuple[str, list[str]]]:
-    """(what was looked at, the problems found), one by one. With an id, that exercise alone. Raises UnknownIdError."""
+Findings = list[tuple[str, list[str]]]
+
+
+def lint_course(root: Path, exercise_id: str | None = None, workers: int = 1) -> Iterator[tuple[str, list[str]]]:
+    """(what was looked at, the problems found), one by one. With an id, that exercise alone; without one, as many
+    exercises at a time as there are `workers`. Raises UnknownIdError.
+    """
     course = Course(root)
-    places = [course.manifest.place(exercise_id)] if exercise_id else list(course.manifest.places.values())
-    for place in places:
-        subject = Subject(course, place)
-        for rule in EXERCISE_RULES:
-            yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
-        twins = [in_short(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
-        if twins:  # no problem: where two inputs are multiplied, no case can tell them apart
-            yield f"{place.exercise.id}: For information, slips that no case tells apart: {'; '.join(twins)}", []
-    if exercise_id is None:
-        for course_rule in COURSE_RULES:
-            yield f"course: {_says(course_rule)}", course_rule(course)
+    if exercise_id is not None:
+        yield from _of_exercise(course, course.manifest.place(exercise_id))
+        return
+    if workers == 1:
+        yield from chain.from_iterable(_of_exercise(course, place) for place in course.manifest.places.values())
+    else:
+        # `spawn`: the threads of PyTorch do not come along into a fork
+        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+            yield from chain.from_iterable(pool.map(_of_id, repeat(root), course.manifest.places))
+    for course_rule in COURSE_RULES:
+        yield f"course: {_says(course_rule)}", course_rule(course)
+
+
+def _of_id(root: Path, exercise_id: str) -> Findings:
+    course = _course(root)
+    return list(_of_exercise(course, course.manifest.place(exercise_id)))
+
+
+_course = cache(Course)  # of a worker
+
+
+def _of_exercise(course: Course, place: Place) -> Iterator[tuple[str, list[str]]]:
+    subject = Subject(course, place)
+    for rule in EXERCISE_RULES:
+        yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
+    twins = [in_short(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
+    if twins:  # no problem: where two inputs are multiplied, no case can tell them apart
+        yield f"{place.exercise.id}: For information, slips that no case tells apart: {'; '.join(twins)}", []
 
 
 def _says(rule: Callable[..., Any]) -> str:

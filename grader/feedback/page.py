@@ -10,9 +10,8 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
-from types import MappingProxyType
 
-from grader.autograde.gradebook.scores import UNSEEN, Score
+from grader.autograde.gradebook.scores import NOTHING, Recorded
 from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
 from grader.feedback.remarks import for_student
@@ -31,10 +30,10 @@ def feedback_page(
     chapter: Chapter,
     graded: Graded,
     hints: Mapping[str, str],
-    scores: Mapping[str, Score] = MappingProxyType({}),
+    recorded: Recorded = NOTHING,
 ) -> str:
-    """The page of one submission. `hints` holds the first hint of each exercise, `scores` what a human gave, by
-    exercise and question.
+    """The page of one submission. `hints` holds the first hint of each exercise, `recorded` is what the gradebook has
+    of it.
     """
     found = graded.by_exercise
     public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
@@ -62,7 +61,7 @@ def feedback_page(
 </header>
 <main>
 {"" if graded.sandboxed else _STAMP}\
-{_points(chapter, graded, scores)}{_comments(chapter, scores)}{_remarks(chapter, graded)}{wrong}</main>
+{_points(chapter, graded, recorded)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}{wrong}</main>
 <footer>
 {_FOOTER}{_BY_A_PERSON if chapter.questions else ""}</footer>
 </body>
@@ -82,62 +81,82 @@ was made.</p>
 """
 
 
-def _points(chapter: Chapter, graded: Graded, scores: Mapping[str, Score]) -> str:
+def _points(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
     """What was earned, exercise by exercise and in all, after what a human changed."""
     due = sum(exercise.points for exercise in chapter.exercises)
-    earned = sum(_final(exercise, graded, scores) or 0.0 for exercise in chapter.exercises)
+    earned = sum(_final(exercise, graded, recorded) or 0.0 for exercise in chapter.exercises)
     total = f"{number(earned)} of {_counted(due, 'point')}"
-    changed = any(scores.get(exercise.id, UNSEEN).changed for exercise in chapter.exercises)
+    changed = any(recorded.of(exercise.id).changed for exercise in chapter.exercises)
     beside = f" The checks gave {number(graded.earned)}; a person changed that." if changed else ""
-    beside += _questions(chapter, graded, scores)
+    beside += _questions(chapter, graded, recorded)
+    late, penalty = _late(chapter, graded, recorded)
     groups = "".join(
         f'<tbody>\n<tr><th scope="rowgroup" colspan="3">{escape(notebook.title)}</th></tr>\n'
-        + "".join(_exercise_line(exercise, graded, scores) for exercise in notebook.exercises)
-        + "".join(_question_line(question, graded, scores) for question in notebook.questions)
+        + "".join(_exercise_line(exercise, graded, recorded) for exercise in notebook.exercises)
+        + "".join(_question_line(question, graded, recorded) for question in notebook.questions)
         + "</tbody>\n"
         for notebook in chapter.notebooks
     )
     return f"""<section aria-labelledby="points">
 <h2 id="points">Points</h2>
 <p class="total"><strong>{total}</strong> from the exercises.{beside}</p>
-<table>
+{late}<table>
 <thead><tr><th scope="col">Exercise</th><th scope="col">How it stands</th>\
 <th scope="col" class="points">Points</th></tr></thead>
-{groups}<tfoot><tr><th scope="row" colspan="2">All exercises</th>\
-<td class="points">{number(earned)} of {number(due)}</td></tr></tfoot>
+{groups}<tfoot>
+{_foot("All exercises", f"{number(earned)} of {number(due)}")}{penalty}</tfoot>
 </table>
 </section>
 """
 
 
-def _questions(chapter: Chapter, graded: Graded, scores: Mapping[str, Score]) -> str:
+def _questions(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
     """What the questions are worth together, or what they gave."""
     due = sum(question.points for question in chapter.questions)
     if not due:
         return ""
-    if not any(scores.get(question.id, UNSEEN).changed for question in chapter.questions):
+    if not any(recorded.of(question.id).changed for question in chapter.questions):
         return f" {_counted(due, 'more point')} in this chapter, given by a person."
-    given = sum(_final(question, graded, scores) or 0.0 for question in chapter.questions)
+    given = sum(_final(question, graded, recorded) or 0.0 for question in chapter.questions)
     return f" <strong>{number(given)} of {_counted(due, 'point')}</strong> from the questions."
 
 
-def _final(item: Exercise | Question, graded: Graded, scores: Mapping[str, Score]) -> float | None:
-    return scores.get(item.id, UNSEEN).final(graded.earned_for(item.id))
+def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, str]:
+    """The late penalty and what it leaves of all points: a sentence, and lines at the table's foot."""
+    if not recorded.late_penalty:
+        return "", ""
+    due = sum(item.points for item in chapter.items)
+    left = sum(_final(item, graded, recorded) or 0.0 for item in chapter.items) - recorded.late_penalty
+    yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
+    return (
+        f'<p class="total">Handed in late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '
+        f"<strong>{number(left)} of {_counted(due, 'point')}</strong>{yet}.</p>\n",
+        _foot("Late penalty", f"−{number(recorded.late_penalty)}")
+        + _foot("All points, after the late penalty", f"{number(left)} of {number(due)}"),
+    )
 
 
-def _exercise_line(exercise: Exercise, graded: Graded, scores: Mapping[str, Score]) -> str:
+def _foot(name: str, points: str) -> str:
+    return f'<tr><th scope="row" colspan="2">{name}</th><td class="points">{points}</td></tr>\n'
+
+
+def _final(item: Exercise | Question, graded: Graded, recorded: Recorded) -> float | None:
+    return recorded.of(item.id).final(graded.earned_for(item.id))
+
+
+def _exercise_line(exercise: Exercise, graded: Graded, recorded: Recorded) -> str:
     how, name, verdict = "not graded yet", escape(exercise.title), graded.by_exercise.get(exercise.id)
     if verdict is not None:
         how = f"{mark(verdict)} {escape(headline(verdict))}"
         if not verdict:
             name = f'<a href="#{escape(exercise.id)}">{name}</a>'
-        if scores.get(exercise.id, UNSEEN).changed:
+        if recorded.of(exercise.id).changed:
             how += f"; the checks gave {number(verdict.earned)}, and a person changed that"
-    return _line(name, how, _final(exercise, graded, scores), exercise.points)
+    return _line(name, how, _final(exercise, graded, recorded), exercise.points)
 
 
-def _question_line(question: Question, graded: Graded, scores: Mapping[str, Score]) -> str:
-    score = scores.get(question.id, UNSEEN)
+def _question_line(question: Question, graded: Graded, recorded: Recorded) -> str:
+    score = recorded.of(question.id)
     answers = {name: answer for its in graded.answers.values() for name, answer in its.items()}
     if score.changed:
         how = "graded by a person" + (", who will look at it again" if score.needs_a_human else "")
@@ -147,7 +166,7 @@ def _question_line(question: Question, graded: Graded, scores: Mapping[str, Scor
         how = "no answer was found"
     else:
         how = "waits for a person, who reads it and gives the points"
-    return _line(escape(question.title), how, _final(question, graded, scores), question.points)
+    return _line(escape(question.title), how, _final(question, graded, recorded), question.points)
 
 
 def _line(name: str, how: str, points: float | None, due: float) -> str:
@@ -155,7 +174,7 @@ def _line(name: str, how: str, points: float | None, due: float) -> str:
     return f'<tr><th scope="row">{name}</th><td>{how}</td><td class="points">{worth}</td></tr>\n'
 
 
-def _comments(chapter: Chapter, scores: Mapping[str, Score]) -> str:
+def _comments(chapter: Chapter, recorded: Recorded) -> str:
     """What a human wrote, beside which exercise or question."""
     items: list[Exercise | Question] = []
     for notebook in chapter.notebooks:
@@ -163,7 +182,7 @@ def _comments(chapter: Chapter, scores: Mapping[str, Score]) -> str:
     said = "".join(
         f"<dt>{escape(item.title)}</dt>\n<dd>{escape(harmless(comment))}</dd>\n"
         for item in items
-        if (comment := scores.get(item.id, UNSEEN).comment.strip())
+        if (comment := recorded.of(item.id).comment.strip())
     )
     if not said:
         return ""

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from grader.autograde.gradebook import gradebook_url, read_scores
+from grader.autograde.gradebook.scores import NOTHING
 from grader.autograde.grading import store
 from grader.autograde.grading.session import State, state_of
 from grader.autograde.submission.folders import handed_in
@@ -62,7 +63,7 @@ def write_feedback(
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        write_whole(path, feedback_page(manifest, chapter, graded, hints, scores.get(name, {})).encode())
+        write_whole(path, feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING)).encode())
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)

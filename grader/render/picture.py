@@ -11,6 +11,7 @@ from grader.checking.verdict import Grid
 
 _CELL = 14
 _LEFT, _TOP, _BOTTOM = 64, 32, 6
+_ACROSS = 5 * _CELL  # room for the axis's name, with its arrow
 
 
 def everywhere(grid: Grid) -> bool:
@@ -35,7 +36,7 @@ def grid_text(grid: Grid) -> str:
 def grid_svg(grid: Grid) -> str:
     """The picture as inline SVG; its label says what is to be seen."""
     rows, columns = len(grid.wrong), len(grid.wrong[0])
-    width, height = _LEFT + columns * _CELL + 4, _TOP + rows * _CELL + _BOTTOM
+    width, height = _LEFT + max(columns * _CELL, _ACROSS) + 4, _TOP + rows * _CELL + _BOTTOM
     first = next(i for i in range(columns) if any(row[i] == "1" for row in grid.wrong))
     at, number = _LEFT + (first + 0.5) * _CELL, first + grid.first_column
     cells = [(_LEFT + j * _CELL, _TOP + i * _CELL, c) for i, row in enumerate(grid.wrong) for j, c in enumerate(row)]

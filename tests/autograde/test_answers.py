@@ -157,8 +157,8 @@ def test_an_answer_that_stands_twice(planned):
     assert made.notebook.cells[-1].source == "Another."
     assert [remark_line(Remark(odd)) for odd in made.remarks] == [
         "the cell `why` stands twice; read both, the points are given at the first that is filled in",
-        "text in other cells beside `why` belongs to the answer; it stands there in formgrader too",
     ]
+    assert OddCell("answer beside", "why") in planned(lambda c: (answer(c), c.append(text("More.")))).remarks
 
 
 def text(source, cell_type="markdown", **more):

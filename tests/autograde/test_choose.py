@@ -191,16 +191,10 @@ def test_not_everything_is_read(session, right, tmp_path, monkeypatch):
     assert choose(tmp_path, session.chapter, session.released)["recurrence"].file == "c.ipynb"
 
 
-def test_another_notebook_finds_a_renamed_one(session, starters, right, tmp_path):
+def test_another_notebook_finds_a_renamed_one(session, starters, notebook, tmp_path):
     """As a capstone reads the notebooks beside it."""
-    right["cells"].append(
-        {
-            "cell_type": "code",
-            "metadata": {},
-            "source": "import os\nassert os.path.isfile('recurrence.ipynb')\nprint('it is there')",
-        }
-    )
-    (tmp_path / "mine.ipynb").write_text(json.dumps(right))
+    notebook.append("import os\nassert os.path.isfile('recurrence.ipynb')\nprint('it is there')")
+    (tmp_path / "mine.ipynb").write_text(json.dumps(notebook.tree))
     grade(session, starters["plain"], "ada", tmp_path)
     path = session.term / "autograded" / "ada" / session.chapter.id / "recurrence.ipynb"
     assert "it is there\\n" in path.read_text()

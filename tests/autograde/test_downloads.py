@@ -42,6 +42,10 @@ submission_111:
   - :name: Ann Lee
     :sid: '17'
     :email: ann@example.edu
+  - :name: Cy
+    :email: cy@example.edu
+  - :name: Dee
+    :sid: d-19
   :created_at: 2026-03-01 13:30:00.123456789 +01:00
   :score: 0.0
 submission_112:
@@ -140,14 +144,65 @@ def test_moodle(tmp_path):
     }
 
 
+def test_two_students_of_one_name(tmp_path):
+    files = {f"Ann Lee_{number}_assignsubmission_file_/recurrence.ipynb": f"ann {number}" for number in (1, 22, 333)}
+    download(tmp_path, "moodle.zip", MOODLE | files)
+    log = collect(tmp_path)
+    names = {f"Ann Lee_{number}" for number in (1, 22, 333, 1234567)}
+    assert {name.split("/")[0] for name in submitted(tmp_path)} == names | {"Bo de la Cruz-Núñez", "Cy"}
+    assert submitted(tmp_path)["Ann Lee_22/recurrence.ipynb"] == "ann 22"
+    (told,) = [line for line in log.splitlines() if "students are called" in line]
+    assert told.endswith(
+        "4 students are called Ann Lee. They are collected as Ann Lee_1, Ann Lee_1234567, Ann Lee_22, Ann Lee_333: "
+        "rename these folders."
+    )
+
+
+@pytest.mark.parametrize(("older", "newer"), [("submissions", "submissions (1)"), ("submissions (1)", "submissions")])
+def test_the_newest_of_two_downloads(tmp_path, older, newer):
+    """Where a student is in both; who is in one alone, as of another section, is collected from that."""
+    cy = {"cy_333_4001_recurrence.ipynb": "cy, old", "cy_333_4002_predictions.ipynb": "cy, taken back"}
+    download(tmp_path, f"{older}.zip", cy | {"ann_1_2_recurrence.ipynb": "ann"})
+    download(tmp_path, f"{newer}.zip", {"cy_333_5001_recurrence-1.ipynb": "cy", "bo_2_2_recurrence.ipynb": "bo"})
+    for age, name in enumerate((newer, older)):
+        os.utime(tmp_path / "downloaded" / CHAPTER / "archive" / f"{name}.zip", (1e9, 1e9 - age))
+    assert f"333 is collected from {newer}, which is newer than {older}." in collect(tmp_path)
+    assert submitted(tmp_path) == {
+        "333/recurrence.ipynb": "cy",
+        "1/recurrence.ipynb": "ann",
+        "2/recurrence.ipynb": "bo",
+    }
+
+
+def test_files_beside_the_archives(tmp_path):
+    """An instructor unpacked the download, or got a file by mail."""
+    archive = tmp_path / "downloaded" / CHAPTER / "archive"
+    (archive / "Ann Lee_1234567_assignsubmission_file_").mkdir(parents=True)
+    (archive / "Ann Lee_1234567_assignsubmission_file_" / "recurrence.ipynb").write_text("ann")
+    (archive / "cy_333_4001_recurrence.ipynb").write_text("cy")
+    download(tmp_path, "cy_333_4002_more.zip", {"predictions.ipynb": "cy 2"})
+    collect(tmp_path)
+    assert submitted(tmp_path) == {
+        "Ann Lee/recurrence.ipynb": "ann",
+        "333/recurrence.ipynb": "cy",
+        "333/predictions.ipynb": "cy 2",
+    }
+
+
 def test_gradescope(tmp_path):
     download(tmp_path, "submissions.zip", GRADESCOPE)
-    collect(tmp_path)
+    log = collect(tmp_path)
+    (told,) = [line for line in log.splitlines() if "for a group" in line]
+    assert told.endswith(
+        "ann@example.edu handed in for a group, and it is collected for ann@example.edu alone. If the others are to be "
+        "graded too, copy it into their folders: cy@example.edu, d-19."
+    )
     assert submitted(tmp_path) == {
         "ann@example.edu/recurrence.ipynb": "ann",
         "ann@example.edu/helper.py": "help",
         "ann@example.edu/timestamp.txt": "2026-03-01 12:30:00.123456",
         "b-18/recurrence.ipynb": "bo",
+        "b-18/timestamp.txt": "2026-03-01 12:30:00",
         "submission_113/recurrence.ipynb": "evil",
         "submission_114/recurrence.ipynb": "no metadata",
     }

@@ -125,10 +125,13 @@ def test_a_name_that_is_no_text_is_told_as_text(lay, tmp_path, session):
 
 def test_each_is_told_in_a_line(lay, tmp_path, session):
     lay(("ann/work.zip", "text"), f"bo/{CHAPTER.upper()}/recurrence.ipynb", (f"cy/{CHAPTER}/work.zip", "text"))
+    lay(f"{CHAPTER}/dee/recurrence.ipynb")
     assert stray_lines(session.chapter, handed_in(tmp_path, session.chapter).strays) == [
         f"ann/work.zip: an archive, which is not unpacked. Not graded. Unpack it into ann/{CHAPTER}/, or collect with  "
         "nbgrader zip_collect",
         f"bo/{CHAPTER.upper()}: graded from here, since no notebook is in bo/{CHAPTER}/",
+        f"{CHAPTER}: is named like the chapter, where a student's folder is expected. Not graded. "
+        f"Put each student's notebooks into STUDENT/{CHAPTER}/",
         f"cy/{CHAPTER}/work.zip: an archive, which is not unpacked. Graded as handed in without a notebook. "
         f"Unpack it into cy/{CHAPTER}/, or collect with  nbgrader zip_collect",
     ]

@@ -265,7 +265,8 @@ def test_scores_are_read_with_what_a_human_made_of_them(registered, tmp_path):
         gradebook.find_comment("double", "first", "ch01", "ada").manual_comment = "Nearly."
         gradebook.db.commit()
     record(registered, "ada", {"first": {"double": 1.5}}, answers=ANOTHER)
-    scores = read_scores(registered, "ch01")
+    read = read_scores(registered, "ch01")
+    scores = {student: recorded.scores for student, recorded in read.items()}
     assert scores["ada"] == {
         "double": Score(1.75, 0.5, True, "Nearly."),
         "halve": Score(),
@@ -274,8 +275,13 @@ def test_scores_are_read_with_what_a_human_made_of_them(registered, tmp_path):
     }
     assert scores["bo"] == dict.fromkeys(scores["ada"], Score())
     assert read_scores(registered, "ch02") == {}
+    assert {recorded.late_penalty for recorded in read.values()} == {0}
     with open_gradebook(registered) as gradebook:
-        total = gradebook.find_submission("ch01", "ada").score
+        submission = gradebook.find_submission("ch01", "ada")
+        total = submission.score
+        submission.notebooks[0].late_submission_penalty, submission.notebooks[1].late_submission_penalty = 0.5, 1.0
+        gradebook.db.commit()
+    assert [read_scores(registered, "ch01")[name].late_penalty for name in ("ada", "bo")] == [1.5, 0]
     earned = {"double": 1.5, "halve": 0.0, "square": 0.0, "why": None}
     assert sum(score.final(earned[name]) for name, score in scores["ada"].items()) == total == 4.25
 

@@ -8,7 +8,9 @@ import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
+from typer.testing import CliRunner
 
+from grader import cli
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
@@ -103,7 +105,7 @@ def test_a_plugin_of_the_courses_own(course, term):
     assert penalties(term) == {"ann": 0, "bo": 1 / 24, "cy": 0}
     assert not results["bo"].fault
     assert results["cy"].fault == (
-        "graded, but not written to the gradebook: its late penalty: PerDay raised KeyError: 'no cy'. "
+        "in the gradebook, but with its earlier late penalty: PerDay raised KeyError: 'no cy'. "
         f"Mend it, or take it out of {course / 'nbgrader_config.py'}."
     )
 
@@ -115,6 +117,17 @@ def test_a_configuration_that_fails_is_told(course, term):
     results = run(course, term)
     assert not results["ann"].fault
     assert f"{course / 'nbgrader_config.py'}: SyntaxError" in results["bo"].fault
+
+
+def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
+    (course / "nbgrader_config.py").write_text(ZERO)
+    run(course, term)
+    set_due(term)
+    monkeypatch.chdir(course)
+    output = CliRunner().invoke(cli.app, ["autograde", CHAPTER, "--term", str(term)]).stdout
+    rows = {line.split()[0]: line.split() for line in output.splitlines() if line.startswith(("ann ", "bo ", "cy "))}
+    assert [rows[name][-4:-2] for name in ("ann", "bo", "cy")] == [["4", "4"], ["−4", "0"], ["−4", "0"]]
+    assert "late: points that nbgrader takes off; total: what is left of all points" in output.splitlines()
 
 
 def test_nbgrader_exports_the_penalty(course, term):

@@ -41,7 +41,9 @@ class Page(HTMLParser):
 @pytest.fixture(scope="module", params=["formgrade", "feedback"])
 def shown(request):
     """Show a notebook that holds this answer, in the way of one of the two."""
-    config = PyFileConfigLoader(str(ROOT / "nbgrader_config.py")).load_config()
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("UNROLLED_TERM", "")  # which the file sets
+        config = PyFileConfigLoader(str(ROOT / "nbgrader_config.py")).load_config()
     config.HTMLExporter.template_name = request.param
     config.HTMLExporter.extra_template_basedirs = [template_path]
     static = Path(template_path).parent / "static/node_modules/bootstrap/dist/css"

@@ -83,7 +83,7 @@ def test_how_many_are_new_changed_and_unchanged(course, term, hand_in_as):
     (term / "results" / CHAPTER / "cy" / "result.json").write_text("{")
     assert look(course, term).to_do == {"new": 2, "submission": 1, "unchanged": 1}
     text = (course / "course.toml").read_text("utf-8")
-    (course / "course.toml").write_text(text.replace("seconds_per_cell = 5", "seconds_per_cell = 6"), "utf-8")
+    (course / "course.toml").write_text(text.replace("seconds_per_cell = 6", "seconds_per_cell = 7"), "utf-8")
     assert look(course, term).to_do == {"new": 2, "submission": 1, "course": 1}
     assert lines(course, term) == [
         f"4 submissions of {CHAPTER}: 2 new, 1 changed since graded, 1 unchanged but graded by other checks, points "

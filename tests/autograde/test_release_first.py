@@ -77,7 +77,7 @@ def test_the_data_of_the_students_checks_is_released_too(course, term):
 
 
 def test_limits_and_titles_need_no_release(course, term):
-    edit(course, "seconds_per_cell = 5", "seconds_per_cell = 7")
+    edit(course, "seconds_per_cell = 6", "seconds_per_cell = 7")
     edit(course, 'title = "One step of the recurrence"', 'title = "One step"')
     (graded,) = grade(course, term)
     assert graded.earned == len(RIGHT) * 2

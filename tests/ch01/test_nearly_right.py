@@ -44,7 +44,7 @@ WRONG_WEIGHTS = {
     "right only where D is not H": (by_shape, set()),
     "a row for a bias": (block, {"after: all but the last entry along axis=-2 missing"}),
     "rows taken in turn": (interleaved, {"rows_in_another_order"}),
-    "W_xh twice": (lambda W_xh, W_hh: np.concatenate([W_xh, W_xh]), set()),
+    "W_xh twice": (lambda W_xh, W_hh: np.concatenate([W_xh, W_xh]), {"one_matrix_twice"}),
     "rows reversed": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh])[::-1], {"after: reversed along D + H"}),
     "W_hh subtracted": (lambda W_xh, W_hh: np.concatenate([W_xh, -W_hh]), {"counterfactual: negated W_hh"}),
     "half of each": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh]) / 2, {"constant_factor"}),
@@ -244,7 +244,7 @@ WRONG_LOSSES = {
     "a list": (loss(lambda log_p: [-log_p.mean()]), {"after: [0] missing"}),
     "perplexity": (loss(lambda log_p: np.exp(-log_p.mean())), {"after: exponential"}),
     "the probability of it all": (loss(lambda log_p: np.exp(log_p.sum())), set()),
-    "the log of the mean": (loss(lambda log_p: -np.log(np.exp(log_p).mean())), set()),
+    "the log of the mean": (loss(lambda log_p: -np.log(np.exp(log_p).mean())), {"log_of_the_mean"}),
     "decimal logarithms": (loss(lambda log_p: -log_p.mean() / math.log(10)), {"constant_factor"}),
     "over the vocabulary too": (
         lambda logits, targets: -(np.eye(logits.shape[2])[targets] * log_softmax(logits)).mean(),
@@ -261,7 +261,7 @@ WRONG_LOSSES = {
     "one minus the probability": (loss(lambda log_p: 1 - np.exp(log_p).mean()), set()),
     "float32": (loss(lambda log_p: np.float32(-log_p.mean())), {"float32"}),
     "rounded": (loss(lambda log_p: round(float(-log_p.mean()), 4)), {"rounded"}),
-    "cut off at 100": (loss(lambda log_p: -np.maximum(log_p, -100.0).mean()), set()),
+    "cut off at 100": (loss(lambda log_p: -np.maximum(log_p, -100.0).mean()), {"large_losses_replaced"}),
     "infinity made a number": (
         lambda logits, targets: float(np.nan_to_num(loss(lambda q: -np.log(np.exp(q)).mean())(logits, targets))),
         set(),
@@ -312,7 +312,7 @@ def right_id(probs, u):
 
 
 WRONG_SAMPLES = {
-    "the id before": (cumulative_below, set()),
+    "the id before": (cumulative_below, {"one_too_small"}),
     "the id after": (lambda probs, u: right_id(probs, u) + 1, {None}),
     "likeliest first": (sorted_first, set()),
     "from the end": (from_the_end, {None, "counterfactual: one_minus u"}),
@@ -420,7 +420,7 @@ WRONG_WRITERS = {
         writer(result=lambda ids: np.array(ids[:-1], dtype=np.int64)),
         {"counterfactual: less num_steps"},
     ),
-    "only the last id": (writer(result=lambda ids: ids[-1] if ids else 0), set()),
+    "only the last id": (writer(result=lambda ids: ids[-1] if ids else 0), {None, "last_id_only"}),
     "from a zero state": (writer(start=lambda id_, h_0: (id_, 0 * h_0)), {None, "counterfactual: zeros h_0"}),
     "from id 0": (writer(start=lambda id_, h_0: (0, h_0)), {"counterfactual: zero start_id"}),
     "no bias": (writer(step=lambda x, h, W, U, b: np.tanh(W[[x]] + h @ U)), {"counterfactual: zeros b_h"}),
@@ -435,7 +435,7 @@ WRONG_WRITERS = {
     "numbers of its own": (draw(lambda z, u, t: right_id(p(z), random.Random(t).random())), set()),
     "softmax twice": (draw(lambda z, u, t: right_id(p(p(z)), u[t])), set()),
     "always draws": (writer(choose=lambda z, u, t: right_id(p(z), 0.5 if u is None else u[t])), set()),
-    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), set()),
+    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), {"likeliest_id_fed_back"}),
     "fed with probabilities": (fed_with_probabilities, set()),
     "no default for u": (no_default, set()),
     "asks whether u is true": (truth_of_u, set()),
@@ -496,3 +496,19 @@ def test_right_in_another_way_passes(exercise_id, name):
     for seed in SEEDS:
         verdict = exercise(exercise_id).verdict(RIGHT[exercise_id][name], seed)
         assert verdict, (seed, verdict)
+
+
+@pytest.mark.parametrize("tie", [lambda i: i, lambda i: -i, lambda i: (i + 1) % 3, lambda i: -i % 3])
+def test_sorting_by_probability_is_named_however_it_orders_equal_ones(tie):
+    """In NumPy's default sort that order depends on the processor."""
+
+    def likeliest_first(probs, u):
+        order = np.lexsort((tie(np.arange(len(probs))), -probs))
+        return next(
+            (i for i, total in zip(order, np.cumsum(probs[order]), strict=True) if total > u), last_possible(probs)
+        )
+
+    for seed in SEEDS:
+        verdict = exercise("sample_id").verdict(likeliest_first, seed)
+        assert verdict.diagnosis, (seed, verdict)
+        assert verdict.diagnosis.id == "sorted_first"

@@ -16,7 +16,10 @@ SEEDS = (0, 1, 2, 3)
 
 
 def check_wrong(exercise_id, function, allowed, keeps=None):
-    """It fails on every seed, and what it is told, if anything, begins with the allowed name: 'id' or 'id For dx: '."""
+    """It fails on every seed, and what it is told, if anything, begins with the allowed name: 'id' or 'id For dx: '.
+
+    `allowed` is that name, None, or a set of such.
+    """
     for seed in SEEDS:
         verdict = exercise(exercise_id).verdict(function, seed)
         assert not verdict
@@ -24,7 +27,8 @@ def check_wrong(exercise_id, function, allowed, keeps=None):
         name = verdict.diagnosis.id if verdict.diagnosis else None
         text = verdict.diagnosis.text if verdict.diagnosis else ""
         about = text.partition(": ")[0] + ":" if text.startswith("For ") else ""
-        assert " ".join(filter(None, (name, about))) == (allowed or ""), (seed, verdict)
+        told = " ".join(filter(None, (name, about))) or None
+        assert told in (allowed if isinstance(allowed, set) else {allowed}), (seed, verdict)
         if keeps is not None:
             assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
 
@@ -88,7 +92,10 @@ WRONG_LOGITS = {
     "targets one late": (lambda z, y: right_logits(z, np.roll(y, 1, axis=1)), "counterfactual: late targets"),
     "targets of the next row": (lambda z, y: right_logits(z, np.roll(y, 1, axis=0)), None),
     "two at the target": (lambda z, y: (p(z) - 2 * came(z, y)) / y.size, None),
-    "only the last step": (lambda z, y: right_logits(z, y) * (np.arange(z.shape[1]) == z.shape[1] - 1)[:, None], None),
+    "only the last step": (
+        lambda z, y: right_logits(z, y) * (np.arange(z.shape[1]) == z.shape[1] - 1)[:, None],
+        {None, "never_filled"},  # None where a gradient of 0 is expected elsewhere
+    ),
     "divided by B + T": (lambda z, y: right_logits(z, y) * y.size / sum(y.shape), None),
     "divided by (B T) squared": (lambda z, y: right_logits(z, y) / y.size, None),
     "halved": (lambda z, y: right_logits(z, y) / 2, "constant_factor"),
@@ -102,7 +109,7 @@ WRONG_LOGITS = {
     "summed over time": (lambda z, y: right_logits(z, y).sum(axis=1), "after: sum over T"),
     "the loss with it": (lambda z, y: (0.5, right_logits(z, y)), "after: [-1] missing"),
     "subtracts the mean, not the largest": (softmax_by_hand_that_subtracts_the_mean, None),
-    "the largest of all, not of each place": (softmax_of_the_largest_of_all, None),
+    "the largest of all, not of each place": (softmax_of_the_largest_of_all, "one_shift_for_all"),
     "sign, not divided": (lambda z, y: -right_logits(z, y) * y.size, None),
     "no one-hot, not divided": (lambda z, y: p(z), None),
 }

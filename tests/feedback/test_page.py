@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.autograde.fault import Fault
-from grader.autograde.gradebook.scores import Score
+from grader.autograde.gradebook.scores import Recorded, Score
 from grader.autograde.grading.grade import Graded
 from grader.autograde.remark import Ended, LeftOut, OddCell, OtherName, Remark, Unreadable
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
@@ -174,8 +174,8 @@ def test_questions_wait_for_a_person_or_were_left_empty():
     assert "are on this page as far as they were given when it was made." in words(page())
 
 
-def with_scores(*changed, scores, **more):
-    return feedback_page(MANIFEST, CHAPTER, graded(*changed, **more), HINTS, scores)
+def with_scores(*changed, scores, late=0.0, **more):
+    return feedback_page(MANIFEST, CHAPTER, graded(*changed, **more), HINTS, Recorded(scores, late))
 
 
 def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
@@ -194,6 +194,17 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
     assert "All exercises15 of 15" in read
     assert "A person's comments The whole sequence The idea is <right>. Explain why it writes Say why." in read
     assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
+
+
+def test_a_late_penalty_is_named_with_what_it_leaves():
+    scores = {"rnn_forward": Score(manual=1.5), "why_it_writes": Score(manual=1.0)}
+    read = words(with_scores(HIDDEN, public=[OPEN], scores=scores, late=4.25))
+    assert "14.5 of 15 points from the exercises." in read
+    assert "Handed in late: a penalty of 4.25 points leaves 11.25 of 17 points." in read
+    assert "All exercises14.5 of 15 Late penalty−4.25 All points, after the late penalty11.25 of 17" in read
+    read = words(with_scores(scores={}, late=1.0))
+    assert "a penalty of 1 point leaves 14 of 17 points so far." in read
+    assert "late" not in words(page())
 
 
 def test_a_new_answer_keeps_its_points_until_a_person_has_looked():

@@ -48,6 +48,13 @@ def test_ids_go_across_where_there_is_no_time() -> None:
     assert grid_text(grid).startswith("id: 0 [1] 2 3 ")
 
 
+def test_few_columns_leave_room_for_the_name_of_the_axis() -> None:
+    svg = ElementTree.fromstring(grid_svg(grid_of(("B", "C"), (3, 2), (1, 1))))
+    name = next(text for text in svg if (text.text or "").startswith("class"))
+    assert name.text == "class →"
+    assert float(svg.attrib["width"]) >= float(name.attrib["x"]) + 0.7 * 12 * len(name.text)
+
+
 def test_a_vector_is_one_row() -> None:
     grid = grid_of(("V",), (4,), (1,))
     assert (grid.across, grid.down, grid.wrong) == ("V", "", ("0100",))

@@ -68,7 +68,7 @@ class _Penalties:
             return None if penalty is None else min(max(float(penalty), 0.0), score)
         except Exception as error:
             raise GradebookError(
-                f"its late penalty: {type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
+                f"{type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
                 f"Mend it, or take it out of {self._root / CONFIG}."
             ) from error
 

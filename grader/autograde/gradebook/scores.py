@@ -1,10 +1,11 @@
-"""What the gradebook holds of a chapter: the autograder's points, and what a human made of them."""
+"""What the gradebook holds of a chapter beside the autograder's points: a human's, and nbgrader's late penalties."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from grader.autograde.gradebook.database import explained, patient
 from grader.autograde.imports import nbgrader_tables
@@ -31,14 +32,29 @@ class Score:
         return points + self.extra if points is not None else self.extra or None
 
 
-UNSEEN = Score()
-ByStudent = Mapping[str, Mapping[str, Score]]  # and by exercise or question
+_UNSEEN = Score()
 
 
-def read_scores(db_url: str, chapter_id: str) -> dict[str, dict[str, Score]]:
-    """The scores by student, and by exercise or question; none where there is no gradebook. Raises GradebookError."""
+@dataclass(frozen=True)
+class Recorded:
+    """Of one submission: the scores by exercise or question, and the points that nbgrader takes off for being late."""
+
+    scores: Mapping[str, Score] = field(default_factory=dict)
+    late_penalty: float = 0.0
+
+    def of(self, item: str) -> Score:
+        return self.scores.get(item, _UNSEEN)
+
+
+NOTHING = Recorded()
+ByStudent = Mapping[str, Recorded]
+Rows = Sequence[Any]
+
+
+def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
+    """What is recorded, by student; nothing where there is no gradebook. Raises GradebookError."""
     with explained(db_url):
-        from sqlalchemy import create_engine, inspect, make_url, select
+        from sqlalchemy import create_engine, func, inspect, make_url, select
 
         url = make_url(patient(db_url))
         if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
@@ -57,15 +73,17 @@ def read_scores(db_url: str, chapter_id: str) -> dict[str, dict[str, Score]]:
             of_grade = (grade.notebook_id == notebook.id) & (grade.cell_id == cell.id)
             of_comment = (comment.notebook_id == notebook.id) & (comment.cell_id == cell.id)
             who = (submission.student_id, cell.name)
+            late = select(submission.student_id, func.sum(notebook.late_submission_penalty)).where(whose)
             with engine.connect() as connection:
-                grades = connection.execute(select(*who, *given).where(whose, of_grade)).all()
-                comments = connection.execute(select(*who, comment.manual_comment).where(whose, of_comment)).all()
+                grades: Rows = connection.execute(select(*who, *given).where(whose, of_grade)).all()
+                comments: Rows = connection.execute(select(*who, comment.manual_comment).where(whose, of_comment)).all()
+                penalties: Rows = connection.execute(late.group_by(submission.student_id)).all()
         finally:
             engine.dispose()
     said = {(student, name): text or "" for student, name, text in comments}
-    found: dict[str, dict[str, Score]] = {}
+    scores: dict[str, dict[str, Score]] = {}
     for student, name, manual, extra, needs_a_human in grades:
         item = name.removesuffix(check_id(""))  # the comment on an exercise stands at the cell that solves it
         score = Score(manual, extra or 0.0, bool(needs_a_human), said.get((student, item), ""))
-        found.setdefault(student, {})[item] = score
-    return found
+        scores.setdefault(student, {})[item] = score
+    return {student: Recorded(scores.get(student, {}), penalty or 0.0) for student, penalty in penalties}

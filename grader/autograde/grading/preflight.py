@@ -133,7 +133,8 @@ def some(names: Sequence[str]) -> str:
 
 def _legible(text: str) -> str:
     """Folders' names in one line, whatever they hold."""
-    return harmless(writable(text)).replace("\n", "\ufffd")
+    name = harmless(writable(text))
+    return name if name.isprintable() else repr(name)
 
 
 def _names(names: Sequence[str], whole: bool) -> str:
@@ -160,7 +161,8 @@ _STRAYS = {
     "packed": "an archive, which is not unpacked.{zero} Unpack it into {due}, or collect with  nbgrader zip_collect",
     "empty": "no notebook in it.{zero}",
     "no student": "a notebook in no student's folder.{zero} Put it into {due}",
-    "swapped": "is named like the chapter, where a student's folder is expected.{zero} Put the notebooks into {due}",
+    "swapped": "is named like the chapter, where a student's folder is expected.{zero} "
+    "Put each student's notebooks into {due}",
     "never": "hidden or made by an operating system, so no student. If it is one, rename it.",
     "closed": "cannot be read.{zero} Look at its owner and mode:  ls -ld",
 }

@@ -101,7 +101,7 @@ class _Recorder:
         try:
             self._assign_penalties(graded.student)
         except GradebookError as error:
-            return _not_written(graded, error)
+            return replace(graded, fault=f"in the gradebook, but with its earlier late penalty: {error}")
         seconds += time.perf_counter() - started
         return replace(graded, seconds=graded.seconds | {"gradebook": seconds})
 

@@ -11,7 +11,7 @@ import msgspec
 from rich import box
 from rich.table import Table
 
-from grader.autograde.gradebook.scores import UNSEEN, ByStudent
+from grader.autograde.gradebook.scores import NOTHING, ByStudent
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.store import Change
 from grader.autograde.remark import (
@@ -35,6 +35,7 @@ MOST_NAMED = 5  # students, of whom something harmless is said
 _NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # and what a human's points add to them
+_WIDTH_LATE = 14  # and late penalties
 
 
 def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
@@ -42,11 +43,13 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
 
     The exercises are numbered, so that a chapter of many fits a narrow terminal; `legend` tells the numbers. Where they
     do not fit, a column holds the points of one notebook's exercises, from the first to the last. Points are those
-    after what a human changed, by the gradebook's `scores`; those of questions have a column where any are given.
+    after what a human changed, by the gradebook's `scores`; those of questions have a column where any are given, and
+    late penalties two, with what they leave of all points.
     """
-    by_hand = any(its.get(q.id, UNSEEN).changed for its in scores.values() for q in chapter.questions)
+    by_hand = any(its.of(question.id).changed for its in scores.values() for question in chapter.questions)
+    late = any(its.late_penalty for its in scores.values())
     changed = _any_changed(chapter, scores)
-    rest = _WIDTH_OF_THE_REST + _WIDTH_BY_HAND * by_hand + _WIDTH_BESIDE * changed
+    rest = _WIDTH_OF_THE_REST + _WIDTH_BY_HAND * by_hand + _WIDTH_BESIDE * changed + _WIDTH_LATE * late
     by_exercise = width >= rest + (_WIDTH_OF_POINTS + _WIDTH_OF_A_STAR * changed) * len(chapter.exercises)
     groups = [[e] for e in chapter.exercises] if by_exercise else [[*n.exercises] for n in chapter.notebooks]
     groups = [group for group in groups if group]
@@ -59,11 +62,19 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
     table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
     if by_hand:
         table.add_column(f"by hand\n/ {number(sum(q.points for q in chapter.questions))}", justify="right")
+    if late:
+        table.add_column("late\n", justify="right")
+        table.add_column(f"total\n/ {number(sum(item.points for item in chapter.items))}", justify="right")
     table.add_column("time", justify="right")
     table.add_column("what is not right", overflow="fold")
     for graded in results:
         if graded.fault:
-            table.add_row(graded.student, *["–"] * (len(groups) + 1 + by_hand), "", "not graded")
+            table.add_row(
+                graded.student,
+                *["–"] * (len(groups) + 1 + by_hand + 2 * late),
+                "",
+                "see below" if graded.verdicts else "not graded",
+            )
             continue
         verdicts = graded.by_exercise
         wrong = [verdict for verdict in verdicts.values() if not verdict]
@@ -78,16 +89,28 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
             *points,
             total,
             *(["–" if given is None else number(given)] if by_hand else []),
+            *(_late(chapter, graded, scores) if late else []),
             f"{sum(graded.seconds.values()):.1f} s",
             ", ".join(causes),
         )
     return table
 
 
+def _late(chapter: Chapter, graded: Graded, scores: ByStudent) -> tuple[str, str]:
+    """The late penalty, and what it leaves of all points."""
+    penalty = scores.get(graded.student, NOTHING).late_penalty
+    return f"−{number(penalty)}" if penalty else "", number(_total(chapter, graded, scores))
+
+
+def _total(chapter: Chapter, graded: Graded, scores: ByStudent) -> float:
+    """All points after what a human changed and after the late penalty, as nbgrader exports them."""
+    return (_of(chapter.items, graded, scores) or 0.0) - scores.get(graded.student, NOTHING).late_penalty
+
+
 def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:
     """The points of some exercises; with a star where a human changed them."""
-    its = scores.get(graded.student, {})
-    changed = any(its.get(exercise.id, UNSEEN).changed for exercise in group)
+    its = scores.get(graded.student, NOTHING)
+    changed = any(its.of(exercise.id).changed for exercise in group)
     return number(_of(group, graded, scores) or 0.0) + "*" * changed
 
 
@@ -99,19 +122,38 @@ def _of(items: Sequence[Exercise | Question], graded: Graded, scores: ByStudent)
 
 def final_points(item: str, graded: Graded, scores: ByStudent) -> float | None:
     """What an exercise or a question is worth after what a human changed; None where nobody has given points."""
-    return scores.get(graded.student, {}).get(item, UNSEEN).final(graded.earned_for(item))
+    return scores.get(graded.student, NOTHING).of(item).final(graded.earned_for(item))
 
 
-def legend(chapter: Chapter, scores: ByStudent = _NO_SCORES) -> str:
-    """The numbers of `class_table`'s columns, and what a star is."""
-    numbers = "   ".join(f"{index} {exercise.id}" for index, exercise in enumerate(chapter.exercises, 1))
-    star = "\n* changed by a person; in parentheses: what the checks gave"
-    return numbers + star * _any_changed(chapter, scores)
+def legend(chapter: Chapter, width: int, scores: ByStudent = _NO_SCORES) -> list[str]:
+    """The numbers of `class_table`'s columns, in lines of this width, what a star is, and what late is."""
+    lines = [""]
+    for index, exercise in enumerate(chapter.exercises, 1):
+        named = f"{index} {exercise.id}"
+        if lines[-1] and len(lines[-1]) + len(named) + 3 > width:
+            lines.append("")
+        lines[-1] += f"   {named}" if lines[-1] else named
+    if _any_changed(chapter, scores):
+        lines.append("* changed by a person; in parentheses: what the checks gave")
+    if any(its.late_penalty for its in scores.values()):
+        lines.append("late: points that nbgrader takes off; total: what is left of all points")
+    return lines
+
+
+def waiting(chapter: Chapter, scores: ByStudent) -> list[str]:
+    """How many answers and scores wait for a human, in a line; no line where none do."""
+    count = Counter(name for its in scores.values() for name, score in its.scores.items() if score.needs_a_human)
+    found = [f"{item.id} ({_students(count[item.id])})" for item in chapter.items if count[item.id]]
+    return [f"Waiting for a person in formgrader: {', '.join(found)}."] if found else []
+
+
+def _students(count: int) -> str:
+    return f"{count} student{'' if count == 1 else 's'}"
 
 
 def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
     """Whether a human changed the points of an exercise."""
-    return any(its.get(exercise.id, UNSEEN).changed for its in scores.values() for exercise in chapter.exercises)
+    return any(its.of(exercise.id).changed for its in scores.values() for exercise in chapter.exercises)
 
 
 def for_a_human(results: list[Graded]) -> list[str]:
@@ -210,14 +252,15 @@ def as_json(
     changes: Sequence[Change] = (),
 ) -> str:
     """All results for another program: points, status, likely cause, and what needs a human; what was found before
-    grading, and what changed since the last run. `earned` is what the checks gave, `final` what counts after what a
-    human changed, or null.
+    grading, and what changed since the last run. `earned` is what the checks gave; `final` what counts after what a
+    human changed, or null, and of a student also after the `late_penalty`.
     """
     students = [
         {
             "student": graded.student,
             "earned": None if graded.fault else graded.earned,
-            "final": None if graded.fault else _of((*chapter.exercises, *chapter.questions), graded, scores),
+            "late_penalty": scores.get(graded.student, NOTHING).late_penalty,
+            "final": None if graded.fault else _total(chapter, graded, scores),
             "exercises": {
                 name: {
                     "earned": verdict.earned,
@@ -232,7 +275,7 @@ def as_json(
                 question.id: {
                     "final": final_points(question.id, graded, scores),
                     "points": question.points,
-                    "needs_a_human": scores.get(graded.student, {}).get(question.id, UNSEEN).needs_a_human,
+                    "needs_a_human": scores.get(graded.student, NOTHING).of(question.id).needs_a_human,
                 }
                 for question in chapter.questions
             },

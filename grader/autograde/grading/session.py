@@ -20,7 +20,7 @@ from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
 from grader.codec import CodecError
-from grader.manifest import Chapter, Exercise, Limits, Manifest, ManifestError, Question, load_manifest
+from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
 from grader.messages import MessageError
 from grader.released import MESSAGES, Released
 
@@ -85,10 +85,9 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
 
 def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> State:
     """What the verdicts of a chapter depend on now; nothing is made or written for it. Raises OSError."""
-    items: list[Exercise | Question] = [*chapter.exercises, *chapter.questions]
     return State(
         checks=_checks_of(root, term, chapter),
-        points=_hash({item.id: item.points for item in items}),
+        points=_hash({item.id: item.points for item in chapter.items}),
         limits=_hash((manifest.limits(chapter), {exercise.id: exercise.seconds for exercise in chapter.exercises})),
     )
 

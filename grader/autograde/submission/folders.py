@@ -68,10 +68,9 @@ def handed_in(term: Path, chapter: Chapter) -> HandedIn:
         home, odd = _of_student(path, chapter)
         if home is not None:
             folders[path.name] = home
-        strays += [
-            Stray(kind, writable(str(place.relative_to(submitted))), writable(path.name), home is not None)
-            for kind, place in odd
-        ]
+        for kind, place in odd:
+            whose = "" if kind == "swapped" else writable(path.name)
+            strays.append(Stray(kind, writable(str(place.relative_to(submitted))), whose, home is not None))
     return HandedIn(folders, tuple(strays))
 
 

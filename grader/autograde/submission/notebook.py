@@ -207,8 +207,9 @@ def _read_answers(
     """The answers to the questions, with what is odd about them."""
     prose = {cell.index for cell in runnable if not known(cell.source).is_python}
     given = read_answers(released, notebook.cells, questions, prose)
-    for answer in given.values():
-        draft.remarks += answer.remarks
+    for name, answer in given.items():
+        twice = OddCell("answer twice", name) in draft.remarks
+        draft.remarks += [odd for odd in answer.remarks if not (twice and odd.kind == "answer beside")]
         for index in answer.beside:
             if notebook.cells[index].cell_type == "raw":
                 notebook.cells[index].cell_type = "markdown"  # nbgrader would leave out its line breaks

@@ -176,6 +176,14 @@ SPEC.mistake(
     change(JOINED, FILLED, ("D, H = W_xh.shape", "D = H = W_xh.shape[1]")),
     tempts="Which axis belongs to the input depends on the convention, and papers have (H, D).",
 )
+SPEC.mistake(
+    "D_rows_of_W_hh",
+    "You take D rows of `W_hh`, as many as of `W_xh`, but it has H of them. Where D is smaller than H the last rows of "
+    "`W` stay 0; where D is larger, `W_hh` does not have that many.",
+    change(JOINED, BY_ROWS, ("range(H)", "range(D)")),
+    change(JOINED, FILLED, ("W[D:] = W_hh", "W[D : 2 * D] = W_hh[:D]")),
+    tempts="One loop copies a row of each matrix in each round, and is right where D = H.",
+)
 
 
 @SPEC.alternative

@@ -158,6 +158,28 @@ SPEC.mistake(
     tempts="A missing pair of brackets looks almost right.",
 )
 SPEC.mistake(
+    "tanh_of_the_state_only",
+    "The tanh is taken of the state's part alone, and the input's part is added afterwards. It acts once, on the sum "
+    "of all: look at the brackets.",
+    change(f"np.tanh({SUM})", "x_t @ W_xh + np.tanh(h_prev @ W_hh + b_h)"),
+    change(f"np.tanh({SUM})", "x_t @ W_xh + np.tanh(h_prev @ W_hh) + b_h"),
+    tempts="The tanh seems to belong to the memory, and the input comes from outside.",
+)
+SPEC.mistake(
+    "added_to_the_old_state",
+    "The tanh is added to the previous state. In this network it replaces that state: the past comes in through "
+    "`W_hh` alone, and every entry of the result lies between −1 and 1.",
+    change(f"np.tanh({SUM})", f"h_prev + np.tanh({SUM})"),
+    tempts="A residual network adds what it computes to what was there, and 'update' sounds like that.",
+)
+SPEC.mistake(
+    "tanh_of_half_the_sum",
+    "This is the tanh of *half* the sum. Where you write tanh out with exponentials, look at the exponents: "
+    "`(1 - exp(-a)) / (1 + exp(-a))` is tanh(a / 2). `np.tanh` is ready to use.",
+    change(f"np.tanh({SUM})", f"np.tanh(({SUM}) / 2)"),
+    tempts="The formula with a single exponential has a 2 in its exponent, which is easily lost.",
+)
+SPEC.mistake(
     "star_for_at",
     "`*` multiplies entry by entry. The product of a row and a matrix is `@`.",
     change("h_prev @ W_hh", "h_prev * W_hh"),

@@ -157,6 +157,15 @@ SPEC.mistake(
     tempts="A tiny number inside the logarithm makes the infinity go away; this one is so large that it shows.",
 )
 SPEC.mistake(
+    "log_of_the_mean",
+    "You average the probabilities of the targets first, over all tokens or over time, and take the logarithm "
+    "afterwards. The logarithm of a mean is not the mean of the logarithms: each token has a loss of its own, and the "
+    "mean is over these losses.",
+    change(TAKEN, SOFTMAX, (f"{LOSS}.mean()", "-np.log(picked.mean())")),
+    change(TAKEN, SOFTMAX, (f"{LOSS}.mean()", "-np.log(picked.mean(axis=1)).mean()")),
+    tempts="'The negative logarithm of the mean probability' sounds like 'the mean negative logarithm'.",
+)
+SPEC.mistake(
     "softmax_over_everything",
     "All B · T · V numbers together are normalised, so that all the probabilities of the batch add up to 1. At each "
     "place the V probabilities of the ids must do so: give the sum its axis.",
@@ -228,14 +237,15 @@ SPEC.mistake(
     tempts="A network that classifies has a loss at its last step alone.",
 )
 SPEC.mistake(
-    "infinite_losses_replaced",
-    "Ordinary logits come out right. Where the probability of the target is 0 to the machine the loss is infinite, and "
-    "you put a fixed number in its place. The loss of such a token is an ordinary number, a different one for each: "
-    "take the logarithm apart on paper first, and nothing is infinite.",
+    "large_losses_replaced",
+    "Ordinary logits come out right. Very large losses are replaced by one fixed number, or cut off at it. Such a loss "
+    "is an ordinary number, a different one for each token: take the logarithm apart on paper first, and nothing is "
+    "infinite.",
     *(
         change(TAKEN, SOFTMAX, (LOSS, f"np.nan_to_num(-np.log(picked), posinf={number})"))
         for number in ("0.0", "100.0", "1000.0")
     ),
+    *(change(LOSS, f"np.minimum({LOSS}, {most})") for most in (50, 100)),
     tempts="A large number in place of infinity looks right; the example in the task even has a loss of 1000.",
     keeps=["ordinary logits"],
 )

@@ -164,9 +164,11 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "divided_by_the_largest",
-    "The numbers are divided by the largest one before they are exponentiated, which changes the result. Take it away "
-    "from them: a difference is a factor on all of them, above and below the line.",
+    "The numbers are divided by the largest one, or by the largest absolute value, before they are exponentiated, "
+    "which changes the result. Take the largest one away from them: a difference is a factor on all of them, above and "
+    "below the line.",
     change(SHIFT, f" / z.max{ALONG}"),
+    change(SHIFT, f" / abs(z).max{ALONG}"),
     tempts="To make numbers smaller one divides them.",
 )
 SPEC.mistake(

@@ -63,6 +63,9 @@ changes no probability.
 """,
 )
 
+NEVER_ZERO = [f"(softmax(logits) + {tiny})" for tiny in ("1e-8", "1e-9", "1e-10", "1e-12")] + [
+    f"np.maximum(softmax(logits), {least})" for least in ("1e-12", "1e-15")
+]
 SPEC.mistake(
     "not_divided",
     "Every number is B · T times too large: this is the gradient of the sum of all losses. The loss is their mean, so "
@@ -136,6 +139,7 @@ SPEC.mistake(
     "This is the gradient with respect to the probabilities, −1/p at the target. The way through the softmax is "
     "missing: the gradient with respect to the *logits* is due.",
     change("(softmax(logits) - came)", "-came / softmax(logits)"),
+    *(change("(softmax(logits) - came)", f"-came / {p}") for p in NEVER_ZERO),
     tempts="The derivative of -ln p is -1/p; that is the gradient of p, one step short of the logits.",
 )
 SPEC.mistake(

@@ -149,6 +149,14 @@ SPEC.mistake(
     tempts=(".sum() without an axis gives one number, and a row takes it without complaint."),
 )
 SPEC.mistake(
+    "one_hot_reshaped",
+    "The one-hot array is reshaped where it should be transposed. `reshape` leaves all numbers in their order and cuts "
+    "them into rows of another length, so a row then holds pieces of several places. Give the array a row for each "
+    "place first, and then exchange its two axes: each row belongs to one id.",
+    change(ADD, "dE += np.eye(vocab_size)[ids].reshape(vocab_size, -1) @ de.reshape(-1, de.shape[2])"),
+    tempts="Both give an array of shape (V, B * T), and so nothing complains.",
+)
+SPEC.mistake(
     "table_of_integers",
     "The table holds integers, so everything behind the decimal point is cut off, each time that something is added or "
     "at the end. The ids are integers, the gradients are not: make `dE` an array of floats, as `np.zeros` does.",

@@ -260,6 +260,14 @@ SPEC.mistake(
     tempts="One level of indentation too many, and nothing complains.",
 )
 SPEC.mistake(
+    "entry_of_the_largest_difference",
+    "You look for the entry with the largest *difference* and return its error. A small difference between two small "
+    "numbers can be the larger error: divide every difference by its own size first, then look for the largest.",
+    change("errors.max()", "errors.flat[np.abs(a - b).argmax()]"),
+    change("errors.max()", "errors.flat[np.abs(a - b).argmax()]", ZEROS_AND_ALL),
+    tempts="The worst entry seems to be where the two arrays are furthest apart, and it takes one division only.",
+)
+SPEC.mistake(
     "no_maximum",
     "Several numbers come back: the maximum is missing, or it is taken along one axis alone. One number is expected, "
     "the largest of all errors.",

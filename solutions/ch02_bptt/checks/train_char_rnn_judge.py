@@ -498,13 +498,15 @@ def _updates_as_epochs(case, observation):
 
 
 def _asked_after_the_step(case, observation):
-    """Whether each chunk is asked about twice in a row, with other weights the second time."""
+    """Whether each chunk is asked about twice in a row, the second time with the weights of the next update."""
     calls = [call for _, call in turns(case, observation)]
-    pairs = list(zip(calls[::2], calls[1::2], strict=False))
-    return len(calls) == 2 * case.inputs["num_updates"] and all(
-        all(same(before.get(name), after.get(name)) for name in ("inputs", "targets", "h_0"))
-        and not same(before.get("params"), after.get("params"))
-        for before, after in pairs
+    before, after = calls[::2], calls[1::2]
+    return (
+        len(calls) == 2 * case.inputs["num_updates"]
+        and all(
+            same(a.get(k), b.get(k)) for a, b in zip(before, after, strict=True) for k in ("inputs", "targets", "h_0")
+        )
+        and all(same(a.get("params"), b.get("params")) for a, b in zip(after, before[1:], strict=False))
     )
 
 

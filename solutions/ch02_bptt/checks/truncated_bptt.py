@@ -158,7 +158,16 @@ SPEC.mistake(
     "At the last step of a chunk all that reaches the state is dropped. What comes back from the step after is zero "
     "there; the step's own `dh` counts as everywhere.",
     change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0) * (dh[:, t] + dh_next)"),
+    change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0 and t + 1 < x.shape[1]) * (dh[:, t] + dh_next)"),
     tempts="'zero at a cut' is easily put around the whole sum; the loss of that step is in it too.",
+)
+SPEC.mistake(
+    "loss_dropped_between_chunks",
+    "You drop all that reaches the state where one chunk ends and the next begins. Only what comes back from the next "
+    "step is zero there; the step's own `dh` counts as it does everywhere.",
+    change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0 or t + 1 == x.shape[1]) * (dh[:, t] + dh_next)"),
+    tempts="'zero at a cut' is easily put around the whole sum; the loss of that step is in it too.",
+    keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "cuts_one_step_off",
@@ -170,6 +179,14 @@ SPEC.mistake(
     change("t + 1", "t - 1"),
     change("% tau", "% max(1, tau - 1)"),
     tempts="T % tau == 0 marks the first step of a chunk; what comes back is dropped after it, not at it.",
+)
+SPEC.mistake(
+    "one_cut_only",
+    "You cut only once, after the first tau steps; in the rest of the sequence the gradient crosses from chunk to "
+    "chunk. There is a cut after every chunk of tau steps.",
+    change("(t + 1) % tau == 0", "t + 1 == tau"),
+    tempts="For two chunks one cut is enough, as in the example.",
+    keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "chunks_one_step_longer",

@@ -92,7 +92,7 @@ def test_points_are_no_other_checks(course, term):
 def test_several_reasons(course, term, right):
     run(course, term)
     path = course / "course.toml"
-    path.write_text(path.read_text("utf-8").replace("seconds_per_cell = 5", "seconds_per_cell = 6"), "utf-8")
+    path.write_text(path.read_text("utf-8").replace("seconds_per_cell = 6", "seconds_per_cell = 7"), "utf-8")
     (term / "hidden" / "seed").write_text("17")
     hand_in(term, right, "bo", WRONG)
     assert run(course, term) == [("bo", ("submission", "checks", "limits"), 4, 2)]
