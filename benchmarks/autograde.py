@@ -3,10 +3,11 @@
     python benchmarks/autograde.py [--record] [--full] [--only nbgrader ours …]
 
 A class of 60: right, wrong, crashing and unwritten solutions, four notebooks and eight exercises each. Endless loops
-are measured apart, since each costs its time limit. nbgrader and Otter get the same notebooks with plain asserts in
-place of our check cells. nbgrader, whose time a submission hardly varies, grades the first 6; with --full all 60, and
-ours grades 6,000 too. With --record the figures, the plot and a summary go to benchmarks/results/autograde.*; parts
-that were left out by --only keep what stands there. Exits with 1 where a target is missed.
+are measured apart, since each costs its time limit, and so is a class whose notebooks import torch. nbgrader and Otter
+get the same notebooks with plain asserts in place of our check cells. nbgrader, whose time a submission hardly varies,
+grades the first 6; with --full all 60, and ours grades 6,000 too. With --record the figures, the plot and a summary go
+to benchmarks/results/autograde.*; parts that were left out by --only keep what stands there. Exits with 1 where a
+target is missed.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograding import measure, nbgrader_course, otter_course, ours
+from autograding import measure, nbgrader_course, otter_course, ours, torch_course
 from autograding.classes import make_class, make_endless
 from autograding.report import plot, summary
 
@@ -70,6 +71,10 @@ def measure_otter(folder: Path, full: bool) -> Any:
     return otter_course.grade(folder / "class", 2)
 
 
+def measure_torch(folder: Path, full: bool) -> Any:
+    return torch_course.grade(folder / "torch")
+
+
 PARTS: dict[str, Callable[[Path, bool], Any]] = {
     "ours": measure_ours,
     "nbgrader": measure_nbgrader,
@@ -78,6 +83,7 @@ PARTS: dict[str, Callable[[Path, bool], Any]] = {
     "endless": measure_endless,
     "growth": measure_growth,
     "otter": measure_otter,
+    "torch": measure_torch,
 }
 
 

@@ -1,4 +1,4 @@
-"""Classes of chapter 01 to grade: what a demo class hands in, without what only one of the graders can stand."""
+"""Classes to grade: what a demo class hands in, without what only one of the graders can stand."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ DISTINCT = 60  # in larger classes the submissions stand again under other names
 _DEMO = 160  # enough for DISTINCT of them to be fit
 
 
-def make_class(term: Path, size: int) -> None:
+def make_class(term: Path, size: int, root: Path = ROOT, chapter: str = CHAPTER) -> None:
     """A class without endless loops and without broken files: right, wrong, crashing and unwritten solutions."""
-    _make(term, lambda whats: LOOP not in whats, size)
+    _make(term, lambda whats: LOOP not in whats, size, root, chapter)
 
 
 def make_endless(term: Path) -> None:
     """One submission with one endless loop."""
-    _make(term, lambda whats: whats.count(LOOP) == 1, 1)
+    _make(term, lambda whats: whats.count(LOOP) == 1, 1, ROOT, CHAPTER)
 
 
-def _make(term: Path, fit: Any, size: int) -> None:
+def _make(term: Path, fit: Any, size: int, root: Path, chapter: str) -> None:
     shutil.rmtree(term, ignore_errors=True)
     with tempfile.TemporaryDirectory() as folder:
-        planted = demo_class(ROOT, Path(folder, "demo"), CHAPTER, _DEMO, seed=1)
+        planted = demo_class(root, Path(folder, "demo"), chapter, _DEMO, seed=1)
         whole = [name for number, name in enumerate(planted) if number % 4 != 3]  # each fourth has a broken file
         chosen = [name for name in whole if fit([each["what"] for each in planted[name].values()])][:DISTINCT]
         due = {}

@@ -9,34 +9,33 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograding.classes import CHAPTER, ROOT
 from autograding.measure import run
-from autograding.plain_course import plain, write_helpers
+from autograding.plain_course import PLAIN, Plain
 
 _NBGRADER = (sys.executable, "-m", "nbgrader")
-_STUDENT = re.compile(rf"submitted/([^/]+)/{CHAPTER}")
+_STUDENT = re.compile(r"submitted/([^/]+)/")
 
 
-def make_course(course: Path, term: Path, size: int) -> None:
+def make_course(course: Path, term: Path, size: int, plain: Plain = PLAIN) -> None:
     """A course folder of nbgrader's with the first submissions of a class."""
     shutil.rmtree(course, ignore_errors=True)
-    source = course / "source" / CHAPTER
-    _copy(ROOT / "exercises" / CHAPTER, source)
+    chapter = plain.chapter
+    _copy(plain.root / "exercises" / chapter, course / "source" / chapter, plain)
     for folder in sorted((term / "submitted").iterdir())[:size]:
-        _copy(folder / CHAPTER, course / "submitted" / folder.name / CHAPTER)
+        _copy(folder / chapter, course / "submitted" / folder.name / chapter, plain)
     (course / "nbgrader_config.py").write_text("c = get_config()\nc.CourseDirectory.course_id = 'plain'\n")
-    subprocess.run([*_NBGRADER, "generate_assignment", CHAPTER], cwd=course, check=True, capture_output=True)
+    subprocess.run([*_NBGRADER, "generate_assignment", chapter], cwd=course, check=True, capture_output=True)
 
 
-def _copy(folder: Path, to: Path) -> None:
-    write_helpers(to)
+def _copy(folder: Path, to: Path, plain: Plain) -> None:
+    plain.write_helpers(to)
     for path in folder.glob("*.ipynb"):
-        (to / path.name).write_bytes(plain(path))
+        (to / path.name).write_bytes(plain.notebook(path))
 
 
-def grade(course: Path) -> dict[str, Any]:
+def grade(course: Path, plain: Plain = PLAIN, *, memory: bool = False) -> dict[str, Any]:
     """Autograde all of it; a submission that nbgrader gives up on is counted, and took its time all the same."""
-    found = run([*_NBGRADER, "autograde", CHAPTER], course)
+    found = run([*_NBGRADER, "autograde", plain.chapter], course, memory=memory)
     begun: dict[str, float] = {}
     for seconds, line in found.lines:
         if match := _STUDENT.search(line):
@@ -44,9 +43,9 @@ def grade(course: Path) -> dict[str, Any]:
     size = len(list((course / "submitted").iterdir()))
     if len(begun) != size:
         raise SystemExit("nbgrader did not come to all submissions:\n" + "\n".join(line for _, line in found.lines))
-    done = len(list((course / "autograded").glob(f"*/{CHAPTER}")))
+    done = len(list((course / "autograded").glob(f"*/{plain.chapter}")))
     warm_up = min(begun.values())
-    return {
+    figures = {
         "submissions": size,
         "given_up": size - done,
         "wall_s": round(found.wall, 2),
@@ -56,3 +55,4 @@ def grade(course: Path) -> dict[str, Any]:
         "warm_up_s": round(warm_up, 2),
         "warm_per_second": round(size / (found.wall - warm_up), 4),
     }
+    return figures | ({"pss_mb": round(found.pss_mb)} if memory else {})

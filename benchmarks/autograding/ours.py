@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import shutil
 import statistics
 import sys
@@ -17,21 +18,31 @@ from grader.autograde.grading.hidden import hidden_checks
 from grader.manifest import load_manifest
 
 
-def grade(term: Path, workers: int, *, executor: str = "local", memory: bool = False, verify: bool = True) -> Any:
+def grade(
+    term: Path,
+    workers: int,
+    *,
+    executor: str = "local",
+    memory: bool = False,
+    verify: bool = True,
+    root: Path = ROOT,
+    chapter: str = CHAPTER,
+) -> Any:
     """Grade a class from nothing but its hidden cases, which are made once a term; return what it took.
 
     `per_second` counts the whole command; `warm_per_second` leaves out what comes before the first result.
     """
     forget(term)
-    hidden_checks(ROOT, term, load_manifest(ROOT / "course.toml").chapter(CHAPTER))
-    command = [sys.executable, "-m", "grader", "autograde", CHAPTER, "--term", term, "--workers", workers]
-    found = run([*command, "--executor", executor, "--json"], ROOT, memory=memory)
+    hidden_checks(root, term, load_manifest(root / "course.toml").chapter(chapter))
+    command = [sys.executable, "-m", "grader", "autograde", chapter, "--term", term, "--workers", workers]
+    env = os.environ | {"PYTHONPATH": str(ROOT)}
+    found = run([*command, "--executor", executor, "--json"], root, memory=memory, env=env)
     if found.status:
         raise SystemExit(f"grader autograde ended with {found.status}:\n" + "\n".join(line for _, line in found.lines))
     students = json.loads(found.output)["students"]
-    if verify and (wrong := differences(ROOT, term)):
+    if verify and (wrong := differences(root, term)):
         raise SystemExit("scores are not the planted ones: " + "; ".join(wrong[:5]))
-    times = sorted(path.stat().st_mtime for path in (term / "results" / CHAPTER).glob("*/result.json"))
+    times = sorted(path.stat().st_mtime for path in (term / "results" / chapter).glob("*/result.json"))
     parts = {part for student in students for part in student["seconds"]}
     figures = {
         "workers": workers,

@@ -7,6 +7,8 @@ from __future__ import annotations
 
 import json
 import pickle
+from collections.abc import Callable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -66,3 +68,16 @@ def plain(path: Path) -> bytes:
                 source = source.replace("check(", "test(", 1)
         cell.source = source
     return notebook_bytes(notebook)
+
+
+@dataclass(frozen=True)
+class Plain:
+    """A chapter as nbgrader grades it without our grader: helpers beside each notebook, and asserts for checks."""
+
+    root: Path
+    chapter: str
+    write_helpers: Callable[[Path], None]
+    notebook: Callable[[Path], bytes]
+
+
+PLAIN = Plain(ROOT, CHAPTER, write_helpers, plain)

@@ -32,6 +32,9 @@ def summary(found: dict[str, Any]) -> str:
     rows += [("otter run", found["otter"])] if found.get("otter") else []
     rows += [(f"ours, Dask, {each['workers']} worker(s)", each) for each in found.get("dask", ())]
     rows += [(f"ours, 2 workers, {each['submissions']:,}", each) for each in found.get("growth", ())]
+    rows += [
+        (f"{name}, notebooks with torch", found["torch"][name]) for name in ("ours", "nbgrader") if "torch" in found
+    ]
     lines += [_row(what, each) for what, each in rows]
     lines.append("")
     if "ours" in found and "nbgrader" in found:
@@ -63,6 +66,15 @@ def summary(found: dict[str, Any]) -> str:
                 f"the class (at a load of {dask['load']:g}, local {local['load']:g}), {cpu_ms:+.0f} ms of processor a "
                 "submission."
             )
+    if "torch" in found:
+        torch = found["torch"]
+        ratio = torch["ours"]["per_second"] / torch["nbgrader"]["per_second"]
+        lines.append(
+            f"- A class of {torch['ours']['submissions']} whose notebooks import torch, 2 workers: "
+            f"{torch['ours']['per_second']:.3g} a second with everything counted, {ratio:.0f} times nbgrader's "
+            f"{torch['nbgrader']['per_second']:.3g}, in {torch['ours_memory']['pss_mb']} MB; nbgrader takes "
+            f"{torch['nbgrader']['pss_mb']} MB."
+        )
     if "growth" in found:
         lines += ["", "![Seconds by number of submissions](autograde.svg)"]
     return "\n".join(lines) + "\n"
