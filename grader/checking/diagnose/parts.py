@@ -33,7 +33,7 @@ def _left_out(wrong: list[Wrong], checks: Checks) -> str | None:
     return found[0] if len(found) == 1 else None
 
 
-def _along(output: Output, got: Array, expected: Array) -> Iterator[tuple[Array, Array]]:
+def _along(got: Array, expected: Array) -> Iterator[tuple[Array, Array]]:
     """A result of the right form, with each of its axes in front."""
     if got.shape == expected.shape and expected.dtype.kind == got.dtype.kind == "f":
         for axis in range(expected.ndim):
@@ -50,9 +50,7 @@ def _unfilled(wrong: list[Wrong], checks: Checks) -> bool:
     some_right = any(
         got[close(expected, got, checks.tolerance)].any() for *_, got, expected in wrong if got.shape == expected.shape
     )
-    return some_right and all(
-        any(explained(g, e) for g, e in _along(output, got, expected)) for _, output, got, expected in wrong
-    )
+    return some_right and all(any(explained(*pair) for pair in _along(got, expected)) for *_, got, expected in wrong)
 
 
 def _another_order(wrong: list[Wrong], checks: Checks) -> bool:
@@ -64,7 +62,7 @@ def _another_order(wrong: list[Wrong], checks: Checks) -> bool:
         same = np.array([[close(e, g, checks.tolerance).all() for e in expected] for g in got])
         return bool((same.sum(axis=0) == 1).all() and (same.sum(axis=1) == 1).all())
 
-    axes = [[explained(*pair) for pair in _along(output, got, expected)] for _, output, got, expected in wrong]
+    axes = [[explained(*pair) for pair in _along(got, expected)] for *_, got, expected in wrong]
     return len({len(each) for each in axes}) == 1 and any(map(all, zip(*axes, strict=True)))
 
 
