@@ -22,8 +22,9 @@ import pytest
 
 import grader.student
 from grader.author.changes import Change, define
+from grader.author.course import Course
 from grader.author.demo_class import slips, standalone
-from grader.author.lint import Course, imported
+from grader.author.lint import imported
 from grader.author.record import reference, reference_code, reference_module
 from grader.cells import cell_source
 from tests.conftest import ROOT, exercise
