@@ -296,7 +296,7 @@ def test_a_nearly_right_loop_fails_and_is_not_given_a_wrong_name(name):
 
 def test_a_changed_input_is_named_in_the_report():
     verdict = exercise("rnn_forward").verdict(changes_h_0)
-    assert all(case.problems[-1].text.startswith("`h_0` is changed by the call") for case in verdict.cases)
+    assert all(case.problems[-1].text.startswith("your function changes `h_0`") for case in verdict.cases)
 
 
 # Right, in other ways ------------------------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ def test_a_right_loop_passes_however_it_is_written(name):
 def test_where_the_step_is_wrong_it_is_to_be_mended_first():
     verdict = exercise("rnn_forward").verdict(WRONG_FORWARDS["no bias"][0], wrong_needs=("rnn_step",))
     assert verdict.diagnosis.id == "needs"
-    assert verdict.diagnosis.text.startswith("`rnn_step`, which this builds on, was not right when last checked.")
+    assert verdict.diagnosis.text.startswith("This exercise builds on `rnn_step`, which failed when last checked.")
 
 
 def test_a_misconception_of_its_own_comes_before_what_it_builds_on():

@@ -85,7 +85,7 @@ OPEN = verdict(
     "failed",
     cases=(CASE, CaseResult("B=1", "rnn_forward(…)", "h float64 (1, 1, 1)")),
     facets=(FacetResult("one time step", 0.5, 0.5), FacetResult("several time steps", 0.0, 1.5)),
-    diagnosis=Diagnosis("late", "Every result stands one time step too late."),
+    diagnosis=Diagnosis("late", "Every result is one time step too late."),
     earned=0.5,
 )
 HIDDEN = dataclasses.replace(OPEN, cases=(), note="On hidden cases the values differ from what is due.")
@@ -108,14 +108,14 @@ def test_a_public_case_in_the_words_of_the_notebooks_check():
     assert grid_svg(GRID) in text
     assert "Not right yet: 1 of 2 cases pass. The first that does not:" in read
     assert "Hidden cases On hidden cases the values differ from what is due. The likely cause is the same." in read
-    assert read.count("Every result stands one time step too late.") == 1
+    assert read.count("Every result is one time step too late.") == 1
     assert read.count("one time step 0.5 / 0.5 · several time steps 0 / 1.5") == 1  # those of hidden cases
 
 
 def test_another_cause_on_hidden_cases_is_told_beside():
     other = dataclasses.replace(HIDDEN, diagnosis=Diagnosis("sign", "Every number has the wrong sign."))
     read = words(page(other, public=[OPEN]))
-    assert "Every result stands one time step too late." in read
+    assert "Every result is one time step too late." in read
     assert "Every number has the wrong sign." in read
     assert "The likely cause is the same." not in read
 
