@@ -159,7 +159,11 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         lambda root: edit(root / CHECKS / "rnn_step.py", "[[1.00, -0.50]]", "[[1.003, -0.50]]"),
         "the example's x_t has more than two decimals",
     ),
-    ("page_links_to_it", lambda root: edit(root / PAGE, "# One step\n", "# A step\n"), "its heading is not 'One step'"),
+    (
+        "page_links_to_it",
+        lambda root: edit(root / PAGE, "# One step of a recurrent network\n", "# A step\n"),
+        "its heading is not 'One step of a recurrent network'",
+    ),
     (
         "page_links_to_it",
         lambda root: edit(root / PAGE, "{exercise-link} rnn_step", "{note} rnn_step"),

@@ -1,4 +1,4 @@
-"""The page 'One step' against PyTorch, which knows nothing of the page."""
+"""The page 'One step of a recurrent network' against PyTorch, which knows nothing of the page."""
 
 from __future__ import annotations
 
@@ -40,14 +40,14 @@ def torch_step(x_t: Any, h_prev: Any, W_xh: Any, W_hh: Any, b_h: Any) -> np.ndar
 
 def test_numbers_by_hand(by_hand: dict[str, Any]) -> None:
     expected = torch_step(*(by_hand[name] for name in ("x_t", "h_prev", "W_xh", "W_hh", "b_h")))
-    worked_out = [[math.tanh(by_hand["total"]), math.tanh(by_hand["total_2"])]]
+    worked_out = [[math.tanh(by_hand["a_first"]), math.tanh(by_hand["a_second"])]]
     np.testing.assert_allclose(worked_out, expected, rtol=0, atol=1e-12)
     np.testing.assert_allclose(by_hand["h_t"], expected, rtol=0, atol=1e-12)
 
 
 @pytest.mark.parametrize("T", [1, 6])
 def test_the_chain_of_steps(T: int) -> None:
-    """Equation (rnn-unrolled): the states of a sequence are steps of PyTorch's, each from the state before."""
+    """Equation (rnn-unrolled): the states of a sequence are steps of PyTorch's, each from the previous state."""
     rng = np.random.default_rng(0)
     x, h_t = rng.normal(size=(3, T, 2)), rng.normal(size=(3, 4))
     weights = rng.normal(size=(2, 4)), rng.normal(size=(4, 4)), rng.normal(size=4)

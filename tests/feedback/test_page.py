@@ -160,12 +160,12 @@ def test_the_first_hint_is_folded_and_no_other_is_there():
 
 
 def test_the_books_page_is_named_and_linked_where_the_manifest_says_where_it_is():
-    assert "To read again: The vanilla RNN › One step" in words(page(HIDDEN))
+    assert "To read again: The vanilla RNN › One step of a recurrent network" in words(page(HIDDEN))
     assert 'href="http' not in page(HIDDEN)
     for url in ("https://example.org/book/", "../../../book"):
         linked = page(HIDDEN, manifest=dataclasses.replace(MANIFEST, book_url=url))
         address = f"{url.rstrip('/')}/book/ch01_vanilla_rnn/one_step.html#exercise-rnn_forward"
-        assert f'<a href="{address}" rel="noreferrer">The vanilla RNN › One step</a>' in linked
+        assert f'<a href="{address}" rel="noreferrer">The vanilla RNN › One step of a recurrent network</a>' in linked
 
 
 def test_questions_wait_for_a_person_or_were_left_empty():
