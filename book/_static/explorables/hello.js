@@ -103,13 +103,13 @@
     const input = table(["The input ", ...symbol("x_t")], vocabulary, [
       [symbol("x_t"), vocabulary.map((_, index) => number("td", `x.${index}`, 0)), ""],
     ]);
-    const state = table(["The new state ", ...symbol("h_t")], units, [
+    const state = table(["The new state ", ...symbol("h_t"), " = tanh(", ...symbol("a_t"), ")"], units, [
       [symbol("h_t−1"), cells("previous", H)],
       [[...symbol("x_t"), " ", ...symbol("W_xh")], cells("fromInput", H)],
       [[...symbol("h_t−1"), " ", ...symbol("W_hh")], cells("fromState", H)],
       [symbol("b_h"), UNITS.map((unit) => field("b_h", [unit], `b_h, unit ${unit}`))],
       [symbol("a_t"), cells("preActivation", H), "total"],
-      [[...symbol("h_t"), " = tanh(", ...symbol("a_t"), ")"], cells("state", H), "result"],
+      [symbol("h_t"), cells("state", H), "result"],
     ]);
     const guess = table("The next letter", vocabulary, [
       [[...symbol("h_t"), " ", ...symbol("W_hy")], cells("fromHidden", V)],
