@@ -174,10 +174,10 @@
         return `Loss ${t} adds ${difference} to the accumulator of ${state(t)}, which now holds ${shown(now.dh[t], 3)}. ${rest}`;
       }
       const added = WEIGHTS.map((name) => `${shown(now[name][t], 3)} to d${name}`).join(", ");
-      const waiting = t > 1 && !isFinal(t - 1) ? ` Loss ${t - 1} still has to add to its accumulator.` : "";
+      const waiting = t > 1 && !isFinal(t - 1) ? `, whose accumulator still waits for loss ${t - 1}` : "";
       const said =
         `Step ${t} uses the total gradient of ${state(t)}: ${shown(now.dh[t], 3)}, times the derivative of the tanh, ${shown(fixed.slope[t], 3)}, gives da${BELOW[t]} = ${shown(now.da[t], 3)}. ` +
-        `It adds ${added}, and passes ${shown(now.next[t - 1], 3)} back to ${state(t - 1)}.${waiting}`;
+        `It adds ${added}, and passes ${shown(now.next[t - 1], 3)} back to ${state(t - 1)}${waiting}.`;
       if (done.length < TAPE.length) return said;
       const same = done.join() === [...TAPE].reverse().join();
       return `${said} All six operations are done, and every accumulator is final. ` +
