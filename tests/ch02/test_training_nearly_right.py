@@ -400,24 +400,24 @@ def clipped_step(c):
 
 NAMED = {
     "relative_error": {
-        "b minus a": (lambda a, b: np.nan_to_num((b - a) / (np.abs(a) + np.abs(b))).max(), "sign_kept_above"),
+        "b minus a": (lambda a, b: np.nan_to_num((b - a) / (np.abs(a) + np.abs(b))).max(), "sign_kept_in_numerator"),
         "a mask": (masked, "left_out_where_one_is_zero"),
         "a mask that may be empty": (masked_and_empty, "left_out_where_one_is_zero"),
         "a loop with continue": (in_a_loop_unless_one_is_zero, "left_out_where_one_is_zero"),
-        "nothing below 1e-10": (in_a_loop_above(1e-10), "constant_below"),
-        "nothing below 1e-12": (in_a_loop_above(1e-12), "constant_below"),
-        "nothing below 1e-30": (in_a_loop_above(1e-30), "constant_below"),
+        "nothing below 1e-10": (in_a_loop_above(1e-10), "floor_in_denominator"),
+        "nothing below 1e-12": (in_a_loop_above(1e-12), "floor_in_denominator"),
+        "nothing below 1e-30": (in_a_loop_above(1e-30), "floor_in_denominator"),
         "a floor of 1e-12": (
             lambda a, b: (np.abs(a - b) / (np.abs(a) + np.abs(b)).clip(1e-12)).max(),
-            "constant_below",
+            "floor_in_denominator",
         ),
         "a floor of 1e-20": (
             lambda a, b: (np.abs(a - b) / (np.abs(a) + np.abs(b)).clip(1e-20)).max(),
-            "constant_below",
+            "floor_in_denominator",
         ),
         "the machine's eps": (
             lambda a, b: (np.abs(a - b) / (np.finfo(a.dtype).eps + np.abs(a) + np.abs(b))).max(),
-            "constant_below",
+            "floor_in_denominator",
         ),
     },
     "numerical_gradient": {
@@ -437,7 +437,7 @@ NAMED = {
         "the chunk's own first state": (chunked(before=0), "state_reset_at_cuts"),
         "the state that was made": (chunked(own=True), "dW_hh_from_h_t"),
         "= for +=": (chunked(add=False), "overwritten"),
-        "all zero at a cut": (all_zero_at_a_cut, "loss_dropped_at_cuts"),
+        "all zero at a cut": (all_zero_at_a_cut, "dh_dropped_at_cuts"),
     },
     "adagrad_step": {
         "eps by heart": (
