@@ -25,7 +25,7 @@ from grader import check, hint, progress
 # When are two gradients the same?
 # If they were computed in two ways, they rarely agree to the last digit,
 # so we need a number that says how far apart they are.
-# A difference of 0.001 means nothing between entries near 1000, and a lot between entries near 0.001.
+# A difference of 0.001 means little between entries near 1000, but a lot between entries near 0.001.
 # The **relative error** therefore divides the difference of two entries by their size, and the largest quotient counts:
 #
 # $$\max_i \frac{|a_i - b_i|}{|a_i| + |b_i|}$$

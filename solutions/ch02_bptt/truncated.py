@@ -58,7 +58,7 @@ from grader import check, hint, progress
 #
 # **A worked example.** One sequence of five steps, one input, one unit, `tau` = 3;
 # `W_hh` = [[1.50]], `h_0` = [[0.70]], and `x`, `h` and `dh` are in the table.
-# (The states were chosen so that slopes and sums have two decimals; no forward pass gives exactly these.)
+# (The states were chosen so that every number has two decimals; no forward pass gives exactly these.)
 # Read the table from the top, because the last step comes first.
 #
 # | t | `x` | `h` | `dh` | `dh_next`, from t + 1 | `da_t` | part of `dW_xh` | part of `dW_hh` |
@@ -81,7 +81,7 @@ from grader import check, hint, progress
 # When the check passes, you have computed the gradient that is used on long texts.
 # Your function itself saves no memory, because it gets all states at once.
 # Memory is saved by a training loop that reads one chunk at a time,
-# calls an ordinary backward pass such as `rnn_backward` for this chunk alone, and keeps only its last state.
+# calls an ordinary backward pass such as `rnn_backward` for this chunk alone, and keeps only the chunk's last state.
 # Then the gradient is cut simply because nothing is passed back.
 # You write this loop in the next notebook, *Training a network*.
 # It updates the weights after every chunk, so the state that it passes on was computed with slightly older weights.
