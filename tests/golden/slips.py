@@ -144,7 +144,7 @@ SLIPS: dict[str, dict[str, Change | str]] = {
         "negated": change("above - below", "below - above"),
     },
     "truncated_bptt": {
-        "in_place": change("da = (dh[:, t] + dh_next)", "dh[:, t] += dh_next\nda = dh[:, t]"),
+        "in_place": change("da_t = (dh[:, t] + dh_next)", "dh[:, t] += dh_next\nda_t = dh[:, t]"),
         "two_results": change("return dW_xh, dW_hh, db_h", "return dW_xh, dW_hh"),
     },
     "adagrad_step": {
