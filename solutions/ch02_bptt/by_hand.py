@@ -3,9 +3,8 @@
 #
 # To train a network you need to know, for every weight, how the loss would change if that weight were slightly larger.
 # That rate of change is the **gradient** of the loss with respect to the weight.
-# The **backward pass** computes the gradients of all weights together, starting at the loss.
-# In this notebook you write two of its parts: the backward pass through one recurrent step,
-# and the gradient at the logits, with which the backward pass of a language model starts.
+# The **backward pass** computes all of them together, starting at the loss.
+# In this notebook you write two of its parts: the backward pass of one recurrent step, and the gradient at the logits.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("rnn_step_backward")` asks you a question, `hint("rnn_step_backward", 2)` explains the idea,
@@ -41,20 +40,18 @@ def softmax(z, axis=-1):
 #
 # Suppose you know $dh_t = \partial L / \partial h_t$.
 # This is the **total gradient** of the state $h_t$: it covers every way in which the state influences the loss.
-# (In the next notebook you compute it yourself, as a sum of two contributions.)
 # Your function passes it back through the step,
 # and returns the gradients with respect to the input, the previous state, the weights and the bias.
 #
 # **One number each, in full.** With D = 1 and H = 1, every quantity is a single number.
 # The derivative of the tanh at the **pre-activation** $a_t$ is $1 - \tanh^2(a_t)$.
-# The forward pass has already computed that tanh: it is $h_t$.
-# So the derivative is $1 - h_t^2$, and your function needs neither $a_t$ nor $b_h$.
+# Because $\tanh(a_t)$ is the state, this is $1 - h_t^2$, and your function needs neither $a_t$ nor $b_h$.
 # Suppose $x_t$ = 1.50, $h_{t-1}$ = −0.40, $W_{xh}$ = 1.20, $W_{hh}$ = 0.70 and $b_h$ = −0.97.
 # Then $a_t$ = 0.55 and, rounded to two decimals like all states here, $h_t$ = 0.50.
 # Finally, let $dh_t$ = 0.80.
 #
 # Read the table from the top, because all other rows use $da_t$.
-# In a product, the gradient of one factor is $da_t$ times the *other* factor.
+# In a product, the gradient of one factor is the **upstream gradient**, here $da_t$, times the *other* factor.
 #
 # | gradient with respect to | rule | here |
 # |---|---|---|
@@ -226,8 +223,8 @@ def cross_entropy_backward(logits, targets):
 #
 # Nothing is graded here.
 # The network below reads `h` and predicts the next letter of *hello*.
-# Its weights are random, and before the first update it considers another `h` the most probable.
-# In each round your two functions compute the gradients, and every weight takes a small step against its own.
+# Its weights are random, and at first it considers another `h` the most probable.
+# In each round your functions compute the gradients, and every weight takes a small step against its own.
 # What probability will `e` have after ten rounds? Write down a guess, then run the cell.
 
 # %% active="ipynb"
@@ -258,5 +255,5 @@ def cross_entropy_backward(logits, targets):
 # Small steps against the gradient were enough: the probability of `e` rose in every round.
 # `W_hh` has not changed at all. The previous state was zero here,
 # and the gradient of a weight is proportional to the value that the weight multiplies.
-# With an initial state of zeros, the recurrent weights get a gradient only from the second time step on.
-# Sequences of several steps are the subject of the next notebook.
+# With an initial state of zeros, the recurrent weights get a gradient only from the second time step on,
+# and sequences of several steps are the subject of the next notebook.

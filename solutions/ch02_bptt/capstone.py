@@ -91,7 +91,7 @@ def missing(name):
 # The forward pass is that of chapter 1, so it is given: `forward` runs the network over one chunk of text.
 # The backward pass is yours, and `loss_and_grads` puts it together.
 # `cross_entropy_backward` computes the gradient at the logits, two matrix products pass it back
-# to the output weights and to the states, and `rnn_backward` takes it from there through time.
+# to the output weights and to the states, and `rnn_backward` backpropagates it through time.
 #
 # Where is your `truncated_bptt`? Its idea is here, although the function is not called.
 # `rnn_backward` sees one chunk at a time, the `h_0` that it gets is the last state of the previous chunk,
@@ -119,7 +119,7 @@ def mean_loss(logits, targets):
 
 # %% active="ipynb"
 # def loss_and_grads(params, inputs, targets, h_0):
-#     """The function that `train_char_rnn` calls, made of yours: the loss, its gradients and the last state."""
+#     """The function that `train_char_rnn` calls, built from yours: the loss, its gradients and the last state."""
 #     h, logits = forward(params, inputs, h_0)
 #     dlogits = cross_entropy_backward(logits, targets[None])  # (1, T, V)
 #     dh = dlogits @ params["W_hy"].T  # (1, T, H)
@@ -252,8 +252,8 @@ def python_manual():
 # ## Half a minute of training
 #
 # A network of 100 units reads the text in chunks of 25 characters, and its weights are updated after each chunk.
-# In training it always reads the character that really came next (**teacher forcing**);
-# when it generates text, it reads the characters that it has sampled itself.
+# In training, its next input is always the true next character, whatever it predicted (**teacher forcing**).
+# When it generates text, its next input is the character that it has just sampled.
 #
 # The next cell measures how fast your functions are,
 # and chooses as many updates as fit into half a minute (20,000 at most).
@@ -322,7 +322,7 @@ def recorded(loss_and_grads, stages, characters):
 # and a **bigram** model, which only counts which character follows which, about 3.5.
 # The cell above says how often training went through the text.
 # From the second time on, the network reads what it has read before,
-# so those bars do not tell how well it predicts new text.
+# so the bars from there on do not tell how well it predicts new text.
 
 # %% active="ipynb" tags=["long"]
 # if params is None:
@@ -444,8 +444,8 @@ def recorded(loss_and_grads, stages, characters):
 # (3) In *hello* each position has one continuation, and some 400 weights can memorise it.
 # The text has many continuations at each position, so even the best possible network pays for that uncertainty.
 # This one is also small, remembers little, and was trained for half a minute only.
-# The one with the larger loss is the better network in the sense that what it has learnt also holds for text
-# that it has not read, whereas the other one has memorised a single word.
+# The one with the larger loss is the better network in the sense that what it has learnt also helps it with text
+# that it has not read (*Learning from real text* measures this), whereas the other one has memorised a single word.
 #
 # **How it is marked** (2 points).
 # 1 point for part 1: the path of the gradient is right (½), and the sum over steps is explained by shared weights (½).

@@ -2,8 +2,8 @@
 # # Backward through time
 #
 # A recurrent network uses the same weights at every time step, so every step contributes to their gradients.
-# In this notebook you go through a sequence from its last step to its first and add up these contributions.
-# The algorithm is called **backpropagation through time**, and with it you can train the networks of chapter 1.
+# In this notebook you add up these contributions, from the last step of a sequence to the first.
+# The algorithm is **backpropagation through time**, and with it you can train the networks of chapter 1.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("rnn_backward")` asks you a question, `hint("rnn_backward", 2)` explains the idea,
@@ -227,11 +227,9 @@ def embedding_backward(de, ids, vocab_size):
 #
 # Nothing is graded here.
 # A network with eight units reads an input at each of twelve steps, and the loss depends only on its last state.
-# The cell below uses your `rnn_backward` to compute how strongly the loss depends on the input of each step,
-# and draws the norm of each gradient relative to the largest one.
-# It does so for three sizes of `W_hh`.
-# At which steps will the gradient be largest, and what will the size of `W_hh` change?
-# Write down a guess, then run the cell.
+# For three sizes of `W_hh`, the cell below calls your `rnn_backward` and draws the norm of the gradient
+# with respect to the input of each step, relative to the largest one.
+# At which steps will it be largest, and what will the size of `W_hh` change? Write down a guess, then run the cell.
 
 # %% active="ipynb"
 # rng = np.random.default_rng(3)
