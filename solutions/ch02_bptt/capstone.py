@@ -12,10 +12,10 @@
 #
 # ## Your functions
 #
-# The next cell opens your notebooks *by_hand*, *through_time*, *checking* and *training*,
-# which must be in the same folder as this one.
-# It runs their cells without showing their output and takes your functions from them.
-# If you fix one of these functions, save its notebook and run this cell again.
+# The next two cells open your notebooks *by_hand*, *through_time*, *checking* and *training*,
+# which must be in the same folder as this one,
+# run their cells without showing the output, and take your functions from them.
+# If you fix one of these functions, save its notebook and run the two cells again.
 
 # %%
 import contextlib
@@ -439,7 +439,7 @@ def recorded(loss_and_grads, stages, characters):
 # ever connects them, and the network pays 2 bits per pair although the state crosses every cut. With chunks of 25
 # it pays little more than 1.
 # Evidence for what it can do: with `seq_length = 5` the bars still reach about fifteen characters back, as with 25.
-# So what was read before the cut is used, and where the bars end is due to the shrinking gradient, not to truncation.
+# So what was read before the cut is used, and the bars end because the gradient shrinks, not because of truncation.
 # The samples (correct spelling, but sentences that lose their thread) fit both reasons and prove neither.
 # (3) In *hello* each position has one continuation, and some 400 weights can memorise it.
 # The text has many continuations at each position, so even the best possible network pays for that uncertainty.
