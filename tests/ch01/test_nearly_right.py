@@ -435,7 +435,7 @@ WRONG_WRITERS = {
     "numbers of its own": (draw(lambda z, u, t: right_id(p(z), random.Random(t).random())), set()),
     "softmax twice": (draw(lambda z, u, t: right_id(p(p(z)), u[t])), set()),
     "always draws": (writer(choose=lambda z, u, t: right_id(p(z), 0.5 if u is None else u[t])), set()),
-    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), {"likeliest_id_fed_back"}),
+    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), {"most_probable_id_fed_back"}),
     "fed with probabilities": (fed_with_probabilities, set()),
     "no default for u": (no_default, set()),
     "asks whether u is true": (truth_of_u, set()),
