@@ -188,11 +188,17 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
     read = words(text)
     assert "15 of 15 points from the exercises. The checks gave 13.5; a person changed that." in read
     assert "1 of 2 points from the questions." in read
-    assert "The forward pass over a sequence✗ not right yet; the checks gave 0.5, and a person changed that1.5 of 2" in read
+    assert (
+        "The forward pass over a sequence✗ not right yet; the checks gave 0.5, and a person changed that1.5 of 2"
+        in read
+    )
     assert "One step of the recurrence✓ right; the checks gave 2, and a person changed that2.5 of 2" in read
     assert "Explain why it writesgraded by a person1 of 2" in read
     assert "All exercises15 of 15" in read
-    assert "A person's comments The forward pass over a sequence The idea is <right>. Explain why it writes Say why." in read
+    assert (
+        "A person's comments The forward pass over a sequence The idea is <right>. Explain why it writes Say why."
+        in read
+    )
     assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
 
 

@@ -150,8 +150,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "no_output_layer",
-    "You return the right states, but without the output layer. Apply `W_hy` and `b_y`, which turn each state into C "
-    "logits.",
+    "You return the last real states themselves. Apply the output layer, `W_hy` and `b_y`, which turns each of them "
+    "into C logits.",
     change("last @ W_hy + b_y", "last"),
     tempts="Finding the right state is so much work that the last line is forgotten.",
 )

@@ -151,8 +151,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "tiny_number_in_the_logarithm",
-    "You add a tiny number inside the logarithm, which changes every loss slightly. Where the probability is smaller "
-    "than that number, the loss is even far too small. Simplify the logarithm of the softmax on paper first: it is a "
+    "You add a tiny number inside the logarithm. It changes every loss slightly, and where the probability is smaller "
+    "than that number, the loss is far too small. Simplify the logarithm of the softmax on paper first: it is a "
     "difference of two numbers, and both are easy to compute.",
     *(change(TAKEN, SOFTMAX, (LOSS, f"-np.log(picked + {tiny})")) for tiny in ("1e-7", "1e-8", "1e-9")),
     tempts="A tiny number inside the logarithm removes the infinity; this one is large enough to show in every loss.",
