@@ -46,7 +46,7 @@ from grader import check, hint, progress
 # **Large logits.** Adding 1000 to all three logits does not change the probabilities,
 # because the factor $e^{1000}$ appears in the numerator and in the denominator.
 # In floating point, however, `np.exp(1001.0)` overflows to infinity and `np.exp(-999.0)` underflows to 0.
-# Your function must return the same three probabilities whatever number is added,
+# Your function must still return the same three probabilities,
 # even where one row of an array is near 1000 and another near −1000.
 #
 # When the check passes, you can turn the logits of any network into probabilities, along any axis.

@@ -2,7 +2,7 @@
 # # Sampling and generating text
 #
 # A language model predicts the next token. To make it write, we choose a token from its prediction,
-# give that token back to it as the next input, and repeat.
+# feed that token back as the next input, and repeat.
 # This takes two functions: one that draws a token at random, and the loop around the network.
 #
 # As before, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.

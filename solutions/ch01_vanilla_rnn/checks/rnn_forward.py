@@ -74,7 +74,7 @@ units.
 SPEC.mistake(
     "h_0_used_at_every_step",
     "You start every step from `h_0`. Pass each step the state that the previous step returned, because otherwise no "
-    "state contains anything of the earlier inputs.",
+    "state depends on earlier inputs.",
     change("rnn_step(x[:, t], h_t, W_xh", "rnn_step(x[:, t], h_0, W_xh"),
     tempts="h_0 is in scope inside the loop, and each step looks right by itself.",
     keeps=["one time step"],

@@ -174,16 +174,17 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "one_maximum_for_all",
-    "You subtract the largest logit of the whole batch everywhere. Subtract the largest one of each position: where "
-    "all logits are far below that of the batch, their exponentials underflow to 0, and so does their sum.",
+    "You subtract the largest logit of the whole batch everywhere. Subtract the largest logit of each position "
+    "instead: at a position whose logits are all far below the rest, the exponentials underflow to 0, and so does "
+    "their sum.",
     change("logits.max(axis=2, keepdims=True)", "logits.max(keepdims=True)"),
     tempts="logits.max() stops the overflow; only two positions that are far apart show what is wrong.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
     "logarithm_of_logits",
-    "You take the logarithm of the logits themselves. Take it of the probabilities, after the softmax, because a "
-    "logit may be negative.",
+    "You take the logarithm of the logits. Take the logarithm of the probabilities instead, after the softmax, "
+    "because a logit may be negative.",
     change(LOSS, "-np.log(picked)"),
     tempts="'Minus the logarithm of what the target was given' leaves out the softmax.",
 )

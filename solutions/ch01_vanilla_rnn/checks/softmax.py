@@ -122,8 +122,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "no_keepdims",
-    "You drop an axis: a sum or maximum along `axis` removes it, so NumPy aligns the rest with the wrong axis, or not "
-    "at all. Pass `keepdims=True`, which keeps the axis with length 1.",
+    "You lose an axis in a sum or maximum along `axis`, so NumPy aligns the result with the wrong axis, or not at "
+    "all. Pass `keepdims=True`, which keeps the axis with length 1.",
     change(f"max{ALONG}", "max(axis=axis)", (f"sum{ALONG}", "sum(axis=axis)")),
     change(f"sum{ALONG}", "sum(axis=axis)"),
     change(f"max{ALONG}", "max(axis=axis)"),
@@ -132,8 +132,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "axis_put_back_at_1",
-    "You put the lost axis back with `[:, None]`, which is always position 1. Use `keepdims=True`, because it keeps "
-    "the axis where it was, whatever `axis` is.",
+    "You lose an axis in a sum or maximum and put it back with `[:, None]`, which is always position 1. Use "
+    "`keepdims=True`, because it keeps the axis where it was, whatever `axis` is.",
     change(f"max{ALONG}", "max(axis=axis)[:, None]", (f"sum{ALONG}", "sum(axis=axis)[:, None]")),
     tempts="For a two-dimensional array and its last axis, it does what keepdims does.",
     keeps=["large values"],
@@ -227,7 +227,7 @@ SPEC.mistake(
 AT_THE_END = "(axis=axis)[..., None]"
 SPEC.mistake(
     "axis_put_back_at_the_end",
-    "You put the axis that a sum or maximum removes back at the end, so the result is right along the last axis "
+    "You lose an axis in a sum or maximum and put it back at the end, so the result is right along the last axis "
     "alone. Use `keepdims=True`, because it keeps the axis where it was, whatever `axis` is.",
     change(f"max{ALONG}", f"max{AT_THE_END}", (f"sum{ALONG}", f"sum{AT_THE_END}")),
     change(f"max{ALONG}", f"max{AT_THE_END}"),
