@@ -62,23 +62,23 @@ def draw(rng, T, V, H, sampled):
     return {**inputs, "u": rng.uniform(size=T)} if sampled else inputs
 
 
-SLIPS = ("not fed back", "not carried", "late", "late, and its own", "no tanh", "not cleared")
+SLIPS = ("not fed back", "h_0 at every step", "late", "late, and its own", "no tanh", "not cleared")
 
 
 def tells(inputs):
     """Whether no choice is close, at least three different ids occur, and each slip in the loop gives other ids."""
-    ids, closest = walk(**inputs)
-    others = [walk(**inputs, slip=slip)[0] for slip in SLIPS]
+    ids, closest = run_loop(**inputs)
+    others = [run_loop(**inputs, slip=slip)[0] for slip in SLIPS]
     if "u" in inputs:
-        others += [walk(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
-        logits, exponentials = (walk(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
+        others += [run_loop(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
+        logits, exponentials = (run_loop(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
         if exponentials in (ids, *others):
             return False
-        others += [logits, walk(**inputs, slip="likeliest fed back")[0], (0,) * len(ids)]
+        others += [logits, run_loop(**inputs, slip="most probable fed back")[0], (0,) * len(ids)]
     return closest > 1e-4 and len(set(ids)) >= 3 and len({ids, *others}) == 1 + len(others)
 
 
-def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", sums_of=None):
+def run_loop(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", sums_of=None):
     """The ids, and how close the closest choice was; with one slip, or with sums of numbers other than probs."""
     ids, x, h, closest = [], start_id, h_0[0], np.inf
     for step in range(num_steps):
@@ -89,8 +89,8 @@ def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", 
         totals = np.cumsum(sums_of(z)) if sums_of else np.cumsum(e) / e.sum()
         ids.append(int(z.argmax()) if u is None else int(np.argmax(totals > u[step])))
         closest = min([closest, *np.abs(totals - u[step])] if u is not None else [closest, np.ptp(np.sort(z)[-2:])])
-        x = {"not fed back": start_id, "likeliest fed back": int(z.argmax())}.get(slip, ids[-1])
-        if slip == "not carried":
+        x = {"not fed back": start_id, "most probable fed back": int(z.argmax())}.get(slip, ids[-1])
+        if slip == "h_0 at every step":
             h = h_0[0]
         elif slip == "late, and its own":
             h = np.tanh(W_xh[x] + before @ W_hh + b_h)
@@ -108,7 +108,7 @@ def u_of_zero(rng, V, H):
     """One step with u = 0, which draws id 0, where another id is the most probable."""
     while True:
         inputs = {**draw(rng, 1, V, H, sampled=True), "u": np.zeros(1)}
-        if walk(**{**inputs, "u": None})[0] != (0,):
+        if run_loop(**{**inputs, "u": None})[0] != (0,):
             return Case(sizes={"T": 1, "V": V, "H": H}, inputs=inputs, kind=SAMPLED)
 
 

@@ -137,7 +137,7 @@ SPEC.mistake(
     "Simplify the logarithm of the softmax on paper first: it is a difference of two numbers, and both are easy to "
     "compute.",
     change(TAKEN, SOFTMAX, (LOSS, "-np.log(picked)")),
-    tempts="The softmax is at hand and does not overflow, but a probability of e**-1500 underflows to 0.",
+    tempts="The softmax is already written and does not overflow, but a probability of e**-1500 underflows to 0.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
