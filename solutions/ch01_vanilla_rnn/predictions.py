@@ -68,9 +68,9 @@ def softmax(z, axis=-1):
 # ## Classifying a whole sequence
 #
 # Write `classify_last`.
-# It reads each sequence to its end, and computes C logits from the last state, one for each class:
+# It reads each sequence to its end, and computes C logits $z$ from the last state, one for each class:
 #
-# $$\text{logits} = h_{\text{last}} W_{hy} + b_y$$
+# $$z = h_{\text{last}} W_{hy} + b_y$$
 #
 # Sequences of different lengths share one array, so the shorter ones are filled up with **padding**,
 # values without meaning.
@@ -121,14 +121,15 @@ def classify_last(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 # ## The cross-entropy of a sequence
 #
 # Write `sequence_loss`.
-# At each step a language model outputs V logits for the next token. The token that does come next is the **target**.
+# At each step a language model outputs V logits, $z_{b,t}$, for the next token.
+# The token that does come next is the **target**.
 # The loss of the step is the **negative log-likelihood** of the target, $-\ln p$:
 # it is 0 if the model was certain of the target, and the less probable the target was, the larger it is.
 # The *mean over all tokens* of a batch is called the **cross-entropy**.
 # With the natural logarithm its unit is the **nat**:
 #
 # $$L = -\frac{1}{B\,T} \sum_{b,\,t} \ln p_{b,t}, \qquad
-# p_{b,t} = \text{softmax}(\text{logits}_{b,t}) \text{ at the target}$$
+# p_{b,t} = \text{softmax}(z_{b,t}) \text{ at the target}$$
 #
 # | name | shape | what it is |
 # |---|---|---|

@@ -78,9 +78,10 @@ def sample_id(probs, u):
 # Each step reads the current id, computes the new state and its logits, and chooses the next id,
 # which the following step reads:
 #
-# $$h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h), \qquad \text{logits}_t = h_t W_{hy} + b_y$$
+# $$h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h), \qquad z_t = h_t W_{hy} + b_y$$
 #
-# where $x_t$ is the **one-hot** row of the current id: 1 at the position of the id, and 0 everywhere else.
+# Here $x_t$ is the **one-hot** row of the current id, 1 at the position of the id and 0 everywhere else,
+# and $z_t$ are the logits.
 #
 # | name | shape | what it is |
 # |---|---|---|
