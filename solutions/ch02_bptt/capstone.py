@@ -49,7 +49,7 @@ def waits_for(not_yet):
 
 
 def take(notebook, *names):
-    """Functions of these names out of one of your notebooks in this folder."""
+    """Take the functions of these names from one of your notebooks in this folder."""
     path, found = Path(f"{notebook}.ipynb"), {}
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]
@@ -66,12 +66,12 @@ def take(notebook, *names):
                 exec(source, found)
     for name in names:
         if name not in found and cells:
-            print(f"{path} defines no {name}. Open it and run the cell of {name}: Python will say what is wrong there.")
+            print(f"{path} defines no {name}. Open it and run the cell of {name} to see the error.")
     return [found.get(name, missing(name)) for name in names]
 
 
 def missing(name):
-    """What stands in for a function that was not found."""
+    """A placeholder for a function that was not found."""
 
     def not_there(*_, **__):
         raise NotImplementedError(f"{name} is still missing.")
