@@ -24,7 +24,7 @@ from typing import NoReturn
 import numpy as np
 
 from grader.autograde.inside import child, confine
-from grader.autograde.inside.usage import Activity, activity, everyone, memory
+from grader.autograde.inside.usage import Activity, activity, everyone, memory, takes_more_than
 from grader.codec import decode, encode
 
 MESSAGE = 1 << 16
@@ -51,7 +51,7 @@ def main() -> NoReturn:
         cells_filter=setup["cells_filter"].tobytes(),
         hidden_filter=setup["hidden_filter"].tobytes(),
     )
-    most = _used() + setup["memory"]
+    most = memory([os.getpid()]) + setup["memory"]
     control.send(encode("ready"))
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
@@ -113,7 +113,7 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         if message == b"":
             os._exit(0)  # whoever grades is gone; all below ends with this process
         word = decode(message) if message else "watch"
-        if word in ("watch", "state") and first and not too_much and _used() > most:
+        if word in ("watch", "state") and first and not too_much and takes_more_than(most, _all()):
             too_much = True
             _kill(first, signal.SIGKILL)
         if word == "stop":
@@ -146,6 +146,6 @@ def _of_the_notebook() -> list[int]:
     return [process for process in everyone() if process not in (BUBBLEWRAP, os.getpid())]
 
 
-def _used() -> int:
-    """Bytes of memory that this process and all of the notebook's take together."""
-    return memory([os.getpid(), *_of_the_notebook()])
+def _all() -> list[int]:
+    """This process and the notebook's."""
+    return [os.getpid(), *_of_the_notebook()]
