@@ -80,7 +80,8 @@ def _starter(job: Job, state: State, thread: int) -> Starter:
     """This thread's own, since a warm sandbox runs one notebook at a time and dies with the thread that started it."""
     if not job.sandboxed:
         return Plain()
-    sandbox = Sandbox(_session(job, state).limits, hide=(job.root, job.term))
+    session = _session(job, state)
+    sandbox = Sandbox(session.limits, hide=(job.root, job.term), cells=session.cells)
     atexit.register(sandbox.close)
     return sandbox
 

@@ -2,8 +2,8 @@
 
 Inside bubblewrap `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` says. It holds no secret and
 reads no request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
-first how to set up, then for each notebook `run` with descriptors, perhaps `stop` (end the cells; their forks go
-on) and `state`, and `end`. It answers the last two with what became of the processes.
+first how to set up and which cells to prepare, then for each notebook `run` with descriptors, perhaps `stop` (end the
+cells; their forks go on) and `state`, and `end`. It answers the last two with what became of the processes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import NoReturn
 import numpy as np
 
 from grader.autograde.inside import child, confine
+from grader.autograde.inside.confine import MESSAGE
+from grader.autograde.inside.statements import prepare
 from grader.autograde.inside.usage import Activity, activity, everyone, memory, takes_more_than
 from grader.codec import decode, encode
 
-MESSAGE = 1 << 16
 DESCRIPTORS = 250  # SCM_MAX_FD is 253
 WATCH_SECONDS = 0.1
 BUBBLEWRAP = 1  # its process
@@ -57,8 +58,11 @@ def main() -> NoReturn:
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
         if not message:
             os._exit(0)
-        if decode(message) == "run":
-            _serve(control, room, descriptors, most)
+        match decode(message):
+            case "run":
+                _serve(control, room, descriptors, most)
+            case ("prepare", source, filename):
+                prepare(source, filename)
 
 
 def _warm_up(preloaded: list[str]) -> None:

@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.autograde.inside.confine import SCRATCH
+from grader.autograde.inside.confine import MESSAGE, SCRATCH
 from grader.autograde.running.processes import ANSWER_SECONDS, Descriptors, State, WorkerError, environment
 from grader.autograde.running.seccomp import filters
 from grader.codec import CodecError, decode, encode
@@ -61,11 +61,13 @@ class _Notebook:
 class Sandbox:
     """A warm process behind bubblewrap, started at the first notebook and again whenever it has died.
 
-    `hide` are folders that stay invisible even if they lie below the Python prefix.
+    `hide` are folders that stay invisible even if they lie below the Python prefix. `cells` of the release, by their
+    source and file name, are compiled once, as far as a message holds them.
     """
 
-    def __init__(self, limits: Limits, hide: Sequence[Path] = ()) -> None:
+    def __init__(self, limits: Limits, hide: Sequence[Path] = (), cells: Iterable[tuple[str, str]] = ()) -> None:
         self._limits = limits
+        self._cells = [message for cell in cells if len(message := encode(("prepare", *cell))) <= MESSAGE]
         self._hide = tuple(path.resolve() for path in hide)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
@@ -138,6 +140,9 @@ class Sandbox:
                 self.close()
                 complaints.seek(0)
                 raise SandboxError(explained(complaints.read().decode("utf-8", "replace")))
+            with suppress(OSError):  # where it has died, whoever says `run` finds out
+                for message in self._cells:
+                    ours.send(message)
         return ours
 
     def _say_setup(self) -> None:
@@ -162,7 +167,7 @@ class Sandbox:
             return None
         self._control.settimeout(seconds)
         try:
-            return decode(self._control.recv(1 << 16))
+            return decode(self._control.recv(MESSAGE))
         except (OSError, CodecError):
             return None
 

@@ -22,14 +22,16 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 @dataclass(frozen=True)
 class Known:
     """What is known of a cell: the names that it binds for the whole notebook, whether they are all that it leaves,
-    whether it `stays_within` its notebook, and whether it is Python; of a cell that is not, the names are those that a
-    reader would see. `*` among the names says that there may be others, as in `from helper import *`.
+    whether it `stays_within` its notebook, whether it is Python, and whether it is `plain` (see `frames.Cell`); of a
+    cell that is no Python, the names are those that a reader would see. `*` among the names says that there may be
+    others, as in `from helper import *`.
     """
 
     names: frozenset[str]
     stateless: bool = False
     stays_within: bool = False
     is_python: bool = True
+    plain: bool = False
 
 
 def known(source: str) -> Known:
@@ -43,7 +45,9 @@ def _parsed(source: str) -> Known:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Known(frozenset(_names_by_eye(source)), is_python=False)
     within = stays_within(tree)
-    return Known(bound_names(tree), within and leaves_only_names(tree), within)
+    plain = not any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in tree.body)
+    plain = plain and not (tree.body and isinstance(tree.body[-1], ast.Expr))
+    return Known(bound_names(tree), within and leaves_only_names(tree), within, plain=plain)
 
 
 _of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given

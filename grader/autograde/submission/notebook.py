@@ -220,7 +220,7 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
     """The cells to run, as Python."""
     python = _Python()
     return [
-        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
+        Cell(index, source := python(cell.source), checks.get(grade_id(cell) or ""), plain=known(source).plain)
         for index, cell in enumerate(draft.cells)
         if cell.cell_type == "code"
         and index not in idle
