@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
 from grader.autograde.grading.release import AutogradeError, released_notebooks
-from grader.autograde.grading.score import exams_of
+from grader.autograde.grading.score import Found, exams_of
 from grader.autograde.inside.frames import Exam, file_of
 from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
@@ -53,6 +53,7 @@ class Session:
     released: dict[str, Any]
     files: dict[str, bytes]
     state: State
+    found: Found = field(default_factory=Found, compare=False)
 
     @property
     def cells(self) -> list[tuple[str, str]]:
