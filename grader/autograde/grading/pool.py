@@ -6,7 +6,6 @@ they are done.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import signal
@@ -16,7 +15,8 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context, parent_process
+from multiprocessing import forkserver, get_context, parent_process
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -29,6 +29,7 @@ from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
 
 BATCH = 4  # submissions that a worker is handed at once; towards the end fewer, so that all end together
+WARM = "grader.autograde.grading.warm"
 ATTEMPTS = 3  # workers that may die over one submission before it is left to a human
 
 
@@ -82,7 +83,7 @@ def _starter(job: Job, state: State, thread: int) -> Starter:
         return Plain()
     session = _session(job, state)
     sandbox = Sandbox(session.limits, hide=(job.root, job.term), cells=session.cells)
-    atexit.register(sandbox.close)
+    Finalize(sandbox, sandbox.close, exitpriority=1)  # in copies of a process nothing of `atexit` is run
     return sandbox
 
 
@@ -121,6 +122,16 @@ def here(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None,
         yield work(job, state, task)
 
 
+def begin() -> None:
+    """Start the process of which `local` workers are copies, so that it imports what they need while others do other
+    things. It starts afresh, and holds nothing of what this process has opened.
+    """
+    # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
+    os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
+    forkserver.set_forkserver_preload([WARM])
+    forkserver.ensure_running()
+
+
 def local(workers: int) -> Execute:
     """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
 
@@ -128,11 +139,9 @@ def local(workers: int) -> Execute:
         waiting = list(tasks)
         suspects: list[Task] = []  # a worker died while they were in hand: they are graded one at a time
         tries = dict.fromkeys((task.student for task in tasks), 0)
-        # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
-        os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
+        begin()
         while waiting or suspects:
-            # `spawn`: a worker holds nothing of what this process has opened
-            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("forkserver"), initializer=_follow)
             running: dict[Future[list[Done]], Sequence[Task]] = {}
             try:
                 while waiting or suspects or running:
