@@ -27,6 +27,7 @@ from grader.autograde.grading.session import Session, State, open_session
 from grader.autograde.running.processes import LIBRARY_THREADS, Starter
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
+from grader.manifest import load_manifest
 
 BATCH = 4  # submissions that a worker is handed at once; towards the end fewer, so that all end together
 WARM = "grader.autograde.grading.warm"
@@ -81,15 +82,18 @@ def _starter(job: Job, state: State, thread: int) -> Starter:
     """This thread's own, since a warm sandbox runs one notebook at a time and dies with the thread that started it."""
     if not job.sandboxed:
         return Plain()
-    session = _session(job, state)
-    sandbox = Sandbox(session.limits, hide=(job.root, job.term), cells=session.cells)
+    manifest = load_manifest(job.root / "course.toml")
+    limits = manifest.limits(manifest.chapter(job.chapter))
+    sandbox = Sandbox(limits, hide=(job.root, job.term), cells=lambda: _session(job, state).cells)
+    sandbox.begin()
     Finalize(sandbox, sandbox.close, exitpriority=1)  # in copies of a process nothing of `atexit` is run
     return sandbox
 
 
 def work(job: Job, state: State, task: Task) -> Done:
     """Grade one submission, or find that it is graded already."""
-    session, starter = _session(job, state), _starter(job, state, threading.get_ident())
+    starter = _starter(job, state, threading.get_ident())  # first: it starts while the session is loaded
+    session = _session(job, state)
     try:
         key = store.key(state, task.folder, job.sandboxed)
     except OSError as error:

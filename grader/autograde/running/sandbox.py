@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -61,16 +61,20 @@ class _Notebook:
 class Sandbox:
     """A warm process behind bubblewrap, started at the first notebook and again whenever it has died.
 
-    `hide` are folders that stay invisible even if they lie below the Python prefix. `cells` of the release, by their
-    source and file name, are compiled once, as far as a message holds them.
+    `hide` are folders that stay invisible even if they lie below the Python prefix. `cells` gives those of the release,
+    by their source and file name: as far as a message holds them, they are compiled once.
     """
 
-    def __init__(self, limits: Limits, hide: Sequence[Path] = (), cells: Iterable[tuple[str, str]] = ()) -> None:
+    def __init__(
+        self, limits: Limits, hide: Sequence[Path] = (), cells: Callable[[], Iterable[tuple[str, str]]] = tuple
+    ) -> None:
         self._limits = limits
-        self._cells = [message for cell in cells if len(message := encode(("prepare", *cell))) <= MESSAGE]
+        self._cells = cells
         self._hide = tuple(path.resolve() for path in hide)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._complaints = tempfile.TemporaryFile()
+        self._is_ready = False
         self._filters = _compiled()
 
     def __enter__(self) -> Sandbox:
@@ -118,32 +122,41 @@ class Sandbox:
         if self._control is not None:
             self._control.close()
         self._process = self._control = None
+        self._is_ready = False
 
-    def _warm(self) -> socket.socket:
+    def begin(self) -> socket.socket:
+        """Start the warm process if none is alive, and do not wait until it is ready."""
         if self._control is not None and self._process is not None and self._process.poll() is None:
             return self._control
         self.close()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, tempfile.TemporaryFile() as complaints:
-            self._control = ours
+        self._complaints.seek(0)
+        self._complaints.truncate()
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
             self._process = subprocess.Popen(
                 bubblewrap(theirs.fileno(), self._hide),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=complaints,
+                stderr=self._complaints,
                 env={"PATH": os.defpath},
             )
             self._say_setup()
-            theirs.close()
+        return self._control
+
+    def _warm(self) -> socket.socket:
+        control = self.begin()
+        if not self._is_ready:
             if self._answer(ANSWER_SECONDS) != "ready":
                 self.close()
-                complaints.seek(0)
-                raise SandboxError(explained(complaints.read().decode("utf-8", "replace")))
+                self._complaints.seek(0)
+                raise SandboxError(explained(self._complaints.read().decode("utf-8", "replace")))
             with suppress(OSError):  # where it has died, whoever says `run` finds out
-                for message in self._cells:
-                    ours.send(message)
-        return ours
+                for cell in self._cells():
+                    if len(message := encode(("prepare", *cell))) <= MESSAGE:
+                        control.send(message)
+            self._is_ready = True
+        return control
 
     def _say_setup(self) -> None:
         limits = self._limits
