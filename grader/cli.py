@@ -295,7 +295,7 @@ def feedback(
 
 
 def _walls(term: Path, proof: Future[None] | None) -> bool:
-    """Wait until the sandbox is proved, or say loudly that there is none; return whether there is. Raises SandboxError."""
+    """Wait for the sandbox's proof, or say loudly that there is none; return whether there is. Raises SandboxError."""
     from grader.author.demo_class import PLANTED
     from grader.autograde.running.sandbox import SandboxError
 

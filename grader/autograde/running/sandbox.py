@@ -17,7 +17,7 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
@@ -73,7 +73,7 @@ class Sandbox:
         self._hide = tuple(path.resolve() for path in hide)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
-        self._complaints = tempfile.TemporaryFile()
+        self._complaints: IO[bytes] | None = None
         self._is_ready = False
         self._filters = _compiled()
 
@@ -121,7 +121,9 @@ class Sandbox:
             self._process.wait()
         if self._control is not None:
             self._control.close()
-        self._process = self._control = None
+        if self._complaints is not None:
+            self._complaints.close()
+        self._process = self._control = self._complaints = None
         self._is_ready = False
 
     def begin(self) -> socket.socket:
@@ -129,8 +131,7 @@ class Sandbox:
         if self._control is not None and self._process is not None and self._process.poll() is None:
             return self._control
         self.close()
-        self._complaints.seek(0)
-        self._complaints.truncate()
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
         self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             self._process = subprocess.Popen(
@@ -148,15 +149,24 @@ class Sandbox:
         control = self.begin()
         if not self._is_ready:
             if self._answer(ANSWER_SECONDS) != "ready":
-                self.close()
-                self._complaints.seek(0)
-                raise SandboxError(explained(self._complaints.read().decode("utf-8", "replace")))
+                raise SandboxError(explained(self._last_words()))
             with suppress(OSError):  # where it has died, whoever says `run` finds out
                 for cell in self._cells():
                     if len(message := encode(("prepare", *cell))) <= MESSAGE:
                         control.send(message)
             self._is_ready = True
         return control
+
+    def _last_words(self) -> str:
+        """What was complained of as the warm process started, which is ended."""
+        assert self._process is not None
+        assert self._complaints is not None
+        self._process.kill()
+        self._process.wait()
+        self._complaints.seek(0)
+        words = self._complaints.read().decode("utf-8", "replace")
+        self.close()
+        return words
 
     def _say_setup(self) -> None:
         limits = self._limits
