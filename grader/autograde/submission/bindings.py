@@ -47,7 +47,7 @@ def _parsed(source: str) -> Known:
     within = stays_within(tree)
     plain = not any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in tree.body)
     plain = plain and not (tree.body and isinstance(tree.body[-1], ast.Expr))
-    return Known(bound_names(tree), within and leaves_only_names(tree), within, plain=plain)
+    return Known(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
 
 
 _of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
@@ -68,14 +68,14 @@ def _names_by_eye(source: str) -> Iterator[str]:
         yield from re.findall(r"\w+|\*", "".join(found or "" for found in match.groups()))
 
 
-def bound_names(tree: ast.Module) -> frozenset[str]:
+def bound_names(tree: ast.Module, within: bool = True) -> frozenset[str]:
     """The names that a module binds in its own namespace, wherever they stand in it; `*` for those that its syntax
-    does not tell.
+    does not tell. Statements `global` are looked for `within` functions, which takes a while.
     """
-    return frozenset(name for node in _outside_functions(tree) for name in _bound_by(node))
+    return frozenset(name for node in _outside_functions(tree, within) for name in _bound_by(node))
 
 
-def _outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
+def _outside_functions(tree: ast.Module, within: bool) -> Iterator[ast.AST]:
     """The nodes of the module's own scope. A function or class is one of them, and what stands in it is not, but for
     `global`.
     """
@@ -89,7 +89,8 @@ def _outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
             case ast.AnnAssign(value=None):
                 pass
             case _ if isinstance(node, _SCOPES):
-                yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.Global))
+                if within:
+                    yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.Global))
             case _:
                 waiting += ast.iter_child_nodes(node)
 
