@@ -4,6 +4,7 @@ each.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -381,5 +382,6 @@ def main() -> None:
     """The entry point of the command `grader`."""
     from grader.autograde.imports import skip_iri_grammar
 
+    gc.set_threshold(50_000)  # most of what a command makes it has imported, and that stays
     skip_iri_grammar()
     app()
