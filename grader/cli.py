@@ -199,9 +199,9 @@ def autograde(
     root = course_root()
     term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
-    if executor is Executor.local and not dry_run:
-        pool.begin()
     with _told(), ThreadPoolExecutor(1) as aside:
+        if executor is Executor.local and not dry_run:
+            pool.begin()
         manifest = load_manifest(root / "course.toml")
         found = manifest.chapter(chapter)
         released_notebooks(root, found)  # refuses what is not released, before anything is written

@@ -4,13 +4,16 @@ import ast
 import json
 import mmap
 import os
+import subprocess
+import sys
 from dataclasses import replace
+from pathlib import Path
 from types import ModuleType
 
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading import score
+from grader.autograde.grading import pool, score
 from grader.autograde.grading.grade import grade
 from grader.autograde.grading.score import Found
 from grader.autograde.inside import statements
@@ -158,3 +161,30 @@ def test_a_traceback_holds_no_line_of_the_graders(hand_in, notebook):
         "line 2, in f: return 1 / 0",
         "ZeroDivisionError: division by zero",
     ]
+
+
+def test_workers_are_copies_of_what_this_process_would_import(tmp_path):
+    """Not of a package of the same name that lies in the folder where the command is called."""
+    (tmp_path / "grader").mkdir()
+    (tmp_path / "grader" / "__init__.py").write_text("raise SystemExit('not this one')")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context\n"
+        "def loaded():\n"
+        "    return sys.modules['grader.autograde.grading.warm'].__file__, os.environ.get('OMP_NUM_THREADS')\n"
+        "if __name__ == '__main__':\n"
+        "    sys.path.pop(0)\n"
+        "    from grader.autograde.grading import pool\n"
+        "    before = set(os.environ)\n"
+        "    pool.begin()\n"
+        "    assert set(os.environ) - before <= {*pool.LIBRARY_THREADS}\n"
+        "    with ProcessPoolExecutor(1, mp_context=get_context('forkserver')) as workers:\n"
+        "        print(*workers.submit(loaded).result())\n"
+    )
+    own = str(Path(pool.__file__).parents[3])
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": own}, capture_output=True, text=True
+    )
+    assert done.stdout == f"{Path(pool.__file__).with_name('warm.py')} 1\n", done.stderr

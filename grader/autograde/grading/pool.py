@@ -9,6 +9,7 @@ from __future__ import annotations
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -133,7 +134,14 @@ def begin() -> None:
     # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
     os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
     forkserver.set_forkserver_preload([WARM])
-    forkserver.ensure_running()
+    before = dict(os.environ)
+    # it finds modules where this process does; a folder grader/ of the course must not stand for the package
+    os.environ |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path), "PYTHONSAFEPATH": "1"}
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
 
 
 def local(workers: int) -> Execute:
