@@ -47,12 +47,13 @@ class _File:
 
     @cached_property
     def sources(self) -> list[str]:
-        return [cell.source.strip() for cell in self.cells]
+        return [cell["source"].strip() for cell in self.cells]
 
     @cached_property
     def names(self) -> set[str]:
         """The names that its cells define, and those that the release gave them."""
-        defined = {name for cell in self.cells if cell.cell_type == "code" for name in known(cell.source).names}
+        codes = [cell["source"] for cell in self.cells if cell["cell_type"] == "code"]
+        defined = {name for code in codes for name in known(code).names}
         return defined | {name for cell in self.cells if (name := grade_id(cell)) is not None}
 
 
@@ -68,9 +69,10 @@ class _Candidate:
 def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[str, Chosen]:
     """What is graded as each notebook of the chapter, by the notebook's name."""
     files = _read(folder, {f"{notebook.name}.ipynb" for notebook in chapter.notebooks})
+    marks = {name: [(cell["source"].strip(), grade_id(cell)) for cell in book.cells] for name, book in released.items()}
     belonging = {notebook.name: list[_File]() for notebook in chapter.notebooks}
     for file in files:
-        belonging.get(_belongs_to(file, chapter, released), []).append(file)
+        belonging.get(_belongs_to(file, chapter, marks), []).append(file)
     for notebook in chapter.notebooks:
         belonging[notebook.name] = belonging[notebook.name] or [f for f in files if _is_named(f, notebook)]
     rest = [file for file in files if not any(file in found for found in belonging.values())]
@@ -107,7 +109,10 @@ def _content(path: Path) -> Any | UnreadableError:
         return error
 
 
-def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, Any]) -> str:
+_Marks = Sequence[tuple[str, str | None]]  # the text and the id of each of a released notebook's cells
+
+
+def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, _Marks]) -> str:
     """The name of the notebook of which a file has most; among equals the one that it is named after; '' where that
     leaves none or several.
     """
@@ -118,12 +123,13 @@ def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, Any]) -> s
     return (named or alone or [""])[0]
 
 
-def _shared(file: _File, released: Any) -> int:
+def _shared(file: _File, released: _Marks) -> int:
     """How many of a released notebook's cells a file has: by their id, by their text, or by the exercise that it
     defines.
     """
     sources = set(file.sources) - {""}
-    return sum(cell.source.strip() in sources or grade_id(cell) in file.names for cell in released.cells)
+    names = file.names
+    return sum(source in sources or name in names for source, name in released)
 
 
 def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[_File], rest: Sequence[_File]) -> Chosen:
