@@ -15,7 +15,7 @@ from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
 from grader.autograde.grading.report import remark_line
-from grader.autograde.submission.timestamp import TimestampError, handed_in_at
+from grader.autograde.submission.timestamp import TimestampError, submitted_at
 
 CHAPTER = "ch01_vanilla_rnn"
 ZERO = """
@@ -164,7 +164,7 @@ def test_nbgrader_exports_the_penalty(course, term):
 def test_a_time_stamp_that_is_none_is_told(course, term, content):
     (term / "submitted" / "bo" / CHAPTER / "timestamp.txt").write_bytes(content)
     with pytest.raises(TimestampError):
-        handed_in_at(term / "submitted" / "bo" / CHAPTER)
+        submitted_at(term / "submitted" / "bo" / CHAPTER)
 
 
 def test_it_stands_among_what_a_human_looks_at(course, term):
@@ -178,6 +178,6 @@ def test_it_stands_among_what_a_human_looks_at(course, term):
 
 @pytest.mark.parametrize("text", ["2026-03-01 12:30:00 UTC", "2026-03-01T12:30:00\n"])
 def test_time_stamps(tmp_path, text):
-    assert handed_in_at(tmp_path) is None
+    assert submitted_at(tmp_path) is None
     (tmp_path / "timestamp.txt").write_text(text)
-    assert handed_in_at(tmp_path) == datetime(2026, 3, 1, 12, 30)
+    assert submitted_at(tmp_path) == datetime(2026, 3, 1, 12, 30)
