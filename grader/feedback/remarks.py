@@ -33,7 +33,7 @@ _ODD_CELLS = {
     "points.",
     "undefined": "No cell defines {}. If you wrote that code, check that it is in the file that you submitted.",
     "defined again": "Defined again below the check cell: {}. The definition above the check cell was graded.",
-    "stub left": "Original cells left in the notebook besides your own definition: {}. Your definition was graded, "
+    "stub left": "Original cells left in the notebook alongside your own definition: {}. Your definition was graded, "
     "and the original cells were not run. Delete them, because they may override your code when you run the notebook.",
     "cell twice": "Duplicate cells: {}. Both were run in order, so the later one counts.",
     "answer twice": "Duplicate answer cells: {}. The points are given in the first one that is filled in.",

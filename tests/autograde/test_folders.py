@@ -127,12 +127,12 @@ def test_each_is_told_in_a_line(lay, tmp_path, session):
     lay(("ann/work.zip", "text"), f"bo/{CHAPTER.upper()}/recurrence.ipynb", (f"cy/{CHAPTER}/work.zip", "text"))
     lay(f"{CHAPTER}/dee/recurrence.ipynb")
     assert stray_lines(session.chapter, find_submissions(tmp_path, session.chapter).strays) == [
-        f"ann/work.zip: an archive, which is not unpacked. Not graded. Unpack it into ann/{CHAPTER}/, or collect with  "
-        "nbgrader zip_collect",
-        f"bo/{CHAPTER.upper()}: graded from here, since no notebook is in bo/{CHAPTER}/",
+        f"ann/work.zip: is an archive, which is not unpacked. Not graded. Unpack it into ann/{CHAPTER}/, or collect "
+        "with  nbgrader zip_collect",
+        f"bo/{CHAPTER.upper()}: graded from here, because bo/{CHAPTER}/ contains no notebook",
         f"{CHAPTER}: is named like the chapter, where a student's folder is expected. Not graded. "
         f"Put each student's notebooks into STUDENT/{CHAPTER}/",
-        f"cy/{CHAPTER}/work.zip: an archive, which is not unpacked. Graded as handed in without a notebook. "
+        f"cy/{CHAPTER}/work.zip: is an archive, which is not unpacked. Graded as a submission without notebooks. "
         f"Unpack it into cy/{CHAPTER}/, or collect with  nbgrader zip_collect",
     ]
 

@@ -105,8 +105,8 @@ def test_a_plugin_of_the_courses_own(course, term):
     assert penalties(term) == {"ann": 0, "bo": 1 / 24, "cy": 0}
     assert not results["bo"].fault
     assert results["cy"].fault == (
-        "in the gradebook, but with its earlier late penalty: PerDay raised KeyError: 'no cy'. "
-        f"Mend it, or take it out of {course / 'nbgrader_config.py'}."
+        "recorded in the gradebook, but with its earlier late penalty: PerDay raised KeyError: 'no cy'. "
+        f"Fix it, or remove it from {course / 'nbgrader_config.py'}."
     )
 
 
@@ -127,7 +127,7 @@ def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
     output = CliRunner().invoke(cli.app, ["autograde", CHAPTER, "--term", str(term)]).stdout
     rows = {line.split()[0]: line.split() for line in output.splitlines() if line.startswith(("ann ", "bo ", "cy "))}
     assert [rows[name][-4:-2] for name in ("ann", "bo", "cy")] == [["4", "4"], ["−4", "0"], ["−4", "0"]]
-    assert "late: points that nbgrader takes off; total: what is left of all points" in output.splitlines()
+    assert "late: the late penalty from nbgrader; total: all points minus this penalty" in output.splitlines()
 
 
 def test_nbgrader_exports_the_penalty(course, term):
@@ -172,7 +172,7 @@ def test_it_stands_among_what_a_human_looks_at(course, term):
     for _ in range(2):  # in the second run the result is a stored one
         results = run(course, term)
         (line,) = map(remark_line, results["bo"].remarks)
-        assert line == "its timestamp.txt holds no time but 'at noon', so it counts as in time"
+        assert line == "timestamp.txt contains 'at noon' instead of a time, so the submission counts as on time"
         assert results["ann"].remarks == ()
 
 

@@ -1,4 +1,4 @@
-"""Grade all submissions of a chapter in a term folder; write the scores to the gradebook and notebooks to `autograded/`."""
+"""Grade all submissions of a chapter: scores go to nbgrader's gradebook, notebooks to `autograded/`."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What `grader autograde` reports about a class: a table for people, JSON for programs, and a list for manual review."""
+"""What `grader autograde` reports about a class: a table, JSON for programs, and a list for manual review."""
 
 from __future__ import annotations
 
@@ -227,7 +227,7 @@ _ODD_CELLS = {
     "check above": "the check cell of `{}` was above the cell that defines it; it was moved below",
     "undefined": "no cell defines `{}`; the released stub was inserted",
     "defined again": "`{}` is defined again below its check cell; the definition above it was graded",
-    "stub left": "the released stub of `{}` was left in the notebook besides the student's cell; it was not run",
+    "stub left": "the released stub of `{}` was left in the notebook alongside the student's cell; it was not run",
     "cell twice": "the cell `{}` appears twice; both were run in order",
     "answer twice": "the cell `{}` appears twice; read both, and give the points in the first that is filled in",
     "answer missing": "no cell answers the question `{}`; the released empty one was restored",

@@ -136,7 +136,7 @@ def public_verdicts(
 
 
 def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Verdict]) -> Any:
-    """The submission with the output of its visible cells, and the verdict below each check cell without hidden cases."""
+    """The submission with the output of its visible cells, and below each check cell a verdict without hidden cases."""
     notebook = copied(plan.notebook, cells=[copied(cell) for cell in plan.notebook.cells])
     exercises = {cell.index: cell.exercise for cell in plan.cells}
     for index, cell in enumerate(notebook.cells):
@@ -187,7 +187,7 @@ def verdict_output(shown: Verdict) -> Any:
 
 def _outputs(end: End | None, fault: Fault | None) -> list[Any]:
     if end is None:
-        text = f"This cell was stopped: {fault.text}." if fault else "This cell was not run."
+        text = f"This cell did not finish: {fault.text}." if fault else "This cell was not run."
         return [_output("error", ename="NotRun", evalue=text, traceback=[text])]
     outputs = []
     if end.printed:
