@@ -257,6 +257,16 @@ SPEC.mistake(
     keeps=["no steps"],
 )
 SPEC.mistake(
+    "last_id_never_written",
+    "You leave out the last step, so the last id is still 0. Loop over `range(num_steps)`, because a range already "
+    "stops one before its end.",
+    change(
+        "range(num_steps)", "range(num_steps - 1)", ("np.array(ids, ", "np.array(ids + [0] * (num_steps - len(ids)), ")
+    ),
+    tempts="The last index is num_steps - 1, so the range is made to end there.",
+    keeps=["no steps"],
+)
+SPEC.mistake(
     "last_id_only",
     "You return only the last id. Return all new ids, in an array of shape (num_steps,).",
     change("np.array(ids, dtype=np.int64)", "x_t"),

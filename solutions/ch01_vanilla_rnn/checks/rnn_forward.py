@@ -153,6 +153,13 @@ SPEC.mistake(
     "You take as many steps as the batch has rows: `x.shape[0]`, or `len(x)`, is B. Use `x.shape[1]`, the number of "
     "time steps.",
     change("x.shape[1]", "x.shape[0]"),
+    change(
+        "h, h_t = [], h_0",
+        "h, h_t = np.zeros((*x.shape[:2], len(b_h))), h_0",
+        ("range(x.shape[1])", "range(x.shape[0])"),
+        ("h.append(h_t)", "h[:, t] = h_t"),
+        ("np.stack(h, axis=1)", "h"),
+    ),
     tempts="len(x) looks like the length of the sequence.",
 )
 

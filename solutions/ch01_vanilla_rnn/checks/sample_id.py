@@ -99,6 +99,21 @@ def above(rng, V, zeros):
             return Case(sizes={"V": V}, inputs={"probs": probs, "u": 1 - 1e-9}, kind="u above the sum")
 
 
+def just_below_one(rng, V, zeros):
+    """Hundredths that sum to 1 on paper but to less in floating point, even if sorted first or divided by their sum.
+    As u is the largest number below 1, no cumulative sum exceeds it.
+    """
+    u = float(np.nextafter(1, 0))
+    while True:
+        drawn = rng.multinomial(100, np.full(V - zeros, 1 / (V - zeros))) / 100
+        probs = np.concatenate([drawn, np.zeros(zeros)])
+        largest_first = np.sort(probs)[::-1]
+        sums = [np.cumsum(p)[-1] for p in (probs, largest_first, largest_first[::-1], probs / probs.sum())]
+        sums.append(sums[0] / probs.sum())
+        if drawn.min() > 0 and max(sums) <= u and probs.argmax() not in (0, V - zeros - 1):
+            return Case(sizes={"V": V}, inputs={"probs": probs, "u": u}, kind="sum rounded below 1")
+
+
 def cases(rng):
     for V, zeros in [(5, 0), (4, 0), (7, 2), (6, 0), (9, 3), (1, 0)]:
         yield inside(rng, V, zeros)
@@ -110,6 +125,7 @@ def cases(rng):
     yield above(rng, 5, zeros=0)
     yield above(rng, 6, zeros=2)
     yield above(rng, 8, zeros=1)
+    yield just_below_one(rng, 12, zeros=2)
 
 
 SPEC = Spec(
@@ -120,7 +136,7 @@ SPEC = Spec(
     facets=[
         Facet("u between boundaries", share=2, kinds=("ordinary",)),
         Facet("u on a boundary", share=1, kinds=("u on a boundary",)),
-        Facet("u above the sum", share=1, kinds=("u above the sum",)),
+        Facet("u above the sum", share=1, kinds=("u above the sum", "sum rounded below 1")),
     ],
     why="""
 The cumulative sums divide the line from 0 to 1 into V intervals, and interval i is as long as `probs[i]`. A number u
@@ -133,6 +149,7 @@ that is not empty.
 
 
 LAST_POSSIBLE = "np.flatnonzero(probs)[-1]"
+DIVIDED = "np.cumsum(probs / probs.sum())", "(np.cumsum(probs) / probs.sum())"
 IF_NONE = f"if len(exceeds) == 0:\n    return int({LAST_POSSIBLE})"
 SPEC.mistake(
     "equality_accepted",
@@ -152,6 +169,12 @@ SPEC.mistake(
     change(IF_NONE, ""),
     change(IF_NONE, "", ("exceeds[0]", "next(iter(exceeds))")),
     change(f"int({LAST_POSSIBLE})", "None"),
+    *(
+        change("np.cumsum(probs)", of_one, (LAST_POSSIBLE, wrong))
+        for of_one in DIVIDED
+        for wrong in ("len(probs)", "0")
+    ),
+    *(change("np.cumsum(probs)", of_one, (IF_NONE, "")) for of_one in DIVIDED),
     tempts="On paper, probabilities sum to 1. Here the id is then one too large for the vocabulary.",
     keeps=["u between boundaries", "u on a boundary"],
 )
@@ -161,6 +184,15 @@ SPEC.mistake(
     "probability, because an id of probability 0 must never be drawn.",
     change(LAST_POSSIBLE, "len(probs) - 1"),
     tempts="Where no sum exceeds u, the last id is the natural answer, but its probability may be 0.",
+    keeps=["u between boundaries", "u on a boundary"],
+)
+SPEC.mistake(
+    "divided_by_the_sum_and_very_last_id",
+    "You divide by the sum of the probabilities, and return the very last id where no cumulative sum exceeds `u`. "
+    "Return the last id of *non-zero* probability there, because rounding may leave the last sum below 1 even after "
+    "the division, and an id of probability 0 must never be drawn.",
+    *(change("np.cumsum(probs)", of_one, (LAST_POSSIBLE, "len(probs) - 1")) for of_one in DIVIDED),
+    tempts="Numbers divided by their sum add up to 1 on paper, so the last sum seems to exceed every u.",
     keeps=["u between boundaries", "u on a boundary"],
 )
 SPEC.mistake(
@@ -226,6 +258,23 @@ SPEC.mistake(
     change("int(exceeds[0])", "max(int(exceeds[0]) - 1, 0)"),
     tempts="An index is often one less than a count, but here the number of sums that do not exceed u is the index.",
     keeps=["u above the sum"],
+)
+SPEC.mistake(
+    "last_that_does_not_exceed",
+    "You return the last id whose cumulative probability does not exceed `u`; where `u` is small there is none. "
+    "Return the first id whose cumulative probability exceeds `u`, because its interval is the one that contains `u`.",
+    change("np.flatnonzero(np.cumsum(probs) > u)", "np.flatnonzero(np.cumsum(probs) <= u)[-1:]", (IF_NONE, "")),
+    tempts="The last one that does not exceed u and the first one that does sound like the same id.",
+)
+SPEC.mistake(
+    "decides_at_the_first_id",
+    "Your loop returns in its first pass, whatever `u` is, as it does if there is a `return` in its `else`. Return "
+    "only where the sum exceeds `u`, because otherwise the loop has to go on to the next id.",
+    *(
+        change("np.cumsum(probs) > u", "np.cumsum(probs)[:1] > u", (f"int({LAST_POSSIBLE})", none))
+        for none in ("-1", "None")
+    ),
+    tempts="An `if` seems to ask for an `else`.",
 )
 SPEC.mistake(
     "one_too_large",

@@ -56,7 +56,7 @@ positions, and the mean over all of them makes the losses of batches of differen
 TAKEN, LOSS = "take_along_axis(logits", "(log_sum - picked)"
 PICKED = "np.take_along_axis(logits, targets[:, :, None], axis=2)[:, :, 0]"
 SOFTMAX = "take_along_axis(softmax(logits)"
-TINY = "picked + 1e-12", "np.clip(picked, 1e-12, 1.0)", "np.maximum(picked, 1e-15)"
+TINY = "picked + 1e-12", "np.clip(picked, 1e-12, 1.0)", "np.maximum(picked, 1e-15)", "np.maximum(picked, 1e-300)"
 SPEC.mistake(
     "sum_for_mean",
     "You return the sum over all tokens. Return their mean, so that texts of different lengths can be compared.",
@@ -170,6 +170,7 @@ SPEC.mistake(
     "You normalise all B · T · V numbers together. Sum along the last axis alone, because at each position the "
     "probabilities of the V ids have to sum to 1.",
     change(TAKEN, f"{TAKEN} - np.logaddexp.reduce(logits, axis=None)", (LOSS, "-picked")),
+    change("sum(axis=2)", "sum()"),
     tempts="A sum without an axis is right for a single row.",
 )
 SPEC.mistake(
@@ -203,6 +204,13 @@ SPEC.mistake(
     tempts="In a softmax, the maximum can be subtracted and forgotten.",
 )
 SPEC.mistake(
+    "largest_subtracted_from_the_target_only",
+    "You subtract the largest logit from the logit of the target, but add it back to the logarithm of the sum. Do the "
+    "same to both, because the loss is their difference, in which the largest logit has to cancel.",
+    change(LOSS, "(log_sum - picked + largest[:, :, 0])"),
+    tempts="The shifted logits are at hand when the target's is picked, and the sum has been corrected already.",
+)
+SPEC.mistake(
     "targets_index_the_batch",
     "You use the targets as indices of the first axis, the batch: `a[targets]` picks whole sequences. Use them as "
     "indices of the last axis, because each target is an id.",
@@ -220,6 +228,14 @@ SPEC.mistake(
         (LOSS, "-picked"),
     ),
     tempts="For logits of shape (N, V) a single index array is right; with two axes there are two of them.",
+)
+SPEC.mistake(
+    "targets_of_every_sequence",
+    "In each sequence you pick the targets of all B sequences: the colon in `a[:, np.arange(T), targets]` combines "
+    "each sequence with all of them. Index the sequences too, with `np.arange(B)[:, None]`, so that each meets only "
+    "its own targets.",
+    change(PICKED, "logits[:, np.arange(logits.shape[1]), targets]", ("(log_sum -", "(log_sum[:, None] -")),
+    tempts="Two of the three axes are indexed, and a colon seems to leave the third one alone.",
 )
 SPEC.mistake(
     "entropy_of_the_prediction",

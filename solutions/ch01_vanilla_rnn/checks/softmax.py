@@ -180,6 +180,20 @@ SPEC.mistake(
     tempts="The sum is written out again, as in the formula.",
 )
 SPEC.mistake(
+    "shift_in_the_denominator_only",
+    "You subtract the maximum in the denominator but not in the numerator, so the probabilities no longer sum to 1. "
+    "Use the same exponentials in both.",
+    change(SHIFT, "", ("e.sum(", f"np.exp(z{SHIFT}).sum(")),
+    tempts="The sum looks like what overflows, and the numerator is left as it was.",
+)
+SPEC.mistake(
+    "fixed_number_subtracted",
+    "You subtract a fixed number from all values. Subtract the maximum of each row instead: in a row far below that "
+    "number all exponentials are 0, and 0 / 0 is nan.",
+    change(f"z.max{ALONG}", "1000"),
+    tempts="Where the logits are near 1000, subtracting 1000 helps.",
+)
+SPEC.mistake(
     "clipped",
     "You clip large values, which makes them all equal. Subtract the maximum of each row instead, because that keeps "
     "their differences.",

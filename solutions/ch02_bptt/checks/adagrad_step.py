@@ -83,6 +83,7 @@ SPEC.mistake(
     "You add `eps` inside the square root. Take the root of the cache first and then add `eps`, because the root "
     "would turn 1e-8 into 1e-4.",
     change(ROOT, "np.sqrt(cache + eps)"),
+    change(ROOT, "np.sqrt(cache + eps**2)"),
     tempts="Some texts and libraries put it there; the root of 1e-8 is 1e-4, ten thousand times as much.",
     keeps=("cache",),
 )
@@ -242,6 +243,18 @@ SPEC.mistake(
     "1/2` as `(a ** 1) / 2`.",
     change("np.sqrt(cache)", "cache ** 1 / 2"),
     tempts="On paper x^(1/2) is a root, and the raised exponent needs no brackets there.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "roots_added",
+    "You add the root of the old cache and the absolute value of the gradient. Add the square of the gradient to the "
+    "cache first and take one root, because a sum of roots is larger than the root of the sum.",
+    change(
+        "cache = cache + grad**2",
+        "old, cache = cache, cache + grad**2",
+        ("np.sqrt(cache)", "(np.sqrt(old) + np.abs(grad))"),
+    ),
+    tempts="The root of a sum is easily taken for the sum of the roots.",
     keeps=("cache",),
 )
 

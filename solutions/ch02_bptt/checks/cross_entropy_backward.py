@@ -101,6 +101,13 @@ SPEC.mistake(
     tempts="`/ B * T` reads like 'over B times T', but Python evaluates it from left to right.",
 )
 SPEC.mistake(
+    "multiplied_by_positions",
+    "You multiply by B · T. Divide by it instead, because the loss is the mean over B · T positions, so the loss of "
+    "each position counts for only one part in B · T.",
+    change("/ (B * T)", "* (B * T)"),
+    tempts="Every position counts, so it seems natural to multiply by their number.",
+)
+SPEC.mistake(
     "one_part_divided",
     "You divide only one of the two parts by B · T: the probabilities, or the 1 at the target. Take the difference "
     "first and divide all of it, because both parts belong to the mean.",
@@ -144,6 +151,7 @@ SPEC.mistake(
     "as well, because you are asked for the gradient with respect to the *logits*.",
     change("(softmax(logits) - one_hot)", "-one_hot / softmax(logits)"),
     *(change("(softmax(logits) - one_hot)", f"-one_hot / {p}") for p in NEVER_ZERO),
+    change("(softmax(logits) - one_hot)", "-np.where(one_hot > 0, 1 / softmax(logits), 0)"),
     tempts="The derivative of -ln p is -1/p, but that is the gradient with respect to p, one step before the logits.",
 )
 SPEC.mistake(

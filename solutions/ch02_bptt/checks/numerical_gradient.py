@@ -270,6 +270,13 @@ SPEC.mistake(
     keeps=("gradient", "theta as it was"),
 )
 SPEC.mistake(
+    "entry_set_to_eps",
+    "You set the entry to `eps` and to `-eps`. Add `eps` to the entry's own value and subtract it, because the "
+    "gradient is taken at `theta`, not at 0.",
+    change("= old + eps", "= eps", ("= old - eps", "= -eps")),
+    tempts="`=` is easily written for `+=`.",
+)
+SPEC.mistake(
     "difference_without_brackets",
     "You leave out the brackets around the difference, so only the second value is divided. Write `(above - below)` "
     "before you divide, because Python divides before it subtracts.",

@@ -144,6 +144,7 @@ SPEC.mistake(
         f"{APART} / {BELOW}",
         f"np.array([d / s for d, s in zip({APART}.ravel().tolist(), size.ravel().tolist())])",
     ),
+    change(f"{APART} / {BELOW}", f"({APART} / size if np.any(a != b) else np.zeros(np.shape(a)))"),
     tempts="The formula does not show this case, and it takes a weight that was never used to meet it.",
     keeps=["entry by entry"],
 )

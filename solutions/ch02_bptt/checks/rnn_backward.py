@@ -291,6 +291,14 @@ SPEC.mistake(
     keeps=("dx", "dh_0", "dW_xh", "dW_hh"),
 )
 SPEC.mistake(
+    "bias_summed_over_the_units",
+    "You sum `db_h` over the units, with `axis=1`. Sum over the batch, `axis=0`, because each unit has a bias of its "
+    "own, and all sequences share it.",
+    change("db_h += da_t.sum(axis=0)", "db_h += da_t.sum(axis=1)"),
+    change("db_h += da_t.sum(axis=0)", "db_h = db_h + da_t.sum(axis=1)"),
+    tempts="axis=1 is the last axis of (B, H), and elsewhere axis 1 is time.",
+)
+SPEC.mistake(
     "dh_0_is_that_of_the_first_state",
     "Your `dh_0` is one step short: it belongs to `h[:, 0]`, the state *after* the first step, or to its "
     "pre-activation. Return what the first step passes back through `W_hh` instead, because `h_0` is the state before "
@@ -396,6 +404,27 @@ SPEC.mistake(
     ),
     tempts="A well-known script clips to ±5 at the end of its backward pass.",
     keeps=("dx", "dh_0"),
+)
+SPEC.mistake(
+    "slope_bracket_squared",
+    "You square the whole bracket, (1 − h)². Square the state alone, `1 - h[:, t] ** 2`, because the derivative of "
+    "tanh(a) is 1 − tanh²(a).",
+    change("(1 - h[:, t] ** 2)", "(1 - h[:, t]) ** 2"),
+    tempts="The two expressions differ only in the position of one bracket.",
+)
+SPEC.mistake(
+    "dh_added_to_dh_next",
+    "You add `dh[:, t]` to what you pass back. Pass back only `da_t @ W_hh.T`, because `dh[:, t]` belongs to the "
+    "state at t alone and is already in `da_t`.",
+    change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T + dh[:, t]"),
+    tempts="Two contributions have to be added, and it is easily done twice.",
+)
+SPEC.mistake(
+    "multiplied_by_dh_next",
+    "You multiply `dh[:, t]` by `dh_next`. Add the two, because the state influences the loss along both paths. At the "
+    "last step `dh_next` is 0, so the product makes every gradient 0.",
+    change("dh[:, t] + dh_next", "dh[:, t] * dh_next"),
+    tempts="The chain rule multiplies along one path, but these are two paths.",
 )
 
 

@@ -136,6 +136,20 @@ SPEC.mistake(
     tempts="1 - h_t differs from the right derivative by three characters.",
 )
 SPEC.mistake(
+    "slope_bracket_squared",
+    "You square the whole bracket, (1 − h_t)². Square the state alone, `1 - h_t**2`, because the derivative of "
+    "tanh(a) is 1 − tanh²(a).",
+    change("(1 - h_t**2)", "(1 - h_t) ** 2"),
+    tempts="The two expressions differ only in the position of one bracket.",
+)
+SPEC.mistake(
+    "square_added",
+    "You add the square of the state, 1 + h_t². Subtract it, `1 - h_t**2`, because the derivative of the tanh is "
+    "never larger than 1.",
+    change("1 - h_t**2", "1 + h_t**2"),
+    tempts="1 + tan²(a) is the derivative of the tangent.",
+)
+SPEC.mistake(
     "dh_t_left_out",
     "You do not use `dh_t`, so you differentiate this step alone. Multiply the derivative of the tanh by `dh_t`, "
     "because the chain rule starts at the loss.",

@@ -286,6 +286,14 @@ SPEC.mistake(
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
+    "biases_not_updated",
+    "You update the three matrices and leave the biases as they are. Update all five arrays of `params`, because `b_h` "
+    "and `b_y` are trained as well.",
+    change("for name in params:", 'for name in ("W_xh", "W_hh", "W_hy"):'),
+    tempts="The matrices are called weights, the biases are not.",
+    keeps=("chunks", "state", "weights and losses", "hello"),
+)
+SPEC.mistake(
     "matrices_and_b_h_zero",
     "You start the three matrices and `b_h` at zero. Draw the matrices as small random numbers from `rng`: if they "
     "are zero, every state is 0, nothing passes through the network, neither forward nor backward, and `b_y` is all "

@@ -358,6 +358,16 @@ def _last_update_missing(case, calls, answers, result):
     return right and all(same(last[1][n], weights[-2][n]) for n in AXES)
 
 
+def _biases_not_updated(case, calls, answers, result):
+    weights = path(case, calls, result[1])
+    biases = ("b_h", "b_y")
+    if weights is None or not all(same(at[n], weights[0][n]) for at in weights for n in biases):
+        return False
+    steps = zip(predicted(case, weights, answers, adagrad), weights[1:], strict=True)
+    matrices = [n for n in AXES if n not in biases]
+    return all(close(due[n], at[n], DEFAULT_TOLERANCE).all() for due, at in steps for n in matrices)
+
+
 # Chunks and state -----------------------------------------------------------------------------------------------------
 
 
@@ -471,6 +481,7 @@ MATCHES = {
         for c in (1, 5)
     ),
     "last_update_missing": seen("updates", _last_update_missing),
+    "biases_not_updated": seen("updates", _biases_not_updated),
 }
 
 

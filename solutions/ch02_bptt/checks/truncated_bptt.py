@@ -185,6 +185,15 @@ SPEC.mistake(
     tempts="t % tau == 0 is true at the first step of a chunk, but dh_next has to be zero at the last one.",
 )
 SPEC.mistake(
+    "dh_next_kept_between_chunks",
+    "You go through the chunks from the first to the last and set `dh_next` to zeros only once, so what the first step "
+    "of a chunk passes back enters the last step of the *next* chunk. Set `dh_next` to zeros at the beginning of every "
+    "chunk, because no gradient crosses a cut.",
+    change(f"for t in reversed({STEPS}):", f"for t in sorted(reversed({STEPS}), key=lambda t: t // tau):", (CUT, "")),
+    tempts="`dh_next` is created beside the other zeros, before both loops.",
+    keeps=("tau ≥ T",),
+)
+SPEC.mistake(
     "one_cut_only",
     "You cut only once, after the first `tau` steps, so later gradients are passed from chunk to chunk. Cut after "
     "every `tau` steps, because no chunk passes a gradient to the previous one.",
@@ -251,6 +260,13 @@ SPEC.mistake(
     "tanh(a) is 1 − tanh²(a).",
     change("h[:, t] ** 2", "h[:, t]"),
     tempts="1 - h differs from the derivative by a few characters only.",
+)
+SPEC.mistake(
+    "slope_bracket_squared",
+    "You square the whole bracket, (1 − h)². Square the state alone, `1 - h[:, t] ** 2`, because the derivative of "
+    "tanh(a) is 1 − tanh²(a).",
+    change("(1 - h[:, t] ** 2)", "(1 - h[:, t]) ** 2"),
+    tempts="The two expressions differ only in the position of one bracket.",
 )
 SPEC.mistake(
     "slope_for_one_source",
