@@ -56,8 +56,8 @@ def request_for(
 
 
 class Found:
-    """Verdicts by all that they depend on. Much of what a class hands in gives the same results, byte for byte, and is
-    judged once. The latest MOST_FOUND are kept.
+    """Verdicts, by everything that they depend on. Many submissions of a class give the same results byte for byte; these
+    are judged once. The latest MOST_FOUND are kept.
     """
 
     def __init__(self) -> None:
