@@ -22,7 +22,7 @@ def check_source(exercise_id: str) -> str:
 
 def grade_id(cell: Any) -> str | None:
     """The cell's `grade_id`, if it has one; its metadata may contain anything."""
-    entry = cell.metadata.get("nbgrader")
+    entry = cell["metadata"].get("nbgrader")
     name = entry.get("grade_id") if isinstance(entry, dict) else None
     return name if isinstance(name, str) else None
 

@@ -4,8 +4,10 @@ each.
 
 from __future__ import annotations
 
+import gc
 import io
 import os
+from concurrent.futures import Future, ThreadPoolExecutor
 from enum import StrEnum
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, NoReturn
@@ -207,16 +209,20 @@ def autograde(
     from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
     from grader.autograde.grading.release import released_notebooks
     from grader.autograde.grading.watched import watched
+    from grader.autograde.running.selftest import prove
     from grader.manifest import load_manifest
 
     root = course_root()
     term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
-    with _told():
+    with _told(), ThreadPoolExecutor(1) as aside:
+        if executor is Executor.local and not dry_run:
+            pool.begin()
         manifest = load_manifest(root / "course.toml")
         found = manifest.chapter(chapter)
         released_notebooks(root, found)  # fails if the release is missing or old, before anything is written
         tasks = chosen(term, found, student, only_failed=only_failed, again=force)
+        proof = None if dry_run or unsafe else aside.submit(prove, root, term, chapter)
         url: str | None = db_url or gradebook_url(term)
         before = preflight(root, term, manifest, found, tasks, students=student, sandboxed=not unsafe, db_url=url)
         if dry_run and as_json:
@@ -226,7 +232,7 @@ def autograde(
             (out if dry_run else err).print(line, soft_wrap=True)
         if dry_run:
             return
-        sandboxed = _walls(root, term, chapter, unsafe)
+        sandboxed = _walls(term, proof)
         if unsafe and not force_gradebook:
             err.print("The gradebook is not written. To write it anyway, add --force-gradebook.", style="yellow")
             url = None
@@ -307,18 +313,17 @@ def feedback(
         raise typer.Exit(3)
 
 
-def _walls(root: Path, term: Path, chapter: str, unsafe: bool) -> bool:
-    """Test the sandbox, or warn that there is none; return whether there is one. Raises SandboxError."""
+def _walls(term: Path, proof: Future[None] | None) -> bool:
+    """Wait for the sandbox's test, or warn that there is none; return whether there is one. Raises SandboxError."""
     from grader.author.demo_class import PLANTED
     from grader.autograde.running.sandbox import SandboxError
-    from grader.autograde.running.selftest import prove
 
     loud = "No sandbox: student code runs with your permissions, so it can read and change everything that you can."
-    if unsafe:
+    if proof is None:
         err.print(loud, style="bold red")
         return False
     try:
-        prove(root, term, chapter)
+        proof.result()
     except SandboxError as error:
         if not (term / PLANTED).is_file():
             raise
@@ -396,5 +401,6 @@ def main() -> None:
     """The entry point of the command `grader`."""
     from grader.autograde.imports import skip_iri_grammar
 
+    gc.set_threshold(50_000)  # most of what a command makes it has imported, and that stays
     skip_iri_grammar()
     app()

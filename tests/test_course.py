@@ -117,7 +117,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         lambda root: edit(
             root / CHECKS / "rnn_step.py", '"h_prev @ W_hh", "h_prev"', '"h_prev @ W_hh", "(h_prev @ W_hh)"'
         ),
-        "state_without_weights, variant 1, is diagnosed as",
+        "W_hh_left_out, variant 1, is diagnosed as",
     ),
     (
         "misconceptions_are_named",
@@ -130,7 +130,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
             root / CHECKS / "rnn_step.py",
             '\nSPEC.mistake("twin", "Twin.", change("h_prev @ W_hh", "h_prev"), tempts="It is there.")',
         ),
-        "twin, variant 1, gives the same as 'state_without_weights' on every case: merge them",
+        "twin, variant 1, gives the same as 'W_hh_left_out' on every case: merge them",
     ),
     (
         "why_is_told",

@@ -97,7 +97,7 @@ def test_points_for_each_exercise_and_in_all():
         "13.5 of 15 points from the exercises. The questions are worth 2 more points, given by your instructor." in text
     )
     assert "One step of the recurrence✓ right2 of 2" in text
-    assert "The whole sequence✗ not right yet0.5 of 2" in text
+    assert "The forward pass over a sequence✗ not right yet0.5 of 2" in text
     assert "All exercises13.5 of 15" in text
 
 
@@ -192,11 +192,17 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
     read = words(text)
     assert "15 of 15 points from the exercises. The checks gave 13.5; your instructor changed that." in read
     assert "1 of 2 points from the questions." in read
-    assert "The whole sequence✗ not right yet; the checks gave 0.5, which your instructor changed1.5 of 2" in read
+    assert (
+        "The forward pass over a sequence✗ not right yet; the checks gave 0.5, which your instructor changed1.5 of 2"
+        in read
+    )
     assert "One step of the recurrence✓ right; the checks gave 2, which your instructor changed2.5 of 2" in read
     assert "Explain why it writesgraded by your instructor1 of 2" in read
     assert "All exercises15 of 15" in read
-    assert "Your instructor's comments The whole sequence The idea is <right>. Explain why it writes Say why." in read
+    assert (
+        "Your instructor's comments The forward pass over a sequence The idea is <right>. "
+        "Explain why it writes Say why." in read
+    )
     assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
 
 
@@ -242,7 +248,7 @@ def test_an_exercise_that_is_newer_than_the_result():
     old = graded()
     del old.verdicts["writing"]
     read = words(feedback_page(MANIFEST, CHAPTER, old, HINTS))
-    assert "Drawing one idnot graded yet– of 2" in read
+    assert "Sampling one tokennot graded yet– of 2" in read
 
 
 # --- a student's text ----------------------------------------------------------------------------------------

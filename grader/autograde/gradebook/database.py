@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -90,16 +91,29 @@ def _make_or_check(engine: Engine) -> None:
 
 def _make_tables(connection: Connection) -> None:
     """Create the same tables as `nbgrader.api.Gradebook`, but in one transaction and without running `alembic`."""
-    from alembic.script import ScriptDirectory
-    from nbgrader.dbutil import ALEMBIC_DIR
     from sqlalchemy import text
 
     api = nbgrader_tables()
     api.Base.metadata.create_all(bind=connection)
     connection.execute(text("CREATE TABLE alembic_version (version_num VARCHAR(32) NOT NULL)"))
-    head = ScriptDirectory(ALEMBIC_DIR).get_current_head()
-    connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": head})
+    connection.execute(text("INSERT INTO alembic_version (version_num) VALUES (:head)"), {"head": _newest_revision()})
     connection.execute(api.Course.__table__.insert().values(id=COURSE))
+
+
+def _newest_revision() -> str | None:
+    """The last of nbgrader's revisions, on which no other builds. `alembic` takes long to import, and is asked only
+    where the files do not tell.
+    """
+    from nbgrader.dbutil import ALEMBIC_DIR
+
+    texts = [path.read_text("utf-8") for path in Path(ALEMBIC_DIR, "versions").glob("*.py")]
+    told = [dict(re.findall(r"^(revision|down_revision) = ['\"](\w+)['\"]$", text, re.MULTILINE)) for text in texts]
+    last = {each.get("revision") for each in told} - {each.get("down_revision") for each in told}
+    if len(last) == 1:
+        return last.pop()
+    from alembic.script import ScriptDirectory
+
+    return ScriptDirectory(ALEMBIC_DIR).get_current_head()
 
 
 def _refuse_older(engine: Engine) -> None:

@@ -10,10 +10,13 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from grader.autograde.gradebook.database import GradebookError, explained, open_engine, patient
 from grader.autograde.imports import nbgrader_tables
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
 
 CONFIG = "nbgrader_config.py"
 
@@ -24,24 +27,38 @@ def open_penalties(db_url: str, chapter_id: str, root: Path) -> Iterator[Callabl
 
     The submission has to be in the gradebook. Both raise GradebookError.
     """
-    with open_engine(db_url), explained(db_url):
-        gradebook = nbgrader_tables().Gradebook(patient(db_url))
+    with open_engine(db_url) as engine, explained(db_url):
+        needed = _may_differ(engine, chapter_id)
+        gradebook = nbgrader_tables().Gradebook(patient(db_url)) if needed else None
+    if gradebook is None:
+        yield lambda _: None
+        return
     try:
-        with explained(db_url):
-            assignment = gradebook.find_assignment(chapter_id)
-            due = assignment.duedate is not None or any(
-                notebook.late_submission_penalty for each in assignment.submissions for notebook in each.notebooks
-            )
-            gradebook.db.rollback()
         penalties = _Penalties(gradebook, chapter_id, root)
 
         def assign(student: str) -> None:
             with explained(db_url):
                 penalties.assign(student)
 
-        yield assign if due else lambda _: None
+        yield assign
     finally:
         gradebook.close()
+
+
+def _may_differ(engine: Engine, chapter_id: str) -> bool:
+    """Whether there may be a penalty that is not as it should be: there is a due date, or there was one."""
+    from sqlalchemy import select
+
+    api = nbgrader_tables()
+    assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+    notebook = api.SubmittedNotebook.__table__
+    of_chapter = assignment.c.name == chapter_id
+    joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
+    joined = joined.join(notebook, notebook.c.assignment_id == submitted.c.id)
+    dates = select(assignment.c.duedate).where(of_chapter)
+    assigned = select(notebook.c.id).select_from(joined).where(of_chapter, notebook.c.late_submission_penalty != 0)
+    with engine.connect() as connection:
+        return connection.scalar(dates) is not None or connection.scalar(assigned.limit(1)) is not None
 
 
 class _Penalties:

@@ -6,17 +6,18 @@ which they are finished.
 
 from __future__ import annotations
 
-import atexit
 import gc
 import os
 import signal
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass
 from functools import cache
-from multiprocessing import get_context, parent_process
+from multiprocessing import forkserver, get_context, parent_process
+from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
 
@@ -27,8 +28,10 @@ from grader.autograde.grading.session import Session, State, open_session
 from grader.autograde.running.processes import LIBRARY_THREADS, Starter
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
+from grader.manifest import load_manifest
 
 BATCH = 4  # submissions given to a worker at a time; fewer towards the end, so that all workers finish together
+WARM = "grader.autograde.grading.warm"
 ATTEMPTS = 3  # workers that can die on one submission before it is left to the instructor
 
 
@@ -80,14 +83,18 @@ def _starter(job: Job, state: State, thread: int) -> Starter:
     """The starter of this thread: a sandbox runs one notebook at a time and dies with the thread that started it."""
     if not job.sandboxed:
         return Plain()
-    sandbox = Sandbox(_session(job, state).limits, hide=(job.root, job.term))
-    atexit.register(sandbox.close)
+    manifest = load_manifest(job.root / "course.toml")
+    limits = manifest.limits(manifest.chapter(job.chapter))
+    sandbox = Sandbox(limits, hide=(job.root, job.term), cells=lambda: _session(job, state).cells)
+    sandbox.begin()
+    Finalize(sandbox, sandbox.close, exitpriority=1)  # in copies of a process nothing of `atexit` is run
     return sandbox
 
 
 def work(job: Job, state: State, task: Task) -> Done:
     """Grade one submission, or return its stored result if that is up to date."""
-    session, starter = _session(job, state), _starter(job, state, threading.get_ident())
+    starter = _starter(job, state, threading.get_ident())  # first: it starts while the session is loaded
+    session = _session(job, state)
     try:
         key = store.key(state, task.folder, job.sandboxed)
     except OSError as error:
@@ -120,6 +127,23 @@ def here(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None,
         yield work(job, state, task)
 
 
+def begin() -> None:
+    """Start the process of which `local` workers are copies, so that it imports what they need while others do other
+    things. It starts afresh, and holds nothing of what this process has opened.
+    """
+    # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
+    os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
+    forkserver.set_forkserver_preload([WARM])
+    before = dict(os.environ)
+    # it finds modules where this process does; a folder grader/ of the course must not stand for the package
+    os.environ |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path), "PYTHONSAFEPATH": "1"}
+    try:
+        forkserver.ensure_running()
+    finally:
+        os.environ.clear()
+        os.environ.update(before)
+
+
 def local(workers: int) -> Execute:
     """Processes on this machine. If a worker dies, the submissions that it was grading are tried again."""
 
@@ -127,11 +151,9 @@ def local(workers: int) -> Execute:
         waiting = list(tasks)
         suspects: list[Task] = []  # a worker died while it graded them, so they are graded one at a time
         tries = dict.fromkeys((task.student for task in tasks), 0)
-        # NumPy's threads spin while they wait for work, and would occupy the cores that students' processes need.
-        os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
+        begin()
         while waiting or suspects:
-            # `spawn`, so that a worker does not inherit what this process has opened
-            pool = ProcessPoolExecutor(workers, mp_context=get_context("spawn"), initializer=_follow)
+            pool = ProcessPoolExecutor(workers, mp_context=get_context("forkserver"), initializer=_follow)
             running: dict[Future[list[Done]], Sequence[Task]] = {}
             try:
                 while waiting or suspects or running:

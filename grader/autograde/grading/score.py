@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Hashable, Mapping
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 from grader.autograde.fault import Fault
@@ -18,6 +19,8 @@ from grader.checking.verdict import Status, Verdict
 from grader.manifest import Chapter, Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
+
+MOST_FOUND = 500  # verdicts that are kept, of some kilobytes each
 
 
 def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
@@ -52,6 +55,22 @@ def request_for(
     )
 
 
+class Found:
+    """Verdicts by all that they depend on. Much of what a class hands in gives the same results, byte for byte, and is
+    judged once. The latest MOST_FOUND are kept.
+    """
+
+    def __init__(self) -> None:
+        self._verdicts: dict[Hashable, Verdict] = {}
+
+    def __call__(self, key: Hashable, find: Callable[[], Verdict]) -> Verdict:
+        if key not in self._verdicts:
+            if len(self._verdicts) == MOST_FOUND:
+                del self._verdicts[next(iter(self._verdicts))]
+            self._verdicts[key] = find()
+        return self._verdicts[key]
+
+
 def verdicts_of(
     manifest: Manifest,
     notebook: Notebook,
@@ -59,6 +78,7 @@ def verdicts_of(
     texts: Mapping[str, Mapping[str, str]],
     plan: Plan,
     outcome: Outcome,
+    found: Found,
 ) -> dict[str, Verdict]:
     """A verdict on every exercise of the notebook, in the course's order."""
     verdicts: dict[str, Verdict] = {}
@@ -77,7 +97,8 @@ def verdicts_of(
             verdicts[name] = verdict(place, "error", note=_not_defined(name, plan, outcome))
         else:
             wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
-            verdicts[name] = evaluate(place, checks[name], texts[name], observed, wrong_needs, words=False)
+            find = partial(evaluate, place, checks[name], texts[name], observed, wrong_needs, words=False)
+            verdicts[name] = found((name, True, outcome.digests[name, True], *wrong_needs), find)
     return verdicts
 
 
@@ -124,15 +145,17 @@ def public_verdicts(
     texts: Mapping[str, Mapping[str, str]],
     outcome: Outcome,
     verdicts: Mapping[str, Verdict],
+    found: Found,
 ) -> dict[str, Verdict]:
     """The notebook's own check of each exercise that is not right and whose function was called on all public cases."""
-    found: dict[str, Verdict] = {}
+    shown: dict[str, Verdict] = {}
     for name, hidden in verdicts.items():
         observed = outcome.public.get(name)
         if not hidden and observed is not None and not lacks(name, outcome):
             needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
-            found[name] = evaluate(manifest.place(name), public[name], texts[name], observed, needs)
-    return found
+            find = partial(evaluate, manifest.place(name), public[name], texts[name], observed, needs)
+            shown[name] = found((name, False, outcome.digests[name, False], *needs), find)
+    return shown
 
 
 def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Verdict]) -> Any:

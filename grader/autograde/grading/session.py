@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
 from grader.autograde.grading.release import AutogradeError, released_notebooks
-from grader.autograde.grading.score import exams_of
-from grader.autograde.inside.frames import Exam
+from grader.autograde.grading.score import Found, exams_of
+from grader.autograde.inside.frames import Exam, file_of
 from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
@@ -53,6 +53,17 @@ class Session:
     released: dict[str, Any]
     files: dict[str, bytes]
     state: State
+    found: Found = field(default_factory=Found, compare=False)
+
+    @property
+    def cells(self) -> list[tuple[str, str]]:
+        """The release's cells of code, and what stands for their files' names."""
+        return [
+            (cell.source, file_of(number))
+            for notebook in self.released.values()
+            for number, cell in enumerate(notebook.cells)
+            if cell.cell_type == "code"
+        ]
 
 
 def open_session(root: Path, term: Path, chapter_id: str) -> Session:

@@ -42,6 +42,7 @@ from grader.autograde.inside.frames import (
     Observed,
     Part,
     Ready,
+    file_of,
     frame_bytes,
     not_defined,
     read_part,
@@ -180,12 +181,12 @@ def _run_cell(cell: Cell, notebook: _Notebook, room: int) -> End:
     output = _Bounded(room)
     ran = Ran()
     value, raised = None, None
-    filename = f"<cell {cell.index - notebook.first + 1}>"  # as people count them
+    filename = file_of(cell.index - notebook.first)
     notebook.lines[filename] = (len(cell.source), None, cell.source.splitlines(keepends=True), filename)
     linecache.cache[filename] = notebook.lines[filename]
     with redirect_stdout(output), redirect_stderr(output):
         try:
-            run_statements(cell.source, filename, notebook.names, notebook.lost, ran)
+            run_statements(cell.source, filename, notebook.names, notebook.lost, ran, cell.plain)
             value = None if ran.value is None else repr(ran.value)[:MAX_VALUE]
         except BaseException as error:  # SystemExit and KeyboardInterrupt end only the cell
             raised = caught(error)

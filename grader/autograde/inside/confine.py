@@ -22,6 +22,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 SCRATCH = "/submission"
+MESSAGE = 1 << 16  # bytes of a message to the warm process, or of its answer
 REQUEST, RESULTS, SOCKETS = 3, 4, 5  # the descriptors that a submission's process has; sockets from 5 on
 BROKEN = 97  # the exit status of a first process that could not isolate itself
 

@@ -33,13 +33,19 @@ class Cell:
     """One cell to run. At a check cell a fork is left that drives its function; its source is not run.
 
     Where it `shares`, the fork of the next check cell drives it, or behind the last the process itself: nothing that
-    runs until then keeps a state.
+    runs until then keeps a state. A `plain` cell imports nothing by its own statements, and ends with no expression.
     """
 
     index: int
     source: str
     exercise: str | None = None
     shares: bool = False
+    plain: bool = False
+
+
+def file_of(number: int) -> str:
+    """What stands for a file's name in the tracebacks of a cell, by its number in its notebook; people count from 1."""
+    return f"<cell {number + 1}>"
 
 
 @dataclass(frozen=True)

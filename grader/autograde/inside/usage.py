@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
 _ACTIVE = frozenset("RD")  # R: computing, or ready to compute; D: waiting for the disk
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
+_CORES = os.cpu_count() or 1
+# By how much the kernel's counts of a process's pages may be out: each core keeps a part of them to itself.
+_UNCOUNTED = 2 * _CORES * max(32, 2 * _CORES) * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
@@ -44,6 +47,20 @@ def memory(processes: Iterable[int]) -> int:
             own = sizes["Pss_Anon"] + sizes["Pss_Shmem"] if "Pss_Anon" in sizes else sizes["Pss"]  # before 5.3
             total += own << 10
     return total
+
+
+def takes_more_than(most: int, processes: Collection[int]) -> bool:
+    """Whether the `memory` of these processes is more than that. To find it, the kernel walks through all of their
+    pages; a sum that counts shared pages for each process is at hand, and mostly small enough to answer.
+    """
+    return sum(map(_at_most, processes)) > most and memory(processes) > most
+
+
+def _at_most(process: int) -> int:
+    with suppress(OSError), open(f"/proc/{process}/status") as file:
+        sizes = {line.partition(":")[0]: int(line.split()[1]) for line in file if line.startswith("Rss")}
+        return (sum(sizes.get(name, 0) for name in ("RssAnon", "RssShmem")) << 10) + _UNCOUNTED
+    return 0
 
 
 def everyone() -> list[int]:

@@ -2,8 +2,8 @@
 
 Inside bubblewrap `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` says. It holds no secret and
 reads no request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
-first how to set up, then for each notebook `run` with descriptors, perhaps `stop` (end the cells; their forks go
-on) and `state`, and `end`. It answers the last two with what became of the processes.
+first how to set up and which cells to prepare, then for each notebook `run` with descriptors, perhaps `stop` (end the
+cells; their forks go on) and `state`, and `end`. It answers the last two with what became of the processes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import NoReturn
 import numpy as np
 
 from grader.autograde.inside import child, confine
-from grader.autograde.inside.usage import Activity, activity, everyone, memory
+from grader.autograde.inside.confine import MESSAGE
+from grader.autograde.inside.statements import prepare
+from grader.autograde.inside.usage import Activity, activity, everyone, memory, takes_more_than
 from grader.codec import decode, encode
 
-MESSAGE = 1 << 16
 DESCRIPTORS = 250  # SCM_MAX_FD is 253
 WATCH_SECONDS = 0.1
 BUBBLEWRAP = 1  # its process
@@ -51,14 +52,17 @@ def main() -> NoReturn:
         cells_filter=setup["cells_filter"].tobytes(),
         hidden_filter=setup["hidden_filter"].tobytes(),
     )
-    most = _used() + setup["memory"]
+    most = memory([os.getpid()]) + setup["memory"]
     control.send(encode("ready"))
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
         if not message:
             os._exit(0)
-        if decode(message) == "run":
-            _serve(control, room, descriptors, most)
+        match decode(message):
+            case "run":
+                _serve(control, room, descriptors, most)
+            case ("prepare", source, filename):
+                prepare(source, filename)
 
 
 def _warm_up(preloaded: list[str]) -> None:
@@ -113,7 +117,7 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         if message == b"":
             os._exit(0)  # the grader has exited; exiting here ends all child processes too
         word = decode(message) if message else "watch"
-        if word in ("watch", "state") and first and not too_much and _used() > most:
+        if word in ("watch", "state") and first and not too_much and takes_more_than(most, _all()):
             too_much = True
             _kill(first, signal.SIGKILL)
         if word == "stop":
@@ -146,6 +150,6 @@ def _of_the_notebook() -> list[int]:
     return [process for process in everyone() if process not in (BUBBLEWRAP, os.getpid())]
 
 
-def _used() -> int:
-    """Bytes of memory that this process and all of the notebook's take together."""
-    return memory([os.getpid(), *_of_the_notebook()])
+def _all() -> list[int]:
+    """This process and the notebook's."""
+    return [os.getpid(), *_of_the_notebook()]

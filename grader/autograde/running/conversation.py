@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import os
 import select
 import socket
@@ -26,6 +27,12 @@ class Frames:
         self._meter = meter
         self._most = most
         self.reader = FrameReader()
+        self._read = hashlib.sha256()
+
+    @property
+    def digest(self) -> bytes:
+        """Of all bytes that were read."""
+        return self._read.digest()
 
     def __iter__(self) -> Iterator[Frame]:
         total = 0
@@ -37,6 +44,7 @@ class Frames:
             total += len(data)
             if total > self._most:
                 raise TooMuchError
+            self._read.update(data)
             yield from self.reader.feed(data)
 
 

@@ -13,15 +13,15 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 import numpy as np
 
-from grader.autograde.inside.confine import SCRATCH
+from grader.autograde.inside.confine import MESSAGE, SCRATCH
 from grader.autograde.running.processes import ANSWER_SECONDS, Descriptors, State, WorkerError, environment
 from grader.autograde.running.seccomp import filters
 from grader.codec import CodecError, decode, encode
@@ -61,14 +61,20 @@ class _Notebook:
 class Sandbox:
     """A warm process behind bubblewrap, started at the first notebook and again whenever it has died.
 
-    `hide` are folders that stay invisible even if they lie below the Python prefix.
+    `hide` are folders that stay invisible even if they lie below the Python prefix. `cells` gives those of the release,
+    by their source and file name: as far as a message holds them, they are compiled once.
     """
 
-    def __init__(self, limits: Limits, hide: Sequence[Path] = ()) -> None:
+    def __init__(
+        self, limits: Limits, hide: Sequence[Path] = (), cells: Callable[[], Iterable[tuple[str, str]]] = tuple
+    ) -> None:
         self._limits = limits
+        self._cells = cells
         self._hide = tuple(path.resolve() for path in hide)
         self._process: subprocess.Popen[bytes] | None = None
         self._control: socket.socket | None = None
+        self._complaints: IO[bytes] | None = None
+        self._is_ready = False
         self._filters = _compiled()
 
     def __enter__(self) -> Sandbox:
@@ -115,30 +121,52 @@ class Sandbox:
             self._process.wait()
         if self._control is not None:
             self._control.close()
-        self._process = self._control = None
+        if self._complaints is not None:
+            self._complaints.close()
+        self._process = self._control = self._complaints = None
+        self._is_ready = False
 
-    def _warm(self) -> socket.socket:
+    def begin(self) -> socket.socket:
+        """Start the warm process if none is alive, and do not wait until it is ready."""
         if self._control is not None and self._process is not None and self._process.poll() is None:
             return self._control
         self.close()
-        ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
-        with theirs, tempfile.TemporaryFile() as complaints:
-            self._control = ours
+        self._complaints = tempfile.TemporaryFile()  # noqa: SIM115 - as long as the process
+        self._control, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+        with theirs:
             self._process = subprocess.Popen(
                 bubblewrap(theirs.fileno(), self._hide),
                 pass_fds=[theirs.fileno()],
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
-                stderr=complaints,
+                stderr=self._complaints,
                 env={"PATH": os.defpath},
             )
             self._say_setup()
-            theirs.close()
+        return self._control
+
+    def _warm(self) -> socket.socket:
+        control = self.begin()
+        if not self._is_ready:
             if self._answer(ANSWER_SECONDS) != "ready":
-                self.close()
-                complaints.seek(0)
-                raise SandboxError(explained(complaints.read().decode("utf-8", "replace")))
-        return ours
+                raise SandboxError(explained(self._last_words()))
+            with suppress(OSError):  # where it has died, whoever says `run` finds out
+                for cell in self._cells():
+                    if len(message := encode(("prepare", *cell))) <= MESSAGE:
+                        control.send(message)
+            self._is_ready = True
+        return control
+
+    def _last_words(self) -> str:
+        """What was complained of as the warm process started, which is ended."""
+        assert self._process is not None
+        assert self._complaints is not None
+        self._process.kill()
+        self._process.wait()
+        self._complaints.seek(0)
+        words = self._complaints.read().decode("utf-8", "replace")
+        self.close()
+        return words
 
     def _say_setup(self) -> None:
         limits = self._limits
@@ -162,7 +190,7 @@ class Sandbox:
             return None
         self._control.settimeout(seconds)
         try:
-            return decode(self._control.recv(1 << 16))
+            return decode(self._control.recv(MESSAGE))
         except (OSError, CodecError):
             return None
 

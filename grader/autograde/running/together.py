@@ -76,6 +76,7 @@ def _part(seen: Outcome, request: Request, first: int, end: int) -> Outcome:
         ends={i - first: msgspec.structs.replace(seen.ends[i], cell=i - first) for i in seen.ends if first <= i < end},
         observations={name: seen.observations[name] for name in request.exams if name in seen.observations},
         public={name: seen.public[name] for name in request.exams if name in seen.public},
+        digests={(name, hidden): digest for (name, hidden), digest in seen.digests.items() if name in request.exams},
         children=seen.children,
         ready=seen.ready,
         sealed=seen.sealed,

@@ -42,12 +42,14 @@ MAX_CHILDREN = 12  # children for one notebook before the rest of it is skipped
 class Outcome:
     """What came of a notebook: how each cell ended, what was observed of each exercise on hidden (`observations`) and
     on public cases, of all of them or not at all, and what went wrong outside Python. `fork_seconds` of its `seconds`
-    passed before a first cell ran. `running` is its running time, as far as its children were looked at.
+    passed before a first cell ran. `running` is its running time, as far as its children were looked at. `digests` are
+    of the bytes in which observations came, by the exercise and whether they are on hidden cases.
     """
 
     ends: dict[int, End] = field(default_factory=dict)
     observations: dict[str, tuple[Observation, ...]] = field(default_factory=dict)
     public: dict[str, tuple[Observation, ...]] = field(default_factory=dict)
+    digests: dict[tuple[str, bool], bytes] = field(default_factory=dict)
     faults: list[Fault] = field(default_factory=list)
     children: int = 0
     ready: bool = False
@@ -147,6 +149,7 @@ def examine(child: Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault |
                     raise CodecError("an answer to nothing")
                 child.meter.check(request.seconds(cell))
                 (outcome.observations if hidden else outcome.public)[cell.exercise] = tuple(found)
+                outcome.digests[cell.exercise, hidden] = frames.digest
                 return None
     except (OSError, OutOfTimeError, CodecError, TooMuchError) as error:
         return _fault(error, cell, child)

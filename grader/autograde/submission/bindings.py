@@ -22,14 +22,16 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 @dataclass(frozen=True)
 class Known:
     """What is known of a cell: the names that it binds for the whole notebook, whether they are all that it leaves,
-    whether it `stays_within` its notebook, and whether it is Python; of a cell that is not, the names are those that a
-    reader would see. `*` among the names says that there may be others, as in `from helper import *`.
+    whether it `stays_within` its notebook, whether it is Python, and whether it is `plain` (see `frames.Cell`); of a
+    cell that is no Python, the names are those that a reader would see. `*` among the names says that there may be
+    others, as in `from helper import *`.
     """
 
     names: frozenset[str]
     stateless: bool = False
     stays_within: bool = False
     is_python: bool = True
+    plain: bool = False
 
 
 def known(source: str) -> Known:
@@ -43,7 +45,9 @@ def _parsed(source: str) -> Known:
     except (SyntaxError, ValueError, RecursionError, MemoryError):
         return Known(frozenset(_names_by_eye(source)), is_python=False)
     within = stays_within(tree)
-    return Known(bound_names(tree), within and leaves_only_names(tree), within)
+    plain = not any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in tree.body)
+    plain = plain and not (tree.body and isinstance(tree.body[-1], ast.Expr))
+    return Known(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
 
 
 _of_short = lru_cache(maxsize=200)(_parsed)  # most submissions contain the released cells
@@ -64,14 +68,14 @@ def _names_by_eye(source: str) -> Iterator[str]:
         yield from re.findall(r"\w+|\*", "".join(found or "" for found in match.groups()))
 
 
-def bound_names(tree: ast.Module) -> frozenset[str]:
+def bound_names(tree: ast.Module, within: bool = True) -> frozenset[str]:
     """The names that a module binds in its own namespace, anywhere in its code; `*` stands for names that the syntax
-    does not show.
+    does not show. Statements `global` are looked for `within` functions, which takes a while.
     """
-    return frozenset(name for node in _outside_functions(tree) for name in _bound_by(node))
+    return frozenset(name for node in _outside_functions(tree, within) for name in _bound_by(node))
 
 
-def _outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
+def _outside_functions(tree: ast.Module, within: bool) -> Iterator[ast.AST]:
     """The nodes of the module's own scope: functions and classes, but of their contents only `global` statements."""
     waiting: list[ast.AST] = [tree]
     while waiting:
@@ -83,7 +87,8 @@ def _outside_functions(tree: ast.Module) -> Iterator[ast.AST]:
             case ast.AnnAssign(value=None):
                 pass
             case _ if isinstance(node, _SCOPES):
-                yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.Global))
+                if within:
+                    yield from (inner for inner in ast.walk(node) if isinstance(inner, ast.Global))
             case _:
                 waiting += ast.iter_child_nodes(node)
 

@@ -48,12 +48,13 @@ class _File:
 
     @cached_property
     def sources(self) -> list[str]:
-        return [cell.source.strip() for cell in self.cells]
+        return [cell["source"].strip() for cell in self.cells]
 
     @cached_property
     def names(self) -> set[str]:
         """The names that its cells define, and the ids that the release gave the cells."""
-        defined = {name for cell in self.cells if cell.cell_type == "code" for name in known(cell.source).names}
+        codes = [cell["source"] for cell in self.cells if cell["cell_type"] == "code"]
+        defined = {name for code in codes for name in known(code).names}
         return defined | {name for cell in self.cells if (name := grade_id(cell)) is not None}
 
 
@@ -69,9 +70,10 @@ class _Candidate:
 def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[str, Chosen]:
     """The file that is graded as each notebook of the chapter, by the notebook's name."""
     files = _read(folder, {f"{notebook.name}.ipynb" for notebook in chapter.notebooks})
+    marks = {name: [(cell["source"].strip(), grade_id(cell)) for cell in book.cells] for name, book in released.items()}
     belonging = {notebook.name: list[_File]() for notebook in chapter.notebooks}
     for file in files:
-        belonging.get(_belongs_to(file, chapter, released), []).append(file)
+        belonging.get(_belongs_to(file, chapter, marks), []).append(file)
     for notebook in chapter.notebooks:
         belonging[notebook.name] = belonging[notebook.name] or [f for f in files if _is_named(f, notebook)]
     rest = [file for file in files if not any(file in found for found in belonging.values())]
@@ -108,7 +110,10 @@ def _content(path: Path) -> Any | UnreadableError:
         return error
 
 
-def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, Any]) -> str:
+_Marks = Sequence[tuple[str, str | None]]  # the text and the id of each of a released notebook's cells
+
+
+def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, _Marks]) -> str:
     """The name of the notebook with which a file shares most cells; in a tie, the one that the file is named after; ''
     if none or several are left.
     """
@@ -119,12 +124,13 @@ def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, Any]) -> s
     return (named or alone or [""])[0]
 
 
-def _shared(file: _File, released: Any) -> int:
+def _shared(file: _File, released: _Marks) -> int:
     """The number of a released notebook's cells that a file contains, by their id, their text, or the exercise that
     they define.
     """
     sources = set(file.sources) - {""}
-    return sum(cell.source.strip() in sources or grade_id(cell) in file.names for cell in released.cells)
+    names = file.names
+    return sum(source in sources or name in names for source, name in released)
 
 
 def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[_File], rest: Sequence[_File]) -> Chosen:

@@ -140,11 +140,12 @@ class _Draft:
 
     def binds(self, cell: Any, name: str) -> bool:
         """Whether a cell binds a name; `*` asks whether it may bind names that its syntax does not show."""
-        if cell.cell_type != "code":
+        if cell["cell_type"] != "code":
             return False
-        if cell.source not in self._names:
-            self._names[cell.source] = known(cell.source).names
-        return name in self._names[cell.source]
+        source = cell["source"]
+        if source not in self._names:
+            self._names[source] = known(source).names
+        return name in self._names[source]
 
     def may_bind(self, index: int, name: str) -> bool:
         return self.binds(self.cells[index], name) or self.binds(self.cells[index], "*")
@@ -162,7 +163,8 @@ class _Draft:
 
 
 def _is_as_released(cell: Any, template: Any) -> bool:
-    return bool(cell.cell_type == template.cell_type and cell.source.strip() == template.source.strip())
+    alike = cell["cell_type"] == template["cell_type"]
+    return bool(alike and cell["source"].strip() == template["source"].strip())
 
 
 def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
@@ -220,7 +222,7 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
     """The cells to run, as Python."""
     python = _Python()
     return [
-        Cell(index, python(cell.source), checks.get(grade_id(cell) or ""))
+        Cell(index, source := python(cell.source), checks.get(grade_id(cell) or ""), plain=known(source).plain)
         for index, cell in enumerate(draft.cells)
         if cell.cell_type == "code"
         and index not in idle
