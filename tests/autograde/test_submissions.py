@@ -339,7 +339,7 @@ def test_no_submissions(session, tmp_path):
         submissions(tmp_path, session.chapter)
     text = str(caught.value)
     assert text.startswith(
-        f"No submissions of ch01_vanilla_rnn in {tmp_path}/submitted. There are submissions of ch99."
+        f"No submissions for ch01_vanilla_rnn in {tmp_path}/submitted. There are submissions for ch99."
     )
     assert text.endswith(f"Put each student's notebooks into {tmp_path}/submitted/STUDENT/ch01_vanilla_rnn/.")
 
