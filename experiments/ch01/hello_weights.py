@@ -3,9 +3,10 @@
     python -m experiments.ch01.hello_weights [--record]
 
 One sequence, `hell` in and `ello` out, full-batch Adam, and a penalty on the squares of the weights, which keeps the
-numbers small enough to follow by hand. Prints what the rounded network does; with --record it also writes
-`hello_weights.json`. The loss in the record is that of the *rounded* weights, in nats a character. There is no test
-set: four characters are learnt by heart, and nothing more is claimed.
+numbers small enough to follow by hand. It is also why the row of `o` in W_xh is zero: no input is ever `o`, so only
+the penalty acts on that row. Prints what the rounded network does; with --record it also writes `hello_weights.json`.
+The loss in the record is that of the *rounded* weights, in nats per character. There is no held-out text: the network
+memorises four characters, and nothing more is claimed.
 """
 
 from __future__ import annotations
@@ -25,12 +26,12 @@ SHAPES = {"W_xh": (4, 3), "W_hh": (3, 3), "b_h": (3,), "W_hy": (3, 4), "b_y": (4
 
 
 def logits_of(ids: torch.Tensor, weights: dict[str, torch.Tensor]) -> torch.Tensor:
-    """The logits (T, V) after each character of one text, from a state of zeros."""
+    """The logits (T, V) after each character of one text, starting from a zero state."""
     rows = torch.nn.functional.one_hot(ids, len(VOCABULARY)).to(torch.float64)  # (T, V)
     state, logits = torch.zeros(1, 3, dtype=torch.float64), []
     for row in rows:
-        total = row[None] @ weights["W_xh"] + state @ weights["W_hh"] + weights["b_h"]  # (1, H)
-        state = torch.tanh(total)
+        a_t = row[None] @ weights["W_xh"] + state @ weights["W_hh"] + weights["b_h"]  # (1, H)
+        state = torch.tanh(a_t)
         logits.append(state @ weights["W_hy"] + weights["b_y"])  # (1, V)
     return torch.cat(logits)
 
@@ -51,7 +52,7 @@ def train() -> dict[str, torch.Tensor]:
 
 
 def greedy(weights: dict[str, torch.Tensor], start: str, length: int) -> str:
-    """`start` and the likeliest characters after it."""
+    """`start`, continued greedily."""
     text = start
     while len(text) < length:
         ids = torch.tensor([VOCABULARY.index(letter) for letter in text])
@@ -60,7 +61,7 @@ def greedy(weights: dict[str, torch.Tensor], start: str, length: int) -> str:
 
 
 def evaluate(weights: dict[str, torch.Tensor]) -> dict[str, Any]:
-    """What the network does with the text."""
+    """What the network predicts for the text, its loss, and what it writes greedily."""
     ids = torch.tensor([VOCABULARY.index(letter) for letter in TEXT])
     logits = logits_of(ids[:-1], weights)
     right = logits.softmax(dim=1)[torch.arange(len(TEXT) - 1), ids[1:]]
@@ -84,7 +85,7 @@ def main() -> None:
     text = rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1)) + "\n"
     print(text)
     if record["result"]["greedy"] != TEXT:
-        sys.exit("The rounded network does not spell it; nothing is recorded.")
+        sys.exit("The rounded network does not spell `hello`, so nothing is recorded.")
     if "--record" in sys.argv[1:]:
         WEIGHTS_FILE.write_text(text, "utf-8")
 

@@ -84,6 +84,17 @@ def test_readout_of_the_network_that_spells() -> None:
     assert sequence_loss(logits, ids[None, 1:]) == pytest.approx(record["result"]["loss"], abs=1e-4)
 
 
+@pytest.mark.parametrize("logit", [0, 1, 2])
+def test_one_more_in_a_logit_multiplies_the_odds_by_e(logit: int) -> None:
+    """What the page says beside the softmax: the odds, p / (1 - p), and not the probability."""
+    z = 2 * np.random.default_rng(9).normal(size=3)
+    raised = z.copy()
+    raised[logit] += 1
+    before, after = softmax(z)[logit], softmax(raised)[logit]
+    assert after / (1 - after) == pytest.approx(math.e * before / (1 - before), rel=1e-12)
+    assert before < after < math.e * before
+
+
 @pytest.mark.parametrize("axis", [0, 1, 2, -1])
 def test_softmax(axis: int) -> None:
     """Equation (softmax), along any axis, as PyTorch has it."""
@@ -93,7 +104,7 @@ def test_softmax(axis: int) -> None:
 
 @pytest.mark.parametrize("c", [-1e4, -1.5, 0.25, 1e4])
 def test_a_constant_changes_no_probability(c: float) -> None:
-    """Equation (softmax-shift). The shift itself rounds the scores, hence the tolerance."""
+    """Equation (softmax-shift). The shift itself rounds the logits, hence the tolerance."""
     z = np.random.default_rng(3).normal(size=(6, 5))
     np.testing.assert_allclose(softmax(z + c), softmax(z), rtol=0, atol=1e-11)
 
@@ -106,7 +117,7 @@ def test_sequence_loss(B: int, T: int, V: int) -> None:
     total = 0.0
     for b in range(B):
         for t in range(T):
-            positive = [math.exp(score) for score in logits[b, t]]
+            positive = [math.exp(z) for z in logits[b, t]]
             total -= math.log(positive[targets[b, t]] / sum(positive))
     loss = sequence_loss(logits, targets)
     assert loss == pytest.approx(total / (B * T), abs=1e-12)
@@ -116,7 +127,7 @@ def test_sequence_loss(B: int, T: int, V: int) -> None:
 
 @pytest.mark.parametrize("V", [2, 4, 51])
 def test_knowing_nothing_costs_ln_v(V: int) -> None:
-    """Equation (uniform-loss), whatever the targets and whatever the common score."""
+    """Equation (uniform-loss), whatever the targets and whatever the common logit."""
     targets = np.random.default_rng(5).integers(0, V, size=(3, 7))
     assert sequence_loss(np.full((3, 7, V), -2.5), targets) == pytest.approx(math.log(V), abs=1e-12)
 
@@ -131,6 +142,39 @@ def test_logarithm_of_the_softmax() -> None:
     extreme = np.array([[[0.0, 1000.0]]])
     assert softmax(extreme)[0, 0, 0] == 0
     assert sequence_loss(extreme, np.array([[0]])) == 1000
+
+
+@pytest.mark.parametrize("temperature", [0.5, 1.0, 3.0])
+def test_temperature(temperature: float) -> None:
+    """Equation (temperature): the log of each ratio is divided; the page divides W_hy and b_y instead."""
+    network, state = load_weights(), np.random.default_rng(10).uniform(-1, 1, size=(1, 3))
+    z = state @ network["W_hy"] + network["b_y"]
+    p, at_one = softmax(z / temperature)[0], softmax(z)[0]
+    np.testing.assert_allclose(p / p[0], (at_one / at_one[0]) ** (1 / temperature), rtol=1e-12, atol=0)
+    scaled = state @ (network["W_hy"] / temperature) + network["b_y"] / temperature
+    np.testing.assert_allclose(softmax(scaled)[0], p, rtol=1e-12, atol=0)
+
+
+def test_temperature_in_the_limits() -> None:
+    """Towards 0 the softmax is greedy, towards infinity uniform."""
+    z = np.array([1.0, 2.5, -0.5, 2.0])
+    np.testing.assert_allclose(softmax(z / 1e-3), [0, 1, 0, 0], rtol=0, atol=1e-12)
+    np.testing.assert_allclose(softmax(z / 1e6), np.full(4, 1 / 4), rtol=0, atol=1e-6)
+
+
+def test_no_function_of_the_present_letter_beats_the_best_bigram() -> None:
+    """On the text `hello` itself, tables drawn at random stay above half of ln 2, and the frequencies reach it."""
+    record = load_record()
+    ids = np.array([record["vocabulary"].index(letter) for letter in record["text"]])
+    floor = math.log(2) / 2
+    tables = np.random.default_rng(11).normal(scale=4, size=(2000, 4, 4))
+    for logits in tables:
+        assert sequence_loss(logits[ids[None, :-1]], ids[None, 1:]) > floor
+    counts = np.zeros((4, 4))
+    np.add.at(counts, (ids[:-1], ids[1:]), 1)
+    with np.errstate(divide="ignore"):
+        logits = np.maximum(np.log(counts), -1e3)
+    assert sequence_loss(logits[ids[None, :-1]], ids[None, 1:]) == pytest.approx(floor, abs=1e-12)
 
 
 @pytest.mark.parametrize("probs", [[0.1, 0.25, 0.5, 0.15], [0.0, 0.5, 0.5], [0.3, 0.0, 0.7], [1.0]])

@@ -107,7 +107,7 @@ def test_every_link_leads_to_its_exercise_or_to_the_book(browser: Browser, folde
         assert len(within) == 8
         assert all(page.locator(target).count() == 1 for target in within)
         assert {target.partition("#")[0] for target in targets} - {""} == {
-            f"{URL}/book/ch01_vanilla_rnn/{name}.html" for name in ("one_step", "unrolling", "hello")
+            f"{URL}/book/ch01_vanilla_rnn/{name}.html" for name in ("one_step", "unrolling", "hello", "sampling")
         }
 
 

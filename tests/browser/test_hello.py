@@ -36,14 +36,14 @@ def expected(step: int, weights: dict[str, np.ndarray]) -> dict[str, np.ndarray]
         ids = torch.tensor([VOCABULARY.index(letter) for letter in READ])
         x = torch.nn.functional.one_hot(ids, 4).to(torch.float64)
         states = rnn(x[None])[0][0]  # (T, H)
-        before = torch.cat([torch.zeros(1, 3, dtype=torch.float64), states[:-1]])[step - 1]
+        previous = torch.cat([torch.zeros(1, 3, dtype=torch.float64), states[:-1]])[step - 1]
         logits = head(states[step - 1])
         numbers = {
             "x": x[step - 1],
-            "before": before,
+            "previous": previous,
             "fromInput": W["W_xh"].T @ x[step - 1],
-            "fromState": W["W_hh"].T @ before,
-            "sum": torch.atanh(states[step - 1]),
+            "fromState": W["W_hh"].T @ previous,
+            "preActivation": torch.atanh(states[step - 1]),
             "state": states[step - 1],
             "fromHidden": logits - head.bias,
             "logits": logits,
@@ -59,10 +59,10 @@ def assert_shown(page: Page, step: int, weights: dict[str, np.ndarray]) -> None:
         .map(e => [e.dataset.number, +e.dataset.digits, e.textContent, !!e.closest("svg")])"""
     )
     numbers = expected(step, weights)
-    due = {f"{name}.{index}" for name, values in numbers.items() for index in range(len(values))}
-    assert {key for key, _, _, drawn in shown if not drawn} == due
+    expected_keys = {f"{name}.{index}" for name, values in numbers.items() for index in range(len(values))}
+    assert {key for key, _, _, drawn in shown if not drawn} == expected_keys
     assert {key.split(".")[0] for key, _, _, drawn in shown if drawn} == {
-        "x", "before", "state", "logits", "probabilities",
+        "x", "previous", "state", "logits", "probabilities",
     }  # fmt: skip
     for key, digits, text, _ in shown:
         name, index = key.split(".")
@@ -82,7 +82,7 @@ def assert_shown(page: Page, step: int, weights: dict[str, np.ndarray]) -> None:
     best = int(numbers["probabilities"].argmax())
     assert f"Step {step} of 4. The network reads “{READ[step - 1]}”." in summary
     assert f"to ({state})" in summary
-    assert f"It expects “{VOCABULARY[best]}”, with probability {numbers['probabilities'][best]:.2f}" in summary
+    assert f"It predicts “{VOCABULARY[best]}” with probability {numbers['probabilities'][best]:.2f}" in summary
 
 
 def focus_weight(page: Page, path: str) -> None:

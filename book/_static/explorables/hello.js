@@ -1,11 +1,11 @@
-// The network that spells `hello`, one step at a time: every number shown, every weight editable.
-// The state (step and changed weights) stands in the page's address: #hello=2&W_hh.0.1=0.5
+// The network that spells `hello`, one step at a time: every number is shown, every weight can be edited.
+// The page's address holds the step and the changed weights: #hello=2&W_hh.0.1=0.5
 (function () {
   "use strict";
 
   const { make, shown, symbol, table } = window.explorableParts;
   const NAME = "hello";
-  const LIMIT = 99; // weights beyond it are refused
+  const LIMIT = 99; // larger weights are rejected
   const UNITS = [0, 1, 2];
   const NUMBER = /^-?\d{1,2}(\.\d{1,4})?$/;
 
@@ -26,26 +26,26 @@
     return powers.map((power) => power / sum);
   }
 
-  // All steps of reading `letters`, from a state of zeros.
+  // All steps of reading `letters`, starting from a zero state.
   function run(letters, vocabulary, W) {
-    let before = UNITS.map(() => 0);
+    let previous = UNITS.map(() => 0);
     return letters.map((letter) => {
       const x = vocabulary.map((entry) => (entry === letter ? 1 : 0));
       const fromInput = product(x, W.W_xh);
-      const fromState = product(before, W.W_hh);
-      const sum = added(fromInput, fromState, W.b_h);
-      const state = sum.map(Math.tanh);
+      const fromState = product(previous, W.W_hh);
+      const preActivation = added(fromInput, fromState, W.b_h);
+      const state = preActivation.map(Math.tanh);
       const fromHidden = product(state, W.W_hy);
       const logits = added(fromHidden, W.b_y);
-      const step = { letter, x, before, fromInput, fromState, sum, state, fromHidden, logits, probabilities: softmax(logits) };
-      before = state;
+      const step = { letter, x, previous, fromInput, fromState, preActivation, state, fromHidden, logits, probabilities: softmax(logits) };
+      previous = state;
       return step;
     });
   }
 
   // The address --------------------------------------------------------------------------------------------------
 
-  // {step, changes: [[name, indices, value]]}, or null where the hash is not ours or not well formed.
+  // {step, changes: [[name, indices, value]]}, or null if the hash belongs to something else or is malformed.
   function parse(hash, steps, weights) {
     const [first, ...rest] = hash.replace(/^#/, "").split("&");
     const position = new RegExp(`^${NAME}=(\\d{1,2})$`).exec(first);
@@ -75,7 +75,7 @@
     const inputs = []; // [input, name, indices]
     const numbers = new Map(); // data-number → elements
 
-    // A place for a number: `key` says which, for the update and for the tests.
+    // An element that shows a number. `key` says which one, for updates and for the tests.
     function number(tag, key, digits, attributes) {
       const made = make(tag, { ...attributes, "data-number": key, "data-digits": digits });
       numbers.set(key, [...(numbers.get(key) || []), made]);
@@ -103,13 +103,13 @@
     const input = table(["The input ", ...symbol("x_t")], vocabulary, [
       [symbol("x_t"), vocabulary.map((_, index) => number("td", `x.${index}`, 0)), ""],
     ]);
-    const state = table(["The new state ", ...symbol("h_t")], units, [
-      [symbol("h_t−1"), cells("before", H)],
+    const state = table(["The new state ", ...symbol("h_t"), " = tanh(", ...symbol("a_t"), ")"], units, [
+      [symbol("h_t−1"), cells("previous", H)],
       [[...symbol("x_t"), " ", ...symbol("W_xh")], cells("fromInput", H)],
       [[...symbol("h_t−1"), " ", ...symbol("W_hh")], cells("fromState", H)],
       [symbol("b_h"), UNITS.map((unit) => field("b_h", [unit], `b_h, unit ${unit}`))],
-      ["sum", cells("sum", H), "total"],
-      [[...symbol("h_t"), " = tanh"], cells("state", H), "result"],
+      [symbol("a_t"), cells("preActivation", H), "total"],
+      [symbol("h_t"), cells("state", H), "result"],
     ]);
     const guess = table("The next letter", vocabulary, [
       [[...symbol("h_t"), " ", ...symbol("W_hy")], cells("fromHidden", V)],
@@ -127,16 +127,16 @@
     const TOP = 42, PITCH = 34, HALF = 23;
     const LEFT = 52, MIDDLE = 172, RIGHT = 278;
     const column = (x, y, count) => [...Array(count).keys()].map((index) => [x, y + index * PITCH]);
-    const place = {
-      before: column(LEFT, TOP, H),
+    const positions = {
+      previous: column(LEFT, TOP, H),
       x: column(LEFT, TOP + H * PITCH + 24, V),
       state: column(MIDDLE, TOP + 74, H),
       logits: column(RIGHT, TOP + 57, V),
     };
     const edges = [];
     function bundle(name, from, to) {
-      return place[from].flatMap((start, i) =>
-        place[to].map((end, j) => {
+      return positions[from].flatMap((start, i) =>
+        positions[to].map((end, j) => {
           const line = make("line", { x1: start[0] + HALF, y1: start[1], x2: end[0] - HALF, y2: end[1], class: "edge" });
           edges.push([line, name, [i, j], from]);
           return line;
@@ -144,7 +144,7 @@
       );
     }
     function values(key, kind, digits) {
-      return place[key].flatMap(([x, y], index) => [
+      return positions[key].flatMap(([x, y], index) => [
         make("rect", { x: x - HALF, y: y - 13, width: 2 * HALF, height: 26, rx: 13, class: kind }),
         number("text", `${key}.${index}`, digits, { x, y: y + 4 }),
       ]);
@@ -152,18 +152,18 @@
     function label(x, y, base, below, kind = "symbol") {
       return make("text", { x, y, class: kind }, base, below ? make("tspan", { dy: 4, class: "below" }, below) : "");
     }
-    const bars = place.logits.map(([, y]) => make("rect", { x: RIGHT + 45, y: y + 4, height: 5, width: 0, class: "bar" }));
+    const bars = positions.logits.map(([, y]) => make("rect", { x: RIGHT + 45, y: y + 4, height: 5, width: 0, class: "bar" }));
     const picture = make(
       "svg", { viewBox: "0 0 370 312", role: "img" },
-      bundle("W_hh", "before", "state"), bundle("W_xh", "x", "state"), bundle("W_hy", "state", "logits"),
-      values("before", "state", 2), values("x", "input", 0), values("state", "state", 2), values("logits", "op", 2),
+      bundle("W_hh", "previous", "state"), bundle("W_xh", "x", "state"), bundle("W_hy", "state", "logits"),
+      values("previous", "state", 2), values("x", "input", 0), values("state", "state", 2), values("logits", "op", 2),
       label(LEFT, TOP - 22, "h", "t−1"), label(LEFT, TOP + H * PITCH + 2, "x", "t"), label(MIDDLE, TOP + 52, "h", "t"),
       label(RIGHT + 28, TOP + 36, "logit and probability", null, ""),
       ["x", "logits"].flatMap((key) => vocabulary.map((letter, index) => {
-        const [x, y] = place[key][index];
+        const [x, y] = positions[key][index];
         return label(key === "x" ? x - 34 : x + 34, y + 4, letter, null, "letter");
       })),
-      place.logits.map(([, y], index) => number("text", `probabilities.${index}`, 2, { x: RIGHT + 45, y, class: "start" })),
+      positions.logits.map(([, y], index) => number("text", `probabilities.${index}`, 2, { x: RIGHT + 45, y, class: "start" })),
       bars,
     );
 
@@ -173,7 +173,7 @@
     const button = (label) => make("button", { type: "button", class: "u-button" }, label);
     const back = button("Back"), next = button("Step"), reset = button("Reset");
     const summary = make("p", { class: "summary", role: "status" });
-    const keys = make("p", { class: "keys" }, "With a button in focus, the arrow keys ← and → step as well. Every weight can be changed; Reset undoes it.");
+    const keys = make("p", { class: "keys" }, "While a button has the focus, the arrow keys ← and → step too. You can change every weight; Reset restores them all.");
     const controls = make("div", { class: "controls" }, track, make("div", { class: "buttons" }, back, next, reset));
     const tables = make("div", { class: "tables" },
       make("div", {}, input, state, W_xh, W_hh), make("div", {}, guess, W_hy, keys));
@@ -185,9 +185,9 @@
     function show(news) {
       const steps = run(letters, vocabulary, W);
       const now = steps[step - 1];
-      for (const [key, places] of numbers) {
+      for (const [key, elements] of numbers) {
         const [what, index] = key.split(".");
-        for (const element of places) element.textContent = shown(now[what][index], +element.dataset.digits);
+        for (const element of elements) element.textContent = shown(now[what][index], +element.dataset.digits);
       }
       for (const [line, name, [i, j], from] of edges) {
         const weight = W[name][i][j];
@@ -202,21 +202,21 @@
         input.classList.toggle("changed", at(W[name], indices) !== at(weights[name], indices));
       }
       [...track.children].forEach((letter, index) => {
-        letter.className = index === step - 1 ? "now" : index < step - 1 ? "past" : index === step ? "due" : "";
+        letter.className = index === step - 1 ? "now" : index < step - 1 ? "past" : index === step ? "target" : "";
       });
       back.setAttribute("aria-disabled", step === 1);
       next.setAttribute("aria-disabled", step === letters.length);
 
       const best = now.probabilities.indexOf(Math.max(...now.probabilities));
-      const due = text[step];
+      const target = text[step];
       const list = (values) => values.map((value) => shown(value, 2)).join(", ");
       const said =
         `Step ${step} of ${letters.length}. The network reads “${now.letter}”. ` +
-        `Its state goes from (${list(now.before)}) to (${list(now.state)}). ` +
-        `It expects “${vocabulary[best]}”, with probability ${shown(now.probabilities[best], 2)}; ` +
-        (vocabulary[best] === due ? "that is right." : `but “${due}” comes next.`);
+        `Its state changes from (${list(now.previous)}) to (${list(now.state)}). ` +
+        `It predicts “${vocabulary[best]}” with probability ${shown(now.probabilities[best], 2)}` +
+        (vocabulary[best] === target ? ", which is right." : `, but the next letter is “${target}”.`);
       summary.textContent = (news ? `${news} ` : "") + said;
-      picture.setAttribute("aria-label", `One step of the network, with the numbers that the tables hold. ${said}`);
+      picture.setAttribute("aria-label", `One step of the network, with the same numbers as in the tables. ${said}`);
     }
 
     function remember() {
@@ -266,7 +266,7 @@
       W = structuredClone(weights);
       step = 1;
       fill();
-      show("All weights are as trained.");
+      show("All weights have their trained values again.");
       remember();
     });
     root.addEventListener("keydown", (event) => {
@@ -283,7 +283,7 @@
         const valid = Math.abs(value) <= LIMIT; // false for NaN
         input.setAttribute("aria-invalid", !valid);
         if (!valid) {
-          summary.textContent = `${label}: type a number from −${LIMIT} to ${LIMIT}. Until then it stays ${at(W[name], indices)}.`;
+          summary.textContent = `${label}: type a number from −${LIMIT} to ${LIMIT}. Until then it keeps the value ${at(W[name], indices)}.`;
           return;
         }
         set(name, indices, value);
