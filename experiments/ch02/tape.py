@@ -1,8 +1,9 @@
-"""A network of one unit that reads three numbers, with a loss at every step: what a tape of six operations records.
+"""A network of one unit that reads three numbers and has a loss at every step: its tape holds six operations.
 
     from experiments.ch02.tape import load_network
 
-The book's page and its explorable read the same file, `tape.json`. Its numbers are chosen, to be followed by hand.
+The book's page and its explorable read the same file, `tape.json`. Its numbers were chosen so that they can be
+followed by hand.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Each labelled equation of chapter 2's first three pages, against torch.autograd, which knows nothing of the page."""
+"""Each labelled equation of chapter 2's first five pages, compared with torch.autograd, which does not use the page."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def check_all(ours: tuple[np.ndarray, ...], theirs: tuple[torch.Tensor, ...]) ->
 
 
 def scalar_states(copies: torch.Tensor, x: torch.Tensor, h_0: float) -> list[torch.Tensor]:
-    """h_0 to h_T of a network with one unit, whose steps use a weight each."""
+    """Return h_0 to h_T of a network with one unit, in which each step uses its own copy of the weight."""
     h = [torch.tensor(h_0, dtype=torch.float64)]
     for x_t, w in zip(x, copies, strict=True):
         h.append(torch.tanh(x_t + w * h[-1]))
@@ -49,9 +49,13 @@ def test_a_shared_weight_adds_up(T: int) -> None:
     assert alone.sum().item() == pytest.approx(together.item(), abs=1e-12)
 
 
+def product_of_steps(h: list[float], w: float, k: int, t: int) -> float:
+    return math.prod((1 - h[j] ** 2) * w for j in range(k + 1, t + 1))
+
+
 @pytest.mark.parametrize("T", [1, 3, 8])
-def test_the_double_sum_wants_the_immediate_derivative(T: int) -> None:
-    """Equation (double-sum) and Equation (immediate-and-total), with L_t = h_t squared."""
+def test_the_double_sum_needs_the_immediate_derivative(T: int) -> None:
+    """Equations (double-sum), (product-of-steps) and (immediate-and-total), with L_t = h_t squared."""
     x = torch.from_numpy(np.random.default_rng(1).normal(size=T))
     w = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
     states = scalar_states(w.expand(T), x, 0.4)
@@ -60,20 +64,19 @@ def test_the_double_sum_wants_the_immediate_derivative(T: int) -> None:
 
     immediate, total = [0.0], [0.0]
     for k in range(1, T + 1):
-        before = torch.tensor(h[k - 1], dtype=torch.float64)  # held fixed
-        (by_torch,) = torch.autograd.grad(torch.tanh(x[k - 1] + w * before), w)
+        previous = torch.tensor(h[k - 1], dtype=torch.float64)  # held fixed
+        (by_torch,) = torch.autograd.grad(torch.tanh(x[k - 1] + w * previous), w)
         immediate.append((1 - h[k] ** 2) * h[k - 1])
         total.append((1 - h[k] ** 2) * (h[k - 1] + w.item() * total[-1]))
-        (all_of_it,) = torch.autograd.grad(states[k], w, retain_graph=True)
+        (total_by_torch,) = torch.autograd.grad(states[k], w, retain_graph=True)
         assert immediate[k] == pytest.approx(by_torch.item(), abs=1e-12)
-        assert total[k] == pytest.approx(all_of_it.item(), abs=1e-12)
+        assert total[k] == pytest.approx(total_by_torch.item(), abs=1e-12)
 
     def double_sum(last_factor: list[float]) -> float:
         result = 0.0
         for t in range(1, T + 1):
             for k in range(1, t + 1):
-                reach = math.prod((1 - h[j] ** 2) * w.item() for j in range(k + 1, t + 1))
-                result += 2 * h[t] * reach * last_factor[k]
+                result += 2 * h[t] * product_of_steps(h, w.item(), k, t) * last_factor[k]
         return result
 
     assert double_sum(immediate) == pytest.approx(gradient.item(), abs=1e-12)
@@ -81,9 +84,33 @@ def test_the_double_sum_wants_the_immediate_derivative(T: int) -> None:
         assert abs(double_sum(total) - gradient.item()) > 0.01
 
 
+@pytest.mark.parametrize("T", [1, 3, 8])
+def test_the_inner_sum_is_the_total_gradient_of_a_state(T: int) -> None:
+    """Equations (product-of-steps), (columns-first), (bracket-recursion), (total-gradient), with L_t = h_t squared."""
+    x = torch.from_numpy(np.random.default_rng(9).normal(size=T))
+    w = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
+    states = scalar_states(w.expand(T), x, 0.4)
+    h = [state.item() for state in states]
+    loss = sum(state**2 for state in states[1:])
+    dh = [each.item() for each in torch.autograd.grad(loss, states[1:], retain_graph=True)]
+    (gradient,) = torch.autograd.grad(loss, w, retain_graph=True)
+
+    by_columns, dh_next = 0.0, 0.0
+    for k in range(T, 0, -1):
+        for t in range(k, T + 1):
+            (by_torch,) = torch.autograd.grad(states[t], states[k], retain_graph=True)
+            assert product_of_steps(h, w.item(), k, t) == pytest.approx(by_torch.item(), abs=1e-12)
+        bracket = sum(2 * h[t] * product_of_steps(h, w.item(), k, t) for t in range(k, T + 1))
+        assert bracket == pytest.approx(dh[k - 1], abs=1e-12)
+        assert 2 * h[k] + dh_next == pytest.approx(dh[k - 1], abs=1e-12)
+        dh_next = dh[k - 1] * (1 - h[k] ** 2) * w.item()
+        by_columns += bracket * (1 - h[k] ** 2) * h[k - 1]
+    assert by_columns == pytest.approx(gradient.item(), abs=1e-12)
+
+
 @pytest.mark.parametrize(("B", "T", "D", "H"), SIZES)
 def test_backward_through_time(B: int, T: int, D: int, H: int) -> None:
-    """Equation (rnn-backward): the page's three lines, the solution, and autograd."""
+    """Equations (total-gradient) and (rnn-backward): the page's lines, the solution, and autograd."""
     rng = np.random.default_rng(2)
     x, h_0, W_xh, W_hh, b_h = leaves = [leaf(rng, *s) for s in [(B, T, D), (B, H), (D, H), (H, H), (H,)]]
     states, state = [], h_0
@@ -94,19 +121,19 @@ def test_backward_through_time(B: int, T: int, D: int, H: int) -> None:
     theirs = torch.autograd.grad((h * dh).sum(), leaves)
     check_all(rnn_backward(*numpy(dh, x, h_0, h, W_xh, W_hh)), theirs)
 
-    from_after, parts = np.zeros((B, H)), []
-    before = torch.cat([h_0[:, None], h[:, :-1]], dim=1)
+    dh_next, parts = np.zeros((B, H)), []
+    previous = torch.cat([h_0[:, None], h[:, :-1]], dim=1)
     for t in reversed(range(T)):
-        one_step = numpy(x[:, t], before[:, t], h[:, t], W_xh, W_hh)
-        dx_t, from_after, *part = rnn_step_backward(dh[:, t].numpy() + from_after, *one_step)
+        one_step = numpy(x[:, t], previous[:, t], h[:, t], W_xh, W_hh)
+        dx_t, dh_next, *part = rnn_step_backward(dh[:, t].numpy() + dh_next, *one_step)
         np.testing.assert_allclose(dx_t, theirs[0][:, t].numpy(), rtol=0, atol=1e-10)
         parts.append(part)
     sums = [sum(part) for part in zip(*parts, strict=True)]
-    check_all((from_after, *sums), theirs[1:])
+    check_all((dh_next, *sums), theirs[1:])
 
 
 @pytest.mark.parametrize(("B", "T", "D"), [(2, 5, 3), (1, 1, 1), (3, 9, 2)])
-def test_a_row_collects_from_its_copies(B: int, T: int, D: int) -> None:
+def test_the_gradient_of_a_row_is_the_sum_over_its_copies(B: int, T: int, D: int) -> None:
     """Equation (embedding-backward)."""
     rng = np.random.default_rng(3)
     table, ids = leaf(rng, 4, D), rng.integers(0, 3, size=(B, T))  # id 3 never occurs
@@ -118,7 +145,7 @@ def test_a_row_collects_from_its_copies(B: int, T: int, D: int) -> None:
     assert (by_sum[3] == 0).all()
 
 
-def test_two_parts_of_a_surprise() -> None:
+def test_two_parts_of_the_negative_log_likelihood() -> None:
     """Equation (surprise-parts)."""
     z = np.random.default_rng(4).normal(size=6)
     for y in range(6):
@@ -126,7 +153,7 @@ def test_two_parts_of_a_surprise() -> None:
 
 
 @pytest.mark.parametrize(("B", "T", "V"), [(2, 5, 7), (1, 1, 2), (3, 1, 4)])
-def test_probability_minus_truth(B: int, T: int, V: int) -> None:
+def test_probability_minus_target(B: int, T: int, V: int) -> None:
     """Equation (cross-entropy-backward), entry by entry."""
     rng = np.random.default_rng(5)
     logits, targets = leaf(rng, B, T, V), rng.integers(0, V, size=(B, T))
@@ -141,7 +168,31 @@ def test_probability_minus_truth(B: int, T: int, V: int) -> None:
     np.testing.assert_allclose(by_entry.sum(axis=2), 0, atol=1e-12)
 
 
-def test_slope_of_tanh() -> None:
+def test_local_derivatives_of_the_softmax() -> None:
+    """Equation (softmax-jacobian), and that its product with the gradient of -ln p_y is p minus the target."""
+    z = torch.from_numpy(np.random.default_rng(10).normal(size=5))
+    p = softmax(z.numpy())
+    by_entry = np.array([[p[i] * ((i == j) - p[j]) for j in range(5)] for i in range(5)])
+    jacobian = torch.autograd.functional.jacobian(lambda z: torch.softmax(z, 0), z)
+    check_all((by_entry,), (jacobian,))
+    for y in range(5):
+        upstream = -np.eye(5)[y] / p[y]
+        np.testing.assert_allclose(upstream @ by_entry, p - np.eye(5)[y], rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("B", "T", "H", "V"), SIZES)
+def test_from_the_logits_to_the_states(B: int, T: int, H: int, V: int) -> None:
+    """Equation (readout-backward)."""
+    rng = np.random.default_rng(11)
+    h, W_hy, b_y = leaves = [leaf(rng, *s) for s in [(B, T, H), (H, V), (V,)]]
+    dz = rng.normal(size=(B, T, V))
+    theirs = torch.autograd.grad(((h @ W_hy + b_y) * torch.from_numpy(dz)).sum(), leaves)
+    h_, W_, _ = numpy(*leaves)
+    dh_out = np.stack([dz[:, t] @ W_.T for t in range(T)], axis=1)
+    check_all((dh_out, sum(h_[:, t].T @ dz[:, t] for t in range(T)), dz.sum(axis=(0, 1))), theirs)
+
+
+def test_derivative_of_tanh() -> None:
     """Equation (tanh-slope)."""
     a = torch.linspace(-5, 5, 101, dtype=torch.float64, requires_grad=True)
     (slope,) = torch.autograd.grad(torch.tanh(a).sum(), a)

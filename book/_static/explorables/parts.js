@@ -1,4 +1,4 @@
-// What explorables share: making elements, numbers and symbols as the book writes them, tables.
+// Shared by all explorables: elements, numbers and symbols in the book's notation, and tables.
 (function () {
   "use strict";
 
@@ -16,7 +16,7 @@
     return (Number(text) === 0 ? text.replace("-", "") : text).replace("-", "−");
   }
 
-  // W_xh as one reads it: W with small letters below.
+  // W_xh as it is typeset: W with a subscript.
   function symbol(name) {
     const [base, below] = name.split("_");
     return [make("var", {}, base), make("sub", {}, below)];

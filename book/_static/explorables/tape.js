@@ -1,4 +1,4 @@
-// The tape of a network of one unit, taken back an operation at a time: accumulators fill, and order matters.
+// The tape of a network of one unit, run backward one operation at a time: accumulators fill, and the order matters.
 (function () {
   "use strict";
 
@@ -16,37 +16,37 @@
   const timeOf = (operation) => +operation.at(-1);
   const isStep = (operation) => operation.startsWith("step");
 
-  // What forward left behind; index 0 is the beginning.
+  // What the forward pass stored; index 0 is the initial state.
   function forward({ x, y, h_0, w_xh, w_hh, b_h }) {
     const h = [h_0];
     for (const t of STEPS) h.push(Math.tanh(w_xh * x[t - 1] + w_hh * h[t - 1] + b_h));
     return { x: [null, ...x], y: [null, ...y], h, slope: h.map((state) => 1 - state * state) };
   }
 
-  // Who adds to the accumulator of h_t, and so comes before step t.
+  // The operations that add to the accumulator of h_t: they must run before step t.
   function sources(t) {
     return t === LAST ? [`loss ${t}`] : [`loss ${t}`, `step ${t + 1}`];
   }
 
-  // All accumulators after these operations, in the order in which they were taken.
-  // own, after: the two parts of dh; a part that has not arrived is null.
-  function accumulate(taken, network, { x, y, h, slope }) {
-    const own = h.map(() => null), after = h.map(() => null), da = h.map(() => null);
+  // All accumulators after these operations, in the order in which they ran.
+  // out, next: the two contributions to dh; null until the contribution has been added.
+  function accumulate(done, network, { x, y, h, slope }) {
+    const out = h.map(() => null), next = h.map(() => null), da = h.map(() => null);
     const terms = Object.fromEntries(WEIGHTS.map((name) => [name, h.map(() => null)]));
-    for (const operation of taken) {
+    for (const operation of done) {
       const t = timeOf(operation);
       if (!isStep(operation)) {
-        own[t] = h[t] - y[t];
+        out[t] = h[t] - y[t];
         continue;
       }
-      da[t] = (own[t] + after[t]) * slope[t];
+      da[t] = (out[t] + next[t]) * slope[t];
       terms.w_xh[t] = da[t] * x[t];
       terms.w_hh[t] = da[t] * h[t - 1];
       terms.b_h[t] = da[t];
-      after[t - 1] = da[t] * network.w_hh;
+      next[t - 1] = da[t] * network.w_hh;
     }
     const sum = (parts) => parts.reduce((total, part) => total + (part ?? 0), 0);
-    return { own, after, dh: h.map((_, t) => own[t] + after[t]), da, ...terms, sums: WEIGHTS.map((name) => sum(terms[name])) };
+    return { out, next, dh: h.map((_, t) => out[t] + next[t]), da, ...terms, sums: WEIGHTS.map((name) => sum(terms[name])) };
   }
 
   // The explorable -----------------------------------------------------------------------------------------------
@@ -54,10 +54,10 @@
   function start(root) {
     const network = JSON.parse(root.querySelector(".explorable-data").textContent);
     const fixed = forward(network);
-    const taken = []; // in the order in which the reader took them
+    const done = []; // in the order in which the reader ran them
     const numbers = new Map(); // data-number → elements
 
-    // A place for a number: `key` says which, for the update and for the tests.
+    // An element that shows a number: `key` says which, for updates and for the tests.
     function number(tag, key, digits, attributes) {
       const made = make(tag, { ...attributes, "data-number": key, "data-digits": digits });
       numbers.set(key, [...(numbers.get(key) || []), made]);
@@ -69,16 +69,16 @@
     const nothing = () => make("td");
     const cells = (key, times, digits = 3) => times.map((t) => number("td", `${key}.${t}`, digits));
     const steps = STEPS.map((t) => `step ${t}`);
-    const left = table("What the forward pass has left", steps, [
+    const left = table("What the forward pass stored", steps, [
       [symbol("x_t"), cells("x", STEPS, 1)],
       [symbol("h_t"), cells("h", STEPS)],
       [["1 − ", ...symbol("h_t"), "²"], cells("slope", STEPS)],
       [["target ", ...symbol("y_t")], cells("y", STEPS, 1)],
     ]);
-    const states = table("The accumulators of the states", [0, ...STEPS].map((t) => symbol(`h_${t}`)), [
-      ["from its loss", [nothing(), ...cells("own", STEPS)]],
-      ["from the step after", [...cells("after", [0, 1, 2]), nothing()]],
-      ["sum", cells("dh", [0, ...STEPS]), "total result"],
+    const states = table("The accumulators of the states, dh", [0, ...STEPS].map((t) => symbol(`h_${t}`)), [
+      ["from its loss", [nothing(), ...cells("out", STEPS)]],
+      ["from the next step", [...cells("next", [0, 1, 2]), nothing()]],
+      ["total", cells("dh", [0, ...STEPS]), "total result"],
     ]);
     const weights = table("The accumulators of the weights", [...steps, "sum"], WEIGHTS.map((name, at) => [
       symbol(name), [...cells(name, STEPS), number("td", `sums.${at}`, 3, { class: "sum" })],
@@ -154,93 +154,93 @@
     const operations = TAPE.map((operation) => button(operation, "operation"));
     const next = button("Next"), undo = button("Undo"), again = button("Start again");
     const summary = make("p", { class: "summary", role: "status" });
-    const keys = make("p", { class: "keys" }, "Next takes the last operation that is left; so does the key ← with a button in focus, and → undoes. Numbers are rounded to three decimals.");
+    const keys = make("p", { class: "keys" }, "Next runs the last operation that is left, and so does the key ← while a button has the focus; → undoes it. Numbers are rounded to three decimals.");
     const tape = make("div", { class: "operations", role: "group", "aria-label": "The tape, in the order in which it was recorded" }, operations);
     const controls = make("div", { class: "controls" }, tape, make("div", { class: "buttons" }, next, undo, again));
 
     // Showing -------------------------------------------------------------------------------------------------------
 
     const state = (t) => `h${BELOW[t]}`;
-    const waitsFor = (operation) => (isStep(operation) ? sources(timeOf(operation)).filter((source) => !taken.includes(source)) : []);
-    const isFinal = (t) => (t === 0 ? taken.includes("step 1") : sources(t).every((source) => taken.includes(source)));
+    const waitsFor = (operation) => (isStep(operation) ? sources(timeOf(operation)).filter((source) => !done.includes(source)) : []);
+    const isFinal = (t) => (t === 0 ? done.includes("step 1") : sources(t).every((source) => done.includes(source)));
 
-    // What the operation taken last has done.
+    // What the latest operation did.
     function told(now) {
-      if (!taken.length) return "Forward is done, and every accumulator holds 0. Take back an operation of the tape: begin where you like.";
-      const operation = taken.at(-1), t = timeOf(operation);
+      if (!done.length) return "The forward pass is done, and every accumulator holds 0. Which operation should run backward first? Choose one on the tape.";
+      const operation = done.at(-1), t = timeOf(operation);
       if (!isStep(operation)) {
-        const difference = `${state(t)} − y${BELOW[t]} = ${shown(now.own[t], 3)}`;
-        const rest = isFinal(t) ? "That was all that it waited for: it is final." : `Step ${t + 1} has still to add to it.`;
-        return `Loss ${t} adds ${difference} to the accumulator of ${state(t)}, which holds ${shown(now.dh[t], 3)}. ${rest}`;
+        const difference = `${state(t)} − y${BELOW[t]} = ${shown(now.out[t], 3)}`;
+        const rest = isFinal(t) ? "Nothing else adds to it: it is final." : `Step ${t + 1} still has to add to it.`;
+        return `Loss ${t} adds ${difference} to the accumulator of ${state(t)}, which now holds ${shown(now.dh[t], 3)}. ${rest}`;
       }
       const added = WEIGHTS.map((name) => `${shown(now[name][t], 3)} to d${name}`).join(", ");
-      const waiting = t > 1 && !isFinal(t - 1) ? ` Loss ${t - 1} has still to add to that.` : "";
+      const waiting = t > 1 && !isFinal(t - 1) ? `, whose accumulator still waits for loss ${t - 1}` : "";
       const said =
-        `Step ${t} uses the accumulator of ${state(t)}: ${shown(now.dh[t], 3)}, times the slope ${shown(fixed.slope[t], 3)}, is ${shown(now.da[t], 3)}. ` +
-        `It adds ${added}, and hands ${shown(now.after[t - 1], 3)} to ${state(t - 1)}.${waiting}`;
-      if (taken.length < TAPE.length) return said;
-      const same = taken.join() === [...TAPE].reverse().join();
-      return `${said} All six are taken, and all accumulators are final. ` +
-        (same ? "You went backward along the tape." : "Another order than backward along the tape, and the same gradients.");
+        `Step ${t} uses the total gradient of ${state(t)}: ${shown(now.dh[t], 3)}, times the derivative of the tanh, ${shown(fixed.slope[t], 3)}, gives da${BELOW[t]} = ${shown(now.da[t], 3)}. ` +
+        `It adds ${added}, and passes ${shown(now.next[t - 1], 3)} back to ${state(t - 1)}${waiting}.`;
+      if (done.length < TAPE.length) return said;
+      const same = done.join() === [...TAPE].reverse().join();
+      return `${said} All six operations are done, and every accumulator is final. ` +
+        (same ? "You went backward along the tape." : "Your order is not the reversed tape, but the gradients are the same.");
     }
 
     function show(news) {
-      const now = { ...fixed, ...accumulate(taken, network, fixed) };
+      const now = { ...fixed, ...accumulate(done, network, fixed) };
       for (const [key, places] of numbers) {
         const [what, index] = key.split(".");
         const value = now[what][index];
         for (const element of places) element.textContent = value === null ? "·" : shown(value, +element.dataset.digits);
       }
       for (const [element, operation] of [...edges, ...parts]) {
-        element.classList.toggle("taken", taken.includes(operation));
-        element.classList.toggle("now", operation === taken.at(-1));
+        element.classList.toggle("done", done.includes(operation));
+        element.classList.toggle("now", operation === done.at(-1));
       }
       for (const box of picture.querySelectorAll("[data-accumulator]")) box.classList.toggle("final", isFinal(+box.dataset.accumulator));
       operations.forEach((made, at) => {
-        const gone = taken.includes(TAPE[at]);
-        made.textContent = gone ? `✓ ${TAPE[at]}` : TAPE[at];
-        made.setAttribute("aria-pressed", gone);
+        const ran = done.includes(TAPE[at]);
+        made.textContent = ran ? `✓ ${TAPE[at]}` : TAPE[at];
+        made.setAttribute("aria-pressed", ran);
       });
-      next.setAttribute("aria-disabled", taken.length === TAPE.length);
-      undo.setAttribute("aria-disabled", !taken.length);
+      next.setAttribute("aria-disabled", done.length === TAPE.length);
+      undo.setAttribute("aria-disabled", !done.length);
       const said = news ?? told(now);
       summary.textContent = said;
-      picture.setAttribute("aria-label", `Three steps and their losses, with the numbers that the tables hold. ${said}`);
+      picture.setAttribute("aria-label", `Three steps and their losses, with the numbers from the tables. ${said}`);
     }
 
-    function take(operation) {
+    function run(operation) {
       const missing = waitsFor(operation), t = timeOf(operation);
-      if (taken.includes(operation)) {
-        show(`${operation} is taken already. Once more, and its part would be counted twice.`.replace(/^./, (letter) => letter.toUpperCase()));
+      if (done.includes(operation)) {
+        show(`${operation} has already run. If it ran again, its contribution would be counted twice.`.replace(/^./, (letter) => letter.toUpperCase()));
       } else if (missing.length) {
-        const who = missing.join(" and ");
-        show(`Not yet: step ${t} uses the accumulator of ${state(t)}, and ${who} ${missing.length > 1 ? "have" : "has"} still to add to it. What comes later would be lost.`);
+        const waiting = missing.join(" and ");
+        show(`Not yet: step ${t} uses the accumulator of ${state(t)}, and ${waiting} still ${missing.length > 1 ? "have" : "has"} to add to it. ${missing.length > 1 ? "Their contributions" : "Its contribution"} would be lost.`);
       } else {
-        taken.push(operation);
+        done.push(operation);
         show();
       }
     }
 
-    function takeLast() {
-      const operation = TAPE.findLast((each) => !taken.includes(each));
-      if (operation) take(operation);
+    function runLast() {
+      const operation = TAPE.findLast((each) => !done.includes(each));
+      if (operation) run(operation);
     }
 
-    function goBack() {
-      if (!taken.length) return;
-      const operation = taken.pop();
-      show(`${operation} is undone. ${taken.length ? `${taken.length} of ${TAPE.length} are taken.` : "Nothing is taken."}`.replace(/^./, (letter) => letter.toUpperCase()));
+    function undoLast() {
+      if (!done.length) return;
+      const operation = done.pop();
+      show(`${operation} is undone. ${done.length ? `${done.length} of ${TAPE.length} operations are done.` : "No operation is done."}`.replace(/^./, (letter) => letter.toUpperCase()));
     }
 
-    operations.forEach((made, at) => made.addEventListener("click", () => take(TAPE[at])));
-    next.addEventListener("click", takeLast);
-    undo.addEventListener("click", goBack);
+    operations.forEach((made, at) => made.addEventListener("click", () => run(TAPE[at])));
+    next.addEventListener("click", runLast);
+    undo.addEventListener("click", undoLast);
     again.addEventListener("click", () => {
-      taken.length = 0;
+      done.length = 0;
       show();
     });
     root.addEventListener("keydown", (event) => {
-      const move = { ArrowLeft: takeLast, ArrowRight: goBack }[event.key];
+      const move = { ArrowLeft: runLast, ArrowRight: undoLast }[event.key];
       if (!move || event.ctrlKey || event.altKey || event.metaKey) return;
       event.preventDefault();
       event.stopPropagation();
