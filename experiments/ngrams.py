@@ -1,4 +1,4 @@
-"""Counted models of text: what a network has to beat.
+"""n-gram models of text, the baseline for a network.
 
     from experiments.ngrams import WittenBell
 
@@ -15,7 +15,7 @@ from collections.abc import Sequence
 class WittenBell:
     """An n-gram model: each order is interpolated with the one below it, the lowest with the uniform distribution.
 
-    The more different tokens have followed a context, the less its own counts are trusted.
+    The more different tokens have followed a context, the less weight its own counts get.
     """
 
     def __init__(self, ids: Sequence[int], order: int, vocab_size: int) -> None:
@@ -24,15 +24,15 @@ class WittenBell:
         self._counts: dict[tuple[int, ...], dict[int, int]] = defaultdict(dict)
         self._totals: dict[tuple[int, ...], int] = defaultdict(int)
         ids = tuple(int(token) for token in ids)
-        for place, token in enumerate(ids):
-            for length in range(min(order, place + 1)):
-                context = ids[place - length : place]
+        for position, token in enumerate(ids):
+            for length in range(min(order, position + 1)):
+                context = ids[position - length : position]
                 followers = self._counts[context]
                 followers[token] = followers.get(token, 0) + 1
                 self._totals[context] += 1
 
     def probability(self, context: Sequence[int], token: int) -> float:
-        """Of the token, after the context; only its last order - 1 tokens count. Equation (witten-bell)."""
+        """Probability of the token after the last order - 1 tokens of the context. Equation (witten-bell)."""
         context = tuple(context)
         p = 1 / self.vocab_size
         for length in range(min(self.order, len(context) + 1)):
@@ -44,10 +44,10 @@ class WittenBell:
         return p
 
     def bits(self, ids: Sequence[int]) -> float:
-        """Mean surprise in bits a token, over all tokens of ids but the first."""
+        """Mean cross-entropy in bits a token, over all tokens of ids but the first."""
         ids = tuple(int(token) for token in ids)
         reach = max(self.order - 1, 0)
         total = 0.0
-        for place in range(1, len(ids)):
-            total -= math.log2(self.probability(ids[max(0, place - reach) : place], ids[place]))
+        for position in range(1, len(ids)):
+            total -= math.log2(self.probability(ids[max(0, position - reach) : position], ids[position]))
         return total / (len(ids) - 1)

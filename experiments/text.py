@@ -1,11 +1,11 @@
 """Real text without a download: Python's own documentation, or any text file.
 
-    python -m experiments.text [FILE]     what the text holds, and the line to print beside a figure
+    python -m experiments.text [FILE]     describe the text, and print the label to put beside a figure
 
 `pydoc_data.topics` ships inside CPython and differs between its versions, so every figure made from it names version
-and hash: `Text.label`. Of the raw text only prose is kept: paragraphs, unwrapped, without markup, each once,
-in lower case. Topics are split as wholes into a training and a held-out part, and a training paragraph that has 50
-characters in a row in common with the held-out part is dropped; else the same sentence would stand on both sides.
+and hash: `Text.label`. Only prose is kept of the raw text: paragraphs, unwrapped, without markup, each once,
+in lower case. Whole topics are assigned to the training or to the held-out part. A training paragraph that shares 50
+consecutive characters with the held-out part is dropped, so that no sentence occurs in both parts.
 """
 
 from __future__ import annotations
@@ -22,20 +22,20 @@ from pydoc_data.topics import topics
 
 import numpy as np
 
-OVERLAP = 50  # characters in a row that the two parts may not share
-RARE = 20  # a character that comes less often in the training part is left out of both
-SHORTEST = 2_000  # characters that a file must have left when it is cleaned
+OVERLAP = 50  # consecutive characters that the two parts may not share
+RARE = 20  # a character that occurs less often in the training part is removed from both
+SHORTEST = 2_000  # characters that a file must have after cleaning
 _PLAIN = str.maketrans({"“": '"', "”": '"', "’": "'", "‘": "'", "–": "-", "—": "-", "…": "...", "•": "*", "\xa0": " "})
 _MARKUP = str.maketrans("", "", '"*`\\')
 
 
 class TextError(ValueError):
-    """A text that cannot be used; the message says what is wrong, where, and what to do next."""
+    """A text that cannot be used. The message says what is wrong, where, and what to do next."""
 
 
 @dataclass(frozen=True)
 class Text:
-    """A training and a held-out part, and the characters they are made of; an id is a place in `characters`."""
+    """A training and a held-out part, and the characters that occur in them. An id is an index into `characters`."""
 
     train: str
     held_out: str
@@ -48,21 +48,21 @@ class Text:
 
     @property
     def label(self) -> str:
-        """What to print beside a figure: 'pydoc_data.topics of Python 3.11.7, sha256 1a2b3c4d5e6f'."""
+        """The label of a figure: 'pydoc_data.topics of Python 3.11.7, sha256 1a2b3c4d5e6f'."""
         return f"{self.source}, sha256 {self.sha256[:12]}"
 
     def ids(self, text: str) -> np.ndarray:
         """The text as ids, int64. Raises TextError for a character that is not among `characters`."""
-        places = {character: place for place, character in enumerate(self.characters)}
+        indices = {character: index for index, character in enumerate(self.characters)}
         try:
-            return np.array([places[character] for character in text], dtype=np.int64)
+            return np.array([indices[character] for character in text], dtype=np.int64)
         except KeyError as error:
             known = "".join(self.characters).replace("\n", "⏎")
             raise TextError(f"{error.args[0]!r} is not a character of this text; it has {known}") from None
 
 
 def python_docs(held_out: float = 0.1, seed: int = 0) -> Text:
-    """The prose of Python's documentation topics; `held_out` is the share of characters set aside, in whole topics."""
+    """The prose of Python's documentation topics. `held_out` is the share of characters held out, in whole topics."""
     found = [(name, p) for name, topic in topics.items() for p in _prose(topic)]
     kept: dict[str, tuple[str, str]] = {}
     for name, paragraph in found:
@@ -74,9 +74,9 @@ def python_docs(held_out: float = 0.1, seed: int = 0) -> Text:
 
 
 def from_file(path: str | Path, held_out: float = 0.1, seed: int = 0) -> Text:
-    """A text file of the reader's own, UTF-8, in lower case; blank lines separate its paragraphs, or else lines do.
+    """Read a UTF-8 text file, in lower case. Blank lines separate its paragraphs; without any, each line is one.
 
-    Raises TextError where the file is missing, empty, binary, in another encoding, or too short.
+    Raises TextError if the file is missing, empty, binary, in another encoding, or too short.
     """
     path = Path(path)
     lines = _read(path).translate(_PLAIN).lower()
@@ -86,12 +86,12 @@ def from_file(path: str | Path, held_out: float = 0.1, seed: int = 0) -> Text:
     if length < SHORTEST or len(paragraphs) < 2:
         raise TextError(
             f"{path}: {length:,} characters in {len(paragraphs)} different paragraphs; at least {SHORTEST:,} in 2 are "
-            "needed to learn from some and test on others. Add text, or take another file."
+            "needed to train on some and test on others. Add text, or use another file."
         )
     groups = {str(number): [paragraph] for number, paragraph in enumerate(paragraphs)}
     text = _split(groups, held_out, seed, path.name)
     if not text.train or not text.held_out:
-        raise TextError(f"{path}: its paragraphs repeat each other too much to be split; take a more varied text.")
+        raise TextError(f"{path}: its paragraphs are too similar to be split into two parts. Use a more varied text.")
     return text
 
 
@@ -99,17 +99,17 @@ def _read(path: Path) -> str:
     try:
         content = path.read_bytes()
     except FileNotFoundError:
-        raise TextError(f"{path}: there is no such file, seen from {Path.cwd()}. Give its whole path.") from None
+        raise TextError(f"{path}: there is no such file, relative to {Path.cwd()}. Give the full path.") from None
     except IsADirectoryError:
-        raise TextError(f"{path}: is a folder. Name one text file in it.") from None
+        raise TextError(f"{path}: is a folder. Name a text file in it.") from None
     except OSError as error:
-        raise TextError(f"{path}: cannot be read ({error.strerror}). Mend that, or take another file.") from None
+        raise TextError(f"{path}: cannot be read ({error.strerror}). Fix this, or use another file.") from None
     if not content.strip():
-        raise TextError(f"{path}: is empty. Save your text in it, or take another file.")
+        raise TextError(f"{path}: is empty. Save your text in it, or use another file.")
     if content.startswith((b"\xff\xfe", b"\xfe\xff")):
         raise TextError(f"{path}: is encoded in UTF-16. Save it as UTF-8: most editors offer that under 'Save as'.")
     if b"\0" in content:
-        raise TextError(f"{path}: is a binary file (byte 0 at place {content.index(0):,}). Export it as plain text.")
+        raise TextError(f"{path}: is a binary file (byte 0 at position {content.index(0):,}). Export it as plain text.")
     try:
         return content.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -137,7 +137,7 @@ def _prose(topic: str) -> list[str]:
 
 
 def _split(groups: dict[str, list[str]], held_out: float, seed: int, source: str) -> Text:
-    """Whole groups are held out, by chance, until their share is reached; no group larger than most of that share."""
+    """Hold out whole groups at random until their share is reached, except groups larger than most of that share."""
     sizes = {name: sum(map(len, group)) for name, group in groups.items()}
     total, aside, taken = sum(sizes.values()), set(), 0
     order = list(groups)

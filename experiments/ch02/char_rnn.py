@@ -1,10 +1,11 @@
-"""A character network in NumPy alone, on real text: what do thirty seconds of training buy?
+"""Train a character-level network with NumPy alone, on real text, for thirty seconds.
 
     python -m experiments.ch02.char_rnn [--record]
 
-One tanh layer, trained by truncated backpropagation: the text is cut into rows that are read side by side, the state
-is carried from chunk to chunk. The learning rate was chosen on the last tenth of the training text (`--choose`); the
-bits are those of the held-out text, which shares no topic with it. Counted models of the same text come first.
+The network has one tanh layer and is trained by truncated backpropagation through time: the text is cut into rows that
+are read in parallel, and the state is passed on from chunk to chunk. The learning rate was chosen on the last tenth of
+the training text (`--choose`). The recorded bits are those of the held-out text, which shares no topic with the
+training text. n-gram models of the same text serve as baselines.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy comes: threads that wait would use up CPU seconds
+os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: waiting threads would use up CPU seconds
 
 import numpy as np
 
@@ -30,15 +31,15 @@ RESULTS_FILE = Path(__file__).with_name("char_rnn.json")
 SETTINGS = {"hidden_size": 100, "batch": 16, "chunk": 25, "lr": 0.05, "seconds": 30}
 SEEDS = tuple(range(10, 15))
 SAMPLES_AT = (0, 100, 1000)  # updates; the fourth stage is the end
-BUGS = ("no accumulation", "slope at the sum", "assigned rows")
+BUGS = ("no accumulation", "pre-activation squared", "assigned rows")
 
 Params = dict[str, np.ndarray]
 
 
 def initial(vocab_size: int, hidden_size: int, rng: np.random.Generator, radius: float = 1.0) -> Params:
-    """W_xh (V, H), W_hh (H, H), b_h (H,), W_hy (H, V), b_y (V,): sd radius / sqrt(H) into the state, small out of it.
+    """Draw W_xh (V, H), W_hh (H, H), b_h (H,), W_hy (H, V), b_y (V,): sd radius / sqrt(H), and 0.01 for W_hy.
 
-    `radius` is about the spectral radius of W_hh. PyTorch's uniform weights have 0.58.
+    `radius` is about the spectral radius of W_hh. With the uniform distribution that PyTorch uses it is 0.58.
     """
     sd = radius / math.sqrt(hidden_size)
     return {
@@ -60,8 +61,8 @@ def states(params: Params, ids: np.ndarray, h_0: np.ndarray) -> np.ndarray:
     return h
 
 
-def surprises(params: Params, h: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Surprise in nats at each target (B, T), and the probabilities (B, T, V)."""
+def nats_and_probs(params: Params, h: np.ndarray, targets: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Negative log-likelihood in nats of each target (B, T), and the probabilities (B, T, V)."""
     logits = h @ params["W_hy"] + params["b_y"]
     logits -= logits.max(axis=2, keepdims=True)
     probs = np.exp(logits)
@@ -73,25 +74,25 @@ def surprises(params: Params, h: np.ndarray, targets: np.ndarray) -> tuple[np.nd
 def loss_and_grads(
     params: Params, inputs: np.ndarray, targets: np.ndarray, h_0: np.ndarray, bug: str | None = None
 ) -> tuple[float, Params, np.ndarray]:
-    """Mean loss in nats a character, its gradients, and the last state. inputs, targets (B, T), h_0 (B, H).
+    """Mean cross-entropy in nats a character, its gradients, and the last state. inputs, targets (B, T), h_0 (B, H).
 
-    A bug of BUGS leaves the loss right and makes the gradients wrong, for the page's museum.
+    A bug from BUGS makes the gradients wrong and leaves the loss as it is, for the bug museum.
     """
     B, T = inputs.shape
     h = states(params, inputs, h_0)
-    nats, probs = surprises(params, h, targets)
+    nats, probs = nats_and_probs(params, h, targets)
     dlogits = probs  # (B, T, V)
     np.put_along_axis(dlogits, targets[:, :, None], np.take_along_axis(probs, targets[:, :, None], 2) - 1, 2)
     dlogits /= B * T
     dh = dlogits @ params["W_hy"].T  # (B, T, H)
     da = np.empty_like(h)
-    back = np.zeros_like(h_0)
+    dh_next = np.zeros_like(h_0)
     for t in reversed(range(T)):
         slope = 1 - h[:, t] ** 2
-        if bug == "slope at the sum":
+        if bug == "pre-activation squared":
             slope = 1 - np.arctanh(np.clip(h[:, t], -1 + 1e-15, 1 - 1e-15)) ** 2
-        da[:, t] = (dh[:, t] + back) * slope
-        back = da[:, t] @ params["W_hh"].T
+        da[:, t] = (dh[:, t] + dh_next) * slope
+        dh_next = da[:, t] @ params["W_hh"].T
     h_prev = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
     if bug == "no accumulation":
         h_prev, da_kept = h_prev[:, :1], da[:, :1]
@@ -116,7 +117,7 @@ def loss_and_grads(
 
 
 def chunks(ids: np.ndarray, batch: int, chunk: int) -> Iterator[tuple[np.ndarray, np.ndarray, bool]]:
-    """Inputs and targets (B, T), for ever, and whether the text begins anew. A short rest at the end is dropped."""
+    """Yield inputs and targets (B, T), endlessly, and whether the text starts again. A remainder is dropped."""
     width = (len(ids) - 1) // batch
     inputs, targets = (part[: batch * width].reshape(batch, width) for part in (ids[:-1], ids[1:]))
     while True:
@@ -134,17 +135,23 @@ def train(
     chunk: int = 25,
     bug: str | None = None,
     look: Callable[[int, Params], None] | None = None,
+    carry: bool = True,
 ) -> list[float]:
-    """Adagrad on `params`, in place, until `stop(updates done)`. Losses in nats a character, one for each update."""
+    """Run Adagrad on `params`, in place, until `stop(updates done)`: the loss of each update, in nats a character.
+
+    With `carry` a chunk starts from the last state of the previous one, without it from zeros.
+    """
     caches = {name: np.zeros_like(theta) for name, theta in params.items()}
     losses: list[float] = []
     h = np.zeros((batch, len(params["b_h"])))
-    for inputs, targets, anew in chunks(ids, batch, chunk):
+    for inputs, targets, restart in chunks(ids, batch, chunk):
         if stop(len(losses)):
             return losses
         if look:
             look(len(losses), params)
-        loss, grads, h = loss_and_grads(params, inputs, targets, np.zeros_like(h) if anew else h, bug)
+        if restart or not carry:
+            h = np.zeros_like(h)
+        loss, grads, h = loss_and_grads(params, inputs, targets, h, bug)
         losses.append(loss)
         for name, grad in grads.items():
             caches[name] += grad**2
@@ -153,29 +160,29 @@ def train(
 
 
 def bits(params: Params, ids: np.ndarray) -> float:
-    """Mean surprise in bits a character over ids (N,), read once from the zero state."""
+    """Mean cross-entropy in bits a character over ids (N,), read once from the zero state."""
     h = np.zeros((1, len(params["b_h"])))
     total = 0.0
     for start in range(0, len(ids) - 1, 5000):
         piece = ids[start : start + 5001]
         read = states(params, piece[None, :-1], h)
-        total += surprises(params, read, piece[None, 1:])[0].sum()
+        total += nats_and_probs(params, read, piece[None, 1:])[0].sum()
         h = read[:, -1]
     return float(total / (len(ids) - 1) / math.log(2))
 
 
 def write(params: Params, first: int, length: int, rng: np.random.Generator) -> list[int]:
-    """Ids drawn one after the other, each from the network's probabilities after all before it."""
+    """Sample ids one after the other, each from the network's probabilities given all previous ones."""
     h, written = np.zeros((1, len(params["b_h"]))), [first]
     for _ in range(length):
         h = states(params, np.array([written[-1:]]), h)[:, -1]
-        probs = surprises(params, h[:, None], np.zeros((1, 1), dtype=int))[1][0, 0]
+        probs = nats_and_probs(params, h[:, None], np.zeros((1, 1), dtype=int))[1][0, 0]
         written.append(int(np.searchsorted(probs.cumsum(), rng.random() * probs.sum(), side="right")))
     return written
 
 
 def run(seed: int, ids: np.ndarray, held_out: np.ndarray, characters: str, lr: float) -> dict[str, Any]:
-    """Train for the set CPU seconds, looking aside for samples and held-out bits without charge."""
+    """Train for the set number of CPU seconds, not counting those spent on samples and held-out bits."""
     rng = np.random.default_rng(seed)
     params = initial(len(characters), int(SETTINGS["hidden_size"]), rng)
     aside, stages, curve = 0.0, [], []
@@ -215,7 +222,7 @@ def run(seed: int, ids: np.ndarray, held_out: np.ndarray, characters: str, lr: f
 
 
 def choose() -> None:
-    """Learning rates, on the last tenth of the training text; seeds that are not recorded."""
+    """Compare learning rates on the last tenth of the training text, with a seed that is not recorded."""
     text = python_docs()
     ids = text.ids(text.train)
     cut = len(ids) * 9 // 10
@@ -233,7 +240,7 @@ def main() -> None:
     counted = {}
     for order in range(6):
         counted[str(order)] = round(WittenBell(ids.tolist(), order, len(text.characters)).bits(held_out.tolist()), 4)
-        print(f"counted, order {order}: {counted[str(order)]}", flush=True)
+        print(f"n-gram, n = {order}: {counted[str(order)]}", flush=True)
     runs = []
     for seed in SEEDS:
         runs.append(run(seed, ids, held_out, text.characters, SETTINGS["lr"]))

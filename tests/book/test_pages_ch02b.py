@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -172,7 +173,33 @@ def test_the_recorded_runs_are_whole(module: object) -> None:
     record = json.loads(Path(module.RESULTS_FILE).read_text("utf-8"))  # type: ignore[attr-defined]
     assert record["settings"] == module.SETTINGS  # type: ignore[attr-defined]
     assert len(record["text"]["sha256"]) == 64
-    kinds = {run.get("radius") for run in record["runs"]}
-    for kind in kinds:
-        seeds = [run["seed"] for run in record["runs"] if run.get("radius") == kind]
-        assert len(set(seeds)) == len(seeds) >= 5
+    seeds: dict[tuple[str | None, float | None], list[int]] = {}
+    for run in record["runs"]:
+        seeds.setdefault((run.get("training"), run.get("radius")), []).append(run["seed"])
+    assert all(len(set(of_kind)) == len(of_kind) >= 5 for of_kind in seeds.values())
+
+
+def test_networks_of_both_trainings_are_recorded() -> None:
+    record = json.loads(truncation.RESULTS_FILE.read_text("utf-8"))
+    assert record["trainings"] == truncation.TRAININGS
+    kinds = {(run["training"], run["radius"]) for run in record["runs"]}
+    assert kinds == set(itertools.product(truncation.TRAININGS, truncation.RADII))
+
+
+def test_without_carry_every_chunk_starts_from_zeros() -> None:
+    """Then the gradient of a chunk is the full gradient of its loss, which the control of the experiment needs."""
+    ids = np.random.default_rng(8).integers(0, 6, 60)
+    trained = {}
+    for carry in (True, False):
+        params = char_rnn.initial(6, 4, np.random.default_rng(9))
+        char_rnn.train(ids, params, 0.1, lambda done: done == 3, 2, 5, carry=carry)
+        trained[carry] = params
+    params = char_rnn.initial(6, 4, np.random.default_rng(9))
+    caches = {name: np.zeros_like(theta) for name, theta in params.items()}
+    for inputs, targets, _ in itertools.islice(char_rnn.chunks(ids, 2, 5), 3):
+        _, grads, _ = char_rnn.loss_and_grads(params, inputs, targets, np.zeros((2, 4)))
+        for name in params:
+            params[name], caches[name] = adagrad_step(params[name], grads[name], caches[name], 0.1)
+    for name in params:
+        np.testing.assert_allclose(trained[False][name], params[name], rtol=0, atol=1e-9)
+    assert np.abs(trained[True]["W_hh"] - params["W_hh"]).max() > 1e-4

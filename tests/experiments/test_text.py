@@ -106,7 +106,7 @@ def test_line_ends_and_byte_order_marks_do_not_matter(tmp_path, ends):
 BAD = {
     "empty": (b"", "is empty. Save your text in it"),
     "white": (b" \n\n\t", "is empty. Save your text in it"),
-    "binary": (b"PK\x03\x04\0\0", "is a binary file (byte 0 at place 4). Export it as plain text."),
+    "binary": (b"PK\x03\x04\0\0", "is a binary file (byte 0 at position 4). Export it as plain text."),
     "utf-16": (prose(3).encode("utf-16"), "is encoded in UTF-16. Save it as UTF-8"),
     "latin-1": (f"{prose(4)}\n\ncafé\n".encode("latin-1"), "line 121 is not UTF-8 (byte 0xe9). Save it as UTF-8"),
     "short": (b"A line.\n\nAnother one.\n", f"19 characters in 2 different paragraphs; at least {SHORTEST:,} in 2"),
@@ -114,7 +114,7 @@ BAD = {
     "the same again": ((" ".join(WORDS) + ".\n\n").encode() * 99, "in 1 different paragraphs"),
     "nearly the same": (
         "\n\n".join(f"{n} {' '.join(WORDS)}" for n in range(99)).encode(),
-        "its paragraphs repeat each other too much to be split",
+        "its paragraphs are too similar to be split",
     ),
 }
 
@@ -134,8 +134,8 @@ def test_a_missing_file_and_a_folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(TextError) as error:
         from_file("nowhere.txt")
-    assert str(error.value) == f"nowhere.txt: there is no such file, seen from {tmp_path}. Give its whole path."
-    with pytest.raises(TextError, match=r"is a folder\. Name one text file in it\."):
+    assert str(error.value) == f"nowhere.txt: there is no such file, relative to {tmp_path}. Give the full path."
+    with pytest.raises(TextError, match=r"is a folder\. Name a text file in it\."):
         from_file(tmp_path)
 
 
