@@ -142,7 +142,7 @@ class Manifest:
     title: str
     chapters: tuple[Chapter, ...]
     autograde: dict[str, Any]
-    book_url: str = ""  # where the built book is published; empty where nobody has said
+    book_url: str = ""  # where the built book is published; empty if it is not
 
     @cached_property
     def places(self) -> dict[str, Place]:

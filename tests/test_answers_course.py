@@ -87,14 +87,14 @@ def changed(root, name, old, new):
             "hidden_size, num_tags, bias=False)\n\n",
             "InitError: your `__init__`",
         ),
-        ("Tagger", "        h, state = ", "        ids %= 2\n        h, state = ", "`ids` is changed by the call"),
+        ("Tagger", "        h, state = ", "        ids %= 2\n        h, state = ", "your function changes `ids`"),
         ("Tagger", "ids, state=None", "ids, state", "`forward` must take (ids); yours takes (ids, state)"),
         ("Reader", "self.scores(state, keys)", "self.score(state, keys)", "AttributeError"),
         ("Reader", "sum(dim=1), weights", "sum(dim=1), weights.detach()", "right on all 4 cases"),
         ("through_layers", "for layer in layers", "for layer in layers[:1]", "got 1 entry, expected 2"),
-        ("through_layers", "    last = []", "    layers.reverse()\n    last = []", "`layers` is changed by the call"),
+        ("through_layers", "    last = []", "    layers.reverse()\n    last = []", "your function changes `layers`"),
         ("follow", "step(y_prev, state)", "step(y_prev[0], state)", "y_prev has the shape (1,), and got ()"),
-        ("train_line", 'params["w"] = params["w"] - lr', 'params["w"] -= lr', "`params` is changed by the call"),
+        ("train_line", 'params["w"] = params["w"] - lr', 'params["w"] -= lr', "your function changes `params`"),
     ],
 )
 def test_slips_are_told_in_words(root, check, name, old, new, says):

@@ -372,7 +372,7 @@ KINDS = {
         {
             "zeros for None": (lambda s: np.zeros((2, 3)) if s is None else s, "None; got float64 (2, 3)"),
             "False for None": (lambda s: False if s is None else s, "None; got False"),
-            "always None": (lambda s: None, "a result, and None came back: does the function end with `return`?"),
+            "always None": (lambda s: None, "a result, but your function returned None. Does it end with `return`?"),
             "off": (lambda s: s if s is None else s + 1, "6 of 6 entries, first at [0, 0]: got "),
         },
     ),

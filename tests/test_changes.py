@@ -210,7 +210,9 @@ def test_a_mistake_that_nobody_can_make_is_refused(course, place):
 
 
 def test_a_message_may_not_stand_among_the_hints(course, place):
-    assert load_messages(course, place).mistakes["last_state_only"].startswith("This is the state after the last")
+    assert (
+        load_messages(course, place).mistakes["last_state_only"].startswith("You return only the state after the last")
+    )
     path = course / "solutions/ch01_vanilla_rnn/checks/rnn_forward.md"
     path.write_text(path.read_text("utf-8") + "\n## Mistake: last_state_only\n\nTwice.\n", "utf-8")
     with pytest.raises(SpecError, match=r"rnn_forward.md: remove the heading 'Mistake: last_state_only'"):

@@ -8,17 +8,18 @@ from pathlib import Path
 
 import pytest
 
-import grader.author.lint
+import grader.author.course
+from grader.author.course import Course
+from grader.author.course_rules import COURSE_RULES
 from grader.author.lint import (
-    COURSE_RULES,
     EXERCISE_RULES,
-    Course,
     Subject,
     lint_course,
     solution_is_not_shown,
     stub_is_not_implemented,
 )
 from grader.author.shown_solutions import shown_pieces, solution_pieces
+from grader.author.words import breaches, load_words
 from grader.manifest import UnknownIdError
 from tests.small_course import write_small_course
 
@@ -36,7 +37,8 @@ def copy(tmp_path: Path, rule: str) -> Path:
     for name in ("solutions", "exercises", "book", "tests/book"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     shutil.copytree(ROOT / "grader/data", tmp_path / "grader/data", ignore=shutil.ignore_patterns("__pycache__"))
-    shutil.copy(ROOT / "course.toml", tmp_path)
+    for name in ("course.toml", "words.toml"):
+        shutil.copy(ROOT / name, tmp_path)
     return tmp_path
 
 
@@ -67,14 +69,14 @@ def test_an_unknown_exercise_is_told_with_near_ids() -> None:
 @pytest.mark.parametrize("reads", ["shown_pieces", "instructor_notebook", "generate"])
 def test_what_exercises_share_is_read_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, reads: str) -> None:
     """A page, and the notebook of both exercises: lint's time would otherwise grow with their product."""
-    root, read = write_small_course(tmp_path), getattr(grader.author.lint, reads)
+    root, read = write_small_course(tmp_path), getattr(grader.author.course, reads)
     given: list[str] = []
 
     def counted(*arguments: object) -> object:
         given.append(str(arguments))
         return read(*arguments)
 
-    monkeypatch.setattr(grader.author.lint, reads, counted)
+    monkeypatch.setattr(grader.author.course, reads, counted)
     course = Course(root)
     assert len(course.manifest.places) == 2
     for place in course.manifest.places.values():
@@ -115,7 +117,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         lambda root: edit(
             root / CHECKS / "rnn_step.py", '"h_prev @ W_hh", "h_prev"', '"h_prev @ W_hh", "(h_prev @ W_hh)"'
         ),
-        "state_without_weights, way 1, is not named",
+        "W_hh_left_out, way 1, is not named",
     ),
     (
         "misconceptions_are_named",
@@ -128,7 +130,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
             root / CHECKS / "rnn_step.py",
             '\nSPEC.mistake("twin", "Twin.", change("h_prev @ W_hh", "h_prev"), tempts="It is there.")',
         ),
-        "twin, way 1, gives the same as 'state_without_weights' on every case: make them one",
+        "twin, way 1, gives the same as 'W_hh_left_out' on every case: make them one",
     ),
     (
         "why_is_told",
@@ -216,7 +218,23 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         lambda root: add(root / PAGE, "\n```{code-cell}\nplt.plot(h)\n```\n"),
         "a code cell that draws",
     ),
+    ("words_are_current", lambda root: add(root / PAGE, "\nIt gets the\nblame.\n"), "'blame': write gradient"),
+    ("words_are_current", lambda root: add(root / REFERENCE, "\n# by\n# chance\n"), "'by # chance': write at random"),
+    ("words_are_current", lambda root: add(root / PAGE, "\nA share of .2 is left.\n"), "'.2': write a digit"),
 ]
+
+
+@pytest.mark.parametrize("text", ["f'{x:.2f} %.3f'", "chapter 1.2", "p { margin: 0 .5rem }", '".7z"', "the_blame_of"])
+def test_formats_names_and_style_sheets_are_no_numbers_of_prose(tmp_path: Path, text: str) -> None:
+    path = tmp_path / "page.md"
+    path.write_text(text, "utf-8")
+    assert list(breaches(path, load_words(ROOT))) == []
+
+
+def test_a_pattern_that_is_none_is_told_with_its_file(tmp_path: Path) -> None:
+    (tmp_path / "words.toml").write_text("[patterns]\n'(' = 'a bracket'\n", "utf-8")
+    with pytest.raises(ValueError, match=r"words\.toml: '\(' is no regular expression"):
+        load_words(tmp_path)
 
 
 def add_file(path: Path) -> None:

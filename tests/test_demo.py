@@ -12,7 +12,8 @@ import nbformat
 import pytest
 
 from grader.author import demo_class as demo
-from grader.author.lint import Course, imported
+from grader.author.course import Course
+from grader.author.lint import imported
 from grader.author.record import fixtures_path, load_spec
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde

@@ -233,7 +233,7 @@ def test_what_goes_wrong_along_the_source_is_told_in_its_words(axes):
     step, t = ("time step", "t") if "T" in axes else ("source position", "s")
     assert (name, text) == (
         "one_step_late",
-        f"Every result stands one {step} too late: what belongs at {t} stands at {t} + 1.",
+        f"Every result is one {step} too late: the one that belongs at {t} is at {t} + 1.",
     )
     changed = [np.concatenate([np.take(e, [0], axis), np.delete(e, 0, axis) + 1], axis) for e in expected]
     assert told(made, changed)[1].startswith(f"The first {step} is right and the second is not.")
@@ -369,7 +369,7 @@ def test_right_results_in_another_order_are_told():
     due = [(1.0, 2.0, np.arange(2.0)), (3.0, 4.0, np.arange(3.0))]
     made = checks([ORDINARY] * 2, outputs, due, {"first": [[(2.0, 7.0, np.ones(2)), (4.0, 7.0, np.ones(3))]]}, facets)
     swapped, turned = ([tuple(one[place] for place in order) for one in due] for order in ((1, 0, 2), (2, 0, 1)))
-    text = "Every result is right, but they come in another order. Due is `return a, b, c`."
+    text = "Your results are right but in the wrong order. Use `return a, b, c`."
     assert told(made, swapped) == told(made, turned) == ("order", text)
     assert told(made, [swapped[0], due[1]]) is None
     assert told(made, [(2.0, 1.0, np.ones(2)), (4.0, 3.0, np.ones(3))]) == ("first", "For a and c: first.")
@@ -475,10 +475,14 @@ def test_what_an_exercise_builds_on_comes_after_its_own_mistakes_and_before_patt
 @pytest.mark.parametrize(
     ("needs", "text"),
     [
-        (["f"], "`f`, which this builds on, was not right when last checked. Mend it first, then check again."),
+        (
+            ["f"],
+            "This exercise builds on `f`, which failed when last checked. Fix `f` first, then check again.",
+        ),
         (
             ["f", "g"],
-            "`f` and `g`, which this builds on, were not right when last checked. Mend them first, then check again.",
+            "This exercise builds on `f` and `g`, which failed when last checked. Fix `f` and `g` first, "
+            "then check again.",
         ),
     ],
 )

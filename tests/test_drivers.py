@@ -84,7 +84,7 @@ def test_a_wrong_argument_list_is_told_in_the_exercises_words(function, yours):
 def test_what_cannot_be_called_says_what_is_due(thing, kind):
     raised = call(thing, CASE).raised
     assert raised.type == "TypeError"
-    assert raised.text == f"a function is due here, taking (x, w, names); this is of type {kind}"
+    assert raised.text == f"the check expects a function that takes (x, w, names); what you passed is of type {kind}"
 
 
 def test_a_type_error_inside_the_function_is_the_functions_own():

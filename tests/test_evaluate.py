@@ -111,8 +111,8 @@ def raised(*names):
     ("names", "note"),
     [
         (("double",), ""),
-        (("double", "inner"), "double calls inner, and that is not written yet."),
-        (("<module>", "double", "inner"), "double calls inner, and that is not written yet."),
+        (("double", "inner"), "double calls inner, which is not written yet."),
+        (("<module>", "double", "inner"), "double calls inner, which is not written yet."),
         (("my_double",), ""),
         (("<lambda>", "double"), ""),
         (("my_double", "inner"), ""),

@@ -112,7 +112,7 @@ WRONG_STEPS = {
     "relu of tanh": (by_name(lambda *args: relu(h(*args))), {"cut_off"}),
     "abs": (by_name(lambda *args: abs(h(*args))), {"after: absolute value"}),
     "sinh": (by_name(lambda *args: np.sinh(a(*args))), set()),
-    "tanh of half": (by_name(lambda *args: np.tanh(a(*args) / 2)), {"tanh_of_half_the_sum"}),
+    "tanh of half": (by_name(lambda *args: np.tanh(a(*args) / 2)), {"pre_activation_halved"}),
     "logistic of half, no bias": (by_name(lambda x, h_, W, U, b: 1 / (1 + np.exp(-a(x, h_, W, U, 0 * b)))), set()),
     "mean over the batch": (by_name(lambda x, h_, *r: h(x, h_.mean(axis=0, keepdims=True), *r)), set()),
     "state of the first row": (by_name(lambda x, h_, *r: h(x, h_[:1], *r)), {"counterfactual: first_row h_prev"}),
@@ -126,7 +126,7 @@ WRONG_STEPS = {
     "clipped": (by_name(lambda *args: h(*args).clip(-0.9, 0.9)), {"cut_off"}),
     "normalised": (by_name(lambda *args: h(*args) / np.linalg.norm(h(*args), axis=1, keepdims=True)), set()),
     "a product for a sum": (by_name(lambda x, h_, W, U, b: np.tanh((x @ W) * (h_ @ U) + b)), set()),
-    "a residual": (by_name(lambda x, h_, *r: h_ + h(x, h_, *r)), {"added_to_the_old_state"}),
+    "a residual": (by_name(lambda x, h_, *r: h_ + h(x, h_, *r)), {"added_to_h_prev"}),
     "half old, half new": (by_name(lambda x, h_, *r: (h_ + h(x, h_, *r)) / 2), set()),
     "no bias and no state": (by_name(lambda x, h_, W, U, b: np.tanh(x @ W)), set()),
     "no tanh and no bias": (by_name(lambda x, h_, W, U, b: x @ W + h_ @ U), set()),
@@ -296,7 +296,7 @@ def test_a_nearly_right_loop_fails_and_is_not_given_a_wrong_name(name):
 
 def test_a_changed_input_is_named_in_the_report():
     verdict = exercise("rnn_forward").verdict(changes_h_0)
-    assert all(case.problems[-1].text.startswith("`h_0` is changed by the call") for case in verdict.cases)
+    assert all(case.problems[-1].text.startswith("your function changes `h_0`") for case in verdict.cases)
 
 
 # Right, in other ways ------------------------------------------------------------------------------------------------
@@ -469,7 +469,7 @@ def test_a_right_loop_passes_however_it_is_written(name):
 def test_where_the_step_is_wrong_it_is_to_be_mended_first():
     verdict = exercise("rnn_forward").verdict(WRONG_FORWARDS["no bias"][0], wrong_needs=("rnn_step",))
     assert verdict.diagnosis.id == "needs"
-    assert verdict.diagnosis.text.startswith("`rnn_step`, which this builds on, was not right when last checked.")
+    assert verdict.diagnosis.text.startswith("This exercise builds on `rnn_step`, which failed when last checked.")
 
 
 def test_a_misconception_of_its_own_comes_before_what_it_builds_on():

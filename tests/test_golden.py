@@ -22,8 +22,9 @@ import pytest
 
 import grader.student
 from grader.author.changes import Change, define
+from grader.author.course import Course
 from grader.author.demo_class import slips, standalone
-from grader.author.lint import Course, imported
+from grader.author.lint import imported
 from grader.author.record import reference, reference_code, reference_module
 from grader.cells import cell_source
 from tests.conftest import ROOT, exercise
@@ -182,7 +183,7 @@ def test_every_mistake_is_named_and_every_report_says_what_a_report_must(name, s
                 continue
             assert "  called  " in text
             assert any(f"\n  {label}  " in text for label in ("you returned", "stopped with"))
-            labels = ("differs in", "shape", "dtype", "what is due", "not finite", "changed input", "stopped with")
+            labels = ("differs in", "shape", "dtype", "expected", "not finite", "changed input", "stopped with")
             assert any(f"\n  {label}  " in text for label in labels)
 
 

@@ -382,9 +382,9 @@ def test_a_walk_back_goes_wrong_first_at_a_late_step():
     got[1, 2, 1] = got[0, 0, 0] = 1
     text = compare(dx, expected, got, DEFAULT_TOLERANCE).text
     assert text.startswith("2 of 24 entries, first at [1, 2, 1]: ")
-    assert text.endswith("; dx[:, 3:] is right, and t = 2 (counted from 0) is the first wrong step of the walk back")
+    assert text.endswith("; dx[:, 3:] is right. Going backward, t = 2 (counted from 0) is the first wrong time step")
     text = compare(dx, expected, expected + 1, DEFAULT_TOLERANCE).text
-    assert text.endswith("; the last time step, where the walk back begins, is already wrong")
+    assert text.endswith("; the last time step, where the backward pass starts, is already wrong")
     assert "step" not in compare(dx, expected[:, :1], expected[:, :1] + 1, DEFAULT_TOLERANCE).text
 
 
@@ -457,7 +457,7 @@ def test_a_right_result_has_no_problem():
 
 def test_none_is_told_as_a_missing_return():
     (found,) = judged(Observation(None))
-    assert found == Problem("none", "a result, and None came back: does the function end with `return`?")
+    assert found == Problem("none", "a result, but your function returned None. Does it end with `return`?")
 
 
 def test_none_may_be_due():
@@ -501,9 +501,9 @@ def test_every_output_has_its_own_problem():
 def test_a_changed_input_fails_a_right_result():
     (one,) = judged(Observation(VECTOR, changed=("w",)))
     assert one.kind == "changed"
-    assert one.text.startswith("`w` is changed by the call; leave inputs as they were: `w = w + …` makes a new array")
+    assert one.text.startswith("your function changes `w`. Leave the inputs as they are: `w = w + …` makes a new array")
     (both,) = judged(Observation(VECTOR, changed=("w", "x")))
-    assert both.text.startswith("`x` and `w` are changed by the call")
+    assert both.text.startswith("your function changes `x` and `w`")
 
 
 def test_a_name_that_is_no_input_is_not_repeated():

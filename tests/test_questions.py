@@ -4,7 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.author.lint import Course, generated_files_are_current, nothing_is_stray
+from grader.author.course import Course
+from grader.author.course_rules import generated_files_are_current, nothing_is_stray
 from grader.author.notebooks import (
     TEXT_STUB,
     ReleaseError,

@@ -183,8 +183,8 @@ def test_the_worked_examples_of_the_notebook_are_right():
     W = [matrices["W_{xh}"], matrices["W_{hh}"], matrices["b_h"][0]]
     h_0 = matrices["h_{t-1}"]
     h_1 = rnn_step(next(m for name, m in matrices.items() if name.endswith("x_t")), h_0, *W)
-    assert np.round(h_1, 2).tolist() == [[0.74, 0.28]]
-    assert "`[[0.74, 0.28]]`" in prose
+    assert np.round(h_1, 2).tolist() == [[-0.67, -0.76]]
+    assert "`[[-0.67, -0.76]]`" in prose
 
     rows = [
         [[float(v) for v in pair.split(",")] for pair in re.findall(r"\[(.*?)\]", line.partition("|")[2])]

@@ -91,7 +91,7 @@ def test_a_loop_over_the_stub_says_which_function_is_missing():
 
     report = check("rnn_forward", loop(rnn_step))
     assert (report.verdict.status, report.verdict.unwritten) == ("unimplemented", "rnn_step")
-    assert "note           rnn_forward calls rnn_step, and that is not written yet." in repr(report)
+    assert "note           rnn_forward calls rnn_step, which is not written yet." in repr(report)
     assert "what to do" not in repr(report)
 
 
@@ -141,7 +141,7 @@ def test_another_level_says_which_there_are(level):
 
 
 def test_progress_before_and_after():
-    assert repr(progress()) == "Nothing is checked yet in this session. Run a check cell first."
+    assert repr(progress()) == "You have not run a check in this session yet. Run a check cell first."
     check("rnn_step", stub)
     lines = repr(progress()).splitlines()
     assert lines[0] == "The vanilla RNN"

@@ -22,7 +22,7 @@ import numpy as np
 
 from experiments.ch02.char_rnn import Params, bits, initial, nats_and_probs, states, train
 from experiments.text import python_docs
-from solutions.ch02_bptt.checking import truncated_bptt
+from solutions.ch02_bptt.truncated import truncated_bptt
 
 RESULTS_FILE = Path(__file__).with_name("truncation.json")
 SETTINGS = {"hidden_size": 100, "steps": 100, "batch": 16, "batches": 4, "updates": 2000, "lr": 0.05}

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import ast
 import re
-import tempfile
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
@@ -13,29 +12,14 @@ from functools import cache, cached_property
 from itertools import chain, permutations, repeat
 from multiprocessing import get_context
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from grader.author.notebooks import (
-    generate,
-    instructor_notebook,
-    release_notebooks,
-    source_path,
-    stray_files,
-    stray_notebooks,
-)
-from grader.author.record import (
-    PUBLIC_SEED,
-    fixtures_path,
-    load_messages,
-    load_spec,
-    make_checks,
-    record,
-    reference,
-    stray,
-)
-from grader.author.shown_solutions import shown_pieces, solution_pieces
+from grader.author.course import Course
+from grader.author.course_rules import COURSE_RULES
+from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, reference
+from grader.author.shown_solutions import solution_pieces
 from grader.author.spec import Spec
 from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
@@ -43,67 +27,11 @@ from grader.checking.compare import agree
 from grader.checking.diagnose.counterfactual import in_short
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
-from grader.manifest import Chapter, Manifest, Notebook, Place, load_manifest
+from grader.manifest import Place
 from grader.messages import Messages
-from grader.released import OWN_JUDGE
 from grader.render.text import verdict_text
 
-if TYPE_CHECKING:
-    from nbformat import NotebookNode
-
 OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
-
-
-@dataclass(frozen=True)
-class Made:
-    """One notebook, as release makes it for all of its exercises."""
-
-    root: Path
-    manifest: Manifest
-    chapter: Chapter
-    notebook: Notebook
-
-    @cached_property
-    def instructor(self) -> NotebookNode:
-        return instructor_notebook(self.root, self.manifest, self.chapter, self.notebook)
-
-    @cached_property
-    def student(self) -> NotebookNode:
-        return generate(self.instructor, source_path(self.root, self.chapter, self.notebook))
-
-
-@dataclass(frozen=True)
-class Course:
-    """The course under inspection. What several exercises need is read once."""
-
-    root: Path
-
-    @cached_property
-    def manifest(self) -> Manifest:
-        return load_manifest(self.root / "course.toml")
-
-    @cached_property
-    def pages(self) -> dict[Path, str]:
-        return {path: path.read_text("utf-8") for path in sorted((self.root / "book").rglob("*.md"))}
-
-    @cached_property
-    def shown(self) -> dict[str, list[tuple[Path, int, str]]]:
-        """Every piece of code that a page or a hint shows, in its comparable form: path, line and source."""
-        hints = sorted((self.root / "solutions").glob("*/checks/*.md"))
-        found: dict[str, list[tuple[Path, int, str]]] = {}
-        for path, text in {**self.pages, **{path: path.read_text("utf-8") for path in hints}}.items():
-            for line, source, piece in shown_pieces(text):
-                found.setdefault(piece, []).append((path, line, source))
-        return found
-
-    @cached_property
-    def notebooks(self) -> dict[str, Made]:
-        """The notebook of each exercise, by the exercise's id."""
-        made = [(n, Made(self.root, self.manifest, c, n)) for c in self.manifest.chapters for n in c.notebooks]
-        return {exercise.id: both for notebook, both in made for exercise in notebook.exercises}
-
-    def where(self, path: Path) -> str:
-        return str(path.relative_to(self.root))
 
 
 @dataclass(frozen=True)
@@ -352,93 +280,3 @@ EXERCISE_RULES = (
     page_links_to_it,
     solution_is_not_shown,
 )
-
-
-# Rules for the whole course -------------------------------------------------------------------------------------------
-
-
-def nothing_is_stray(course: Course) -> list[str]:
-    """Every file of checks belongs to an exercise, and every notebook and data file too."""
-    known = set(course.manifest.places)
-    problems = []
-    for chapter in course.manifest.chapters:
-        shared = {"__init__", fixtures_path(course.root, chapter).stem}
-        for path in sorted((course.root / "solutions" / chapter.id / "checks").glob("*.*")):
-            name = path.stem.removesuffix(OWN_JUDGE.format("").removesuffix(".py"))
-            if path.suffix in (".py", ".md") and name not in known | shared:
-                problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
-    left = stray_notebooks(course.manifest, course.root / "exercises")
-    left += stray_files(course.root, course.manifest, course.root / "exercises")
-    left += stray(course.root / "grader" / "data", course.manifest)
-    return problems + [f"{course.where(path)}: belongs to no notebook or exercise; delete it" for path in left]
-
-
-def generated_files_are_current(course: Course) -> list[str]:
-    """Exercises and recorded data are what release makes of the sources."""
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder)
-        made = release_notebooks(course.root, fresh / "exercises")
-        pairs = [(path, course.root / path.relative_to(fresh)) for path in made]
-        problems = [
-            f"{course.where(old)}: differs from its source; run `grader release` and commit"
-            for new, old in pairs
-            if not old.exists() or old.read_bytes() != new.read_bytes()
-        ]
-        data = course.root / "grader" / "data"
-        for path in data.glob("*"):
-            if path.is_file():
-                (fresh / path.name).write_bytes(path.read_bytes())
-        changed = [path for path in record(course.root, fresh) if path.parent == fresh]
-    return problems + [f"grader/data/{path.name}: is out of date; run `grader release` and commit" for path in changed]
-
-
-def equations_are_grounded(course: Course) -> list[str]:
-    """Every equation label of the book is named by the function that implements it, or by a test."""
-    sources = [*course.root.glob("solutions/*/*.py"), *course.root.glob("tests/**/*.py")]
-    named = "\n".join(path.read_text("utf-8") for path in sources)
-    return [
-        f"{course.where(path)}:{line}: no docstring of solutions/ and no test names the equation ({label})"
-        for path, text in course.pages.items()
-        for line, label in _labels(text)
-        if not re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", named)
-    ]
-
-
-def _labels(text: str) -> Iterator[tuple[int, str]]:
-    for match in re.finditer(
-        r"^(?:`{3,}|:{3,})\{math\}\s*\n:label: *(\S+)|^\$\$ *\(([\w-]+)\)\s*$", text, re.MULTILINE
-    ):
-        yield text.count("\n", 0, match.start()) + 1, match[1] or match[2]
-
-
-def figures_have_alt_text(course: Course) -> list[str]:
-    """Every figure has a text that says what is to be seen."""
-    return [f"{course.where(path)}:{line}: {what}" for path, text in course.pages.items() for line, what in _mute(text)]
-
-
-_PICTURE_DIRECTIVE = re.compile(
-    r"^(?P<fence>`{3,}|:{3,})\{(?:figure|image|glue:figure)\}(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
-)
-_CODE_CELL = re.compile(r"^`{3,}\{code-cell\}(?P<body>.*?)^`{3,}[ \t]*$", re.MULTILINE | re.DOTALL)
-_DRAWS = re.compile(r"\bplt\.(subplots|figure|plot|imshow|show)\b")
-
-
-def _mute(text: str) -> Iterator[tuple[int, str]]:
-    def line(match: re.Match[str]) -> int:
-        return text.count("\n", 0, match.start()) + 1
-
-    for match in re.finditer(r"!\[\s*\]\(", text):
-        yield line(match), "an image without alt text"
-    for match in _PICTURE_DIRECTIVE.finditer(text):
-        if not re.search(r"^:alt: *\S{2}", match["body"], re.MULTILINE):
-            yield line(match), "a figure without :alt:"
-    for match in _CODE_CELL.finditer(text):
-        glued = "glue(" in match["body"]
-        if _DRAWS.search(match["body"]) and not glued and not re.search(r"\balt: *\S", match["body"]):
-            yield line(match), "a code cell that draws, without an `alt` under `mystnb: image:`"
-    for match in re.finditer(r"<svg\b(?P<head>[^>]*)>", text):
-        if not re.search(r"aria-label(ledby)?=", match["head"]) and 'aria-hidden="true"' not in match["head"]:
-            yield line(match), "an inline SVG without aria-label"
-
-
-COURSE_RULES = (nothing_is_stray, generated_files_are_current, equations_are_grounded, figures_have_alt_text)

@@ -1,4 +1,4 @@
-"""Comparing one result with what is due: structure first, then values; it never broadcasts, and says where."""
+"""Compare a result with the expected one: structure first, then values, without broadcasting."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class _At:
         return replace(self, named=True).problem("values", text)
 
     def due(self, what: str, got: Any, kind: str = "") -> Problem:
-        """A value of another type is due; `kind` is `what` without its size. Within a result a list, a tuple or an
+        """A value of another type is expected; `kind` is `what` without its size. Within a result a list, a tuple or an
         array is offered no remedy: it may stand at the wrong level.
         """
         helps = "" if self.path and not isinstance(got, Opaque) else remedy(got, kind or what)
@@ -116,7 +116,7 @@ def _compare_scalars(at: _At, expected: Array, got: Any) -> Problem | None:
     return _compare_values(at, expected, value.astype(expected.dtype))
 
 
-# For the dtype kind of a scalar that is due: the kinds that may stand for it, and what to call it.
+# For each dtype kind of an expected scalar: the kinds that are accepted, and what to call them.
 _SCALARS = {
     "b": ("b", "True or False"),
     "i": ("iu", "an integer"),
@@ -187,7 +187,7 @@ def _compare_values(at: _At, expected: Array, got: Array) -> Problem | None:
     values, place = f"got {got_text}, expected {expected_text}", f"[{', '.join(map(str, first))}]"
     if not expected.ndim:
         return at.differs(values)
-    count, where = int(wrong.sum()), _right_in_time(at, wrong, by_chance=expected.dtype.kind in "iub")
+    count, where = int(wrong.sum()), _right_in_time(at, wrong, by_coincidence=expected.dtype.kind in "iub")
     text = f"{count} of {wrong.size} entries, first at {place}: {values}"
     if at.path:
         text = f"{place}: {values}; {count} of {wrong.size} entries differ"
@@ -224,9 +224,9 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
     )
 
 
-def _right_in_time(at: _At, wrong: Array, by_chance: bool) -> str:
-    """Where in time it goes wrong, if the output has a time axis and is right at its beginning or at its end: of its
-    end nothing is said where entries may be right `by_chance`.
+def _right_in_time(at: _At, wrong: Array, by_coincidence: bool) -> str:
+    """Say at which step the output goes wrong, if it has a time axis and is right at its beginning or its end. Nothing
+    is said of its end where entries may be right `by_coincidence`.
     """
     axis = at.output.time_axis(wrong.ndim)
     if axis is None or wrong.shape[axis] < 2:
@@ -240,12 +240,12 @@ def _right_in_time(at: _At, wrong: Array, by_chance: bool) -> str:
     if at.output.backward:
         if last < len(steps) - 1:
             place = f"{at.name}[{before}{last + 1}:]"
-            return f"; {place} is right, and {t} = {last} (counted from 0) is the first wrong step of the walk back"
-        return f"; the last {step}, where the walk back begins, is already wrong"
+            return f"; {place} is right. Going backward, {t} = {last} (counted from 0) is the first wrong {step}"
+        return f"; the last {step}, where the backward pass starts, is already wrong"
     if first > 0:
         place = f"{at.name}[{before}:{first}]"
         return f"; {place} is right, and {t} = {first} (counted from 0) is the first wrong {step}"
-    if last < len(steps) - 1 and not by_chance:
+    if last < len(steps) - 1 and not by_coincidence:
         return f"; {at.name}[{before}{last + 1}:] is right, and {t} = {last} is the last wrong {step}"
     return f"; the first {step} is already wrong"
 

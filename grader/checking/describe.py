@@ -74,7 +74,7 @@ def describe(value: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERAN
 
 
 # What the driver of torch modules observes of a result in place of its value: as it is told that it came back, and
-# where something else is due.
+# where something else is expected.
 MARKS = {
     "detached": ("a tensor, detached", "is detached; expected attached to the graph"),
     "attached": ("a tensor, attached to the graph", "is still attached to the graph; expected detached (`.detach()`)"),

@@ -40,7 +40,7 @@ def call(function: Any, case: Case, builders: Builders = BUILDERS) -> Observatio
 def _wrong_call(function: Any, case: Case) -> str:
     if not callable(function):
         kind = type(function).__name__
-        return f"a function is due here, taking ({', '.join(case.inputs)}); this is of type {kind}"
+        return f"the check expects a function that takes ({', '.join(case.inputs)}); what you passed is of type {kind}"
     return cannot_be_called(function, case.inputs)
 
 

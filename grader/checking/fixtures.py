@@ -1,7 +1,7 @@
 """Builders of the inputs that are not plain values: callables and random generators. A student's process may see
 them.
 
-A case holds a `codec.Fixture`, the name of a builder and its parameters; the driver builds the input anew for
+A case holds a `codec.Fixture`, the name of a builder and its parameters; the driver builds the input afresh for
 each call of the student's function, and records the calls of a callable one.
 
 Builders for all chapters stand here. A chapter's own stand in `solutions/CHAPTER/checks/CHAPTER_fixtures.py`, a file

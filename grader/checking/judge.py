@@ -52,7 +52,7 @@ def problems_of_call(observation: Observation, none_is_due: bool) -> list[Proble
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
         return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-3:]))]
     if observation.result is None and not none_is_due:
-        return [Problem("none", "a result, and None came back: does the function end with `return`?")]
+        return [Problem("none", "a result, but your function returned None. Does it end with `return`?")]
     return []
 
 
@@ -95,12 +95,11 @@ def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
     if not changed:
         return []
     names = " and ".join(f"`{name}`" for name in changed)
-    verb = "are" if len(changed) > 1 else "is"
     return [
         Problem(
             "changed",
-            f"{names} {verb} changed by the call; leave inputs as they were: "
-            f"`{changed[0]} = {changed[0]} + …` makes a new array, `{changed[0]} += …` changes the old one",
+            f"your function changes {names}. Leave the inputs as they are: "
+            f"`{changed[0]} = {changed[0]} + …` makes a new array, `{changed[0]} += …` overwrites the old one",
         )
     ]
 

@@ -194,9 +194,11 @@ def _built(cls: Any, case: Case) -> Any:
 
     if not isinstance(cls, type) or not issubclass(cls, torch.nn.Module):
         this = f"the class {cls.__name__}" if isinstance(cls, type) else f"of type {type(cls).__name__}"
-        raise _WrongModuleError("TypeError", f"a class is due here, a torch.nn.Module with a `forward`; this is {this}")
+        raise _WrongModuleError(
+            "TypeError", f"the check expects a class, a torch.nn.Module with a `forward`; what you passed is {this}"
+        )
     if vars(torch.nn.Module)["forward"] is getattr(cls, "forward", None):
-        raise _WrongModuleError("TypeError", "the class has no `forward`: that is what is to be written")
+        raise _WrongModuleError("TypeError", "the class has no `forward` yet: that is the method to write")
     init, weights = freeze(case.inputs["init"]), case.inputs["weights"]
     if problem := cannot_be_called(cls, init, "`__init__`"):
         raise _changed_init(problem)

@@ -24,7 +24,7 @@ def apart(got: Any, expected: Any, tolerance: Tolerance = DEFAULT_TOLERANCE) -> 
 
 
 def shown(number: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
-    """A number that came back, as Python writes it, in six digits; in more where they tell it from what is due."""
+    """A returned number, as Python writes it: six digits, or more where they tell it from the expected one."""
     if _is_exact(number):
         return str(number)
     of_one = isinstance(due, int | float | complex | np.number) or (isinstance(due, np.ndarray) and due.ndim == 0)

@@ -1,4 +1,4 @@
-"""What is due of a training loop, by what it asks `loss_and_grads` and what it makes of the answers."""
+"""Judge a training loop by its calls of `loss_and_grads` and by what it does with the results."""
 
 from itertools import pairwise, product
 from pathlib import Path
@@ -13,16 +13,16 @@ from grader.checking.verdict import Problem
 from grader.codec import Fixture
 
 EPS = 1e-8
-LEARNT = 0.05  # nats
+LEARNT = 0.05  # nats: below this loss the network has memorised its word
 NETWORK = builders(Path(__file__).with_name("ch02_bptt_fixtures.py").read_text("utf-8"))["next_token_network"]
 AXES = {"W_xh": ("V", "H"), "W_hh": ("H", "H"), "b_h": ("H",), "W_hy": ("H", "V"), "b_y": ("V",)}
 
 
-# What was asked and answered ------------------------------------------------------------------------------------------
+# Calls and results ----------------------------------------------------------------------------------------------------
 
 
 def turns(case, observation):
-    """Every call with its number in the script. Those beyond what is due that repeat the one before are left out."""
+    """Every call with its number in the script. Surplus calls that repeat the previous one are left out."""
     calls = [call if isinstance(call, dict) else {} for call in observation.calls.get("loss_and_grads", [])]
     due, found, number = case.inputs["num_updates"], [], -1
     for index, call in enumerate(calls):
@@ -45,13 +45,13 @@ def same(a, b):
 
 
 def script(case):
-    """The scripted answers (loss, grads, h_T), or None where a network answers."""
+    """The scripted results (loss, grads, h_T), or None where `loss_and_grads` is a network."""
     fixture = case.inputs["loss_and_grads"]
     return fixture.params["results"] if isinstance(fixture, Fixture) and fixture.kind == "scripted" else None
 
 
 def numbers(value):
-    """Ids as a list of integers, or None where it is no row of integers."""
+    """Ids as a list of integers, or None for anything but one row of integers."""
     try:
         array = np.asarray(value)
     except ValueError:
@@ -60,7 +60,7 @@ def numbers(value):
 
 
 def starts(case):
-    """Where in the text the chunk of each update begins."""
+    """The position in the text at which the chunk of each update begins."""
     N, T, p = len(case.inputs["ids"]), case.inputs["seq_length"], 0
     for _ in range(case.inputs["num_updates"]):
         p = p if p + T + 1 <= N else 0
@@ -69,7 +69,7 @@ def starts(case):
 
 
 def restarts(case, calls):
-    """Whether each call begins the text anew, by its own inputs: they are those of the first call."""
+    """Whether each call starts the text again, which its own inputs show: they are those of the first call."""
     inputs = [numbers(call.get("inputs")) for call in calls]
     due = [p == 0 for p in starts(case)]
     return [x == inputs[0] if x else due[min(k, len(due) - 1)] for k, x in enumerate(inputs)]
@@ -97,14 +97,29 @@ def weights_problem(case, params):
     return None
 
 
-def alike(params):
-    """Whether every unit of the state starts like every other one, so that nothing can tell them apart."""
+def matrices_zero(params):
+    """Whether all three matrices start at zero."""
+    return not any(params[name].any() for name in ("W_xh", "W_hh", "W_hy"))
+
+
+def same_weights(params):
+    """Whether the three matrices give every unit of the state the same weights, which zeros do for a single unit too.
+
+    Then only the biases, if anything, make the units differ.
+    """
+    if matrices_zero(params):
+        return True
     W = params["W_hh"]
     if len(W) == 1:
         return False
     outside = W[~np.eye(len(W), dtype=bool)]
-    rows = [params["W_xh"].T, params["W_hy"], params["b_h"][:, None], np.diag(W)[:, None]]
+    rows = [params["W_xh"].T, params["W_hy"], np.diag(W)[:, None]]
     return all((part == part[0]).all() for part in (*rows, outside))
+
+
+def alike(params):
+    """Whether several units start with the same weights and the same bias, so that no update makes them differ."""
+    return len(params["b_h"]) > 1 and same_weights(params) and bool((params["b_h"] == params["b_h"][0]).all())
 
 
 # Judging --------------------------------------------------------------------------------------------------------------
@@ -121,7 +136,7 @@ def judge(case, observation):
     whole = isinstance(result, list | tuple) and len(result) == 2
     losses, params = result if whole else (None, None)
     due = case.inputs["num_updates"]
-    if answers and len(calls) >= 2 * due:  # which call belongs to which update cannot be told
+    if answers and len(calls) >= 2 * due:  # no call can be assigned to its update
         return [Problem("judge", updates_text(due, calls))]
     found = [] if whole else [Problem("count", f"2 results, `return losses, params`; got {describe(result)}", "losses")]
     found += chunks_problems(case, calls)
@@ -147,8 +162,8 @@ def chunks_problems(case, calls):
         if any(numbers(call.get(name)) != expected for name, expected in due.items()):
             shown = [f"{name} = {place}, {short(due[name])}" for name, place in slices(p, T).items()]
             got = [f"{name} {short(call.get(name))}" for name in due]
-            anew = ", where the text begins anew" if k and p == 0 else ""
-            text = f"update {k}{anew}: {', '.join(shown)}; got {', '.join(got)}"
+            restart = ", where the text starts again" if k and p == 0 else ""
+            text = f"update {k}{restart}: {', '.join(shown)}; got {', '.join(got)}"
             return [Problem("judge", text, "chunks")]
     return []
 
@@ -164,13 +179,13 @@ def short(value):
 
 
 def state_problems(case, calls, answers):
-    zeros, anew = np.zeros((1, case.inputs["hidden_size"])), restarts(case, calls)
+    zeros, restart = np.zeros((1, case.inputs["hidden_size"])), restarts(case, calls)
     for k, call in enumerate(calls):
-        due, got = (zeros if anew[k] else answers[k - 1][2]), call.get("h_0")
+        due, got = (zeros if restart[k] else answers[k - 1][2]), call.get("h_0")
         if not (isinstance(got, np.ndarray) and got.shape == due.shape and got.dtype.kind in "fiu"):
             return [Problem("judge", f"update {k}: h_0 as float64 {due.shape}; got {describe(got)}", "state")]
         if not same(got.astype(float) + 0.0, due + 0.0):
-            what = "zeros, as the text begins anew" if anew[k] else f"the h_T that update {k - 1} gave"
+            what = "zeros, because the text starts again" if restart[k] else f"the h_T that update {k - 1} returned"
             return [Problem("judge", f"update {k}: h_0 = {what}; got {state_name(got, k, answers)}", "state")]
     return []
 
@@ -186,18 +201,14 @@ def start_problems(case, calls, observation):
     first = calls[0].get("params")
     text = weights_problem(case, first)
     if text:
-        return [Problem("judge", f"the weights at the start: {text}", "params")]
-    if alike(first):
-        return [
-            Problem(
-                "judge", "weights that start from small random numbers; all units of the state start alike", "params"
-            )
-        ]
-    if "drawn" not in observation.calls.get("rng", []):
-        return [
-            Problem("judge", "weights that start from random numbers of `rng`; nothing was drawn from it", "params")
-        ]
-    return []
+        return [Problem("judge", f"the initial weights: {text}", "params")]
+    if matrices_zero(first):
+        text = "matrices that start from small random numbers; W_xh, W_hh and W_hy all start at zero"
+    elif same_weights(first):
+        text = "matrices that start from small random numbers; yours give every unit the same weights"
+    elif "drawn" not in observation.calls.get("rng", []):
+        text = "initial weights that are drawn from `rng`; nothing was drawn from it"
+    return [Problem("judge", text, "params")] if text else []
 
 
 def update_problems(case, calls, answers, params):
@@ -206,7 +217,8 @@ def update_problems(case, calls, answers, params):
         return [Problem("judge", updates_text(due, calls), "updates")]
     weights = path(case, calls, params)
     if weights is None:
-        return [Problem("judge", "weights of the right form in every update, so that the steps can be seen", "updates")]
+        text = "weights of the right form in every update, so that the steps can be checked"
+        return [Problem("judge", text, "updates")]
     expected = predicted(case, weights, answers, adagrad)
     for k, (after, at) in enumerate(zip(expected, weights[1:], strict=True)):
         for name in AXES:
@@ -222,7 +234,7 @@ def updates_text(due, calls):
 
 
 def losses_problems(due, losses, exactly):
-    """The losses that came back, or, where what they should be is not known, their form alone."""
+    """What is wrong with the returned losses. Where the expected values are not known, only their form is checked."""
     output = Output("losses", ("U",))
     if exactly or not isinstance(losses, np.ndarray) or losses.shape != due.shape or losses.dtype != due.dtype:
         problem = compare(output, due, losses, DEFAULT_TOLERANCE)
@@ -231,13 +243,14 @@ def losses_problems(due, losses, exactly):
 
 
 def learning_problems(case, calls):
-    """Whether the network spells its word at the last update; one whose units are all alike may do so by rounding."""
+    """Whether the network predicts its word at the last update. Units that start alike do not count."""
     first = calls[0].get("params")
     if weights_problem(case, first) is None and alike(first):
-        return [Problem("judge", "a network of 16 units; these start alike and stay alike, as one", "learning")]
+        text = "a network of 16 different units; yours start alike and stay alike, which makes them one"
+        return [Problem("judge", text, "learning")]
     try:
         loss = float(NETWORK(eps=1e-5)(**calls[-1])[0])
-    except Exception:  # what was asked there has no answer
+    except Exception:  # the last call has no loss
         loss = np.inf
     if loss < LEARNT:
         return []
@@ -260,7 +273,7 @@ def adagrad(grads, history, lr):
 
 
 def predicted(case, weights, answers, rule):
-    """What each step leads to from where it began. `rule(grads, all of this array's so far, lr)` is the step."""
+    """The weights after each step, from those before it. The step is `rule(grads, history, lr)`."""
     for k, at in enumerate(weights[:-1]):
         steps = {n: rule(answers[k][1][n], [a[1][n] for a in answers[: k + 1]], case.inputs["lr"]) for n in AXES}
         yield {name: at[name] + steps[name] for name in AXES}
@@ -281,10 +294,10 @@ def goes_by(rule):
 
 
 def seen(part, matches):
-    """A match that is asked only where this part is wrong, by `matches(case, calls, answers, result)`.
+    """A match for cases in which this part is wrong: there `matches(case, calls, answers, result)` decides.
 
-    Where a network answers, nothing is known of the answers: there a wrong update shows in that nothing is learnt.
-    Of a state at wrong chunks nothing is said: the chunks come first.
+    Where `loss_and_grads` is a network, its results are not known, so a wrong update shows only in that the network
+    does not learn. A state at wrong chunks is not examined, because the chunks have to be fixed first.
     """
 
     def match(case, observation):
@@ -306,7 +319,7 @@ def seen(part, matches):
 
 
 def _one_number(case, calls, answers, result, shared):
-    """Whether one number is kept where a number for each weight is due: one for each array or, if `shared`, for all."""
+    """Whether one number is kept instead of one for each weight: one for each array or, if `shared`, one for all."""
     weights = path(case, calls, result[1])
     if weights is None:
         return False
@@ -323,7 +336,7 @@ def _one_number(case, calls, answers, result, shared):
 def _kept(answers, order, shared):
     """The ways to keep such numbers, each as one for each array in each update.
 
-    Squares are summed or averaged; a shared number is renewed once an update, or by each array in turn.
+    Squares are summed or averaged; a shared number is updated once per update, or by each array in turn.
     """
     for measure, names, in_turn in product((np.sum, np.mean), {order, tuple(AXES)}, (False, True)):
         kept, numbers = dict.fromkeys(AXES, 0.0), []
@@ -367,9 +380,9 @@ def chunks_go(fits, move, cut=0):
 
 
 def _last_chunk_kept(case, calls, answers, result):
-    """Whether the chunks of the text's end are used as they are: without what is missing, or with one id in its place.
+    """Whether incomplete chunks at the end of the text are used: without what is missing, or with one id in its place.
 
-    A loop may go on as long as an id is left, or an id and its target, or all inputs of a chunk.
+    A loop may continue as long as one id is left, or an id and its target, or all inputs of a chunk.
     """
     ids, T = case.inputs["ids"].tolist(), case.inputs["seq_length"]
     N = len(ids)
@@ -388,12 +401,12 @@ def _last_chunk_kept(case, calls, answers, result):
 
 
 def _cache_reset(case, calls, answers, result):
-    """Whether the caches start from zeros where the text begins anew."""
+    """Whether the caches start from zeros where the text starts again."""
     weights, begins = path(case, calls, result[1]), 0
     if weights is None:
         return False
-    for k, (anew, (at, after)) in enumerate(zip(restarts(case, calls), pairwise(weights), strict=True)):
-        begins = k if anew else begins
+    for k, (restart, (at, after)) in enumerate(zip(restarts(case, calls), pairwise(weights), strict=True)):
+        begins = k if restart else begins
         for name in AXES:
             grads = [answer[1][name] for answer in answers[begins : k + 1]]
             due = at[name] + adagrad(grads[-1], grads, case.inputs["lr"])
@@ -411,25 +424,25 @@ def _targets_not_shifted(case, calls, answers, result):
 
 
 def states(rule):
-    """Whether every h_0 is one of those in `rule(k, anew, h, zeros)`: h is every h_T given back, anew the restarts."""
+    """Whether every h_0 is in `rule(k, restart, h, zeros)`; h holds every h_T, `restart` which calls start again."""
 
     def matches(case, calls, answers, result):
-        h, anew = [answer[2] for answer in answers], restarts(case, calls)
+        h, restart = [answer[2] for answer in answers], restarts(case, calls)
         zeros = np.zeros((1, case.inputs["hidden_size"]))
         return all(
             isinstance(call.get("h_0"), np.ndarray)
-            and any(same(call["h_0"] + 0.0, due + 0.0) for due in rule(k, anew, h, zeros))
+            and any(same(call["h_0"] + 0.0, due + 0.0) for due in rule(k, restart, h, zeros))
             for k, call in enumerate(calls)
         )
 
     return seen("state", matches)
 
 
-def late(k, anew, h, zeros):
-    """The h_T of an earlier chunk; just after the text began, where there is none, zeros or the right one."""
-    if anew[k]:
+def late(k, restart, h, zeros):
+    """The h_T of an earlier chunk. Just after a start of the text, where there is none: zeros or the right one."""
+    if restart[k]:
         return [zeros]
-    return [zeros, h[k - 1]] if anew[k - 1] else h[: k - 1]
+    return [zeros, h[k - 1]] if restart[k - 1] else h[: k - 1]
 
 
 MATCHES = {
@@ -440,12 +453,12 @@ MATCHES = {
     "chunks_overlap": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: 1),
     "one_id_skipped": chunks_go(lambda p, T, N: p + T + 1 <= N, lambda T: T + 1),
     "always_the_first_chunk": chunks_go(lambda p, T, N: True, lambda T: 0),
-    "state_reset_at_each_chunk": states(lambda k, anew, h, zeros: [zeros]),
-    "state_never_reset": states(lambda k, anew, h, zeros: [h[k - 1] if k else zeros]),
-    "state_of_the_chunk_before": states(late),
-    "weights_never_move": goes_by(lambda grads, history, lr: 0 * grads),
-    "uphill": goes_by(lambda grads, history, lr: -adagrad(grads, history, lr)),
-    "plain_descent": goes_by(lambda grads, history, lr: -lr * grads),
+    "state_reset_at_each_chunk": states(lambda k, restart, h, zeros: [zeros]),
+    "state_never_reset": states(lambda k, restart, h, zeros: [h[k - 1] if k else zeros]),
+    "h_T_of_an_earlier_chunk": states(late),
+    "params_not_updated": goes_by(lambda grads, history, lr: 0 * grads),
+    "step_added": goes_by(lambda grads, history, lr: -adagrad(grads, history, lr)),
+    "plain_gradient_descent": goes_by(lambda grads, history, lr: -lr * grads),
     "cache_not_kept": goes_by(lambda grads, history, lr: adagrad(grads, [grads], lr)),
     "cache_reset_with_the_text": seen("updates", _cache_reset),
     "eps_inside_the_root": goes_by(lambda grads, history, lr: -lr * grads / np.sqrt(sum(g**2 for g in history) + EPS)),
@@ -461,23 +474,37 @@ MATCHES = {
 }
 
 
-def _starts(zero):
+def _starts(matches):
+    """A match by the initial weights: `matches(params, drawn)`, drawn telling whether `rng` was used."""
+
     def match(case, observation):
         calls = [call for _, call in turns(case, observation)]
         first = calls[0].get("params") if calls else None
-        if weights_problem(case, first):
-            return False
-        if not alike(first) and (len(first["W_hh"]) > 1 or observation.calls.get("rng")):
-            return False  # a single unit is like all others: there it shows in that nothing was drawn
-        return zero != any(first[name].any() for name in ("W_xh", "W_hh", "W_hy"))
+        drawn = bool(observation.calls.get("rng"))
+        return weights_problem(case, first) is None and bool(matches(first, drawn))
 
     return match
 
 
-def _chance(case, observation):
-    calls = [call for _, call in turns(case, observation)]
-    first = calls[0].get("params") if calls else None
-    return weights_problem(case, first) is None and not alike(first) and not observation.calls.get("rng")
+def _zero(params, drawn):
+    return matrices_zero(params) and not params["b_h"].any()
+
+
+def _alike(params, drawn):
+    """A single unit resembles no other. There it shows in that nothing was drawn, or in matrices of zeros."""
+    if _zero(params, drawn):
+        return False
+    return alike(params) or (len(params["b_h"]) == 1 and (matrices_zero(params) or not drawn))
+
+
+def _only_biases_random(params, drawn):
+    if len(params["b_h"]) == 1:
+        return params["b_h"].any()
+    return same_weights(params) and not alike(params)
+
+
+def _rng_not_used(params, drawn):
+    return not drawn and not same_weights(params)
 
 
 def _losses_summed(case, calls, answers, result):
@@ -489,7 +516,7 @@ def _losses_summed(case, calls, answers, result):
 
 
 def _updates_as_epochs(case, observation):
-    """Whether there are as many passes through the text as there should be updates."""
+    """Whether there are as many epochs, passes through the whole text, as there should be updates."""
     calls = [call for _, call in turns(case, observation)]
     ids, T, due = case.inputs["ids"].tolist(), case.inputs["seq_length"], case.inputs["num_updates"]
     chunks = [ids[p : p + T] for p in range(0, len(ids) - T, T)]
@@ -497,8 +524,8 @@ def _updates_as_epochs(case, observation):
     return len(chunks) > 1 and inputs == chunks * due
 
 
-def _asked_after_the_step(case, observation):
-    """Whether each chunk is asked about twice in a row, the second time with the weights of the next update."""
+def _loss_after_the_step(case, observation):
+    """Whether there are two calls in a row for each chunk, the second with the weights of the next update."""
     calls = [call for _, call in turns(case, observation)]
     before, after = calls[::2], calls[1::2]
     return (
@@ -512,9 +539,10 @@ def _asked_after_the_step(case, observation):
 
 MATCHES |= {
     "updates_as_epochs": _updates_as_epochs,
-    "loss_after_the_step": _asked_after_the_step,
-    "starts_from_zeros": _starts(zero=True),
-    "units_all_alike": _starts(zero=False),
-    "chance_of_its_own": _chance,
+    "loss_after_the_step": _loss_after_the_step,
+    "matrices_and_b_h_zero": _starts(_zero),
+    "units_start_alike": _starts(_alike),
+    "only_biases_random": _starts(_only_biases_random),
+    "rng_not_used": _starts(_rng_not_used),
     "losses_summed": seen("losses", _losses_summed),
 }

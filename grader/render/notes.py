@@ -84,7 +84,7 @@ class Progress:
     def __repr__(self) -> str:
         lines = self._lines()
         if not lines:
-            return "Nothing is checked yet in this session. Run a check cell first."
+            return "You have not run a check in this session yet. Run a check cell first."
         width = max(len(name) for _, name, _ in lines)
         return "\n".join(title or f"  {name:<{width}}   {text}" for title, name, text in lines)
 

@@ -9,16 +9,16 @@ from grader.render.picture import everywhere, grid_text
 
 _LABELS = {
     "raised": "stopped with",
-    "none": "what is due",
-    "type": "what is due",
-    "count": "what is due",
+    "none": "expected",
+    "type": "expected",
+    "count": "expected",
     "shape": "shape",
     "dtype": "dtype",
     "not_finite": "not finite",
     "values": "differs in",
     "gradient": "gradient",
     "changed": "changed input",
-    "judge": "what is due",
+    "judge": "expected",
 }
 
 
@@ -106,7 +106,7 @@ def facts(verdict: Verdict) -> list[Row]:
 def noted(verdict: Verdict) -> str:
     """What is said of the whole exercise beside its cases."""
     if verdict.unwritten:
-        return f"{verdict.id} calls {verdict.unwritten}, and that is not written yet."
+        return f"{verdict.id} calls {verdict.unwritten}, which is not written yet."
     return verdict.note
 
 
@@ -123,7 +123,7 @@ def _why_nothing(verdict: Verdict) -> str:
 
 _WHOLE_CALLS = {
     "raised": "the call ended in an exception",
-    "none": "None came back",
+    "none": "your function returned None",
     "count": "the number of results is wrong",
     "changed": "an input was changed",
 }

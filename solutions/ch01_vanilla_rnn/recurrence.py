@@ -1,18 +1,17 @@
 # %% [markdown]
 # # The recurrence
 #
-# A recurrent network reads a sequence one step at a time, and keeps what it has read so far in a *state*.
-# In this notebook you build the step, then the loop that runs it over a whole sequence.
-# That is the entire network: everything else in this chapter is put on top of it.
+# A recurrent network reads a sequence one step at a time and summarises what it has read in a **hidden state**.
+# In this notebook you write one step of such a network, and then the loop that runs it over a whole sequence.
+# Together they form the recurrent layer on which the rest of this chapter builds.
 #
 # **How this works.** In each exercise, replace the line `raise NotImplementedError(…)` with your code.
-# Then run the cell below it.
-# The check calls your function on a few small cases and tells you what it saw.
-# Run it as often as you like.
-# If you are stuck, `hint("rnn_step")` asks you a question, `hint("rnn_step", 2)` names the idea, and
-# `hint("rnn_step", 3)` shows the shape of the code.
+# Then run the cell below it: the check calls your function on a few small cases and reports what it found.
+# You can run it as often as you like.
+# If you are stuck, `hint("rnn_step")` asks a question, `hint("rnn_step", 2)` explains the idea, and
+# `hint("rnn_step", 3)` outlines the code.
 #
-# Read first: *The vanilla RNN › One step*, in the book; for the last exercise also *Unrolling*.
+# Read first: *The vanilla RNN › One step of a recurrent network*, and for the last exercise *Unrolling through time*.
 
 # %%
 import numpy as np
@@ -23,40 +22,42 @@ from grader import check, hint, progress
 # ## One step of the recurrence
 #
 # Write `rnn_step`.
-# It takes the input of one time step and the state before it, and returns the state after it:
+# It computes the new state from the input at this step and the previous state:
 #
-# $$h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h)$$
+# $$a_t = x_t W_{xh} + h_{t-1} W_{hh} + b_h, \qquad h_t = \tanh(a_t)$$
+#
+# The sum $a_t$, to which the tanh is applied, is called the **pre-activation**.
 #
 # | name | shape | what it is |
 # |---|---|---|
 # | `x_t` | (B, D) | the input at this step, one row for each sequence of the batch |
-# | `h_prev` | (B, H) | the state before this step, $h_{t-1}$ |
-# | `W_xh` | (D, H) | weights from input to state |
-# | `W_hh` | (H, H) | weights from state to state |
-# | `b_h` | (H,) | bias |
-# | result `h_t` | (B, H) | the state after this step |
+# | `h_prev` | (B, H) | the previous state, $h_{t-1}$ |
+# | `W_xh` | (D, H) | the weights from the input to the state |
+# | `W_hh` | (H, H) | the recurrent weights, from the previous state to the new one |
+# | `b_h` | (H,) | the bias |
+# | result `h_t` | (B, H) | the new state |
 #
-# Inputs and states are rows, so every weight matrix stands on the right.
+# Inputs and states are rows, so each weight matrix stands to the right of what it multiplies.
 #
-# **By hand, once.** One sequence (B = 1), two inputs (D = 2), two units (H = 2):
+# **A worked example.** One sequence (B = 1), two inputs (D = 2), two units (H = 2):
 #
 # $$x_t = \begin{bmatrix} 1 & 2 \end{bmatrix} \quad
-# h_{t-1} = \begin{bmatrix} 0.20 & -0.10 \end{bmatrix} \quad
-# W_{xh} = \begin{bmatrix} 0.50 & -0.30 \\ 0.10 & 0.40 \end{bmatrix} \quad
-# W_{hh} = \begin{bmatrix} 0.60 & 0.10 \\ -0.20 & 0.30 \end{bmatrix} \quad
-# b_h = \begin{bmatrix} 0.10 & -0.20 \end{bmatrix}$$
+# h_{t-1} = \begin{bmatrix} 0.70 & 0.30 \end{bmatrix} \quad
+# W_{xh} = \begin{bmatrix} 0.45 & 0.15 \\ -0.55 & -0.75 \end{bmatrix} \quad
+# W_{hh} = \begin{bmatrix} 0.10 & 0.50 \\ 0.40 & -0.80 \end{bmatrix} \quad
+# b_h = \begin{bmatrix} -0.35 & 0.25 \end{bmatrix}$$
 #
-# | part | unit 0 | unit 1 |
+# | contribution | unit 0 | unit 1 |
 # |---|---|---|
-# | from the input | 1 · 0.50 + 2 · 0.10 = 0.70 | 1 · (−0.30) + 2 · 0.40 = 0.50 |
-# | from the state | 0.20 · 0.60 + (−0.10) · (−0.20) = 0.14 | 0.20 · 0.10 + (−0.10) · 0.30 = −0.01 |
-# | bias | 0.10 | −0.20 |
-# | sum | 0.94 | 0.29 |
-# | tanh of the sum | 0.74 | 0.28 |
+# | input | 1 · 0.45 + 2 · (−0.55) = −0.65 | 1 · 0.15 + 2 · (−0.75) = −1.35 |
+# | previous state | 0.70 · 0.10 + 0.30 · 0.40 = 0.19 | 0.70 · 0.50 + 0.30 · (−0.80) = 0.11 |
+# | bias | −0.35 | 0.25 |
+# | pre-activation | −0.81 | −0.99 |
+# | new state, its tanh | −0.67 | −0.76 |
 #
-# So `h_t` is `[[0.74, 0.28]]`, to two decimals.
+# So `h_t` is `[[-0.67, -0.76]]`, to two decimals.
 #
-# When the check passes, you have the one piece of code that every network in this chapter repeats.
+# When the check passes, you have the piece of code that every network in this chapter repeats.
 
 
 # %% exercise="rnn_step"
@@ -71,35 +72,36 @@ def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
 
 
 # %% [markdown]
-# ## The whole sequence
+# ## The forward pass over a sequence
 #
 # Write `rnn_forward`.
-# It starts from `h_0`, reads `x` from the first time step to the last, and returns *all* the states:
+# It starts from `h_0`, applies the same step to each input in turn, and returns *all* the states:
 #
 # $$h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h), \qquad t = 1, \dots, T$$
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `x` | (B, T, D) | a batch of sequences; `x[:, t]` is one time step of all of them |
-# | `h_0` | (B, H) | the state before the first step; it need not be zero |
+# | `x` | (B, T, D) | a batch of sequences; `x[:, t]` holds the inputs of one time step, a row for each sequence |
+# | `h_0` | (B, H) | the initial state; it need not be zero |
 # | `W_xh`, `W_hh`, `b_h` | as above | the *same* weights at every step |
 # | result `h` | (B, T, H) | `h[:, t]` is the state after reading `x[:, t]` |
 #
-# The equation counts steps from 1, Python from 0.
-# So the state $h_1$ is `h[:, 0]`, and $h_0$ is not in the result.
+# The equation counts the steps from 1, but Python counts from 0.
+# So the state $h_1$ is `h[:, 0]`, while $h_0$ is the separate array `h_0` and not part of the result.
 #
-# **By hand, once.** Take the weights and the state from above, call that state `h_0`, and read three inputs:
+# **A worked example.** Take the weights from above, let `h_0` be the previous state from above, and read three inputs:
 #
-# | t in Python | `x[0, t]` | from the input | from the state | with the bias | `h[0, t]` |
+# | t in Python | `x[0, t]` | from the input | from the previous state | pre-activation | `h[0, t]` |
 # |---|---|---|---|---|---|
-# | 0 | [1, 2] | [0.70, 0.50] | [0.14, −0.01] | [0.94, 0.29] | [0.74, 0.28] |
-# | 1 | [0, 0] | [0.00, 0.00] | [0.38, 0.16] | [0.48, −0.04] | [0.45, −0.04] |
-# | 2 | [−1, 1] | [−0.40, 0.70] | [0.28, 0.03] | [−0.02, 0.53] | [−0.02, 0.49] |
+# | 0 | [1, 2] | [−0.65, −1.35] | [0.19, 0.11] | [−0.81, −0.99] | [−0.67, −0.76] |
+# | 1 | [0, 0] | [0.00, 0.00] | [−0.37, 0.27] | [−0.72, 0.52] | [−0.62, 0.48] |
+# | 2 | [−1, 1] | [−1.00, −0.90] | [0.13, −0.69] | [−1.22, −1.34] | [−0.84, −0.87] |
 #
-# Look at the second row. The input is silent, and yet the state is not: it remembers.
+# At t = 1 the input is zero, so the new state depends only on the previous one and the bias.
+# This is how the network remembers: what it read at t = 0 reaches the later states through `W_hh`.
 #
-# You may call your own `rnn_step`, or write the step out again.
-# When the check passes, you can run a recurrent network over any sequence, of any length.
+# You may call your own `rnn_step` or write the step out again.
+# When the check passes, you can run a recurrent layer over sequences of any length.
 
 
 # %% exercise="rnn_forward"
@@ -118,41 +120,40 @@ def rnn_forward(x, h_0, W_xh, W_hh, b_h):
 
 
 # %% [markdown]
-# ## One matrix instead of two
+# ## One weight matrix instead of two
 #
 # Write `concatenated_weights`.
-# Put the input and the state side by side in one row, `[x_t, h_prev]`, of shape (B, D + H).
-# Then one matrix can do the work of two. Build that matrix $W$, so that for *every* input and every state
+# Many papers put the input and the previous state side by side in one row, `[x_t, h_prev]`, of shape (B, D + H).
+# A single matrix can then do the work of two.
+# Build this matrix $W$, such that for *every* input and every state
 #
 # $$[x_t,\; h_{t-1}]\, W = x_t W_{xh} + h_{t-1} W_{hh}$$
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `W_xh` | (D, H) | weights from input to state |
-# | `W_hh` | (H, H) | weights from state to state |
-# | result `W` | (D + H, H) | weights from the two together to the state |
+# | `W_xh` | (D, H) | the weights from the input to the state |
+# | `W_hh` | (H, H) | the recurrent weights |
+# | result `W` | (D + H, H) | the weights from both together to the state |
 #
-# **By hand, once.** With the numbers from the first exercise the row is `[1, 2, 0.20, −0.10]`: the input,
-# then the state.
-# It has four entries, so `W` has four rows. Unit 0 reads them with the first column of `W`, unit 1 with the second:
+# **A worked example.** With the numbers of the first exercise the row is `[1, 2, 0.70, 0.30]`: the input,
+# then the previous state.
+# It has four entries, so `W` has four rows. Column 0 of `W` belongs to unit 0, column 1 to unit 1:
 #
-# | | entry by entry | sum |
+# | | row times column | sum |
 # |---|---|---|
-# | unit 0 | 1 · 0.50 + 2 · 0.10 + 0.20 · 0.60 + (−0.10) · (−0.20) | 0.84 |
-# | unit 1 | 1 · (−0.30) + 2 · 0.40 + 0.20 · 0.10 + (−0.10) · 0.30 | 0.49 |
+# | unit 0 | 1 · 0.45 + 2 · (−0.55) + 0.70 · 0.10 + 0.30 · 0.40 | −0.46 |
+# | unit 1 | 1 · 0.15 + 2 · (−0.75) + 0.70 · 0.50 + 0.30 · (−0.80) | −1.24 |
 #
-# Add the bias, and 0.94 and 0.29 are there again: it is the same network.
+# Adding the bias gives −0.81 and −0.99, the pre-activations from the first exercise.
 #
-# Where D = H, several wrong matrices have a shape that fits as well.
-# The numbers tell them apart, and so does the check.
-#
+# Where D = H, several wrong matrices have the right shape too, so compare the numbers as well.
 # When the check passes, you can read papers that write $W[x_t, h_{t-1}]$,
-# and code that keeps all its weights in one array.
+# and code that stores the weights of a layer in one array.
 
 
 # %% exercise="concatenated_weights"
 def concatenated_weights(W_xh, W_hh):
-    """The one matrix that does what W_xh and W_hh do together.
+    """Join W_xh and W_hh into one matrix, to be multiplied by [x_t, h_prev].
 
     W_xh (D, H), W_hh (H, H) -> W (D + H, H), so that [x_t, h_prev] @ W is x_t @ W_xh + h_prev @ W_hh.
     """
@@ -162,19 +163,19 @@ def concatenated_weights(W_xh, W_hh):
 
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()
 
 # %% [markdown]
-# ## Strike the bell
+# ## A network that oscillates
 #
-# Nothing is graded here.
-# The network below has two units. Its `W_hh` turns the state by a tenth of a circle at every step,
-# and neither stretches nor shrinks it.
-# We touch the network once, at the first step, and then leave it alone.
-# What will the first unit do? Say it to yourself, then run the cell.
+# This section is not graded.
+# The network below has two units. Its `W_hh` rotates the state by a tenth of a full turn at every step,
+# without changing its length.
+# The first input is 1 and all later inputs are 0.
+# What will the first unit do? Make a prediction, then run the cell.
 
 # %% active="ipynb"
 # tenth = 2 * np.pi / 10
@@ -182,7 +183,7 @@ def concatenated_weights(W_xh, W_hh):
 # W_xh, b_h = np.array([[1.0, 0.0]]), np.zeros(2)
 #
 # x = np.zeros((1, 24, 1))  # one sequence, 24 steps, one input
-# x[0, 0, 0] = 1.0  # one touch, then silence
+# x[0, 0, 0] = 1.0  # an impulse at the first step, then zeros
 #
 # try:
 #     h = rnn_forward(x, np.zeros((1, 2)), W_xh, W_hh, b_h)  # (1, 24, 2)
@@ -193,6 +194,6 @@ def concatenated_weights(W_xh, W_hh):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# The input has been silent since the first step: all that swings is the memory.
-# It also fades, because each `tanh` presses the state towards zero.
-# How fast a memory fades, and how to make it last, is a question for the chapters to come.
+# Only the first input was not zero, so the oscillation comes from the recurrent weights.
+# It dies out because the tanh pulls the state towards zero at every step, and a rotation does not make up for that.
+# How long a state can remember, and how it can be made to remember longer, are questions for later chapters.

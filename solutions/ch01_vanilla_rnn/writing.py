@@ -1,16 +1,16 @@
 # %% [markdown]
-# # A network that writes
+# # Sampling and generating text
 #
-# So far the network reads. In this notebook it writes: it says which id comes next, reads what it has said,
-# and goes on.
-# It takes two functions: one that draws an id from probabilities, and the loop around everything.
+# A language model predicts the next token. To make it write, we choose a token from its prediction,
+# feed that token back as the next input, and repeat.
+# This takes two functions: one that draws a token at random, and the loop around the network.
 #
-# As always: replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("sample_id")` asks you a question, `hint("sample_id", 2)` names the idea,
-# `hint("sample_id", 3)` shows the shape of the code.
+# As before, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
+# `hint("sample_id")` asks a question, `hint("sample_id", 2)` explains the idea,
+# `hint("sample_id", 3)` outlines the code.
 #
-# Read first: *The vanilla RNN › Hello, network*, in the book.
-# Nothing from the notebooks before is needed here.
+# Read first: *The vanilla RNN › Sampling text and training*.
+# This notebook does not depend on the previous ones.
 
 # %%
 import numpy as np
@@ -18,21 +18,23 @@ import numpy as np
 from grader import check, hint, progress
 
 # %% [markdown]
-# ## Drawing one id
+# ## Sampling one token
 #
 # Write `sample_id`.
-# The network gives each id a probability; we want one id, drawn so that each comes as often as its probability says.
-# Chance comes in as a number `u` between 0 and 1, which the caller draws; given `u`,
-# your function always does the same:
+# The network assigns a probability to each id. We want to draw one id at random,
+# such that in the long run each id comes up as often as its probability says.
+# The caller draws a random number `u`, uniformly between 0 and 1, and passes it to your function,
+# which is itself deterministic:
 # **it returns the first id whose cumulative probability exceeds `u`.**
+# This method is called **inverse-CDF sampling**, after the cumulative distribution function.
 #
 # | name | shape | what it is |
 # |---|---|---|
 # | `probs` | (V,) | the probabilities of the ids 0 … V − 1; some may be 0 |
-# | `u` | a number | from 0 up to, but not including, 1 |
-# | result | an integer | the id drawn |
+# | `u` | a number | at least 0 and less than 1 |
+# | result | an integer | the id |
 #
-# **By hand, once.** Four ids, of which id 1 cannot come:
+# **A worked example.** Four ids, of which id 1 has probability 0:
 #
 # | id | 0 | 1 | 2 | 3 |
 # |---|---|---|---|---|
@@ -43,20 +45,20 @@ from grader import check, hint, progress
 # |---|---|---|---|---|---|
 # | id | 0 | 0 | 2 | 2 | 3 |
 #
-# Look at `u` = 0.20: the cumulative probabilities of ids 0 and 1 reach it, and neither exceeds it.
+# At `u` = 0.20 the cumulative probabilities of ids 0 and 1 equal `u` but do not exceed it, so the result is id 2.
 # An id of probability 0 is never drawn, whatever `u` is.
 #
-# One thing does not happen on paper.
-# Probabilities in the machine are rounded, and may add up to a little less than 1, to 0.999999 say.
+# **Rounding.** In floating point, probabilities may sum to slightly less than 1, say to 0.999999.
 # If `u` is 0.9999995, no cumulative probability exceeds it.
-# Return the last id whose probability is not 0 then.
+# In that case, return the last id whose probability is not 0.
 #
-# When the check passes, you can draw from any distribution over any vocabulary, and repeat a draw when you need to.
+# When the check passes, you can sample from any distribution over a vocabulary,
+# and get the same sample again by passing the same `u`.
 
 
 # %% exercise="sample_id"
 def sample_id(probs, u):
-    """Draw one id by the inverse of the cumulative distribution.
+    """Sample one id by inverting the cumulative distribution function.
 
     probs (V,), u a number in [0, 1) -> the first id whose cumulative probability exceeds u, an integer.
     """
@@ -69,56 +71,60 @@ def sample_id(probs, u):
 
 
 # %% [markdown]
-# ## Writing step by step
+# ## Generating text
 #
 # Write `generate`.
-# Start from an id and a state.
-# Each step reads the id, renews the state, and chooses the next id; the next step reads that one:
+# It starts from an id and an initial state.
+# Each step reads the current id, computes the new state and its logits, and chooses the next id,
+# which the following step reads:
 #
-# $$h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h), \qquad \text{logits}_t = h_t W_{hy} + b_y$$
+# $$h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h), \qquad z_t = h_t W_{hy} + b_y$$
 #
-# where $x_t$ is the one-hot row of the id: all zeros but for a 1 in the place of the id.
+# Here $x_t$ is the **one-hot** row of the current id, 1 at the position of the id and 0 everywhere else,
+# and $z_t$ are the logits.
 #
 # | name | shape | what it is |
 # |---|---|---|
 # | `start_id` | an integer | the id that the first step reads |
-# | `num_steps` | an integer | how many new ids to write; it may be 0 |
-# | `h_0` | (1, H) | the state before the first step |
+# | `num_steps` | an integer | the number of new ids; it may be 0 |
+# | `h_0` | (1, H) | the initial state |
 # | `W_xh`, `W_hh`, `b_h` | (V, H), (H, H), (H,) | the recurrence |
 # | `W_hy`, `b_y` | (H, V), (V,) | the output layer |
-# | `u` | (num_steps,) or None | a number for each step to draw with; None, or left out: always take the largest logit |
-# | result `ids` | (num_steps,) | the *new* ids, integers (int64); `start_id` is not among them |
+# | `u` | (num_steps,) or None | random numbers, one per step; if None, take the largest logit (**greedy decoding**) |
+# | result `ids` | (num_steps,) | the *new* ids, integers (int64), without `start_id` |
 #
-# **By hand, once.** Three ids, one unit:
-# `W_xh` = [[0.50], [1.80], [0.90]], `W_hh` = [[0.20]], `b_h` = [−1.10],
-# `W_hy` = [[0.40, −1.30, 2.20]], `b_y` = [0.00, −0.40, −0.30]; `start_id` = 1, `h_0` = [[−0.30]].
+# **A worked example.** Three ids, one unit:
+# `W_xh` = [[2.00], [−0.70], [−0.50]], `W_hh` = [[0.80]], `b_h` = [−1.10],
+# `W_hy` = [[−2.40, −1.80, −0.90]], `b_y` = [−0.05, 0.15, −0.20]; `start_id` = 0, `h_0` = [[−0.30]].
 #
-# Without `u` the largest logit wins at each step:
+# Greedy decoding, without `u`:
 #
 # | step | reads | new state | logits | new id |
 # |---|---|---|---|---|
-# | 0 | 1 | 0.56 | 0.23, −1.13, 0.94 | 2 |
-# | 1 | 2 | −0.09 | −0.03, −0.29, −0.49 | 0 |
-# | 2 | 0 | −0.55 | −0.22, 0.31, −1.51 | 1 |
+# | 0 | 0 | 0.58 | −1.44, −0.89, −0.72 | 2 |
+# | 1 | 2 | −0.81 | 1.90, 1.61, 0.53 | 0 |
+# | 2 | 0 | 0.24 | −0.64, −0.29, −0.42 | 1 |
 #
-# With `u` = [0.10, 0.95, 0.30] each id is drawn, and another text comes out:
+# Sampling, with `u` = [0.25, 0.10, 0.45]:
 #
 # | step | reads | new state | probabilities | cumulative | `u` | new id |
 # |---|---|---|---|---|---|---|
-# | 0 | 1 | 0.56 | 0.30, 0.08, 0.62 | 0.30, 0.38, 1.00 | 0.10 | 0 |
-# | 1 | 0 | −0.45 | 0.36, 0.52, 0.12 | 0.36, 0.88, 1.00 | 0.95 | 2 |
-# | 2 | 2 | −0.28 | 0.40, 0.43, 0.18 | 0.40, 0.82, 1.00 | 0.30 | 0 |
+# | 0 | 0 | 0.58 | 0.21, 0.36, 0.43 | 0.21, 0.57, 1.00 | 0.25 | 1 |
+# | 1 | 1 | −0.87 | 0.51, 0.37, 0.12 | 0.51, 0.88, 1.00 | 0.10 | 0 |
+# | 2 | 0 | 0.20 | 0.28, 0.39, 0.33 | 0.28, 0.67, 1.00 | 0.45 | 1 |
 #
-# You need a step of the recurrence and a softmax; each is a line or two, and you may copy your own in.
-# Logits may be as large as 1000, so take care that the softmax does not overflow.
-# Your `sample_id` is at hand.
+# Step 0 has the same state in both tables. From step 1 on the states differ, because the steps read different ids.
 #
-# When the check passes, your network writes.
+# You need a step of the recurrence and a softmax; each is a line or two, and you may copy your own.
+# Logits may be as large as 1000, so make sure that the softmax does not overflow.
+# You can call your `sample_id`.
+#
+# When the check passes, your network can write.
 
 
 # %% exercise="generate"
 def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """Let the network write: read an id, choose the next one, read that, and so on.
+    """Generate ids: read an id, choose the next one, read that, and so on.
 
     start_id, num_steps integers, h_0 (1, H), W_xh (V, H), W_hh (H, H), b_h (H,), W_hy (H, V), b_y (V,),
     u (num_steps,) or None -> the new ids (num_steps,), int64; greedy where u is None.
@@ -139,19 +145,18 @@ def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
 
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()
 
 # %% [markdown]
-# ## Hello
+# ## Spelling one word
 #
-# Nothing is graded here.
-# These forty numbers are the network of the page *Hello, network*: three units that have learnt one word.
-# Give it the letter h, and let your functions write four more.
-# Then let chance choose: how often does it still spell the word, and what are its slips?
-# Say a number between 0 and 20 to yourself, then run the cell.
+# This section is not graded.
+# These forty numbers are the network of the page *Predicting the next letter*: three units, trained on a single word.
+# The cell gives it the letter h and lets your functions write four more, first greedily, then 20 times at random.
+# How many of the 20 words will be spelled correctly? Make a prediction, then run the cell.
 
 # %% active="ipynb"
 # letters = "helo"
@@ -165,7 +170,7 @@ def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
 #
 # try:
 #     greedy = generate(start_id=0, num_steps=4, h_0=np.zeros((1, 3)), **hello)
-#     print("always the likeliest letter:", "h" + "".join(letters[id] for id in greedy), "\n")
+#     print("greedy decoding:", "h" + "".join(letters[id] for id in greedy), "\n")
 #     rng = np.random.default_rng(1)
 #     for line in range(4):
 #         for word in range(5):
@@ -176,8 +181,9 @@ def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# The network knows one word, and no letter of it stands in its weights.
-# To see how unsure it is, make every logit smaller: add `hello["W_hy"] /= 3` and `hello["b_y"] /= 3`,
+# The **temperature** controls how much chance there is in sampling: all logits are divided by it before the softmax,
+# so a temperature above 1 makes the probabilities more alike.
+# To sample at a temperature of 3, add `hello["W_hy"] /= 3` and `hello["b_y"] /= 3` above `try`,
 # and run the cell again.
 #
-# In the notebook *capstone* your functions get a network that has read a book.
+# In the notebook *capstone*, your functions run a network that was trained on a whole manual.

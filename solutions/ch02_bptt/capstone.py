@@ -1,21 +1,21 @@
 # %% [markdown]
 # # Capstone: your network learns to write
 #
-# In the chapter before, somebody gave you the weights. Now you make them yourself.
-# Your own functions find out which way each weight has to go, check that they are right,
-# and then read the reference manual of Python until the network writes something like it.
-# All of it is NumPy: there is no library here that knows what a gradient is.
+# In chapter 1 the weights were given. Now you train the network yourself.
+# Your own functions compute the gradients and check that they are right.
+# Then the network is trained on the reference manual of Python, until it writes something that resembles it.
+# All of it is NumPy: no library computes a gradient for you.
 #
-# Nothing is checked here, and there is nothing to implement.
-# Run the cells one after another, say aloud what you expect before each of them, and change whatever you like.
-# At the end there is one question, to be answered in words. A human reads the answer.
+# Nothing here is checked automatically, and there is nothing to implement.
+# Run the cells in order, predict the output of each one before you run it, and change whatever you like.
+# At the end there is one question to answer in words. A person, not a program, grades the answer.
 #
 # ## Your functions
 #
-# The next cell opens your notebooks *by_hand*, *through_time*, *checking* and *training*,
-# which have to be in the same folder as this one,
-# runs their cells without a word, and takes your functions out of them.
-# When you have mended one there, save that notebook and run this cell again.
+# The next two cells open your notebooks *by_hand*, *through_time*, *checking* and *training*,
+# which must be in the same folder as this one,
+# run their cells without showing the output, and take your functions from them.
+# If you fix one of these functions, save its notebook and run the two cells again.
 
 # %%
 import contextlib
@@ -30,7 +30,7 @@ from pathlib import Path
 
 import numpy as np
 
-STANDS_IN = {
+NOTEBOOK_OF = {
     "cross_entropy_backward": "by_hand",
     "rnn_step_backward": "by_hand",
     "rnn_backward": "through_time",
@@ -42,14 +42,14 @@ STANDS_IN = {
 
 
 def waits_for(not_yet):
-    """Say which function is not written yet, and in which notebook it stands."""
+    """Print which function is not written yet, and which notebook it belongs to."""
     name = re.match(r"\w*", str(not_yet))[0]
-    place = f", in {STANDS_IN[name]}.ipynb" if name in STANDS_IN else ""
-    print(f"This cell waits for your code.  {str(not_yet).rstrip('.')}{place}.")
+    where = f", in {NOTEBOOK_OF[name]}.ipynb" if name in NOTEBOOK_OF else ""
+    print(f"This cell waits for your code.  {str(not_yet).rstrip('.')}{where}.")
 
 
 def take(notebook, *names):
-    """Functions of these names out of one of your notebooks in this folder."""
+    """Take the functions of these names from one of your notebooks in this folder."""
     path, found = Path(f"{notebook}.ipynb"), {}
     try:
         cells = json.loads(path.read_text("utf-8"))["cells"]
@@ -66,12 +66,12 @@ def take(notebook, *names):
                 exec(source, found)
     for name in names:
         if name not in found and cells:
-            print(f"{path} defines no {name}. Open it and run the cell of {name}: Python will say what is wrong there.")
+            print(f"{path} defines no {name}. Open it and run the cell of {name} to see the error.")
     return [found.get(name, missing(name)) for name in names]
 
 
 def missing(name):
-    """What stands in for a function that was not found."""
+    """A placeholder for a function that was not found."""
 
     def not_there(*_, **__):
         raise NotImplementedError(f"{name} is still missing.")
@@ -86,21 +86,22 @@ def missing(name):
 # (train_char_rnn,) = take("training", "train_char_rnn")
 
 # %% [markdown]
-# ## There and back
+# ## The forward and the backward pass
 #
-# The way there you know from the chapter before, so it is given: `forward` runs the network over one stretch of text.
-# The way back is yours. `loss_and_grads` puts it together:
-# the loss blames the logits (`cross_entropy_backward`), the logits blame the states and the output layer,
-# and the states blame all that was before them (`rnn_backward`).
+# The forward pass is that of chapter 1, so it is given: `forward` runs the network over one chunk of text.
+# The backward pass is yours, and `loss_and_grads` puts it together.
+# `cross_entropy_backward` computes the gradient at the logits, two matrix products pass it back
+# to the output weights and to the states, and `rnn_backward` backpropagates it through time.
 #
-# And your `truncated_bptt`? It is in here without its name: `rnn_backward` sees one chunk at a time, the `h_0` that it
-# gets is the last state of the chunk before, and the `dh_0` that it gives back is dropped.
+# Where is your `truncated_bptt`? Its idea is here, although the function is not called.
+# `rnn_backward` sees one chunk at a time, the `h_0` that it gets is the last state of the previous chunk,
+# and the `dh_0` that it returns is dropped.
 # The state crosses the cut, the gradient does not: that *is* truncation.
 
 
 # %%
 def forward(params, inputs, h_0):
-    """Run the network over ids (T,), from a state (1, H): all states (1, T, H) and logits (1, T, V)."""
+    """Run the network over ids (T,) from a state (1, H). Returns all states (1, T, H) and the logits (1, T, V)."""
     h, h_t = [], h_0
     for x_t in inputs:
         h_t = np.tanh(params["W_xh"][x_t] + h_t @ params["W_hh"] + params["b_h"])
@@ -110,7 +111,7 @@ def forward(params, inputs, h_0):
 
 
 def mean_loss(logits, targets):
-    """Mean nats a token: logits (1, T, V), targets (T,)."""
+    """The mean cross-entropy in nats per token: logits (1, T, V), targets (T,)."""
     largest = logits.max(axis=-1, keepdims=True)
     log_p = logits - largest - np.log(np.exp(logits - largest).sum(axis=-1, keepdims=True))
     return -log_p[0, np.arange(len(targets)), targets].mean()
@@ -118,7 +119,7 @@ def mean_loss(logits, targets):
 
 # %% active="ipynb"
 # def loss_and_grads(params, inputs, targets, h_0):
-#     """What `train_char_rnn` asks for, from your functions."""
+#     """The function that `train_char_rnn` calls, built from yours: the loss, its gradients and the last state."""
 #     h, logits = forward(params, inputs, h_0)
 #     dlogits = cross_entropy_backward(logits, targets[None])  # (1, T, V)
 #     dh = dlogits @ params["W_hy"].T  # (1, T, H)
@@ -134,15 +135,16 @@ def mean_loss(logits, targets):
 #     return mean_loss(logits, targets), grads, h[:, -1]
 
 # %% [markdown]
-# ## Is it right?
+# ## Are the gradients right?
 #
-# You have the instrument to find out. A small network, a few letters, and every one of its weights moved up and down:
-# your `numerical_gradient` knows nothing of backpropagation, so the two will hardly agree by the same mistake.
-# If they agree, your gradients belong to this loss as it is written; whether it is the loss that you want,
-# no such check can tell.
+# A **gradient check** will tell. It takes a small network and a few tokens,
+# and moves every weight up and down a little.
+# Your `numerical_gradient` uses no backpropagation, so the two are unlikely to agree because of a common mistake.
+# If they agree, your gradients belong to the loss as it is written.
+# Whether that is the loss you want, no gradient check can tell.
 #
-# The rule is that of the page *Checking gradients*: below 1e-7 it is right, above 1e-3 something is wrong,
-# in between, look. What do you expect?
+# The page *Checking gradients* gives the rule: a relative error below 1e-7 means that the gradient is right,
+# and one above 1e-3 that something is wrong. In between, look closer. What do you expect?
 
 # %% active="ipynb"
 # rng = np.random.default_rng(0)
@@ -166,24 +168,26 @@ def mean_loss(logits, targets):
 #     waits_for(not_yet)
 
 # %% [markdown]
-# If one of them is wrong, stop here: a network with a wrong gradient often learns too, only worse,
-# and you would never know. Which one is wrong tells you where to look:
+# If one of them is wrong, stop here. A network with a wrong gradient often learns too, only worse,
+# so its loss alone would not tell you. Which gradients are wrong shows where to look:
 #
-# - All five are wrong: `cross_entropy_backward`. All of them come through it.
-# - The first three are wrong, or some of them: `rnn_backward`.
-# - All five are a little off, by about 1e-5 to 1e-4: suspect the instrument.
-#   Does `numerical_gradient` move an entry both ways, and put it back as it was?
-# - `W_xh` is `nan`: `relative_error`. A letter that was not read has a row of zeros in both gradients,
-#   and 0/0 has to count as 0.
+# - All five are wrong: suspect `cross_entropy_backward`, because all five depend on its result.
+# - The first three are wrong, or some of them: suspect `rnn_backward`.
+# - All five are slightly off, by about 1e-5 to 1e-4: suspect the check itself.
+#   Does `numerical_gradient` move an entry in both directions, and restore it afterwards?
+# - `W_xh` is `nan`: suspect `relative_error`. A token that was not read has a row of zeros in both gradients,
+#   and 0/0 must count as 0.
 #
-# One alarm may be false. Where both entries are as small as rounding, their relative error says nothing:
-# 0 against 1e-13 gives 1.0. With another seed you may meet a mild case of it. Look at the entries themselves.
+# One alarm can be false. Where both entries are as small as rounding errors, their relative error means nothing:
+# 0 compared with 1e-13 gives 1.0. You may meet a mild case of this with another seed.
+# Then look at the entries themselves.
 #
 # ## Hello
 #
-# Four letters in, four letters out, 300 updates.
-# After the first l comes another l, after the second one an o: the letter alone does not tell.
-# A network without a memory cannot get below 0.35 nats here. What will yours come to?
+# Four letters and 300 updates.
+# After the first `l` comes another `l`, and after the second one an `o`,
+# so the current letter alone does not determine the next one.
+# A network without memory cannot get below about 0.35 nats here. What loss will yours reach?
 
 # %% active="ipynb"
 # letters = "helo"
@@ -200,16 +204,17 @@ def mean_loss(logits, targets):
 # %% [markdown]
 # ## A long text
 #
-# The documentation that Python brings along, `pydoc_data.topics`, is on your machine already.
-# The next cell keeps its prose: paragraphs without code and tables, each once, in small letters.
-# The text differs a little between versions of Python, so version and hash are printed with it.
+# The documentation that comes with Python, `pydoc_data.topics`, is already on your machine.
+# The next cell keeps its prose: every paragraph once, in lower case, without code and tables.
+# The text differs slightly between versions of Python, so the version and a hash of the text are printed with it.
 #
-# Or take a text of your own: any plain text file of 100,000 characters or more. A smaller one gets learnt by heart.
+# You can also use a text of your own: any plain-text file of 100,000 characters or more.
+# A network can simply memorise a much shorter one.
 
 
 # %%
 def paragraphs_of(topic):
-    """The prose of one topic: one line a paragraph, in small letters, without markup, code and tables."""
+    """The prose of one topic: one paragraph per line, in lower case, without markup, code and tables."""
     found = []
     for block in re.split(r"\n\s*\n", topic):
         lines = [line.strip() for line in block.strip("\n").split("\n")]
@@ -234,34 +239,36 @@ def python_manual():
 # # text, source = Path("my_text.txt").read_text("utf-8").lower(), "my_text.txt"
 #
 # counts = {c: text.count(c) for c in sorted(set(text))}
-# characters = "".join(c for c, n in counts.items() if n >= 20)  # the rare ones are left out
-# place = {c: i for i, c in enumerate(characters)}
-# ids = np.array([place[c] for c in text if c in place])
+# characters = "".join(c for c, n in counts.items() if n >= 20)  # without the rare ones
+# id_of = {c: i for i, c in enumerate(characters)}
+# ids = np.array([id_of[c] for c in text if c in id_of])
 # V = len(characters)
-# losses = params = ask = None  # no network has read this text yet
+# losses = params = recorder = None  # no network has been trained on this text yet
 # print(f"{source}, sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}")
-# print(f"{len(ids):,} characters, of {V} kinds: {characters!r}")
-# show = text[1000:1400]
-# print(textwrap.fill(show, 100))
+# print(f"{len(ids):,} characters, {V} of them different: {characters!r}")
+# print(textwrap.fill(text[1000:1400], 100))
 
 # %% [markdown]
-# ## Half a minute of reading
+# ## Half a minute of training
 #
-# A network of 100 units reads the text in chunks of 25 letters and makes a step after each.
-# The next cell first measures how fast your functions are, then chooses how many updates fit into half a minute
-# (20,000 at most).
-# While it reads, it stops four times and writes:
-# from the place where it is in the text, and from the state it has there, it goes on by itself,
-# each letter drawn with the probability that the network gives it.
-# You may interrupt it: what was learnt up to then is kept.
+# A network of 100 units reads the text in chunks of 25 characters, and its weights are updated after each chunk.
+# In training, its next input is always the true next character, whatever it predicted (**teacher forcing**).
+# When it generates text, its next input is the character that it has just sampled.
 #
-# It has never seen a word. Before you run the cell: what will it write first, and what will it learn first,
-# the letters, the lengths of words, or the words?
+# The next cell measures how fast your functions are,
+# and chooses as many updates as fit into half a minute (20,000 at most).
+# Four times during training the network writes a sample:
+# from its current state and its current position in the text, it continues on its own,
+# and each character is sampled with the probability that the network gives it.
+# You can interrupt the training. The network then keeps what it has learnt so far.
+#
+# It has never seen a word. Before you run the cell, say what its first sample will look like,
+# and what it will learn first: the letters, the lengths of words, or the words?
 
 
 # %%
 def write(params, characters, length, last, h_t, seed=1):
-    """Text drawn from the network letter by letter, from a state and the id that it reads next."""
+    """Sample text from the network, character by character, from a state and the id that it reads next."""
     rng, text = np.random.default_rng(seed), ""
     for _ in range(length):
         h_t = np.tanh(params["W_xh"][last] + h_t @ params["W_hh"] + params["b_h"])
@@ -272,21 +279,21 @@ def write(params, characters, length, last, h_t, seed=1):
     return text
 
 
-def watched(answer, stages, characters):
-    """The function `answer`, which lets the network write when so many updates are done, from where it is."""
+def recorded(loss_and_grads, stages, characters):
+    """The function `loss_and_grads`, which also records each loss and, after so many updates, prints a sample."""
 
-    def ask(params, inputs, targets, h_0):
-        done = len(ask.losses)
+    def recorder(params, inputs, targets, h_0):
+        done = len(recorder.losses)
         if done in stages:
-            print(f"after {done:,} updates, {done * len(inputs):,} letters read:")
+            print(f"after {done:,} updates, {done * len(inputs):,} characters read:")
             print(textwrap.indent(textwrap.fill(write(params, characters, 240, inputs[0], h_0), 100), "    "))
-        loss, grads, state = answer(params, inputs, targets, h_0)
-        ask.losses.append(loss)
-        ask.params, ask.state = params, state  # kept for later
+        loss, grads, state = loss_and_grads(params, inputs, targets, h_0)
+        recorder.losses.append(loss)
+        recorder.params, recorder.state = params, state  # kept for later
         return loss, grads, state
 
-    ask.losses, ask.params, ask.state = [], None, None
-    return ask
+    recorder.losses, recorder.params, recorder.state = [], None, None
+    return recorder
 
 
 # %% active="ipynb" tags=["long"]
@@ -297,85 +304,88 @@ def watched(answer, stages, characters):
 #     seconds = (time.perf_counter() - before) / 100
 #     num_updates = min(20_000, int(30 / seconds))
 #     stages = (0, num_updates // 50, num_updates // 7, num_updates - 1)
-#     before, ask = time.perf_counter(), watched(loss_and_grads, stages, characters)
+#     before, recorder = time.perf_counter(), recorded(loss_and_grads, stages, characters)
 #     try:
 #         rng = np.random.default_rng(0)
-#         losses, params = train_char_rnn(ids, V, hidden_size, seq_length, num_updates, lr, rng, ask)
+#         losses, params = train_char_rnn(ids, V, hidden_size, seq_length, num_updates, lr, rng, recorder)
 #     except KeyboardInterrupt:
-#         losses, params = np.array(ask.losses), ask.params
+#         losses, params = np.array(recorder.losses), recorder.params
 #         print("Interrupted. The network keeps what it has learnt so far.")
 #     done, seconds = len(losses) * seq_length, time.perf_counter() - before
-#     print(f"{len(losses):,} updates in {seconds:.0f} s: {done:,} letters, {done / len(ids):.1f} times the text")
+#     print(f"{len(losses):,} updates in {seconds:.0f} s: {done:,} characters, {done / len(ids):.1f} times the text")
 # except NotImplementedError as not_yet:
 #     waits_for(not_yet)
 
 # %% [markdown]
-# How surprised was it while it learnt? Each bar is the mean of the training loss over a tenth of the updates,
-# in bits a character. A guess among all characters alike would cost $\log_2 V$, and somebody who only counts
-# which letter follows which gets to about 3.5.
-# The cell above says how often it went through the text. From the second time on it reads what it has read before,
-# so a bar from there on is not about new text.
+# How did the loss fall? Each bar is the mean training loss over a tenth of the updates, in bits per character.
+# A model that gives all characters the same probability pays $\log_2 V$ bits,
+# and a **bigram** model, which only counts which character follows which, about 3.5.
+# The cell above says how often training went through the text.
+# From the second time on, the network reads what it has read before,
+# so the bars from there on do not tell how well it predicts new text.
 
 # %% active="ipynb" tags=["long"]
 # if params is None:
-#     print("No network has read this text yet: run the cell of Half a minute of reading.")
+#     print("No network has been trained on this text yet: run the cell under Half a minute of training.")
 # else:
-#     print(f"guessing  {np.log2(V):.2f}  {'▇' * round(10 * np.log2(V))}")
+#     print(f"uniform   {np.log2(V):.2f}  {'▇' * round(10 * np.log2(V))}")
 #     for part in np.array_split(losses, min(10, len(losses))):
 #         bits = part.mean() / np.log(2)
 #         print(f"          {bits:.2f}  {'▇' * round(10 * bits)}")
 
 # %% [markdown]
-# ## Who is to blame?
+# ## Which characters influence a prediction?
 #
-# One more use for your backward pass. The trained network has read the beginning of a sentence and guesses one letter.
-# How much does each letter that it has read matter for this one guess?
-# `rnn_backward` says so: `dx` at every step, from the loss at the last step alone.
-# Its size is drawn against the largest one.
+# Your backward pass has one more use. The trained network has read the beginning of a sentence
+# and predicts one character. How strongly does each character that it has read influence this prediction?
+# `rnn_backward` tells you: start from the loss at the last step alone, and look at `dx` at every step.
+# Its norm is drawn relative to the largest one.
 #
-# The network begins the sentence in the state that its training ended with, as if it came upon it in the middle
-# of the text. A state of zeros it has seen only where the text begins.
+# The network starts the sentence in the state with which its training ended, as if it met the sentence in the middle
+# of the text. A state of zeros occurred in training only where the text begins.
 #
-# Here nothing is cut: the blame goes back through the whole sentence. In training, nothing went back further
-# than 25 letters. How far back will the bars be visible?
+# Here nothing is truncated: the gradient flows back through the whole sentence.
+# In training it never went back further than 25 characters. How far back will the bars be visible?
 
 # %% active="ipynb" tags=["long"]
-# sentence = "the value of the expression is converted to a string"  # its last letter is the one to guess
-# if not set(sentence) <= set(characters):  # your text has other letters: a piece of it, then
+# sentence = "the value of the expression is converted to a string"  # its last character is the one to predict
+# if not set(sentence) <= set(characters):  # for a text in another alphabet, take a piece of it
 #     sentence = "".join(characters[i] for i in ids[5000:5052])
 # if params is None:
-#     print("No network has read this text yet: run the cell of Half a minute of reading.")
+#     print("No network has been trained on this text yet: run the cell under Half a minute of training.")
 # else:
 #     try:
-#         read, h_0 = np.array([place[c] for c in sentence]), ask.state
+#         read, h_0 = np.array([id_of[c] for c in sentence]), recorder.state
 #         h, logits = forward(params, read[:-1], h_0)
 #         dlogits = np.zeros_like(logits)
 #         dlogits[:, -1:] = cross_entropy_backward(logits[:, -1:], read[None, -1:])
 #         x = np.eye(V)[read[:-1]][None]
 #         dx, *_ = rnn_backward(dlogits @ params["W_hy"].T, x, h_0, h, params["W_xh"], params["W_hh"])
-#         blame = np.linalg.norm(dx[0], axis=1)
-#         for letter, share in zip(sentence.replace("\n", "⏎"), blame / blame.max(), strict=False):
-#             print(f"{letter}  {share:5.3f}  {'▇' * round(60 * share)}")
+#         norms = np.linalg.norm(dx[0], axis=1)
+#         for character, norm in zip(sentence.replace("\n", "⏎"), norms / norms.max(), strict=False):
+#             print(f"{character}  {norm:5.3f}  {'▇' * round(60 * norm)}")
 #     except NotImplementedError as not_yet:
 #         waits_for(not_yet)
 
 # %% [markdown]
-# Was that the cut? Blame shrinks on its way back in any case, step by step, through the slopes and through `W_hh`.
-# So there are two reasons why the bars may end, and this picture does not tell them apart.
-# To find out, change one of the two: put `seq_length = 5` into the cell of *Half a minute of reading*,
-# run it and this one again, and see whether the bars end five letters back.
+# Is truncation the reason why the bars end? There is a second candidate: on its way back the gradient is multiplied
+# at every step by the derivative of the tanh and by `W_hh`, and it can shrink even without truncation.
+# This picture does not tell the two apart.
+# To find out, change one of them: set `seq_length = 5` in the cell under *Half a minute of training*,
+# run it and the cell above again, and see whether the bars end five characters back.
 #
-# ## What a cut takes away
+# ## What truncation costs
 #
-# A text made for the question tells more. In it every letter, `a` or `b`, comes again after six dots,
-# and chance alone says which of the two the next pair will be:
+# A text made for this question tells more. In it every letter, `a` or `b`, is repeated after six dots,
+# and the letter of each pair is chosen at random:
 #
 #     a......ab......bb......ba......a
 #
-# From the first letter of a pair to the place where the second one is guessed, it is six steps.
-# Who remembers the first pays 1 bit for each pair, since nothing announces the first one; who does not pays 2.
-# Two networks that start alike read the same 40,000 letters, one in chunks of 5, the other in chunks of 25.
-# In both the state goes on over every cut. What will each of them pay in the end?
+# The first letter of a pair is read six steps before the second one has to be predicted.
+# The first letter cannot be predicted, so it costs 1 bit per pair.
+# A network that remembers it predicts the second one for free, whereas one that forgets it pays 2 bits per pair.
+# Two networks with the same initial weights read the same 40,000 characters, one in chunks of 5, the other in chunks
+# of 25. Both carry the state across every cut. How many bits per pair will each of them pay at the end of its training?
 
 # %% active="ipynb" tags=["long"]
 # chosen = np.random.default_rng(0).choice(["a", "b"], size=5001)
@@ -384,7 +394,7 @@ def watched(answer, stages, characters):
 #     for length in (5, 25):
 #         rng = np.random.default_rng(0)
 #         pair_losses, _ = train_char_rnn(pairs, 3, 16, length, 40_000 // length, 0.05, rng, loss_and_grads)
-#         bits = 8 * pair_losses[-len(pair_losses) // 10 :].mean() / np.log(2)  # for the 8 letters of a pair
+#         bits = 8 * pair_losses[-len(pair_losses) // 10 :].mean() / np.log(2)  # for the 8 characters of a pair
 #         print(f"chunks of {length:2d}   {bits:.2f}  {'▇' * round(30 * bits)}")
 # except NotImplementedError as not_yet:
 #     waits_for(not_yet)
@@ -392,19 +402,20 @@ def watched(answer, stages, characters):
 # %% [markdown]
 # ## Explain why
 #
-# Nobody told this network which weight to change, or what a word is.
-# It was shown the letter that came, 25 at a time, and each time every weight moved a little.
-# And yet it went from noise to something that looks like the text.
+# Nothing told this network what a word is.
+# It was shown the next character, 25 at a time, and each time every weight changed a little.
+# And yet its samples went from noise to something that looks like the text.
 #
 # **Explain why it learns**, in six to twelve sentences of your own,
 # for a friend who has taken the same course up to here:
 #
-# 1. One letter is guessed wrongly. How does the blame for it get to `W_hh`, and to the letters read before it?
-#    Name the steps on the way back, and say why the parts of all time steps are added up.
-# 2. No gradient goes back beyond the beginning of a chunk. What can the network learn in spite of that, and what not?
-#    Point to one place in the outputs above that supports what you say.
-#    An output speaks of the cut if it changes when nothing but the length of a chunk does.
-# 3. On *hello* the loss comes near 0, on the long text it does not.
+# 1. The network gives the right character a low probability. How does the gradient of this loss reach `W_hh`
+#    and the characters read before? Name the operations on the way back,
+#    and say why the contributions of all time steps are added up.
+# 2. No gradient goes back beyond the beginning of a chunk. What can the network learn nevertheless, and what not?
+#    Point to one output above that supports your answer.
+#    An output says something about truncation only if it changes when nothing but the length of the chunks does.
+# 3. On *hello* the loss comes close to 0, on the long text it does not.
 #    Why not, and which of the two is the better network?
 #
 # Change the cells above and try things out before you write. What you have seen counts more than what you have read.
@@ -412,32 +423,35 @@ def watched(answer, stages, characters):
 # %% [markdown] question="why_it_learns"
 # ### BEGIN SOLUTION
 # **A good answer, in short.**
-# (1) The loss of a step blames the logits (probabilities minus what came), they blame the output weights and the state,
-# the state, through the slope of the tanh, blames the letter just read, the weights, and the state before;
-# that one was made by the same step, so the same goes on from there, back to the beginning of the chunk.
-# `W_hh` took part in every step. A change of it changes the loss through each of them, so its gradient is the sum
-# over all steps; the last step's part alone would leave out all that earlier states did.
-# (2) The state itself does cross the cut, so the network may *use* what it read earlier; but no update ever
-# says of a step in an earlier chunk that it should have kept something for now.
-# So it learns to keep things over at most 25 letters, rather fewer, since the last letters of a chunk alone get
-# to go back that far; what it has learnt to keep may by good luck last longer.
-# Evidence for what it cannot learn: the pairs. Six steps lie between cause and effect, so with chunks of 5 no update
-# ever connects them, and it pays 2 bits a pair, though the state crosses every cut; with chunks of 25 it pays little
-# more than 1.
-# Evidence for what it can: with `seq_length = 5` the bars still reach some fifteen letters back, as they do with 25.
-# So what was read before the cut is used, and where the bars end is a matter of fading, not of the cut.
-# The samples (spelling is learnt, the thread of a sentence is not) fit both reasons and prove neither.
-# (3) *hello* has one continuation at each place, and 400 weights to know it by heart.
-# The text has many continuations in each place, so even the best network pays for that uncertainty; this one also is
-# small, remembers little, and read for half a minute only.
-# The one with the larger loss is the better network in the sense that what it has learnt holds for text
-# that it has not read; the other one has learnt four letters by heart.
+# (1) The gradient at the logits is the probabilities minus the one-hot target.
+# Through the output layer it reaches the output weights and the state.
+# Multiplied by the derivative of the tanh, it reaches the pre-activation, and from there the input character,
+# the weights, the bias and, through `W_hh`, the previous state.
+# The previous state was computed by the same step, so the same operations repeat, back to the beginning of the chunk.
+# `W_hh` was used at every step, and a change of it changes the loss through each of these uses,
+# so its gradient is the sum over all steps. The last step's contribution alone would leave out everything
+# that `W_hh` did in earlier steps.
+# (2) The state does cross the cut, so the network can *use* what it read earlier. But no gradient ever tells a step
+# of an earlier chunk that it should have stored something for the current one.
+# So the network is trained to remember over at most 25 characters, and mostly over fewer, because only the loss
+# at the end of a chunk is backpropagated that far. What it has learnt to store may happen to last longer.
+# Evidence for what it cannot learn: the pairs. Cause and effect are six steps apart, so with chunks of 5 no update
+# ever connects them, and the network pays 2 bits per pair although the state crosses every cut. With chunks of 25
+# it pays little more than 1.
+# Evidence for what it can do: with `seq_length = 5` the bars still reach about fifteen characters back, as with 25.
+# So what was read before the cut is used, and the bars end because the gradient shrinks, not because of truncation.
+# The samples (correct spelling, but sentences that lose their thread) fit both reasons and prove neither.
+# (3) In *hello* each position has one continuation, and some 400 weights can memorise it.
+# The text has many continuations at each position, so even the best possible network pays for that uncertainty.
+# This one is also small, remembers little, and was trained for half a minute only.
+# The one with the larger loss is the better network in the sense that what it has learnt also helps it with text
+# that it has not read (*Learning from real text* measures this), whereas the other one has memorised a single word.
 #
 # **How it is marked** (2 points).
-# 1 point for part 1: the way back is right (½), and the sum over steps is explained by shared weights (½).
-# ½ point for part 2: gradient and state are told apart at the cut, with evidence from an output that is named and
-# fits. That the bars fade within 25 letters is none, taken alone: they would do so without a cut.
-# ½ point for part 3: uncertainty of the text, or learning by heart against learning what holds elsewhere.
-# No point is lost for language or length.
-# "Gradient descent finds the minimum" or "it sees the text often enough", alone, is no explanation.
+# 1 point for part 1: the path of the gradient is right (½), and the sum over steps is explained by shared weights (½).
+# ½ point for part 2: gradient and state are distinguished at the cut, with evidence from a named output that fits.
+# Bars that fade within 25 characters are not evidence by themselves: they can fade without truncation too.
+# ½ point for part 3: the uncertainty of the text, or memorisation as opposed to generalisation.
+# No points are deducted for language or length.
+# "Gradient descent finds the minimum" or "it sees the text often enough" alone is not an explanation.
 # ### END SOLUTION

@@ -1,19 +1,17 @@
 # %% [markdown]
-# # Back through time
+# # Backward through time
 #
-# A weight of a recurrent network is used at every time step. So it is to blame at every time step,
-# and its gradient is a sum over time.
-# In this notebook you walk a sequence backward and collect that sum.
-# It is the algorithm that this chapter is named after, and with it you can train every network of the chapter before.
+# A recurrent network uses the same weights at every time step, so every step contributes to their gradients.
+# In this notebook you add up these contributions, from the last step of a sequence to the first.
+# The algorithm is **backpropagation through time**, and with it you can train the networks of chapter 1.
 #
-# As always: replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("rnn_backward")` asks you a question, `hint("rnn_backward", 2)` names the idea,
-# `hint("rnn_backward", 3)` shows the shape of the code.
+# As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
+# `hint("rnn_backward")` asks you a question, `hint("rnn_backward", 2)` explains the idea,
+# and `hint("rnn_backward", 3)` outlines the code.
 #
-# Read first, in the book: *Backpropagation through time › The unrolled graph*, then *The backward pass by hand*.
-# The notebook *Gradients by hand* comes before this one, and has the calculus of one step.
-# Where you need it here, write it out again, or copy your `rnn_step_backward` into a cell of its own,
-# above the cell of `rnn_backward`.
+# Read first, in the book: *Backpropagation through time › The backward pass through time*.
+# Do the notebook *Gradients by hand* first too: you need the gradients of a single step here.
+# Write them again, or copy your `rnn_step_backward` into a new cell above that of `rnn_backward`.
 
 # %%
 import numpy as np
@@ -24,49 +22,59 @@ from grader import check, hint, progress
 # ## The whole sequence, backward
 #
 # Write `rnn_backward`.
-# The forward pass has run, and all its states are kept:
+# The forward pass has run, and all its states have been stored:
 #
 # $$a_t = x_t W_{xh} + h_{t-1} W_{hh} + b_h, \qquad h_t = \tanh(a_t), \qquad t = 1, \dots, T$$
 #
-# Something looks at the states and makes a loss of them: an output layer at every step, or at the last one alone.
-# It hands you `dh`: for each state, what it is to blame for *through what looked at it*.
-# That is not yet all. A state also went into the next state.
-# So the whole blame of $h_t$ comes from two sources: from what looked at it, and from the step after.
-# `dh` is here a *part*; the whole is called $g_t$, as in the book.
-# (In *Gradients by hand* somebody had put both together for you: its `dh_t` is this $g_t$.)
+# Your function goes through the steps again, this time from the last to the first,
+# and returns the gradients with respect to the inputs, the initial state, the weights and the bias.
+#
+# **Two contributions to one gradient.** The state $h_t$ influences the loss in two ways:
+# through the output at step $t$, and through the next state $h_{t+1}$.
+# Its gradient is therefore a sum of two contributions:
+#
+# $$dh_t = dh_t^{\text{out}} + dh_t^{\text{next}}$$
+#
+# Here $dh_t = \partial L / \partial h_t$ is the **total gradient**, `dh_t` in code.
+# $dh_t^{\text{out}}$ is the contribution of the output at step $t$, which you are given as `dh[:, t]`.
+# (There may be an output at every step, or only at the last one; where there is none, it is zero.)
+# $dh_t^{\text{next}}$ is the contribution of the next step, `dh_next` in code, which you compute yourself.
+# In *Gradients by hand* the two had already been added up for you: its `dh_t` was the total gradient as well.
 #
 # **One number each, in full.** D = 1, H = 1, three steps.
-# `W_xh` = −0.50, `W_hh` = 0.50, `b_h` = −0.15, `h_0` = 0.40.
-# The three inputs were −1.00, −2.00 and 1.90, and the three states, rounded, 0.50, 0.80 and −0.60.
-# Steps are counted as in Python, from 0: `h[0]` is the state *after* the first step, $h_1$ in the equations above.
-# So `dh_0` belongs to `h_0`, one step before `h[0]`: it is not `dh[0]`.
-# Read the table from the top: the last step comes first.
+# `W_xh` = −0.50, `W_hh` = 0.25, `b_h` = −0.18, `h_0` = 0.70.
+# The three inputs were 0.40, −1.55 and −1.50, and the three states, rounded, −0.20, 0.50 and 0.60.
+# Steps are counted as in Python, from 0, so `h[0]` is the state *after* the first step, $h_1$ in the equations above.
+# Do not confuse `dh[0]` with `dh_0`: the latter is the gradient with respect to `h_0`, the state before the first step.
+# Read the table from the top, because the last step comes first. The derivative in it is that of the tanh.
 #
-# | t | `dh[t]` | from the step after | together, `g[t]` | slope, `1 − h[t]²` | `da[t]` | to the step before |
+# | t | `dh[t]` | `dh_next`, from t + 1 | total, `dh_t` | derivative, `1 − h[t]²` | `da_t` | `dh_next`, for t − 1 |
 # |---|---|---|---|---|---|---|
-# | 2 | −1.25 | 0.00 | −1.25 | 0.64 | −1.25 · 0.64 = −0.80 | −0.80 · 0.50 = −0.40 |
-# | 1 | 1.40 | −0.40 | 1.00 | 0.36 | 1.00 · 0.36 = 0.36 | 0.36 · 0.50 = 0.18 |
-# | 0 | 0.62 | 0.18 | 0.80 | 0.75 | 0.80 · 0.75 = 0.60 | 0.60 · 0.50 = 0.30 |
+# | 2 | −1.75 | 0.00 | −1.75 | 0.64 | −1.75 · 0.64 = −1.12 | −1.12 · 0.25 = −0.28 |
+# | 1 | 1.08 | −0.28 | 0.80 | 0.75 | 0.80 · 0.75 = 0.60 | 0.60 · 0.25 = 0.15 |
+# | 0 | 1.10 | 0.15 | 1.25 | 0.96 | 1.25 · 0.96 = 1.20 | 1.20 · 0.25 = 0.30 |
 #
-# What is handed to the step before is made of `da[t]` alone: each line *replaces* what the line above handed on.
-# What the last line hands on goes to the state before the first step: `dh_0` = 0.30.
+# The last column is computed from `da_t` alone, so each row *replaces* the `dh_next` of the row above it.
+# What the bottom row passes back belongs to the state before the first step: `dh_0` = 0.30.
 #
-# Each `x[t]` was used once, so `dx[t]` is `da[t]` · (−0.50), which is −0.30, −0.18 and 0.40 for t = 0, 1, 2.
-# The weights and the bias were used at every step. Each step *adds* its part to theirs:
+# Each input was used once, so `dx[t]` is `da_t` · (−0.50), which gives −0.60, −0.30 and 0.56 for t = 0, 1 and 2.
+# The weights and the bias were used at every step, so each step *adds* its part to their gradients:
 #
-# | t | `x[t]` | state before | part of `dW_xh` | part of `dW_hh` | part of `db_h` |
+# | t | `x[t]` | previous state | part of `dW_xh` | part of `dW_hh` | part of `db_h` |
 # |---|---|---|---|---|---|
-# | 2 | 1.90 | 0.80 | −1.52 | −0.64 | −0.80 |
-# | 1 | −2.00 | 0.50 | −0.72 | 0.18 | 0.36 |
-# | 0 | −1.00 | 0.40 | −0.60 | 0.24 | 0.60 |
-# | sum | | | −2.84 | −0.22 | 0.16 |
+# | 2 | −1.50 | 0.50 | 1.68 | −0.56 | −1.12 |
+# | 1 | −1.55 | −0.20 | −0.93 | −0.12 | 0.60 |
+# | 0 | 0.40 | 0.70 | 0.48 | 0.84 | 1.20 |
+# | sum | | | 1.23 | 0.16 | 0.68 |
 #
-# At t = 0 the state before is `h_0`, and it counts like any other.
+# At t = 0 the previous state is `h_0`, which counts like any other.
 #
-# **What adds up, and what does not.** Every value adds up the blame from all the places where it was used.
-# A weight was used at each step: its gradient grows through the whole walk.
-# A state was used twice, by what looked at it and by the next step: two terms, and that is all.
-# So what you carry from step to step is no sum over the steps. It belongs to one state, and then to the one before.
+# **What accumulates and what does not.** The gradient of a value is the sum of the contributions
+# from all the places where the value was used.
+# A weight was used at every step, so its gradient collects a term in every pass of the loop.
+# A state was used twice, by its output and by the next step, so its gradient has two terms and no more.
+# That is why `dh_next` is not a sum over the steps:
+# in each pass of the loop it belongs to another state, one step further back.
 #
 # **One row, half of it.** One input, two units, two steps, one sequence:
 #
@@ -78,39 +86,40 @@ from grader import check, hint, progress
 # $$W_{xh} = \begin{bmatrix} 0.30 & 0.55 \end{bmatrix} \qquad
 # W_{hh} = \begin{bmatrix} 0.50 & -0.25 \\ 1.00 & 0.75 \end{bmatrix}$$
 #
-# (The states came out with `b_h` = [0.85, 0.17], and are rounded. No gradient needs `b_h`: the slopes need the states.)
+# (The states were computed with `b_h` = [0.85, 0.17] and rounded.
+# No gradient needs `b_h`, because the derivatives of the tanh depend on the states alone.)
 #
-# | t | `dh[0, t]` | from the step after | together, `g` | slopes | `da` | to the step before |
+# | t | `dh[0, t]` | `dh_next`, from t + 1 | total, `dh_t` | derivatives | `da_t` | `dh_next`, for t − 1 |
 # |---|---|---|---|---|---|---|
 # | 1 | [1.00, 0.50] | [0.00, 0.00] | [1.00, 0.50] | [0.36, 0.64] | [0.36, 0.32] | [0.10, 0.60] |
 # | 0 | [0.30, −0.10] | [0.10, 0.60] | [0.40, 0.50] | [0.75, 0.64] | ? | ? |
 #
-# To follow the last column of the first line: unit 0 of the state before reached both units,
-# through the first row of $W_{hh}$, so its blame is 0.36 · 0.50 + 0.32 · (−0.25) = 0.10.
+# To see where the 0.10 in the last column comes from, follow unit 0 of the previous state.
+# It feeds both units, through the first row of $W_{hh}$, so its `dh_next` is 0.36 · 0.50 + 0.32 · (−0.25) = 0.10.
 #
 # | t | `dx[0, t]` | part of `dW_xh` | part of `dW_hh` | part of `db_h` |
 # |---|---|---|---|---|
 # | 1 | 0.28 | [0.72, 0.64] | [[0.18, 0.16], [−0.22, −0.19]] | [0.36, 0.32] |
 # | 0 | ? | ? | ? | ? |
 #
-# Fill in the question marks before you program, and add up each column of parts.
-# The check's first case is this very sequence. It sees your function, and not your paper:
-# to compare the two, go to *What you wrote down*, at the end of this notebook, when the check passes.
+# Fill in the question marks before you write any code, and add up the parts of each gradient.
+# The first case of the check is this very sequence, but the check sees only your function.
+# Once it passes, compare your numbers with those under *What you wrote down*, at the end of this notebook.
 #
 # **The batch is yours.**
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `dh` | (B, T, H) | for each state a part of its gradient: what comes through what looked at it |
+# | `dh` | (B, T, H) | for each state, the contribution of its output to the gradient, $dh_t^{\text{out}}$ |
 # | `x` | (B, T, D) | the inputs |
-# | `h_0` | (B, H) | the state before the first step; it need not be zero |
-# | `h` | (B, T, H) | all states, from the forward pass; `h[:, t]` is the one after reading `x[:, t]` |
+# | `h_0` | (B, H) | the initial state; it need not be zero |
+# | `h` | (B, T, H) | all states, from the forward pass; `h[:, t]` is the state after reading `x[:, t]` |
 # | `W_xh`, `W_hh` | (D, H), (H, H) | the weights |
-# | result `dx`, `dh_0` | (B, T, D), (B, H) | gradients with respect to the inputs and to `h_0` |
+# | result `dx`, `dh_0` | (B, T, D), (B, H) | the gradients with respect to the inputs and to `h_0` |
 # | result `dW_xh`, `dW_hh`, `db_h` | (D, H), (H, H), (H,) | those of weights and bias, summed over batch and time |
 #
-# Return all five, in this order. Each of them has points of its own.
-# When the check passes, you have written what `loss.backward()` does for a recurrent network.
+# Return all five, in this order. Each of them earns points of its own.
+# When the check passes, you have written what `loss.backward()` does for a recurrent layer with tanh.
 
 
 # %% exercise="rnn_backward"
@@ -123,7 +132,7 @@ def rnn_backward(dh, x, h_0, h, W_xh, W_hh):
     ### BEGIN SOLUTION
     dx = np.zeros(x.shape)
     dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
-    dh_next = np.zeros(h_0.shape)  # (B, H): what comes back from the step after; from the end nothing does
+    dh_next = np.zeros(h_0.shape)  # (B, H): no step follows the last one
     for t in reversed(range(x.shape[1])):
         h_prev = h[:, t - 1] if t > 0 else h_0  # (B, H)
         da_t = (dh[:, t] + dh_next) * (1 - h[:, t] ** 2)  # (B, H)
@@ -137,53 +146,54 @@ def rnn_backward(dh, x, h_0, h, W_xh, W_hh):
 
 
 # %% [markdown]
-# ## Back into the embedding
+# ## The gradient of an embedding
 #
 # Write `embedding_backward`.
-# An embedding is a table $E$ with one row of D numbers for each of the V ids.
-# Going forward, each place of each sequence copies the row of its id: `e = E[ids]`.
-# Going backward, `de` says how much each of these *copies* is to blame. How much is each row of the table?
+# An **embedding** is a table $E$ with one row of D numbers for each of the V ids.
+# In the forward pass, every position of every sequence copies the row of its id: `e = E[ids]`.
+# In the backward pass you are given `de`, the gradient with respect to each of these *copies*.
+# What is the gradient with respect to each row of the table?
 #
-# A row that was copied once gets the gradient of its copy.
-# A row that was copied several times is to blame for all of its copies.
-# A row that nobody copied is to blame for nothing.
+# If a row was copied once, its gradient is that of the copy.
+# If it was copied several times, all its copies contribute to its gradient.
+# If it was never copied, it did not influence the loss, so its gradient is zero.
 #
-# **By hand, once.** One sequence of three places, four ids, D = 2:
+# **A small example.** One sequence of three positions, four ids, D = 2:
 #
 # | t | `ids[0, t]` | `de[0, t]` |
 # |---|---|---|
 # | 0 | 2 | [0.10, −0.20] |
 # | 1 | 0 | [0.30, 0.00] |
-# | 2 | 2 | [0.05, 0.40] |
+# | 2 | 2 | [0.05, 0.70] |
 #
 # | row of `dE` | gradient | |
 # |---|---|---|
 # | 0 | [0.30, 0.00] | copied at t = 1 |
 # | 1 | [0.00, 0.00] | never copied |
-# | 2 | [0.15, 0.20] | copied at t = 0 and t = 2 |
+# | 2 | [0.15, 0.50] | copied at t = 0 and t = 2 |
 # | 3 | [0.00, 0.00] | never copied |
 #
-# Text is full of repeated ids: in this sentence alone the letter `e` stands more than ten times.
+# Text is full of repeated ids: in this sentence alone, the letter `e` occurs more than ten times.
 #
 # | name | shape | what it is |
 # |---|---|---|
 # | `de` | (B, T, D) | the gradient with respect to each copied row |
-# | `ids` | (B, T) | which row was copied where, integers from 0 to V − 1 |
+# | `ids` | (B, T) | the id at each position, an integer from 0 to V − 1 |
 # | `vocab_size` | an integer | V, the number of rows of the table |
 # | result `dE` | (V, D) | the gradient with respect to the table |
 #
-# When the check passes, your backward pass reaches down to the letters themselves.
+# When the check passes, your backward pass reaches the embedding, so a network can learn that too.
 
 
 # %% exercise="embedding_backward"
 def embedding_backward(de, ids, vocab_size):
-    """The gradient of an embedding table: each row collects from all of its copies.
+    """The gradient of an embedding table: each row sums the gradients of all its copies.
 
     de (B, T, D), ids (B, T), vocab_size V -> dE (V, D).  Equation (embedding-backward).
     """
     ### BEGIN SOLUTION
     dE = np.zeros((vocab_size, de.shape[2]))
-    np.add.at(dE, ids, de)  # adds at every place, repeated ids included
+    np.add.at(dE, ids, de)  # adds at every position, repeated ids included
     return dE
     ### END SOLUTION
 
@@ -191,8 +201,8 @@ def embedding_backward(de, ids, vocab_size):
 # %% [markdown]
 # ## What you wrote down
 #
-# Your `rnn_backward`, on the row of two steps above.
-# Of `dx` you had one number to find. The gradients of weights and bias are the sums of your columns.
+# The next cell runs your `rnn_backward` on the row of two steps above.
+# You had one entry of `dx` to find. The gradients of the weights and the bias are the sums of your parts.
 
 # %% active="ipynb"
 # dh, h = np.array([[[[0.30, -0.10], [1.00, 0.50]]], [[[0.50, -0.60], [0.80, 0.60]]]])
@@ -213,37 +223,38 @@ def embedding_backward(de, ids, vocab_size):
 # progress()
 
 # %% [markdown]
-# ## Whose fault was it?
+# ## How far back does the gradient reach?
 #
 # Nothing is graded here.
-# A network with eight units reads inputs for twelve steps, and only its last state is looked at.
-# Your `rnn_backward` says how much the input of each step mattered for it.
-# The loop below tries three sizes of `W_hh`. Which steps will matter most, and what will the size change?
-# Say it to yourself, then run the cell.
+# A network with eight units reads an input at each of twelve steps, and the loss depends only on its last state.
+# For three sizes of `W_hh`, the cell below calls your `rnn_backward` and draws the norm of the gradient
+# with respect to the input of each step, relative to the largest one.
+# At which steps will it be largest, and what will the size of `W_hh` change? Write down a guess, then run the cell.
 
 # %% active="ipynb"
 # rng = np.random.default_rng(3)
 # x, h_0, W_xh = rng.normal(size=(1, 12, 5)), np.zeros((1, 8)), 0.05 * rng.normal(size=(5, 8))
-# turn, _ = np.linalg.qr(rng.normal(size=(8, 8)))  # it turns a state, and neither stretches nor shrinks it
+# rotation, _ = np.linalg.qr(rng.normal(size=(8, 8)))  # orthogonal: it does not change the length of a state
 #
 # try:
 #     for size in (0.5, 0.9, 1.3):
-#         W_hh, h_t, states = size * turn, h_0, []
+#         W_hh, h_t, states = size * rotation, h_0, []
 #         for t in range(12):
 #             h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh)  # (1, 8)
 #             states.append(h_t)
 #         dh = np.zeros((1, 12, 8))
-#         dh[:, -1] = rng.normal(size=(1, 8))  # the loss looks at the last state alone
+#         dh[:, -1] = rng.normal(size=(1, 8))  # only the last state has an output
 #         dx, *_ = rnn_backward(dh, x, h_0, np.stack(states, axis=1), W_xh, W_hh)
-#         blame = np.linalg.norm(dx[0], axis=1)  # (12,): one number for each step
+#         norms = np.linalg.norm(dx[0], axis=1)  # (12,): one for each step
 #         print(f"size {size}")
-#         for t, share in enumerate(blame / blame.max()):
-#             print(f"  x[{t:2d}]  {share:4.2f} ", "●" * round(40 * share))
+#         for t, norm in enumerate(norms / norms.max()):
+#             print(f"  x[{t:2d}]  {norm:4.2f} ", "●" * round(40 * norm))
 # except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# With the small `W_hh` the last few steps get nearly all the blame, and the first ones nearly none:
-# from them this network can hardly learn.
-# With the middle one the blame reaches all the way back, and with the large one it grows on its way.
-# Why it fades or grows, and what can be done about it, is the subject of the next chapter.
+# With the small `W_hh`, only the last few inputs have a noticeable gradient,
+# so this network can hardly learn anything from the first ones.
+# With the middle size the gradient reaches back to the first step, and with the large one it grows on its way there.
+# A gradient that shrinks or grows with every step is said to **vanish** or to **explode**.
+# Why this happens, and what helps against it, is the subject of the next chapter.

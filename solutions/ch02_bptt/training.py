@@ -1,17 +1,17 @@
 # %% [markdown]
-# # A network that learns
+# # Training a network
 #
-# You can find out which way each weight of a network has to go. Now let it go there.
-# In this notebook you build the step that moves a weight, then the loop that reads a text again and again
-# until the network knows it.
+# You can compute the gradient of every weight. How do you train a network with it?
+# In this notebook you write the **optimizer**, which turns gradients into an **update** of the weights,
+# and then the **training loop**, which reads a text in chunks and makes one update after each.
 #
-# As always: replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
+# As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("adagrad_step")` asks you a question, `hint("adagrad_step", 2)` names the idea,
-# `hint("adagrad_step", 3)` shows the shape of the code.
+# and `hint("adagrad_step", 3)` outlines the code.
 #
-# Read first: *Backpropagation through time › Learning from real text*, in the book.
-# Nothing from the notebooks before is needed here: who calls your loop also hands it the function that it asks
-# for gradients. In this notebook that function makes them up; in the capstone it is made of your own functions.
+# Read first, in the book: *Backpropagation through time › Learning from real text*.
+# You need no function from the earlier notebooks, because your loop gets the function that computes the gradients
+# as an argument. Here most gradients are made up; in the capstone they come from your own functions.
 
 # %%
 import numpy as np
@@ -19,46 +19,48 @@ import numpy as np
 from grader import check, hint, progress
 
 # %% [markdown]
-# ## A step for each weight
+# ## One update with Adagrad
 #
 # Write `adagrad_step`.
-# Some weights get large gradients all the time, others a small one now and then: a letter that is rare, for example.
-# *Adagrad* (Duchi, Hazan and Singer, 2011) gives each weight a step size of its own.
-# It remembers, for each weight by itself, the sum of all its squared gradients so far, and divides by the root of that:
+# How far should each weight move?
+# **Gradient descent** subtracts the gradient times one number for all weights, the **learning rate**.
+# But some weights have large gradients in every update, others only now and then a small one,
+# such as the weights of a rare letter.
+# **Adagrad** (Duchi, Hazan and Singer, 2011) gives each weight a step size of its own:
+# it sums all squared gradients that the weight has had and divides by the square root of the sum.
 #
 # $$c \leftarrow c + g^2, \qquad \theta \leftarrow \theta - \text{lr} \, \frac{g}{\sqrt{c} + \varepsilon}$$
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `theta` | any | weights, $\theta$ |
+# | `theta` | any | the weights, $\theta$ |
 # | `grad` | that of `theta` | their gradients, $g$ |
-# | `cache` | that of `theta` | the sums before this step, $c$ |
+# | `cache` | that of `theta` | the sums before this update, $c$ |
 # | `lr` | a number | the learning rate |
-# | `eps` | a number | $\varepsilon$, so that 0 / 0 cannot happen; 1e-8 if it is left out |
-# | result `theta`, `cache` | that of `theta` | both after this step: new arrays, in this order |
+# | `eps` | a number | $\varepsilon$, which prevents 0 / 0; 1e-8 by default |
+# | result `theta`, `cache` | that of `theta` | both after the update, as new arrays, in this order |
 #
-# **By hand, once.** Three weights, `lr` = 0.10; the third has never had a gradient.
+# **A worked example.** Three weights and `lr` = 0.10; the gradients of the third have all been 0.
 #
 # | | weight 0 | weight 1 | weight 2 |
 # |---|---|---|---|
 # | `theta` | 1.00 | 1.00 | 1.00 |
 # | `grad` | 3.00 | −0.03 | 0.00 |
 # | `cache` before | 16.00 | 0.00 | 0.00 |
-# | `cache` after | 25.00 | 0.00 | 0.00 |
-# | its root | 5.00 | 0.03 | 0.00 |
+# | `cache` after | 25.00 | 0.0009 | 0.00 |
+# | its square root | 5.00 | 0.03 | 0.00 |
 # | step | −0.06 | 0.10 | 0.00 |
 # | `theta` after | 0.94 | 1.10 | 1.00 |
 #
-# Weight 1 has a gradient a hundred times smaller than weight 0 and makes the longer step: it is its first.
-#
-# When the check passes, you can train any network whose gradients you have.
+# The gradient of weight 1 is a hundred times smaller than that of weight 0, but its step is larger,
+# because it is the first one.
 
 
 # %% exercise="adagrad_step"
 def adagrad_step(theta, grad, cache, lr, eps=1e-8):
-    """Move each weight downhill, by a step that shrinks with the gradients it has had.
+    """Update each weight by a step that shrinks as its squared gradients add up.
 
-    theta, grad, cache of one shape, lr and eps numbers -> theta, cache after the step, new arrays.
+    theta, grad, cache of one shape, lr and eps numbers -> theta, cache after the update, new arrays.
     """
     ### BEGIN SOLUTION
     cache = cache + grad**2
@@ -67,87 +69,74 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 
 
 # %% [markdown]
-# ## Reading until it knows
+# ## Training a character-level RNN
 #
-# Write `train_char_rnn`.
-# It makes the weights of a network, reads a text chunk by chunk, and after each chunk makes one step
-# with all weights: that is one *update*.
-# How good the network is on a chunk, and in which direction its weights should go,
-# a function tells you that comes as an argument, `loss_and_grads`.
+# Write `train_char_rnn`, the training loop.
+# How do you train on a text that is too long for one backward pass?
+# Read it chunk by chunk: compute the loss and the gradients of one chunk, update all weights,
+# and start the next chunk from the state in which this one ended.
+# This is truncated backpropagation in practice, and here it saves memory:
+# the states of a chunk can be discarded once its gradients are known, so however long the text is,
+# only `seq_length` states are stored at a time.
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `ids` | (N,) | the text |
+# | `ids` | (N,) | the text, as ids |
 # | `vocab_size`, `hidden_size` | integers | V and H |
-# | `seq_length` | an integer | how many ids the network reads in a chunk, T |
-# | `num_updates` | an integer | how many updates to make |
+# | `seq_length` | an integer | the number of inputs in a chunk, T |
+# | `num_updates` | an integer | the number of updates, one for each chunk |
 # | `lr` | a number | Adagrad's learning rate; its `eps` is 1e-8 |
-# | `rng` | a random generator | what the first weights are drawn from, such as `rng.normal(size=(V, H))` |
+# | `rng` | a random generator | the source of the initial weights, for example `rng.normal(size=(V, H))` |
 # | `loss_and_grads` | a function | see below |
-# | result `losses` | (num_updates,) | the loss of each update's chunk, before its step, in nats a token |
+# | result `losses` | (num_updates,) | the loss of each chunk, before its update, in nats per token |
 # | result `params` | a dict | the weights after the last update |
 #
-# `params` is a dict of five arrays: `W_xh` (V, H), `W_hh` (H, H), `b_h` (H,), `W_hy` (H, V) and `b_y` (V,).
-# The three matrices start from *small random numbers*, so that no two units of the state are alike.
-# What "small" is, you choose; 0.1 times `rng.normal` is fine. The biases may start from zeros.
+# `params` holds five arrays: `W_xh` (V, H), `W_hh` (H, H), `b_h` (H,), `W_hy` (H, V) and `b_y` (V,).
+# Start the three matrices as *small random numbers*, because units that start with equal weights and biases
+# get equal gradients and stay equal. The scale is up to you; 0.1 times `rng.normal` works. The biases may start at 0.
 #
-# `loss_and_grads(params, inputs, targets, h_0)` takes the weights, a chunk and a state:
+# `loss_and_grads(params, inputs, targets, h_0)` runs one chunk forward and backward:
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `inputs` | (T,) | what the network reads |
-# | `targets` | (T,) | what comes next after each input: the same stretch of text, one further |
+# | `inputs` | (T,) | the ids that the network reads |
+# | `targets` | (T,) | the id that follows each input |
 # | `h_0` | (1, H) | the state before the first input |
-# | gives `loss` | a number | the mean loss of the chunk |
-# | gives `grads` | a dict | the gradients, with the same keys and shapes as `params` |
-# | gives `h_T` | (1, H) | the state after the last input |
+# | returns `loss` | a number | the mean loss of the chunk |
+# | returns `grads` | a dict | the gradients, with the keys and shapes of `params` |
+# | returns `h_T` | (1, H) | the state after the last input |
 #
-# The state goes on from chunk to chunk: `h_T` of one is `h_0` of the next.
-# Before the first chunk it is zeros.
-# A chunk needs T inputs and as many targets.
-# **Where no whole chunk is left, the text begins anew**: at its first id, with a state of zeros.
-# What is left over at the end is not used. Gradients are used as they come, without clipping.
+# The first chunk starts from a state of zeros, and `h_T` of each chunk is `h_0` of the next.
+# **Where no complete chunk is left, the text starts again**: at its first id, with a state of zeros.
+# Ids left over at the end are not used, and gradients are not clipped.
 #
-# **By hand, once.** `ids` = [7, 1, 4, 4, 9, 0, 2, 5], so N = 8; T = 3, and 4 updates:
+# **A worked example.** `ids` = [7, 1, 4, 4, 9, 0, 2, 5], so N = 8; T = 3, `lr` = 0.10, and 4 updates.
+# The last three columns follow a single weight: its gradient, its cache after the update, and its step.
 #
-# | update | begins at | `inputs` | `targets` | `h_0` |
-# |---|---|---|---|---|
-# | 0 | 0 | 7, 1, 4 | 1, 4, 4 | zeros |
-# | 1 | 3 | 4, 9, 0 | 9, 0, 2 | `h_T` of update 0 |
-# | 2 | 0 | 7, 1, 4 | 1, 4, 4 | zeros |
-# | 3 | 3 | 4, 9, 0 | 9, 0, 2 | `h_T` of update 2 |
+# | update | starts at | `inputs` | `targets` | `h_0` | gradient | cache after | step |
+# |---|---|---|---|---|---|---|---|
+# | 0 | 0 | 7, 1, 4 | 1, 4, 4 | zeros | 2.00 | 4.00 | −0.10 |
+# | 1 | 3 | 4, 9, 0 | 9, 0, 2 | `h_T` of update 0 | −1.50 | 6.25 | 0.06 |
+# | 2 | 0 | 7, 1, 4 | 1, 4, 4 | zeros | 0.00 | 6.25 | 0.00 |
+# | 3 | 3 | 4, 9, 0 | 9, 0, 2 | `h_T` of update 2 | 6.00 | 42.25 | −0.09 |
 #
-# A third chunk would begin at 6 and needs the ids in the places 6, 7, 8 and 9; the text ends with place 7.
+# A third chunk would start at position 6 and take the ids in positions 6 to 9, but the last position is 7.
+# So an **epoch**, one pass through the text, consists of two updates here.
 #
-# The weights move with every update, each array with a cache of its own. Let one weight start at 0.30, with `lr` = 0.10
-# and the gradients 2.00, −1.50, 0.00 and 6.00:
-#
-# | update | gradient | cache after | its root | step | weight after |
-# |---|---|---|---|---|---|
-# | 0 | 2.00 | 4.00 | 2.00 | −0.10 | 0.20 |
-# | 1 | −1.50 | 6.25 | 2.50 | 0.06 | 0.26 |
-# | 2 | 0.00 | 6.25 | 2.50 | 0.00 | 0.26 |
-# | 3 | 6.00 | 42.25 | 6.50 | −0.09 | 0.17 |
-#
-# The check mostly looks at what you ask:
-# it gives you a `loss_and_grads` with made-up answers, and writes down every call.
-# Its first case has the eight ids above.
-# At the end it gives you a real network of 16 units and the word *hello*, which has to know it after 300 updates.
-#
-# `rehearse(train_char_rnn)`, in a cell of its own below, lets you look on before you check:
-# it goes through both tables with your loop, and prints what was asked. `h_T` is all 0.1 after update 0, 0.2 after 1.
-#
-# Your `adagrad_step` is at hand.
-# When the check passes, you have trained a network; all that is left to do is to give it a long text, and to wait.
+# The cell after your code runs these updates with your loop and prints every call,
+# and with the next call how far the weight has moved.
+# There each entry of `h_T` is 0.1 after update 0, 0.2 after update 1, and so on.
+# The check works in the same way: its `loss_and_grads` returns made-up numbers and records every call.
+# In its last case alone it is a real network, of 16 units, which must have memorised *hello* after 300 updates.
 
 
 # %%
 def rehearse(train):
-    """Let a training loop make the four updates of the tables above, and print what it asks for."""
+    """Run a training loop for the four updates of the table above, and print each call of `loss_and_grads`."""
     answers, before = [2.0, -1.5, 0.0, 6.0], []
 
     def loss_and_grads(params, inputs, targets, h_0):
-        """No network: it prints what it is asked, and every weight gets the gradient of the second table."""
+        """Print the call, and return the gradient in the table for every weight."""
         k, weight = len(before), params["W_hh"][0, 0]
         moved = f"   W_hh[0, 0] moved by {weight - before[-1]:+.2f}" if before else ""
         before.append(weight)
@@ -163,10 +152,10 @@ def rehearse(train):
 
 # %% exercise="train_char_rnn"
 def train_char_rnn(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads):
-    """Train a character RNN with Adagrad, chunk by chunk, beginning the text anew where no whole chunk is left.
+    """Train a character RNN with Adagrad, chunk by chunk; where no complete chunk is left, the text starts again.
 
     ids (N,), loss_and_grads(params, inputs (T,), targets (T,), h_0 (1, H)) -> mean loss, grads, h_T (1, H)
-    -> losses (num_updates,) in nats a token, params with the keys W_xh, W_hh, b_h, W_hy, b_y.
+    -> losses (num_updates,) in nats per token, params with the keys W_xh, W_hh, b_h, W_hy, b_y.
     """
     ### BEGIN SOLUTION
     V, H, T = vocab_size, hidden_size, seq_length
@@ -181,7 +170,7 @@ def train_char_rnn(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rn
     losses = np.zeros(num_updates)
     p, h = 0, np.zeros((1, H))
     for update in range(num_updates):
-        if p + T + 1 > len(ids):  # no whole chunk is left
+        if p + T + 1 > len(ids):  # no complete chunk is left
             p, h = 0, np.zeros((1, H))
         losses[update], grads, h = loss_and_grads(params, ids[p : p + T], ids[p + 1 : p + T + 1], h)
         for name in params:
@@ -192,7 +181,7 @@ def train_char_rnn(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rn
 
 
 # %% [markdown]
-# The rehearsal, as often as you like, also while the check does not pass yet:
+# Run this cell as often as you like, even before the check passes:
 
 # %% active="ipynb"
 # try:

@@ -125,8 +125,8 @@ def test_remarks_of_another_version_are_as_good_as_none(tmp_path, remarks):
     assert store.read(tmp_path, "ch", "ada") is None
 
 
-@pytest.mark.parametrize(("name", "told"), [("g", "f calls g, and that is not written yet."), ("what_I_saw", "")])
+@pytest.mark.parametrize(("name", "told"), [("g", "f calls g, which is not written yet."), ("what_I_saw", "")])
 def test_of_hidden_runs_no_name_is_told_but_an_exercises(name, told):
     seen = Verdict("f", "F", "unimplemented", 0, 1, "p", unwritten=name)
-    assert noted(seen) == f"f calls {name}, and that is not written yet."
+    assert noted(seen) == f"f calls {name}, which is not written yet."
     assert noted(without_cases(seen, {"f", "g"})) == told

@@ -20,7 +20,7 @@ SVG = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0
 def test_exercise_link_reads_the_manifest(tmp_path: Path) -> None:
     html, warnings = build(tmp_path, "# Page\n\n```{exercise-link} rnn_forward\n```\n", "exercise_link")
     assert warnings == ""
-    assert "Exercise: The whole sequence (2 points)" in html
+    assert "Exercise: The forward pass over a sequence (2 points)" in html
     text = words(html)
     assert "In the notebook The recurrence, exercises/ch01_vanilla_rnn/recurrence.ipynb, write rnn_forward" in text
     assert 'check("rnn_forward", rnn_forward)' in text

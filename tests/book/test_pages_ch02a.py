@@ -55,7 +55,7 @@ def product_of_steps(h: list[float], w: float, k: int, t: int) -> float:
 
 @pytest.mark.parametrize("T", [1, 3, 8])
 def test_the_double_sum_needs_the_immediate_derivative(T: int) -> None:
-    """Equations (double-sum), (product-of-steps) and (immediate-and-total), with L_t = h_t squared."""
+    """Equation (double-sum), Equation (product-of-steps) and Equation (immediate-and-total), with L_t = h_t squared."""
     x = torch.from_numpy(np.random.default_rng(1).normal(size=T))
     w = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
     states = scalar_states(w.expand(T), x, 0.4)
@@ -86,7 +86,10 @@ def test_the_double_sum_needs_the_immediate_derivative(T: int) -> None:
 
 @pytest.mark.parametrize("T", [1, 3, 8])
 def test_the_inner_sum_is_the_total_gradient_of_a_state(T: int) -> None:
-    """Equations (product-of-steps), (columns-first), (bracket-recursion), (total-gradient), with L_t = h_t squared."""
+    """Equation (columns-first), and dh_k as its bracket and by recursion, with L_t = h_t squared.
+
+    Equation (bracket-recursion) and Equation (total-gradient).
+    """
     x = torch.from_numpy(np.random.default_rng(9).normal(size=T))
     w = torch.tensor(0.9, dtype=torch.float64, requires_grad=True)
     states = scalar_states(w.expand(T), x, 0.4)
@@ -110,7 +113,7 @@ def test_the_inner_sum_is_the_total_gradient_of_a_state(T: int) -> None:
 
 @pytest.mark.parametrize(("B", "T", "D", "H"), SIZES)
 def test_backward_through_time(B: int, T: int, D: int, H: int) -> None:
-    """Equations (total-gradient) and (rnn-backward): the page's lines, the solution, and autograd."""
+    """Equation (rnn-backward): the page's lines, the solution, and autograd."""
     rng = np.random.default_rng(2)
     x, h_0, W_xh, W_hh, b_h = leaves = [leaf(rng, *s) for s in [(B, T, D), (B, H), (D, H), (H, H), (H,)]]
     states, state = [], h_0

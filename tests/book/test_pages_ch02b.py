@@ -14,8 +14,8 @@ import torch
 from experiments.ch02 import char_rnn, truncation
 from experiments.ngrams import WittenBell
 from solutions.ch01_vanilla_rnn.recurrence import rnn_forward
-from solutions.ch02_bptt.checking import truncated_bptt
 from solutions.ch02_bptt.training import adagrad_step
+from solutions.ch02_bptt.truncated import truncated_bptt
 
 
 def drawn(

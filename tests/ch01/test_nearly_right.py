@@ -1,7 +1,7 @@
-"""Work on the exercises of chapter 01 that no spec names.
+"""Submissions for the exercises of chapter 01 that no spec names.
 
-What is nearly right must fail and get no wrong name: beside each stands the diagnosis that is true of it, where one is.
-What is right in another way must pass.
+Those that are nearly right must fail and must not be given a wrong diagnosis; each is listed with the diagnosis that is
+true of it, if there is one. Those that are right in another way must pass.
 """
 
 import math
@@ -85,7 +85,7 @@ WRONG_SOFTMAX = {
     "no default for the axis": (lambda z, axis: p(z, axis), set()),
     "the first axis unless told otherwise": (lambda z, axis=0: p(z, axis), {"left_out"}),
     "a little added to the sum": (lambda z, axis=-1: p(z, axis) / (1 + 1e-8), {"constant_factor"}),
-    "the sign turned round": (lambda z, axis=-1: p(-z, axis), {"counterfactual: negated z"}),
+    "the sign reversed": (lambda z, axis=-1: p(-z, axis), {"counterfactual: negated z"}),
     "powers of two": (lambda z, axis=-1: p(z * math.log(2), axis), set()),
     "logarithms": (log_softmax, {"after: exponential missing"}),
     "absolute values": (lambda z, axis=-1: np.abs(z) / np.abs(z).sum(axis=axis, keepdims=True), set()),
@@ -316,8 +316,8 @@ WRONG_SAMPLES = {
     "the id after": (lambda probs, u: right_id(probs, u) + 1, {None}),
     "likeliest first": (sorted_first, set()),
     "from the end": (from_the_end, {None, "counterfactual: one_minus u"}),
-    "u turned round": (lambda probs, u: right_id(probs, 1 - u), {"counterfactual: one_minus u"}),
-    "by chance": (lambda probs, u: random.Random(3).randrange(len(probs) + 3), set()),
+    "one minus u": (lambda probs, u: right_id(probs, 1 - u), {"counterfactual: one_minus u"}),
+    "at random": (lambda probs, u: random.Random(3).randrange(len(probs) + 3), set()),
     "always 0": (lambda probs, u: 0, set()),
     "an array of one": (lambda probs, u: np.array([right_id(probs, u)]), {"after: squeeze of axis=-1 missing"}),
     "a list of one": (lambda probs, u: [right_id(probs, u)], {"after: [0] missing"}),
@@ -431,11 +431,11 @@ WRONG_WRITERS = {
     "the least likely, greedily": (writer(choose=lambda z, u, t: int(z.argmin())), set()),
     "u from the end": (draw(lambda z, u, t: right_id(p(z), u[-1 - t])), {"counterfactual: backward u"}),
     "the next u": (draw(lambda z, u, t: right_id(p(z), u[(t + 1) % len(u)])), {"counterfactual: early u"}),
-    "u turned round": (draw(lambda z, u, t: right_id(p(z), 1 - u[t])), set()),
+    "one minus u": (draw(lambda z, u, t: right_id(p(z), 1 - u[t])), set()),
     "numbers of its own": (draw(lambda z, u, t: right_id(p(z), random.Random(t).random())), set()),
     "softmax twice": (draw(lambda z, u, t: right_id(p(p(z)), u[t])), set()),
     "always draws": (writer(choose=lambda z, u, t: right_id(p(z), 0.5 if u is None else u[t])), set()),
-    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), {"likeliest_id_fed_back"}),
+    "the greedy id fed back": (writer(fed=lambda new, z, t: int(z.argmax())), {"most_probable_id_fed_back"}),
     "fed with probabilities": (fed_with_probabilities, set()),
     "no default for u": (no_default, set()),
     "asks whether u is true": (truth_of_u, set()),

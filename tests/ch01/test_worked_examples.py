@@ -1,4 +1,4 @@
-"""The numbers that the notebooks of chapter 01 show by hand, read from their prose and computed anew."""
+"""The numbers that the notebooks of chapter 01 show by hand, read from their prose and computed again."""
 
 import json
 import re
@@ -18,10 +18,10 @@ prose = partial(section, "ch01_vanilla_rnn")
 
 
 def test_concatenated_weights():
-    rows = table(prose("recurrence", "One matrix instead of two"), "entry by entry")
+    rows = table(prose("recurrence", "One weight matrix instead of two"), "row times column")
     step = prose("recurrence", "One step of the recurrence")
-    sums = next(line for line in table(step, "| part |") if line[0] == "sum")
-    bias = next(line for line in table(step, "| part |") if line[0] == "bias")
+    sums = next(line for line in table(step, "| contribution |") if line[0] == "pre-activation")
+    bias = next(line for line in table(step, "| contribution |") if line[0] == "bias")
     for unit, (_, products, total) in enumerate(rows):
         value = eval(products.replace("·", "*"))
         assert float(total) == round(value, 2)
@@ -29,7 +29,7 @@ def test_concatenated_weights():
 
 
 def test_softmax():
-    text = prose("predictions", "From numbers to probabilities")
+    text = prose("predictions", "The softmax")
     z, e, p = ([float(cell) for cell in row[1:] if cell] for row in table(text, "id 0"))
     expected = torch.softmax(torch.tensor(z, dtype=torch.float64), 0).numpy()
     check_shown(e, [*np.exp(z), np.exp(z).sum()])
@@ -41,9 +41,9 @@ def test_softmax():
 
 
 def test_classify_last():
-    text = prose("predictions", "One answer for a whole sequence")
+    text = prose("predictions", "Classifying a whole sequence")
     given = arrays(text)
-    rows = table(text, "last real one")
+    rows = table(text, "last real state")
     x, states, logits = ([numbers(row[i]) for row in rows] for i in (1, 3, 5))
     lengths = np.array([int(row[2]) for row in rows])
     inputs = {"x": np.array(x)[:, :, None], "lengths": lengths, "h_0": np.zeros((2, 1)), **given}
@@ -57,7 +57,7 @@ def test_classify_last():
 
 
 def test_sequence_loss():
-    text = prose("predictions", "How surprised the network is")
+    text = prose("predictions", "The cross-entropy of a sequence")
     rows = table(text, "p of the target")
     logits = np.array([json.loads(row[1]) for row in rows])
     targets = np.array([int(row[2]) for row in rows])
@@ -70,7 +70,7 @@ def test_sequence_loss():
 
 
 def test_sample_id():
-    text = prose("writing", "Drawing one id")
+    text = prose("writing", "Sampling one token")
     probs, cumulative = ([float(cell) for cell in row[1:]] for row in table(text, "| id | 0 |"))
     check_shown(cumulative, np.cumsum(probs))
     (ids,) = table(text, "| `u` | 0.00")
@@ -80,7 +80,7 @@ def test_sample_id():
 
 @pytest.mark.parametrize("drawn", [False, True])
 def test_generate(drawn):
-    text = prose("writing", "Writing step by step")
+    text = prose("writing", "Generating text")
     given = arrays(text)
     h_0, u = given.pop("h_0"), given.pop("u")
     start_id = int(re.search(r"`start_id` = (\d)", text)[1])

@@ -45,16 +45,16 @@ def bars(printed):
 
 def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monkeypatch):
     namespace, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch)
-    checked, hello, reading, losses, blame, pairs = (printed[i] for i in (4, 5, 9, 10, 11, 12))
+    checked, hello, training, losses, norms, pairs = (printed[i] for i in (4, 5, 9, 10, 11, 12))
     errors = {name: float(error) for name, error in (line.split() for line in checked.splitlines())}
     assert set(errors) == {"W_xh", "W_hh", "b_h", "W_hy", "b_y"}
     assert max(errors.values()) < 1e-7
     assert hello.endswith("\nhello\n")
-    assert reading.count(" letters read:") >= 3
-    assert "times the text" in reading
+    assert training.count(" characters read:") >= 3
+    assert "times the text" in training
     assert namespace["losses"][-20:].mean() < namespace["losses"][:5].mean()
     assert len(bars(losses)) == 11
-    assert [line[0] for line in blame.splitlines()] == list("the value of the expression is converted to a strin")
+    assert [line[0] for line in norms.splitlines()] == list("the value of the expression is converted to a strin")
     forgets, remembers = bars(pairs)
     assert forgets > 1.9, "two bits, as the text says"
     assert remembers < 1.3
@@ -73,10 +73,10 @@ def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monk
 QUICK = SECONDS | {"40_000 // length": "200"}
 
 
-def test_an_interrupted_reading_is_kept(tmp_path, capsys, monkeypatch):
-    """After the 21st update somebody presses the button."""
-    button = "        if len(ask.losses) == 21:\n            raise KeyboardInterrupt\n        done = len(ask.losses)\n"
-    stop = {"        done = len(ask.losses)\n": button}
+def test_an_interrupted_training_is_kept(tmp_path, capsys, monkeypatch):
+    """The student interrupts after the 21st update."""
+    line = "        done = len(recorder.losses)\n"
+    stop = {line: "        if len(recorder.losses) == 21:\n            raise KeyboardInterrupt\n" + line}
     namespace, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | stop)
     assert "Interrupted. The network keeps what it has learnt so far.\n21 updates in " in printed[9]
     assert len(namespace["losses"]) == 21
@@ -85,12 +85,12 @@ def test_an_interrupted_reading_is_kept(tmp_path, capsys, monkeypatch):
     assert len(printed[11].splitlines()) == 51
 
 
-def test_who_skips_the_reading_is_told_so(tmp_path, capsys, monkeypatch):
-    """The weights of hello are not taken for those of the long text."""
+def test_without_the_training_later_cells_say_so(tmp_path, capsys, monkeypatch):
+    """The weights of hello are not used in place of those of the long text."""
     skipped = {"    before = time.perf_counter()\n": '    raise NotImplementedError("skipped")\n'}
     _, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | skipped)
     assert printed[5].endswith("\nhello\n")
-    assert all(text.startswith("No network has read this text yet") for text in printed[10:12])
+    assert all(text.startswith("No network has been trained on this text yet") for text in printed[10:12])
 
 
 def test_a_text_in_other_letters(tmp_path, capsys, monkeypatch):
@@ -115,17 +115,17 @@ def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path, ca
     assert first.endswith("cross_entropy_backward: replace this line with your code, in by_hand.ipynb.\n")
     assert len(rest) == 3
     assert all(text.endswith("train_char_rnn: replace this line with your code, in training.ipynb.\n") for text in rest)
-    assert sum(text.startswith("No network has read this text yet") for text in printed) == 2
+    assert sum(text.startswith("No network has been trained on this text yet") for text in printed) == 2
 
 
 def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
-    stands_in = {
+    notebook_of = {
         exercise.id: notebook.name
         for notebook in CHAPTER.notebooks
         for exercise in notebook.exercises
         if exercise.id not in ("embedding_backward", "truncated_bptt")
     }
-    assert stands_in == capstone.STANDS_IN
+    assert notebook_of == capstone.NOTEBOOK_OF
 
 
 def test_the_way_functions_are_taken_is_that_of_the_first_chapter():

@@ -1,4 +1,4 @@
-"""The numbers that `by_hand` and `through_time` show by hand, read from their prose and computed anew by autograd."""
+"""The worked numbers of `by_hand` and `through_time`, read from their prose and recomputed by autograd."""
 
 import json
 from functools import partial
@@ -16,7 +16,7 @@ from tests.prose import SOLUTIONS, arrays, check_shown, matrices, numbers, produ
 prose = partial(section, "ch02_bptt")
 
 
-def due(exercise_id, **inputs):
+def expected(exercise_id, **inputs):
     """What autograd gives."""
     return exercise(exercise_id).spec.oracle(**inputs)
 
@@ -28,34 +28,34 @@ def test_the_softmax_that_is_given_is_pytorch_s():
 
 
 def test_cross_entropy_backward():
-    text = prose("by_hand", "Where the blame starts")
-    z, p, came, d = ([float(cell) for cell in row[1:] if cell] for row in table(text, "| id 0 |"))
-    expected = torch.softmax(torch.tensor(z, dtype=torch.float64), 0).numpy()
-    check_shown(p, [*expected, 1])
-    check_shown(came[:3], [-1, 0, 0])
-    check_shown(d, [*(expected + came[:3]), 0])
+    text = prose("by_hand", "The gradient at the logits")
+    z, p, first_term, d = ([float(cell) for cell in row[1:] if cell] for row in table(text, "| id 0 |"))
+    probs = torch.softmax(torch.tensor(z, dtype=torch.float64), 0).numpy()
+    check_shown(p, [*probs, 1])
+    check_shown(first_term[:3], [-1, 0, 0])
+    check_shown(d, [*(probs + first_term[:3]), 0])
 
-    places = table(text, "| place |")
-    own, shared = ([numbers(row[i]) for row in places] for i in (1, 2))
-    second = numbers(text.partition("At the second place")[2].partition("id 1")[0])
-    logits, targets = np.array([[z, second]]), np.array([[0, 1]])
-    dlogits = due("cross_entropy_backward", logits=logits, targets=targets)[0]
+    positions = table(text, "| position |")
+    own, shared = ([numbers(row[i]) for row in positions] for i in (1, 2))
+    second = numbers(text.partition("At the second position")[2].partition("id 2")[0])
+    logits, targets = np.array([[z, second]]), np.array([[0, 2]])
+    dlogits = expected("cross_entropy_backward", logits=logits, targets=targets)[0]
     check_shown(own, 2 * dlogits)
     check_shown(shared[0], dlogits[0])
-    assert places[1][2] == "?"
+    assert positions[1][2] == "?"
 
 
 def test_a_step_of_one_number_each():
     text = prose("by_hand", "One step, backward")
-    line = text.partition("# Say $x_t$")[2].partition("\n#\n")[0].replace("\n#", "")
+    line = text.partition("# Suppose $x_t$")[2].partition("\n#\n")[0].replace("\n#", "")
     values = dict(zip(("x_t", "h_prev", "W_xh", "W_hh", "b_h", "a_t", "h_t", "dh_t"), numbers(line), strict=True))
     b_h, a_t = values.pop("b_h"), values.pop("a_t")
     assert a_t == pytest.approx(values["x_t"] * values["W_xh"] + values["h_prev"] * values["W_hh"] + b_h)
     check_shown(values["h_t"], np.tanh(a_t))
     x_t, dh_prev, dW_xh, dW_hh, db_h = (
-        g.item() for g in due("rnn_step_backward", **{k: np.array([[v]]) for k, v in values.items()})
+        g.item() for g in expected("rnn_step_backward", **{k: np.array([[v]]) for k, v in values.items()})
     )
-    rows = table(text, "| blame of |")
+    rows = table(text, "| gradient with respect to |")
     shown = dict(zip(("da", "dx_t", "dh_prev", "dW_xh", "dW_hh", "db_h"), (row[2] for row in rows), strict=True))
     for name, value in {"dx_t": x_t, "dh_prev": dh_prev, "dW_xh": dW_xh, "dW_hh": dW_hh, "db_h": db_h}.items():
         assert products(shown[name]) == pytest.approx(value), name
@@ -69,7 +69,7 @@ def test_a_step_of_one_row():
     inputs["h_prev"] = inputs.pop("h_t-1")
     example = exercise("rnn_step_backward").spec.example.inputs
     assert {name: value.tolist() for name, value in inputs.items()} == {k: v.tolist() for k, v in example.items()}
-    dx_t, _, dW_xh, _, db_h = due("rnn_step_backward", **inputs)
+    dx_t, _, dW_xh, _, db_h = expected("rnn_step_backward", **inputs)
     a_t = inputs["x_t"] @ inputs["W_xh"] + inputs["h_prev"] @ inputs["W_hh"] + arrays(text)["b_h"]
     check_shown(inputs["h_t"], np.tanh(a_t))
 
@@ -85,13 +85,13 @@ def test_a_step_of_one_row():
 
 def test_a_sequence_of_one_number_each():
     text = prose("through_time", "The whole sequence, backward")
-    walk, parts = table(text, "| slope,"), table(text, "| part of `dW_xh` | part of `dW_hh` | part of `db_h` |")
+    steps, parts = table(text, "| derivative,"), table(text, "| part of `dW_xh` | part of `dW_hh` | part of `db_h` |")
     W_xh, W_hh, b_h, h_0 = numbers(text.partition("three steps.\n")[2].partition("\n")[0])
-    assert [int(row[0]) for row in walk] == [2, 1, 0]
-    dh = np.array([float(row[1]) for row in walk])[::-1].copy()
+    assert [int(row[0]) for row in steps] == [2, 1, 0]
+    dh = np.array([float(row[1]) for row in steps])[::-1].copy()
     x = np.array([float(row[1]) for row in parts[:3]])[::-1].copy()
     before = np.array([float(row[2]) for row in parts[:3]])[::-1].copy()
-    slopes = np.array([float(row[4]) for row in walk])[::-1].copy()
+    slopes = np.array([float(row[4]) for row in steps])[::-1].copy()
     assert before[0] == h_0
     inputs_and_states = numbers(text.partition("three inputs were")[2].partition("\n")[0])
     np.testing.assert_array_equal(x, inputs_and_states[:3])
@@ -99,7 +99,7 @@ def test_a_sequence_of_one_number_each():
     np.testing.assert_allclose(1 - h**2, slopes)
     np.testing.assert_array_equal(before[1:], h[:-1])
     check_shown(h, np.tanh(x * W_xh + before * W_hh + b_h))
-    dx, dh_0, dW_xh, dW_hh, db_h = due(
+    dx, dh_0, dW_xh, dW_hh, db_h = expected(
         "rnn_backward",
         dh=dh[None, :, None],
         x=x[None, :, None],
@@ -108,16 +108,16 @@ def test_a_sequence_of_one_number_each():
         W_xh=np.array([[W_xh]]),
         W_hh=np.array([[W_hh]]),
     )
-    carried = 0.0
-    for row in walk:
-        assert float(row[2]) == pytest.approx(carried)
-        assert float(row[3]) == pytest.approx(float(row[1]) + carried)
+    dh_next = 0.0
+    for row in steps:
+        assert float(row[2]) == pytest.approx(dh_next)
+        assert float(row[3]) == pytest.approx(float(row[1]) + dh_next)
         assert products(row[5]) == pytest.approx(float(row[3]) * float(row[4]))
-        carried = products(row[6])
-        assert carried == pytest.approx(products(row[5]) * W_hh)
-    assert carried == pytest.approx(dh_0.item())
+        dh_next = products(row[6])
+        assert dh_next == pytest.approx(products(row[5]) * W_hh)
+    assert dh_next == pytest.approx(dh_0.item())
     assert f"`dh_0` = {dh_0.item():.2f}" in text
-    factor, *shown = numbers(text.partition("is `da[t]` · (")[2])[:4]
+    factor, *shown = numbers(text.partition("is `da_t` · (")[2])[:4]
     assert factor == W_xh
     assert shown == pytest.approx(dx[0, :, 0])
     sums = [float(cell) for cell in parts[3][3:]]
@@ -141,9 +141,9 @@ def test_a_sequence_of_one_row():
     last = {**inputs, "h_0": inputs["h"][:, 0]}
     for name in ("dh", "x", "h"):
         last[name] = inputs[name][:, 1:]
-    dx, back, dW_xh, dW_hh, db_h = due("rnn_backward", **last)
+    dx, back, dW_xh, dW_hh, db_h = expected("rnn_backward", **last)
     rest = text.partition("One row, half of it")[2]
-    second, first = table(rest, "| slopes |")
+    second, first = table(rest, "| derivatives |")
     check_shown(numbers(second[4]), 1 - inputs["h"][0, 1] ** 2)
     check_shown(numbers(second[5]), db_h)
     check_shown(numbers(second[6]), back[0])
@@ -155,17 +155,17 @@ def test_a_sequence_of_one_row():
     check_shown(numbers(part[2]), dW_xh[0])
     check_shown(json.loads(part[3]), dW_hh)
     check_shown(numbers(part[4]), db_h)
-    sum_of_products = rest.partition("so its blame is ")[2].partition(".\n")[0]
+    sum_of_products = rest.partition("so its `dh_next` is ")[2].partition(".\n")[0]
     assert products(sum_of_products) == pytest.approx(back[0, 0])
 
 
 def test_embedding_backward():
-    text = prose("through_time", "Back into the embedding")
+    text = prose("through_time", "The gradient of an embedding")
     copies = table(text, "`ids[0, t]`")
     ids = np.array([[int(row[1]) for row in copies]])
     de = np.array([[numbers(row[2]) for row in copies]])
     rows = table(text, "| row of `dE` |")
-    dE = due("embedding_backward", de=de, ids=ids, vocab_size=len(rows))
+    dE = expected("embedding_backward", de=de, ids=ids, vocab_size=len(rows))
     check_shown([numbers(row[1]) for row in rows], dE)
     for v, row in enumerate(rows):
         where = [f"t = {t}" for t in np.flatnonzero(ids[0] == v)]
@@ -175,7 +175,7 @@ def test_embedding_backward():
 
 
 def run_all(notebook, capsys, changed=lambda source: source):
-    """What each code cell of the notebook prints where the solutions are in it, and the names that are left."""
+    """What each code cell of the notebook prints with the solutions filled in, and the final namespace."""
     root = SOLUTIONS.parent
     manifest = load_manifest(root / "course.toml")
     place = next(p for p in manifest.places.values() if p.notebook.name == notebook)
@@ -189,15 +189,15 @@ def run_all(notebook, capsys, changed=lambda source: source):
 
 
 def compared(printed):
-    """The numbers that stand behind each name in the cell that is to be compared with one's paper."""
+    """The numbers after each name in the cell that students compare with their own."""
     lines = [line.partition("[") for line in next(text for text in printed if "db_h " in text).splitlines()]
     return {name.strip(): json.loads(bracket + values) for name, bracket, values in lines}
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):
     shown = compared(run_all("by_hand", capsys)[0])
-    places = table(prose("by_hand", "Where the blame starts"), "| place |")
-    check_shown(shown.pop("place 1"), np.array(numbers(places[1][1])) / 2)
+    positions = table(prose("by_hand", "The gradient at the logits"), "| position |")
+    check_shown(shown.pop("position 1"), np.array(numbers(positions[1][1])) / 2)
     for found, exercise_id in (
         (shown, "rnn_step_backward"),
         (compared(run_all("through_time", capsys)[0]), "rnn_backward"),
@@ -223,14 +223,14 @@ def test_the_network_learns_what_comes_after_h(capsys, session):
     (*_, text), after = run_all("by_hand", capsys)
     shares = [[float(n) for n in numbers(line)] for line in text.splitlines()]
     assert len(shares) == 11
-    assert shares[0][0] == max(shares[0])  # it believes in another h
+    assert shares[0][0] == max(shares[0])  # another h is the most probable
     assert [e for _, e, _, _ in shares] == sorted(e for _, e, _, _ in shares)
     assert shares[0][1] < 0.1
     assert shares[-1][1] > 0.9
     assert not after["dW_hh"].any()
 
 
-def test_blame_fades_or_grows_with_the_size_of_W_hh(capsys, session):
+def test_the_gradient_shrinks_or_grows_with_the_size_of_W_hh(capsys, session):
     (*_, text), _ = run_all("through_time", capsys)
     small, middle, large = (
         np.array([numbers(line.partition("]")[2])[0] for line in part.splitlines() if "x[" in line])

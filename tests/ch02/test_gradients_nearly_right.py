@@ -234,7 +234,7 @@ WRONG_STEPS = {
     ),
     "no brackets, in dx_t alone": (
         but(dx_t=lambda da, dh, x, h_, h, W, U: (dh * 1 - h**2) @ W.T),
-        "slope_without_brackets For dx_t:",
+        "slope_without_parentheses For dx_t:",
         ALL_BUT["dx_t"],
     ),
     "no brackets, the other way": (slope(lambda dh, h_, h: 1 - h**2 * dh), None, ()),
@@ -402,7 +402,7 @@ WRONG_WALKS = {
         {"dh_0", "db_h"},
     ),
     # slips in the walk
-    "the future adds up, in dx alone": (mixed(hooked_sum, "dx"), "what_is_carried_adds_up For dx:", REST["dx"]),
+    "the future adds up, in dx alone": (mixed(hooked_sum, "dx"), "dh_next_accumulated For dx:", REST["dx"]),
     "dW_hh from da turned": (
         replaced(dW_hh=lambda g, i: g.T.copy()),
         "weight_gradients_transposed For dW_hh:",
@@ -504,7 +504,7 @@ def written_once(de, ids, V):
     return dE
 
 
-ONCE = {"ids that differ"}
+ONCE = {"distinct ids"}
 
 WRONG_TABLES = {
     "largest kept": (largest_kept, None, ONCE),
@@ -621,7 +621,7 @@ def row_by_row(dh, x, h_0, h, W_xh, W_hh):
     return dx, dh_0, dW_xh, dW_hh, db_h
 
 
-def blame_of_every_state(dh, x, h_0, h, W_xh, W_hh):
+def gradient_of_every_state(dh, x, h_0, h, W_xh, W_hh):
     """'Add, never set', with an accumulator for each state: there it is right."""
     g, states = np.concatenate([0 * h_0[:, None], dh], axis=1), np.concatenate([h_0[:, None], h], axis=1)
     da = np.zeros(h.shape)
@@ -688,7 +688,7 @@ RIGHT_WALKS = {
     ),
     "h_0 in front": hooked(prev=lambda t, h, h_0: np.concatenate([h_0[:, None], h], axis=1)[:, t]),
     "a copy of dh changed": lambda dh, **k: walk(dh=np.array(dh), **k),
-    "one blame for each state, added to": blame_of_every_state,
+    "one gradient for each state, added to": gradient_of_every_state,
     "time turned twice": replaced(dx=lambda g, i: np.ascontiguousarray(g[:, ::-1])[:, ::-1]),
 }
 RIGHT_TABLES = {

@@ -400,24 +400,24 @@ def clipped_step(c):
 
 NAMED = {
     "relative_error": {
-        "b minus a": (lambda a, b: np.nan_to_num((b - a) / (np.abs(a) + np.abs(b))).max(), "sign_kept_above"),
+        "b minus a": (lambda a, b: np.nan_to_num((b - a) / (np.abs(a) + np.abs(b))).max(), "sign_kept_in_numerator"),
         "a mask": (masked, "left_out_where_one_is_zero"),
         "a mask that may be empty": (masked_and_empty, "left_out_where_one_is_zero"),
         "a loop with continue": (in_a_loop_unless_one_is_zero, "left_out_where_one_is_zero"),
-        "nothing below 1e-10": (in_a_loop_above(1e-10), "constant_below"),
-        "nothing below 1e-12": (in_a_loop_above(1e-12), "constant_below"),
-        "nothing below 1e-30": (in_a_loop_above(1e-30), "constant_below"),
+        "nothing below 1e-10": (in_a_loop_above(1e-10), "floor_in_denominator"),
+        "nothing below 1e-12": (in_a_loop_above(1e-12), "floor_in_denominator"),
+        "nothing below 1e-30": (in_a_loop_above(1e-30), "floor_in_denominator"),
         "a floor of 1e-12": (
             lambda a, b: (np.abs(a - b) / (np.abs(a) + np.abs(b)).clip(1e-12)).max(),
-            "constant_below",
+            "floor_in_denominator",
         ),
         "a floor of 1e-20": (
             lambda a, b: (np.abs(a - b) / (np.abs(a) + np.abs(b)).clip(1e-20)).max(),
-            "constant_below",
+            "floor_in_denominator",
         ),
         "the machine's eps": (
             lambda a, b: (np.abs(a - b) / (np.finfo(a.dtype).eps + np.abs(a) + np.abs(b))).max(),
-            "constant_below",
+            "floor_in_denominator",
         ),
     },
     "numerical_gradient": {
@@ -437,7 +437,7 @@ NAMED = {
         "the chunk's own first state": (chunked(before=0), "state_reset_at_cuts"),
         "the state that was made": (chunked(own=True), "dW_hh_from_h_t"),
         "= for +=": (chunked(add=False), "overwritten"),
-        "all zero at a cut": (all_zero_at_a_cut, "loss_dropped_at_cuts"),
+        "all zero at a cut": (all_zero_at_a_cut, "dh_dropped_at_cuts"),
     },
     "adagrad_step": {
         "eps by heart": (
@@ -546,6 +546,24 @@ def one_number_in_turn(**inputs):
     return loop(**inputs, rule=rule)
 
 
+def starting(matrix, bias=lambda rng, shape: np.zeros(shape)):
+    """A right loop whose weights start in another way: `matrix(rng, shape)` and `bias(rng, shape)`."""
+
+    def train(**inputs):
+        def start(name, shape):
+            return (matrix if len(shape) > 1 else bias)(inputs["rng"], shape)
+
+        return loop(**inputs, start=start)
+
+    return train
+
+
+def orthogonal(rng, shape):
+    """Orthonormal rows or columns, whichever there are fewer of."""
+    q, _ = np.linalg.qr(rng.normal(size=(max(shape), min(shape))))
+    return q if shape[0] >= shape[1] else q.T
+
+
 def quits(**inputs):
     raise RuntimeError
 
@@ -615,6 +633,51 @@ NAMED_LOOPS = {
         ),
         "eps_inside_the_root",
     ),
+    "matrices of zeros, random biases": (
+        starting(lambda rng, shape: np.zeros(shape), lambda rng, shape: rng.normal(size=shape)),
+        "only_biases_random",
+    ),
+    "matrices of zeros, tiny random biases": (
+        starting(lambda rng, shape: np.zeros(shape), lambda rng, shape: 0.01 * rng.normal(size=shape)),
+        "only_biases_random",
+    ),
+    "matrices of zeros, biases by np.random": (
+        starting(lambda rng, shape: np.zeros(shape), lambda rng, shape: np.random.normal(size=shape)),
+        "only_biases_random",
+    ),
+    "matrices of one number, random biases": (
+        starting(lambda rng, shape: np.full(shape, 0.1), lambda rng, shape: rng.normal(size=shape)),
+        "only_biases_random",
+    ),
+    "W_hh the identity, no other matrix, random biases": (
+        lambda **inputs: loop(
+            **inputs,
+            start=lambda name, shape: (
+                inputs["rng"].normal(size=shape) if len(shape) == 1 else np.eye(*shape) * (name == "W_hh")
+            ),
+        ),
+        "only_biases_random",
+    ),
+    "all zeros": (starting(lambda rng, shape: np.zeros(shape)), "matrices_and_b_h_zero"),
+    "all zeros but a random b_y": (
+        lambda **inputs: loop(
+            **inputs,
+            start=lambda name, shape: inputs["rng"].normal(size=shape) if name == "b_y" else np.zeros(shape),
+        ),
+        "matrices_and_b_h_zero",
+    ),
+    "matrices of zeros, biases of ones": (
+        starting(lambda rng, shape: np.zeros(shape), lambda rng, shape: np.ones(shape)),
+        "units_start_alike",
+    ),
+    "one number everywhere": (
+        starting(lambda rng, shape: np.full(shape, 0.1), lambda rng, shape: np.full(shape, 0.1)),
+        "units_start_alike",
+    ),
+    "random numbers of one's own": (
+        starting(lambda rng, shape: np.random.default_rng(5).normal(size=shape)),
+        "rng_not_used",
+    ),
 }
 RIGHT_LOOPS = {
     "rolled, and no target missing": training(following=lambda ids: np.roll(ids, -1)),
@@ -625,6 +688,21 @@ RIGHT_LOOPS = {
         **inputs,
         start=lambda name, shape: inputs["rng"].uniform(-0.1, 0.1, shape) if len(shape) > 1 else np.zeros(shape),
     ),
+    "a hundredth": starting(lambda rng, shape: 0.01 * rng.normal(size=shape)),
+    "next to nothing": starting(lambda rng, shape: 1e-8 * rng.normal(size=shape)),
+    "orthogonal": starting(orthogonal),
+    "uniform on one side": starting(lambda rng, shape: rng.uniform(0, 0.1, size=shape)),
+    "Xavier, uniform": starting(lambda rng, shape: rng.uniform(-1, 1, size=shape) * np.sqrt(6 / sum(shape))),
+    "Xavier, normal": starting(lambda rng, shape: rng.normal(0, np.sqrt(2 / sum(shape)), size=shape)),
+    "by the fan in, and the biases too": starting(
+        lambda rng, shape: rng.uniform(-1, 1, size=shape) / np.sqrt(shape[0]),
+        lambda rng, shape: rng.uniform(-1, 1, size=shape) / np.sqrt(shape[0]),
+    ),
+    "W_hh the unit matrix": lambda **inputs: loop(
+        **inputs,
+        start=lambda name, shape: np.eye(*shape) if name == "W_hh" else inputs["rng"].normal(size=shape),
+    ),
+    "biases of ones": starting(lambda rng, shape: 0.1 * rng.normal(size=shape), lambda rng, shape: np.ones(shape)),
     "W_hy of zeros": lambda **inputs: loop(
         **inputs, start=lambda name, shape: inputs["rng"].normal(size=shape) * (name != "W_hy")
     ),
@@ -657,14 +735,14 @@ def test_a_chunk_that_lacks_its_last_target_is_shown_with_what_is_missing():
     verdict = trained(NAMED_LOOPS["N // T chunks"][0])
     (problem,) = next(case.problems for case in verdict.cases if case.problems)
     assert re.fullmatch(
-        r"chunks: update 3, where the text begins anew: inputs = ids\[0:3\], \[\d, \d, \d\], "
+        r"chunks: update 3, where the text starts again: inputs = ids\[0:3\], \[\d, \d, \d\], "
         r"targets = ids\[1:4\], \[\d, \d, \d\]; got inputs \[\d, \d, \d\], targets \[\d, \d\]",
         problem.text,
     )
 
 
 def test_of_two_calls_for_each_update_only_that_is_said():
-    def asks_again_after_the_step(loss_and_grads, **inputs):
+    def calls_again_after_the_step(loss_and_grads, **inputs):
         def twice(params, *chunk):
             answer = loss_and_grads(params, *chunk)
             loss_and_grads({name: theta + 1 for name, theta in params.items()}, *chunk)
@@ -672,7 +750,7 @@ def test_of_two_calls_for_each_update_only_that_is_said():
 
         return loop(loss_and_grads=twice, **inputs)
 
-    verdict = trained(asks_again_after_the_step)
+    verdict = trained(calls_again_after_the_step)
     assert not verdict
     assert verdict.diagnosis is None
     (problem,) = verdict.cases[0].problems
@@ -692,9 +770,19 @@ def test_a_loop_that_is_right_in_another_way_passes(name):
         assert verdict, verdict
 
 
-def test_hello_is_learnt_in_ways_of_ones_own():
-    for name in ("larger weights", "W_hy of zeros"):
+def test_hello_is_learnt_from_any_sensible_start():
+    for name in ("larger weights", "W_hy of zeros", "a hundredth", "orthogonal", "Xavier, uniform", "biases of ones"):
         assert exercise(TRAIN).verdict(RIGHT_LOOPS[name]).status == "passed"
+
+
+def test_matrices_of_zeros_cost_the_points_for_the_weights_even_where_hello_is_learnt():
+    """With random biases the network learns its word all the same; the matrices were to be random nevertheless."""
+    verdict = exercise(TRAIN).verdict(NAMED_LOOPS["matrices of zeros, random biases"][0])
+    assert [facet.name for facet in verdict.facets if not facet.earned] == ["weights and losses", "hello"]
+    assert {problem.text for case in verdict.cases for problem in case.problems} == {
+        "params: matrices that start from small random numbers; W_xh, W_hh and W_hy all start at zero"
+    }
+    assert verdict.diagnosis.id == "only_biases_random"
 
 
 def test_a_network_that_does_not_learn_hello_is_told_its_loss():

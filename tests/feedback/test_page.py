@@ -85,7 +85,7 @@ OPEN = verdict(
     "failed",
     cases=(CASE, CaseResult("B=1", "rnn_forward(…)", "h float64 (1, 1, 1)")),
     facets=(FacetResult("one time step", 0.5, 0.5), FacetResult("several time steps", 0.0, 1.5)),
-    diagnosis=Diagnosis("late", "Every result stands one time step too late."),
+    diagnosis=Diagnosis("late", "Every result is one time step too late."),
     earned=0.5,
 )
 HIDDEN = dataclasses.replace(OPEN, cases=(), note="On hidden cases the values differ from what is due.")
@@ -95,7 +95,7 @@ def test_points_for_each_exercise_and_in_all():
     text = words(page(HIDDEN, public=[OPEN]))
     assert "13.5 of 15 points from the exercises. 2 more points in this chapter, given by a person." in text
     assert "One step of the recurrence✓ right2 of 2" in text
-    assert "The whole sequence✗ not right yet0.5 of 2" in text
+    assert "The forward pass over a sequence✗ not right yet0.5 of 2" in text
     assert "All exercises13.5 of 15" in text
 
 
@@ -108,14 +108,14 @@ def test_a_public_case_in_the_words_of_the_notebooks_check():
     assert grid_svg(GRID) in text
     assert "Not right yet: 1 of 2 cases pass. The first that does not:" in read
     assert "Hidden cases On hidden cases the values differ from what is due. The likely cause is the same." in read
-    assert read.count("Every result stands one time step too late.") == 1
+    assert read.count("Every result is one time step too late.") == 1
     assert read.count("one time step 0.5 / 0.5 · several time steps 0 / 1.5") == 1  # those of hidden cases
 
 
 def test_another_cause_on_hidden_cases_is_told_beside():
     other = dataclasses.replace(HIDDEN, diagnosis=Diagnosis("sign", "Every number has the wrong sign."))
     read = words(page(other, public=[OPEN]))
-    assert "Every result stands one time step too late." in read
+    assert "Every result is one time step too late." in read
     assert "Every number has the wrong sign." in read
     assert "The likely cause is the same." not in read
 
@@ -188,11 +188,17 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
     read = words(text)
     assert "15 of 15 points from the exercises. The checks gave 13.5; a person changed that." in read
     assert "1 of 2 points from the questions." in read
-    assert "The whole sequence✗ not right yet; the checks gave 0.5, and a person changed that1.5 of 2" in read
+    assert (
+        "The forward pass over a sequence✗ not right yet; the checks gave 0.5, and a person changed that1.5 of 2"
+        in read
+    )
     assert "One step of the recurrence✓ right; the checks gave 2, and a person changed that2.5 of 2" in read
     assert "Explain why it writesgraded by a person1 of 2" in read
     assert "All exercises15 of 15" in read
-    assert "A person's comments The whole sequence The idea is <right>. Explain why it writes Say why." in read
+    assert (
+        "A person's comments The forward pass over a sequence The idea is <right>. Explain why it writes Say why."
+        in read
+    )
     assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
 
 
@@ -238,7 +244,7 @@ def test_an_exercise_that_is_newer_than_the_result():
     old = graded()
     del old.verdicts["writing"]
     read = words(feedback_page(MANIFEST, CHAPTER, old, HINTS))
-    assert "Drawing one idnot graded yet– of 2" in read
+    assert "Sampling one tokennot graded yet– of 2" in read
 
 
 # --- a student's text ----------------------------------------------------------------------------------------

@@ -100,10 +100,13 @@ SLIPS: dict[str, dict[str, Change | str]] = {
     },
     "cross_entropy_backward": {
         "an_exception": change(
-            "return (softmax(logits) - came) / (B * T)", "p = softmax(logits)\np[:, targets] -= 1\nreturn p / (B * T)"
+            "return (softmax(logits) - one_hot) / (B * T)",
+            "p = softmax(logits)\np[:, targets] -= 1\nreturn p / (B * T)",
         ),
-        "flat": change("(softmax(logits) - came) / (B * T)", "((softmax(logits) - came) / (B * T)).reshape(B * T, V)"),
-        "no_name": change("(softmax(logits) - came)", "softmax(logits) * (1 - softmax(logits))"),
+        "flat": change(
+            "(softmax(logits) - one_hot) / (B * T)", "((softmax(logits) - one_hot) / (B * T)).reshape(B * T, V)"
+        ),
+        "no_name": change("(softmax(logits) - one_hot)", "softmax(logits) * (1 - softmax(logits))"),
     },
     "rnn_step_backward": {
         "elementwise": change("da_t @ W_hh.T", "da_t * W_hh"),
@@ -144,7 +147,7 @@ SLIPS: dict[str, dict[str, Change | str]] = {
         "negated": change("above - below", "below - above"),
     },
     "truncated_bptt": {
-        "in_place": change("da = (dh[:, t] + dh_next)", "dh[:, t] += dh_next\nda = dh[:, t]"),
+        "in_place": change("da_t = (dh[:, t] + dh_next)", "dh[:, t] += dh_next\nda_t = dh[:, t]"),
         "two_results": change("return dW_xh, dW_hh, db_h", "return dW_xh, dW_hh"),
     },
     "adagrad_step": {

@@ -1,9 +1,9 @@
 """Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
 
-First the exercise's own misconceptions: a student's results, on all cases, against what each named wrong implementation
-gives; all results together, then, unless they are right in another order, facet by facet. Only if exactly one fits is
-it named. Where none fits, an exercise that this one builds on may be wrong; then patterns that any exercise knows are
-tried, together and then by output.
+The exercise's own misconceptions are tried first. The student's results on all cases are compared with those of each
+named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by facet. A
+misconception is reported only if exactly one matches. If none does, the cause may be an exercise that this one builds
+on. Failing that, the patterns shared by all exercises are tried, first on all outputs together and then on each.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grader.checking.case import WHOLE, Checks, Observation
 from grader.checking.diagnose.afters import done_at_the_end
 from grader.checking.diagnose.counterfactual import mistaken_input
 from grader.checking.diagnose.evidence import about_facets, failed_cases
-from grader.checking.diagnose.misconceptions import fitting_mistakes, no_chance
+from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
 from grader.checking.diagnose.order import in_another_order
 from grader.checking.diagnose.parts import vague_pattern
 from grader.checking.diagnose.patterns import exact_pattern, pattern
@@ -32,7 +32,7 @@ def diagnose(
     """The one cause that the evidence singles out, or None.
 
     `texts` holds the message of each misconception. `wrong_needs` names the exercises that this one builds on and
-    that are wrong themselves: where no misconception of its own fits, that is the cause to mend first.
+    that are wrong themselves: where no misconception of its own fits, that is the cause to fix first.
     """
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if not failing:
@@ -43,17 +43,17 @@ def diagnose(
         return Diagnosis(whole[0], texts.get(whole[0], ""))
     if in_another_order(checks, observations):
         due = ", ".join(output.name for output in checks.outputs)
-        return Diagnosis("order", f"Every result is right, but they come in another order. Due is `return {due}`.")
+        return Diagnosis("order", f"Your results are right but in the wrong order. Use `return {due}`.")
     found = [(facet, fits(facet)) for facet in failing]
     all_have_a_cause = all(mistakes for _, mistakes in found)
     for facet, mistakes in found:
-        # ids and words agree by chance: there, all else that is wrong must have its cause too
-        if len(mistakes) == 1 and (all_have_a_cause or no_chance(checks, facet, *mistakes.values())):
+        # ids and words can agree by coincidence: every other wrong facet then needs a cause too
+        if len(mistakes) == 1 and (all_have_a_cause or no_coincidence(checks, facet, *mistakes.values())):
             (name,) = mistakes
             explained = [other for other, others in found if list(others) == [name]]
             return Diagnosis(name, (about_facets(explained) if checks.own is None else "") + texts.get(name, ""))
     if wrong_needs and _may_come_from_below(observations, results, wrong_needs):
-        return _mend_first(wrong_needs)
+        return _fix_first(wrong_needs)
     evidence = checks, observations, results
     if any(problem.kind == "gradient" for result in results for problem in result.problems):
         return None  # its value is right: no pattern of values explains it
@@ -81,10 +81,9 @@ def _may_come_from_below(
     return bool(kinds) and kinds <= {"values", "not_finite", "raised"} and from_below
 
 
-def _mend_first(wrong_needs: Sequence[str]) -> Diagnosis:
+def _fix_first(wrong_needs: Sequence[str]) -> Diagnosis:
     names = " and ".join(f"`{name}`" for name in wrong_needs)
-    verb, it = ("were", "them") if len(wrong_needs) > 1 else ("was", "it")
     return Diagnosis(
         "needs",
-        f"{names}, which this builds on, {verb} not right when last checked. Mend {it} first, then check again.",
+        f"This exercise builds on {names}, which failed when last checked. Fix {names} first, then check again.",
     )

@@ -139,7 +139,7 @@ def told(counterfactual: Counterfactual) -> str:
     if len(slips) > 1 and len({(slip, len(words)) for slip, words in slips}) == len(slips[0][1]) == 1:
         slips = ((slips[0][0], (" or ".join(words[0] for _, words in slips),)),)
     clauses = [WORDS[slip][0].format(*words) for slip, words in slips]
-    return f"This is what comes out if {' or if '.join(clauses)}. {question}"
+    return f"You would get this result if {' or if '.join(clauses)}. {question}"
 
 
 # Marks ----------------------------------------------------------------------------------------------------------------
@@ -224,7 +224,7 @@ def is_one_number(values: Iterable[Any]) -> bool:
 
 def is_evidence(shown: Sequence[tuple[int, Any, Any]]) -> bool:
     """Whether it tells something that wrong results, as (case, expected, got), equal others: they are not one number
-    all over; and what is wrong is floats, or three cases or six places, since ids and words may agree by chance.
+    all over; and what is wrong is floats, or three cases or six places, since ids and words may agree by coincidence.
     """
     if is_one_number(got for *_, got in shown):
         return False

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from grader.checking.case import Checks, Facet, Observation
 from grader.checking.compare import agree, named_outputs
-from grader.checking.diagnose.chance import is_telling
+from grader.checking.diagnose.coincidence import is_telling
 from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.verdict import CaseResult, Problem
 
@@ -35,8 +35,8 @@ def fitting_mistakes(
     return fitting
 
 
-def no_chance(checks: Checks, facet: Facet, variants: list[Variant]) -> bool:
-    """Whether nobody gives the same on a facet by chance: a mistake changes an input or differs in a telling number."""
+def no_coincidence(checks: Checks, facet: Facet, variants: list[Variant]) -> bool:
+    """Whether the same result cannot be a coincidence: the mistake changes an input or differs in a telling number."""
     if checks.own is not None:
         return True  # its matches look closely, or ought to
     names = [output.name for output in checks.outputs if facet.outputs is None or output.name in facet.outputs]
@@ -64,7 +64,7 @@ def _fits(
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
     agrees = all(
         agree(observations[i], variant[i], outputs, checks)
-        # on another facet's cases the mistake must show too, unless it gives what is due there
+        # on another facet's cases the mistake must show too, unless it gives the expected result there
         or (not facet.covers(case, None) and agree(checks.expected[i], variant[i], outputs, checks))
         for i, case in reversed(list(enumerate(checks.cases)))  # the first cases are small, and much agrees there
     )

@@ -11,7 +11,7 @@ from grader.checking.compare import Array, close
 from grader.checking.diagnose.patterns import Wrong, in_steps, in_time, matches
 from grader.checking.verdict import Diagnosis
 
-MANY = 50  # rows, beyond which nobody looks for their order
+MANY = 50  # rows, beyond which their order is not looked for
 
 
 def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
@@ -90,31 +90,31 @@ def _first_step_only(wrong: list[Wrong], checks: Checks) -> bool:
 
 
 _LEFT_OUT = (
-    "All is right where `{0}` is given; it goes wrong where `{0}` is left out. Look at its default value in the first "
-    "line of the function, and at what happens then."
+    "Every call that passes `{0}` is right, and every wrong call leaves it out. Look at the default value of `{0}` in "
+    "the first line of the function, and at what your code does with it."
 )
 _RULES = (
     (
         _unfilled,
         "never_filled",
-        "What is wrong is 0 in whole rows, and the rest is right. Were they never filled in? Look at where the loop "
-        "ends, and whether `return` stands inside it.",
+        "Whole rows are 0 and the rest is right. Are these rows ever filled in? Look at where the loop ends, and "
+        "whether `return` is inside it.",
     ),
     (
         _another_order,
         "rows_in_another_order",
-        "The rows are right, but they stand in another order.",
+        "The rows are right, but in the wrong order.",
     ),
     (
         _first_sequence_only,
         "first_sequence_only",
-        "The first sequence of each batch is right and no other is. Does a loop end after it, or does something of one "
-        "sequence reach the next, such as a state that is not set back?",
+        "Only the first sequence of each batch is right. Does a loop end after it, or does something from one sequence "
+        "leak into the next, such as a state that is not reset?",
     ),
     (
         _first_step_only,
         "first_step_only",
         "The first {step} is right and the second is not. Look at what changes from one step to the next: "
-        "what comes in from the step before, and every index that has to move along with the time.",
+        "the value that comes from the previous step, and every index that has to advance with time.",
     ),
 )

@@ -13,7 +13,7 @@ from grader.checking.diagnose.evidence import about_facets, failed_cases, is_rea
 from grader.checking.numbers import rounded
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
-MOST_DECIMALS = 6  # to which somebody may round a result
+MOST_DECIMALS = 6  # to which a student may round a result
 
 # Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
 Wrong = tuple[Case, Output, Array, Array]
@@ -134,7 +134,7 @@ def in_time(
         pairs = []
         for _, output, got, expected in wrong:
             if expected.dtype.kind != "f":
-                return False  # a shifted row of ids may look right by chance
+                return False  # a shifted row of ids may look right by coincidence
             axis = output.time_axis(expected.ndim)
             if axis is None or got.shape != expected.shape:
                 return False
@@ -156,35 +156,35 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
     (
         "float32",
         _is_float32,
-        "The numbers are right, but in float32. The course's checks work in float64: look for `np.float32`, "
-        "or for an array made with `dtype=`.",
+        "The numbers are right, but in float32. The checks of this course use float64: look for `np.float32`, "
+        "or for an array created with `dtype=`.",
     ),
     (
         "lost_precision",
         _lost_precision,
-        "The numbers agree to about seven digits only: somewhere on the way they were rounded to float32.",
+        "The numbers agree to only about seven digits: somewhere in your computation they were rounded to float32.",
     ),
     (
         "transposed",
         _is_transposed,
-        "The result is the transpose of what is due: rows and columns are swapped.",
+        "Your result is the transpose of the expected one: rows and columns are swapped.",
     ),
-    ("sign", _is_negated, "Every number has the right size and the wrong sign."),
+    ("sign", _is_negated, "Every number has the right size but the wrong sign."),
     (
         "broadcast",
         _is_broadcast,
-        "A vector is due and a square matrix came back. NumPy broadcast (N,) against (N, 1): "
-        "bring both to one shape first.",
+        "You returned a square matrix instead of a vector. Give both operands the same shape first, because NumPy "
+        "broadcasts (N,) against (N, 1) to (N, N).",
     ),
     (
         "one_step_late",
         in_time(_one_step_late),
-        "Every result stands one {step} too late: what belongs at {t} stands at {t} + 1.",
+        "Every result is one {step} too late: the one that belongs at {t} is at {t} + 1.",
     ),
     (
         "one_step_early",
         in_time(_one_step_early),
-        "Every result stands one {step} too early: what belongs at {t} stands at {t} − 1.",
+        "Every result is one {step} too early: the one that belongs at {t} is at {t} − 1.",
     ),
 )
 
@@ -204,7 +204,7 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     if np.allclose(factors, factors[0], rtol=max(checks.tolerance.of(e.dtype).relative for *_, e in wrong)):
         return Diagnosis(
             "constant_factor",
-            f"Every number is off by the same factor: yours are {rounded(factors[0]):.6g} times what is due.",
+            f"Every number is off by the same factor: yours are {rounded(factors[0]):.6g} times the expected ones.",
         )
     return _mean_for_sum(wrong, factors)
 
@@ -215,10 +215,10 @@ def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
     for symbol in wrong[0][0].sizes:
         sizes = [case.sizes.get(symbol, 0) for case, *_ in wrong]
         if len(set(sizes)) > 1 and np.allclose([f * s for f, s in zip(factors, sizes, strict=True)], 1):
-            text = f"Every number is too small by the factor {symbol}: a mean over {symbol} in place of the sum?"
+            text = f"Every number is too small by a factor of {symbol}: is it a mean over {symbol} instead of a sum?"
             found.append(Diagnosis("averaged", text))
         if len(set(sizes)) > 1 and np.allclose(factors, sizes):
-            text = f"Every number is too large by the factor {symbol}: a sum over {symbol} in place of the mean?"
+            text = f"Every number is too large by a factor of {symbol}: is it a sum over {symbol} instead of a mean?"
             found.append(Diagnosis("summed", text))
     return found[0] if len(found) == 1 else None
 
@@ -232,7 +232,7 @@ def _rounded(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
             np.array_equal(got, np.round(got, decimals)) and (np.abs(got - e) <= 0.501 * 10.0**-decimals).all()
             for *_, got, e in wrong
         ):
-            text = f"The numbers are right, but rounded to {decimals} decimals. The check looks at all of them."
+            text = f"The numbers are right, but rounded to {decimals} decimals. Return them unrounded."
             return Diagnosis("rounded", text.replace("1 decimals", "one decimal"))
     return None
 
@@ -252,4 +252,4 @@ def _cut_off(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     if not several or not close(kept, ours, checks.tolerance).all():
         return None
     ends = [f"below {lowest:.6g}"] * bool(low.size) + [f"above {highest:.6g}"] * bool(high.size)
-    return Diagnosis("cut_off", f"The numbers are right, but cut off {' and '.join(ends)}.")
+    return Diagnosis("cut_off", f"The numbers are right, but clipped {' and '.join(ends)}.")

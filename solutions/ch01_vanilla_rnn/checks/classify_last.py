@@ -1,4 +1,4 @@
-"""How `classify_last` is checked: against `torch.nn.RNN`, run on each row alone, cut to its length."""
+"""How `classify_last` is checked: against `torch.nn.RNN`, run on each row separately, without its padding."""
 
 import numpy as np
 import torch
@@ -80,10 +80,10 @@ SPEC = Spec(
     ],
     why="""
 A recurrent network is causal: the state after step t depends on the inputs up to t and on nothing later. So we may run
-it over the padding without harm, and then take from each row the state that it had *before* the padding began, which is
-the one at index `lengths - 1`. Two index arrays of length B, the rows 0 … B − 1 and their last real steps, pick one
-state a row; `h[:, lengths - 1]` would pick every row at every length. The output layer is applied to the B states that
-are left, not to all B × T.
+it over the padding, and then take from each row the state that it had *before* the padding began, the one with index
+`lengths - 1`. Two index arrays of length B, the rows 0 … B − 1 and their last real steps, pick one state per row,
+whereas `h[:, lengths - 1]` would pick every row at every length. The output layer is applied only to these B states,
+not to all B × T.
 """,
 )
 
@@ -91,82 +91,84 @@ are left, not to all B × T.
 LAST = "np.stack(h, axis=1)[np.arange(len(lengths)), lengths - 1]"
 SPEC.mistake(
     "last_padded_state",
-    "Rows of full length are right. A shorter row is read to the end of its padding: take the state after its last "
-    "*real* input, which `lengths` tells.",
+    "You take the state at the end of the padded array. Take the one after each row's last *real* input, which "
+    "`lengths` tells you, because the later steps read only padding.",
     change("return last", "return h_t"),
-    tempts="After the loop the last state is at hand; for a shorter row it has read the padding too.",
+    tempts="After the loop, the last state is in the variable; for a shorter row it has read the padding too.",
     keeps=["rows of full length"],
 )
 SPEC.mistake(
     "padding_set_to_zero",
-    "The padding is set to 0, and the network still runs over it. An input of 0 is an input: the state goes on "
-    "changing through `W_hh` and the bias. Take the state before the padding begins.",
+    "You set the padding to 0 and let the network read it. Take the state before the padding begins: an input of 0 is "
+    "still an input, and the state goes on changing through `W_hh` and the bias.",
     change("x[:, t] @", "(x[:, t] * (t < lengths)[:, None]) @", ("return last", "return h_t")),
-    tempts="An input of 0 seems to do nothing; but W_hh and the bias go on working on the state.",
+    tempts="An input of 0 seems to do nothing, but W_hh and the bias still change the state.",
     keeps=["rows of full length"],
 )
 SPEC.mistake(
     "one_length_for_all",
-    "All rows are read for the same number of steps. Every row has a length of its own.",
+    "You read the same number of steps in every row. Use each row's own length, because the rows end at different "
+    "steps.",
     *(change("lengths - 1", f"{length} - 1") for length in ("lengths[0]", "max(lengths)", "min(lengths)")),
-    tempts="One index for the whole batch is simple: here the length of the first row.",
+    tempts="A single index for the whole batch is simpler.",
     keeps=["rows of full length"],
 )
 SPEC.mistake(
     "off_by_one",
-    "The state is taken one step off. Python counts from 0: the first state of a row, after one input, stands at index "
-    "0. (If you keep `h_0` in front of the states, it stands at index 1.)",
+    "You take each row's state one step too early or too late. Count from 0: the state after the first input has "
+    "index 0. (If you store `h_0` in front of the states, it has index 1.)",
     change("lengths - 1", "lengths"),
     change("h, h_t = []", "h, h_t = [h_0]"),
     tempts="A row of length 3 seems to end at index 3; for a full row that index does not exist.",
 )
 SPEC.mistake(
     "every_row_at_every_length",
-    "The result has an axis too many, of length B. The colon in `h[:, …]` takes *all* rows for every length; to pair "
-    "the first row with the first length, the second with the second, give the rows as an index array too.",
+    "Your result has an extra axis of length B: the colon in `h[:, …]` picks *all* rows for every length. Give the "
+    "rows as an index array too, so that NumPy pairs the first row with the first length, the second with the second, "
+    "and so on.",
     change("[np.arange(len(lengths)), ", "[:, "),
-    tempts="h[:, lengths - 1] reads well; the colon takes all rows for each of the B lengths.",
+    tempts="h[:, lengths - 1] reads well, but the colon picks all rows for each of the B lengths.",
 )
 SPEC.mistake(
     "mean_over_time",
-    "This is made from the mean of the states. It should be made from one of them, the last real one.",
+    "You compute the logits from the mean of a row's states. Use a single state, the last real one.",
     change(LAST, "np.mean(h, axis=0)"),
     change(LAST, "sum(h_t * (t < lengths)[:, None] for t, h_t in enumerate(h)) / lengths[:, None]"),
-    tempts="Averaging is another common way from many states to one.",
+    tempts="Averaging is another common way to reduce many states to one.",
 )
 SPEC.mistake(
     "logits_at_every_step",
-    "There are logits for every time step. One row of them is due for each sequence, from its last real state.",
+    "You return logits for every time step. Return one row for each sequence, computed from its last real state.",
     change(LAST, "np.stack(h, axis=1)"),
-    tempts="A network that writes needs logits at every step; one that classifies needs one row of them.",
+    tempts="A network that writes needs logits at every step; a classifier needs one row of them.",
 )
 SPEC.mistake(
-    "probabilities",
-    "These are probabilities. The logits are due, before any softmax.",
+    "probabilities_returned",
+    "You return probabilities. Return the logits themselves, without a softmax.",
     change("last @ W_hy + b_y", "softmax(last @ W_hy + b_y)"),
-    tempts="A classifier ends in a softmax; logits are what goes into it.",
+    tempts="A classifier ends in a softmax, and the logits are what goes into it.",
 )
 SPEC.mistake(
     "no_output_layer",
-    "These are the states themselves, the right ones. The output layer is missing: `W_hy` and `b_y` make C logits of "
-    "each.",
+    "You return the last real states themselves. Apply the output layer, `W_hy` and `b_y`, which turns each of them "
+    "into C logits.",
     change("last @ W_hy + b_y", "last"),
-    tempts="To find the right state is so much work that the last line is forgotten.",
+    tempts="Finding the right state is so much work that the last line is forgotten.",
 )
 SPEC.mistake(
     "time_axis_first",
-    "The states were put into an array with time as its first axis, (T, B, H), and then indexed as if the batch came "
-    "first. Stack them along axis 1, or give the step first and the row second.",
+    "You build an array with time as its first axis, (T, B, H), and index it as if the batch came first. Stack the "
+    "states along axis 1, or index the step first and the row second.",
     change("np.stack(h, axis=1)[", "np.array(h)["),
-    tempts="np.array of the list of states puts time in front.",
+    tempts="np.array of the list of states puts time first.",
 )
 
 
 @SPEC.mistake(
-    "state_goes_from_row_to_row",
-    "The first row is right. Each later row goes on from the state in which the row before it ended, as if all rows "
-    "were one text; it starts from its own row of `h_0`.",
-    tempts="In a loop over the rows the start is set once, in front of the loop.",
+    "starts_from_the_previous_row",
+    "You start each row from the state in which the previous row ended. Start it from its own row of `h_0`, because "
+    "the rows are separate sequences.",
+    tempts="In a loop over the rows, the initial state is set only once, before the loop.",
 )
 def as_one_text(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
     logits, h_t = [], h_0[0]
@@ -179,38 +181,38 @@ def as_one_text(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 
 SPEC.mistake(
     "state_set_to_zero",
-    "Rows of full length are right. After the end of a shorter row its state is set to 0, so that nothing but the bias "
-    "`b_y` is left at the end. It should keep the state that it had.",
+    "You set a row's state to 0 once the row has ended, so in the end nothing but the bias `b_y` is left. Keep the "
+    "state from the last real step instead.",
     change("h.append(h_t)", "h_t = h_t * (t < lengths)[:, None]\nh.append(h_t)", ("return last", "return h_t")),
-    tempts="A mask is multiplied in, as one does with a loss; the state is then gone.",
+    tempts="A mask is multiplied in, as one does with a loss, but here it erases the state.",
     keeps=["rows of full length"],
 )
 SPEC.mistake(
-    "state_not_carried",
-    "The last real input is read with `h_0` in place of the state before it. Each step takes the state that the step "
-    "before it gave, so that the whole row counts.",
+    "h_0_used_at_every_step",
+    "You start every step from `h_0`. Pass each step the state that the previous step returned, because otherwise "
+    "only the last real input of a row counts.",
     change("h_t @ W_hh", "h_0 @ W_hh"),
-    tempts="The name h_0 is at hand inside the loop.",
+    tempts="h_0 is in scope inside the loop.",
 )
 SPEC.mistake(
     "counted_from_the_end",
-    "`-lengths` counts from the end of the padded row, so that it depends on how much padding there is. Counted from "
-    "the beginning, the last real step is `lengths - 1`.",
+    "You index with `-lengths`, which counts from the end of the padded array and so depends on the amount of "
+    "padding. Count from the beginning: the last real step is `lengths - 1`.",
     change("lengths - 1", "-lengths"),
-    tempts="A negative index stands for the end of a list.",
+    tempts="A negative index means the end of a list.",
 )
 SPEC.mistake(
     "no_tanh",
-    "The tanh of the recurrence is missing: each state is the plain sum of the input's part, the state's part and the "
-    "bias.",
+    "You leave out the tanh, so each state is the plain sum of two products and the bias. Apply the tanh to this sum, "
+    "the pre-activation, at every step.",
     change("np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)", "x[:, t] @ W_xh + h_t @ W_hh + b_h"),
-    tempts="The step is written out again, and its last part is left out.",
+    tempts="The step is written out again, and its outermost function is forgotten.",
 )
 
 
 @SPEC.alternative
 def row_by_row(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Each row by itself, for as many steps as it has."""
+    """Each row separately, for as many steps as it has."""
     logits = []
     for row, length in enumerate(lengths):
         h_t = h_0[row]
@@ -222,7 +224,7 @@ def row_by_row(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 
 @SPEC.alternative
 def state_kept_once_the_row_has_ended(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """One state a row, which no longer changes when the row has ended."""
+    """One state per row, which no longer changes once the row has ended."""
     h_t = h_0
     for t in range(x.shape[1]):
         h_next = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
@@ -232,7 +234,7 @@ def state_kept_once_the_row_has_ended(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_
 
 @SPEC.alternative
 def h_0_in_front(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """With h_0 in front of the states, a row's length is the index of its last one."""
+    """With h_0 in front of the states, the length of a row is the index of its last state."""
     h = [h_0]
     for t in range(x.shape[1]):
         h.append(np.tanh(x[:, t] @ W_xh + h[-1] @ W_hh + b_h))
@@ -241,7 +243,7 @@ def h_0_in_front(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 
 @SPEC.alternative
 def taken_along_time(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Logits of all steps, and then those of the last real one by np.take_along_axis."""
+    """Logits of all steps, then those of the last real one, with np.take_along_axis."""
     logits, h_t = [], h_0
     for t in range(x.shape[1]):
         h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)

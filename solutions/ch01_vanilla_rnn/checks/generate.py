@@ -9,7 +9,7 @@ from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """PyTorch's cell and softmax, fed with one-hot inputs."""
+    """PyTorch's cell and softmax, with one-hot inputs."""
     V, H = W_xh.shape
     cell = torch.nn.RNNCell(V, H, dtype=torch.float64)
     ids, state = [start_id], torch.from_numpy(h_0)
@@ -62,24 +62,24 @@ def draw(rng, T, V, H, sampled):
     return {**inputs, "u": rng.uniform(size=T)} if sampled else inputs
 
 
-SLIPS = ("not fed back", "not carried", "late", "late, and its own", "no tanh", "not cleared")
+SLIPS = ("not fed back", "h_0 at every step", "late", "late, and its own", "no tanh", "not cleared")
 
 
 def tells(inputs):
-    """Whether no choice is a close one, at least three ids come, and each slip in the loop gives ids of its own."""
-    ids, closest = walk(**inputs)
-    others = [walk(**inputs, slip=slip)[0] for slip in SLIPS]
+    """Whether no choice is close, at least three different ids occur, and each slip in the loop gives other ids."""
+    ids, closest = run_loop(**inputs)
+    others = [run_loop(**inputs, slip=slip)[0] for slip in SLIPS]
     if "u" in inputs:
-        others += [walk(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
-        logits, exponentials = (walk(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
+        others += [run_loop(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
+        logits, exponentials = (run_loop(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
         if exponentials in (ids, *others):
             return False
-        others += [logits, walk(**inputs, slip="likeliest fed back")[0], (0,) * len(ids)]
+        others += [logits, run_loop(**inputs, slip="most probable fed back")[0], (0,) * len(ids)]
     return closest > 1e-4 and len(set(ids)) >= 3 and len({ids, *others}) == 1 + len(others)
 
 
-def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", sums_of=None):
-    """The ids, and how close the closest choice was; with one slip, or with u among sums that are no probabilities."""
+def run_loop(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", sums_of=None):
+    """The ids, and how close the closest choice was; with one slip, or with sums of numbers other than probs."""
     ids, x, h, closest = [], start_id, h_0[0], np.inf
     for step in range(num_steps):
         read = W_xh[[*{start_id, *ids}]].sum(axis=0) if slip == "not cleared" else W_xh[x]
@@ -89,8 +89,8 @@ def walk(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", 
         totals = np.cumsum(sums_of(z)) if sums_of else np.cumsum(e) / e.sum()
         ids.append(int(z.argmax()) if u is None else int(np.argmax(totals > u[step])))
         closest = min([closest, *np.abs(totals - u[step])] if u is not None else [closest, np.ptp(np.sort(z)[-2:])])
-        x = {"not fed back": start_id, "likeliest fed back": int(z.argmax())}.get(slip, ids[-1])
-        if slip == "not carried":
+        x = {"not fed back": start_id, "most probable fed back": int(z.argmax())}.get(slip, ids[-1])
+        if slip == "h_0 at every step":
             h = h_0[0]
         elif slip == "late, and its own":
             h = np.tanh(W_xh[x] + before @ W_hh + b_h)
@@ -105,15 +105,15 @@ def case(rng, T, V, H, kind, sampled=False, **more):
 
 
 def u_of_zero(rng, V, H):
-    """One step with u = 0, which draws id 0, and another id is the likeliest."""
+    """One step with u = 0, which draws id 0, where another id is the most probable."""
     while True:
         inputs = {**draw(rng, 1, V, H, sampled=True), "u": np.zeros(1)}
-        if walk(**{**inputs, "u": None})[0] != (0,):
+        if run_loop(**{**inputs, "u": None})[0] != (0,):
             return Case(sizes={"T": 1, "V": V, "H": H}, inputs=inputs, kind=SAMPLED)
 
 
 def far_from_zero(rng, T, V, H, distance):
-    """The logits of all ids moved by the same distance, which changes no probability."""
+    """All logits shifted by the same distance, which changes no probability."""
     case_ = case(rng, T, V, H, LARGE, sampled=True)
     return replace(case_, inputs={**case_.inputs, "b_y": case_.inputs["b_y"].round(6) + distance})
 
@@ -145,12 +145,12 @@ SPEC = Spec(
         Facet("no steps", share=2, kinds=(NONE,)),
     ],
     why="""
-Two things go round the loop: the state, which carries what has been read, and the id, which is read next.
-A one-hot row times `W_xh` is the row of `W_xh` that belongs to the id, so `W_xh[id]` does without the product.
-The logits are made from the *new* state: the network has to read an id before it can say what follows.
-Where `u` is None the largest logit wins, and no softmax is needed for that, because a softmax keeps the order.
-Otherwise each step has its own `u[t]`, and the softmax takes the largest logit away first, so that it never overflows.
-The ids go into an array whose type is named, so that it holds integers even if there are none in it.
+The loop passes two things on: the state, which contains what has been read, and the chosen id, which is read next.
+A one-hot row times `W_xh` is the row of `W_xh` at the position of the id, so `W_xh[id]` replaces the product.
+The logits are computed from the *new* state, because the network has to read an id before it can predict the next one.
+Where `u` is None the largest logit is chosen, which needs no softmax, because a softmax keeps the order.
+Otherwise each step uses its own `u[t]`, and the softmax subtracts the largest logit first, so that nothing overflows.
+The array of ids has an explicit dtype, so that it holds integers even if it is empty.
 """,
 )
 
@@ -166,79 +166,83 @@ FILLED = (
 )
 SPEC.mistake(
     "start_id_comes_first",
-    "The result begins with `start_id`. Only the new ids are due: the first of them is what follows `start_id`.",
+    "Your result begins with `start_id`. Return only the new ids: the first of them is the one that follows "
+    "`start_id`.",
     change("x_t, h_t = []", "x_t, h_t = [start_id]"),
     change("x_t, h_t = []", "x_t, h_t = [start_id]", ("range(num_steps)", "range(num_steps - 1)")),
     change(*FILLED),
     change(*FILLED, ("u[t]", "u[t + 1]")),
-    tempts="The text that one prints begins with it, and a list [start_id] starts the loop so well.",
+    tempts="The printed text begins with it, and a list [start_id] is a convenient start for the loop.",
 )
 SPEC.mistake(
-    "id_read_kept",
-    "The result begins with `start_id`, and the last new id is missing: each step writes down the id that it reads. It "
-    "should write down the one that it chooses.",
+    "stores_the_id_it_reads",
+    "You store the id that each step reads, so the result begins with `start_id` and lacks the last new id. Store the "
+    "id that the step chooses.",
     change("ids.append(x_t)", "", (STEP, f"ids.append(x_t)\n{STEP}")),
-    tempts="The id is at hand at the beginning of the step.",
+    tempts="At the beginning of the step, the id that it reads is in the variable.",
     keeps=["no steps"],
 )
 SPEC.mistake(
     "id_not_fed_back",
-    "Every step reads `start_id` again. After the first step the network reads what it has just said.",
+    "You read `start_id` at every step. Read the id that the previous step chose, so that the network continues its "
+    "own text.",
     change("W_xh[x_t]", "W_xh[start_id]"),
-    tempts="The loop runs and changes its output, as the state moves on; but it always reads start_id.",
+    tempts="The loop runs and the ids change, because the state does, but every step reads start_id.",
     keeps=["no steps"],
 )
 SPEC.mistake(
-    "state_not_carried",
-    "Every step starts again from `h_0`. The new ids go round, and the state has to go along: without it the network "
-    "knows only the last id.",
+    "h_0_used_at_every_step",
+    "You start every step from `h_0`. Pass each step the state of the previous one as well as its id, because "
+    "otherwise the network knows nothing but the last id.",
     change("h_t @ W_hh", "h_0 @ W_hh"),
-    tempts="The id goes round already; without the state the next id depends on the last one alone.",
+    tempts="The id is passed on already, and the missing state raises no error.",
     keeps=["no steps"],
 )
 SPEC.mistake(
-    "says_before_it_reads",
-    "The logits are made from the state *before* the id is read, so that the network speaks one step late. First it "
-    "reads, which gives the new state; then that state says what follows.",
+    "logits_before_the_step",
+    "You compute the logits before the step has updated the state, so the first id is chosen before anything has been "
+    "read. Update the state first, then compute the logits from the new state.",
     change(STEP, "", ("b_y)[0]", f"b_y)[0]\n{STEP}")),
     change(STEP, "", ("ids.append(x_t)", f"ids.append(x_t)\n{STEP}")),
-    tempts="h_0 is there from the beginning, so that the loop starts with the output: one step late.",
+    tempts="h_0 exists from the beginning, so the loop starts with the output.",
     keeps=["no steps"],
 )
 SPEC.mistake(
     "always_greedy",
-    "Greedy is right, and with `u` it is still greedy. Where `u` is given, draw each id from the probabilities, with "
-    "this step's number.",
+    "You ignore `u` and always choose the largest logit. Where `u` is given, sample each id from the probabilities, "
+    "with `u[t]` at step `t`.",
     change(DRAWN, "int(np.argmax(logits))"),
-    tempts="Without u it is finished.",
+    tempts="Without u, the function is finished.",
     keeps=["greedy", "no steps"],
 )
 SPEC.mistake(
-    "softmax_forgotten",
-    "Greedy is right. To draw, probabilities are needed: the logits have to go through a softmax before they are "
-    "summed up.",
+    "no_softmax",
+    "You sample from numbers that do not sum to 1, because the softmax is missing. Turn the logits into probabilities "
+    "before you sum them up.",
     *(change(DRAWN, f"int(np.argmax(np.cumsum({p}) > u[t]))") for p in ("logits", "np.exp(logits)")),
     change("e / e.sum()", "logits"),
-    tempts="Greedily the logits are enough.",
+    tempts="For greedy decoding, the logits are enough.",
     keeps=["greedy", "no steps"],
 )
 SPEC.mistake(
     "one_u_for_all_steps",
-    "Every step draws with the same number, `u[0]`. Step `t` has its own, `u[t]`.",
+    "You sample with `u[0]` at every step. Use `u[t]` at step `t`, because every draw needs a random number of its "
+    "own.",
     change("u[t]", "u[0]"),
-    tempts="sample_id takes one number; each step has one of its own.",
+    tempts="sample_id takes a single number, but each step has its own.",
     keeps=["greedy", "no steps"],
 )
 SPEC.mistake(
     "ids_as_floats",
-    "The ids are right, but the array holds floats. `np.zeros(n)` makes floats unless it is given a `dtype`.",
+    "Your ids are right, but the array holds floats. Set its `dtype`: `np.zeros(n)`, for example, makes floats by "
+    "default.",
     change("dtype=np.int64", "dtype=float"),
-    tempts="np.zeros(num_steps) makes floats unless it is told otherwise.",
+    tempts="np.zeros(num_steps) makes floats by default.",
 )
 SPEC.mistake(
-    "no_ids_are_floats",
-    "It is right for one step and more. With no steps, an array of integers without any entry is due: from an empty "
-    "list NumPy makes floats unless it is given a `dtype`, and it can stack nothing.",
+    "no_integers_without_steps",
+    "You do not return an empty array of integers where `num_steps` is 0. Use `np.array` with a `dtype`: without one "
+    "it makes floats of an empty list, and `np.stack` refuses an empty list.",
     change(", dtype=np.int64", ""),
     change("np.array(ids, dtype=np.int64)", "np.stack(ids)"),
     tempts="np.array of a list of integers is right, until the list is empty: then it holds floats.",
@@ -246,86 +250,86 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "first_step_left_out",
-    "One id is missing: `range(1, num_steps)` counts one step less than `num_steps`. Steps are counted from 0 here, "
-    "and the first of them draws with `u[0]`.",
+    "You leave out one step: `range(1, num_steps)` has `num_steps - 1` elements. Begin at 0, because the steps are "
+    "counted from 0 and the first one uses `u[0]`.",
     change("range(num_steps)", "range(1, num_steps)"),
     tempts="Step 0 is taken for the start, which is there already.",
     keeps=["no steps"],
 )
 SPEC.mistake(
     "last_id_only",
-    "Only the last id comes back. All the new ids are due, in an array of shape (num_steps,).",
+    "You return only the last id. Return all new ids, in an array of shape (num_steps,).",
     change("np.array(ids, dtype=np.int64)", "x_t"),
-    tempts="After the loop the last id is at hand.",
+    tempts="After the loop, the last id is in the variable.",
 )
 SPEC.mistake(
     "list_of_ids",
-    "A list comes back. An array of integers is due; name its `dtype`, so that it holds integers even if the list is "
-    "empty.",
+    "You return a list. Return an array, and set its `dtype`, so that it holds integers even if the list is empty.",
     change("np.array(ids, dtype=np.int64)", "ids"),
-    tempts="All the ids are there; that they are in a list is easily forgotten.",
+    tempts="All ids are there, so it is easily forgotten that they are in a list.",
 )
 SPEC.mistake(
     "none_not_handled",
-    "It is right where `u` is given. Where it is None there are no numbers to draw with: take the largest logit then.",
+    "You use `u` even where it is None. Choose the largest logit there, because there are no random numbers to sample "
+    "with.",
     change("if u is None:", "if False:"),
-    tempts="One first writes the part that draws, and the other case comes later.",
+    tempts="The part that samples is written first, and the other case is left for later.",
     keeps=["sampled", "large logits", "no steps"],
 )
 SPEC.mistake(
     "one_hot_not_cleared",
-    "The places of earlier ids are still 1 in the one-hot row, so that each step reads all ids so far at once. Make a "
-    "new row for each step, with a single 1.",
+    "You write into the same one-hot row at every step without clearing it, so each step reads all ids so far at "
+    "once. Make a new row at each step, with a single 1.",
     change(
         "h_t = []",
         "h_t, x = []",
         ("start_id, h_0", "start_id, h_0, np.zeros((1, len(W_xh)))"),
         (STEP, "x[0, x_t] = 1\nh_t = np.tanh(x @ W_xh + h_t @ W_hh + b_h)"),
     ),
-    tempts="The row is made once, in front of the loop, and only ever written into.",
+    tempts="The row is made once, before the loop, and then only written to.",
     keeps=["no steps"],
 )
 SPEC.mistake(
     "no_tanh",
-    "The tanh of the recurrence is missing: each state is the plain sum of the input's part, the state's part and the "
-    "bias.",
+    "You leave out the tanh, so each state is the plain sum of two products and the bias. Apply the tanh to this sum, "
+    "the pre-activation, at every step.",
     change(STEP, "h_t = W_xh[x_t] + h_t @ W_hh + b_h"),
-    tempts="The step is written out again, and its last part is left out.",
+    tempts="The step is written out again, and its outermost function is forgotten.",
     keeps=["no steps"],
 )
 SPEC.mistake(
     "softmax_along_the_batch",
-    "Greedy is right. With `u` every id is 0: the softmax runs along the batch axis of the logits, which has length 1, "
-    "so every probability is 1. The probabilities of the V *ids* must add up to 1.",
+    "You apply the softmax along the batch axis of the logits, which has length 1, so every probability is 1 and "
+    "every sampled id is 0. Apply it along the last axis, because the probabilities of the V *ids* have to sum to 1.",
     change("e / e.sum()", "np.ones_like(logits)"),
     tempts="The logits have shape (1, V), and the first axis is the one that comes to mind.",
     keeps=["greedy", "no steps"],
 )
 SPEC.mistake(
     "softmax_overflows",
-    "It is right for small logits. With large ones `np.exp` overflows, or gives 0 everywhere, and the probabilities "
-    "are nan. Take the largest logit away before you exponentiate, as in `softmax`.",
+    "You exponentiate the logits as they are: large ones overflow, very negative ones all become 0, and the "
+    "probabilities are nan. Subtract the largest logit first, as in `softmax`.",
     change(" - logits.max()", ""),
     tempts="The logits of a small network are small, so the formula works as it is.",
     keeps=["greedy", "sampled", "no steps"],
 )
 SPEC.mistake(
-    "likeliest_id_fed_back",
-    "Greedy is right. With `u` you write down the id that is drawn, but the next step reads the likeliest one. The "
-    "network has to read the id that it has written.",
+    "most_probable_id_fed_back",
+    "You store the id that is sampled, but the next step reads the most probable one. Read the sampled id, because "
+    "the network has to continue the text that it has written.",
     change(
         "x_t = int(np.argmax(logits))",
         "new_id = int(np.argmax(logits))",
         (f"x_t = {DRAWN}", f"new_id = {DRAWN}"),
         ("ids.append(x_t)", "ids.append(new_id)\nx_t = int(np.argmax(logits))"),
     ),
-    tempts="The greedy loop works; then the draw is added where the id is written down, and only there.",
+    tempts="The greedy loop works; sampling is then added only where the id is stored.",
     keeps=["greedy", "no steps"],
 )
 SPEC.mistake(
     "truth_of_u",
-    "You ask for the truth value of `u`. An array of several numbers has none, so NumPy raises an error, and an array "
-    "with the single number 0 counts as false. Ask whether `u` is None instead.",
+    "You ask for the truth value of `u`. Ask whether `u` is None instead: an array of several numbers has no truth "
+    "value, so NumPy raises an error, and an array with the single number 0 counts as false.",
     change("if u is None:", "if not u:"),
     tempts="`if u:` is the short way to ask whether an argument was given.",
     keeps=["greedy", "no steps"],
@@ -333,9 +337,9 @@ SPEC.mistake(
 
 
 @SPEC.mistake(
-    "each_id_in_brackets",
-    "Each id stands in an array of its own, so that the result has the shape (num_steps, 1). Take the one row of the "
-    "logits, `logits[0]`, before you choose.",
+    "ids_in_a_column",
+    "You return each id in an array of its own, so the result has the shape (num_steps, 1). Take `logits[0]`, the "
+    "only row of the logits, before you choose.",
     tempts="The logits have a batch axis of length 1, and `argmax(axis=1)` keeps it.",
     keeps=["no steps"],
 )
@@ -352,7 +356,7 @@ def with_the_batch_axis(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=
 
 @SPEC.alternative
 def one_hot_and_filled(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """One-hot inputs, an array made beforehand, and a search among the sums."""
+    """One-hot inputs, a preallocated array, and np.searchsorted."""
     ids = np.zeros(num_steps, dtype=np.int64)
     x_t, h_t = np.zeros((1, W_xh.shape[0])), h_0
     x_t[0, start_id] = 1
@@ -368,7 +372,7 @@ def one_hot_and_filled(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=N
 
 @SPEC.alternative
 def with_a_vector_for_a_state(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """The one row of the state as a vector, and greedy as a special choice of u."""
+    """The only row of the state as a vector."""
     ids, h_t, last = [], h_0[0], start_id
     for t in range(num_steps):
         h_t = np.tanh(W_xh[last] + h_t @ W_hh + b_h)
@@ -384,7 +388,7 @@ def with_a_vector_for_a_state(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b
 
 @SPEC.alternative
 def by_recursion(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
-    """The first new id, then the rest from there."""
+    """The first new id, then the rest, starting from it."""
     if num_steps == 0:
         return np.zeros(0, dtype=np.int64)
     h_1 = np.tanh(W_xh[[start_id]] + h_0 @ W_hh + b_h)

@@ -62,68 +62,70 @@ SPEC = Spec(
         Facet("one time step", share=1, kinds=("T = 1",)),
     ],
     why="""
-The loop carries one thing, the state at hand: each step takes it, renews it, and leaves it to the next. It starts with
-`h_0`, which was before any input and so is not among the results. `x[:, t]` is one time step of all sequences at once,
-so the batch needs no loop of its own. Each step makes a *new* array; only because of that are the states that were kept
-still what they were when the loop has ended. Stacking along axis 1 puts time between batch and units.
+The loop passes a single thing on, the current state: each step takes it and replaces it with the new one. The first
+step takes `h_0`, which is the state before any input and therefore not part of the result. `x[:, t]` holds the inputs
+of one time step for all sequences, so no loop over the batch is needed. Each step creates a *new* array, which is why
+the stored states still have their values when the loop has ended. Stacking along axis 1 puts time between batch and
+units.
 """,
 )
 
 
 SPEC.mistake(
-    "state_not_carried",
-    "Every step starts again from `h_0`. The state that one step gives must be what the next step takes; as it stands, "
-    "the network forgets after each step.",
+    "h_0_used_at_every_step",
+    "You start every step from `h_0`. Pass each step the state that the previous step returned, because otherwise no "
+    "state depends on earlier inputs.",
     change("rnn_step(x[:, t], h_t, W_xh", "rnn_step(x[:, t], h_0, W_xh"),
-    tempts="The name h_0 is at hand inside the loop, and every step looks right.",
+    tempts="h_0 is in scope inside the loop, and each step looks right by itself.",
     keeps=["one time step"],
 )
 
 SPEC.mistake(
     "starts_from_zero",
-    "The first step starts from a zero state. It should start from `h_0`, which is not zero here.",
+    "You start from a zero state. Start from `h_0`, which is not zero here.",
     change("h, h_t = [], h_0", "h, h_t = [], np.zeros_like(h_0)"),
     tempts="Nearly every example starts from a zero state.",
 )
 
 SPEC.mistake(
     "h_0_comes_first",
-    "The results begin with `h_0` itself. They should begin with the state after the first input: `h[:, 0]` has "
-    "already read `x[:, 0]`.",
+    "Your result begins with `h_0`. Begin with the state after the first input, because `h[:, 0]` is the state after "
+    "reading `x[:, 0]`.",
     change("h, h_t = [], h_0", "h, h_t = [h_0], h_0"),
     change("h, h_t = [], h_0", "h, h_t = [h_0], h_0", ("np.stack(h, ", "np.stack(h[:-1], ")),
-    tempts="A list that starts as [h_0] gives every step its predecessor; cut to the right length, it is cut at the "
-    "wrong end.",
+    tempts="With [h_0] as the initial list, every step finds its previous state; the list is then returned whole, or "
+    "shortened at the wrong end.",
 )
 
 SPEC.mistake(
     "first_input_skipped",
-    "The first input is never read. The equation counts inputs from 1, Python from 0: the first input is `x[:, 0]`, "
-    "and `h[:, 0]` is the state after reading it.",
+    "You never read the first input. Start the loop at index 0: the equation counts the inputs from 1, but Python "
+    "counts from 0, so the first input is `x[:, 0]` and `h[:, 0]` is the state after reading it.",
     change("h, h_t = [], h_0", "h, h_t = [h_0], h_0", ("range(x.shape[1])", "range(1, x.shape[1])")),
     change("range(x.shape[1])", "range(1, x.shape[1])"),
-    tempts="The equation counts from 1: h[:, 0] is taken for h_0, and the loop starts at 1.",
+    tempts="The equation counts from 1, so h[:, 0] is taken for h_0 and the loop starts at 1.",
 )
 
 SPEC.mistake(
     "last_state_only",
-    "This is the state after the last step. The states of all steps are due, with shape (B, T, H).",
+    "You return only the state after the last step. Return the states of all steps, with shape (B, T, H), because "
+    "there may be an output at every step.",
     change("return np.stack(h, axis=1)", "return h_t"),
-    tempts="The state after the last step is what a classifier needs.",
+    tempts="A classifier needs nothing but the last state.",
 )
 
 SPEC.mistake(
     "time_axis_first",
-    "Time has become the first axis, (T, B, H). In this course the batch comes first, (B, T, H): look at the `axis` of "
-    "the stacking.",
+    "You return an array with time as its first axis, (T, B, H). Stack the states along the second axis, because the "
+    "batch comes first in this course: (B, T, H).",
     change("np.stack(h, axis=1)", "np.array(h)"),
-    tempts="np.array of the list of states puts time in front, as PyTorch does by default.",
+    tempts="np.array of the list of states puts time first, as PyTorch does by default.",
 )
 
 SPEC.mistake(
     "loops_over_the_batch",
-    "The loop walks along the first axis of `x`, which is the batch. Time is the second: the input of step `t` is "
-    "`x[:, t]`.",
+    "You take the inputs along the first axis of `x`, which is the batch. Take them along the second axis, time: the "
+    "input of step `t` is `x[:, t]`.",
     change("for t in range(x.shape[1]):", "for x_t in x:", ("rnn_step(x[:, t], ", "rnn_step(x_t, ")),
     change("for t in range(x.shape[1]):", "for x_t in x:", ("x[:, t]", "x_t"), ("np.stack(h, axis=1)", "np.stack(h)")),
     change("x[:, t]", "x[t]"),
@@ -134,86 +136,87 @@ SPEC.mistake(
         ("h.append(h_t)", "h[:, t] = h_t"),
         ("np.stack(h, axis=1)", "h"),
     ),
-    tempts="`for x_t in x` reads like the equation; it walks along the first axis, the batch.",
+    tempts="`for x_t in x` reads like the equation, but it runs along the first axis, the batch.",
 )
 
 SPEC.mistake(
     "one_array_for_all_steps",
-    "All time steps hold the same numbers, those of the last step. The state is overwritten in place, and the same "
-    "array is kept every time; let each step make a new one.",
+    "You overwrite one array in place and store that same array at every step, so all time steps show the last state. "
+    "Create a new array at each step, or store a copy.",
     change("h, h_t = [], h_0", "h, h_t = [], h_0.copy()", ("h_t = rnn_step(", "h_t[:] = rnn_step(")),
-    tempts="It saves memory: the state is overwritten in place, and the same array is kept T times.",
+    tempts="Overwriting the state in place saves memory, but the list then holds the same array T times.",
     keeps=["one time step"],
 )
 
 SPEC.mistake(
     "as_many_steps_as_rows",
-    "The loop makes as many steps as the batch has rows: `x.shape[0]`, or `len(x)`, is B. The number of time steps is "
-    "`x.shape[1]`.",
+    "You take as many steps as the batch has rows: `x.shape[0]`, or `len(x)`, is B. Use `x.shape[1]`, the number of "
+    "time steps.",
     change("x.shape[1]", "x.shape[0]"),
-    tempts="The number of steps is taken for the length of x.",
+    tempts="len(x) looks like the length of the sequence.",
 )
 
 SPEC.mistake(
     "last_step_missing",
-    "The last input is never read, so one state is missing at the end. `range(n)` stops before n already: for T steps "
-    "it is `range(T)`, without a − 1.",
+    "You never read the last input, so the last state is missing. Use `range(T)` for T steps: it ends at T − 1 "
+    "already, so do not subtract 1.",
     change("range(x.shape[1])", "range(x.shape[1] - 1)"),
-    tempts="The last index is T − 1, and so the range is made to end there.",
+    tempts="The last index is T − 1, so the range is made to end there.",
 )
 
 SPEC.mistake(
     "first_state_only",
-    "Only the state after the first step comes back. `return` ends the function at once: does it stand inside the "
-    "loop?",
+    "You return only the state after the first step. Check whether `return` is inside the loop, where it ends the "
+    "function in the first pass.",
     change("range(x.shape[1])", "range(1)"),
     tempts="One indentation too many puts the return into the loop.",
     keeps=["one time step"],
 )
 
 SPEC.mistake(
-    "steps_in_one_row",
-    "The states of all steps stand in one long row, of length T · H. Time needs an axis of its own: `np.concatenate` "
-    "joins along an axis that is there already, `np.stack` makes a new one.",
+    "steps_concatenated",
+    "You join the states of all steps into one long row, of length T · H. Use `np.stack`, which makes a new axis for "
+    "time, whereas `np.concatenate` joins arrays along an axis that they have already.",
     change("np.stack(h, axis=1)", "np.concatenate(h, axis=1)"),
-    tempts="To concatenate along axis 1 sounds like putting time there; the states have no such axis yet.",
+    tempts="Concatenating along axis 1 sounds like putting time there, but the states have no such axis yet.",
 )
 
 SPEC.mistake(
-    "reshaped_for_transposed",
-    "The shape is right, but the numbers are in the wrong places. `reshape` cuts the states anew, in the order in "
-    "which they lie; it does not exchange the axes for time and batch. Stack along axis 1, or use `swapaxes`.",
+    "reshaped_not_transposed",
+    "You reshape (T, B, H) to (B, T, H), which puts the numbers in the wrong positions. Stack along axis 1, or use "
+    "`swapaxes`, because `reshape` keeps the numbers in their order and does not exchange axes.",
     change("np.stack(h, axis=1)", "np.array(h).reshape(len(x), x.shape[1], -1)"),
-    tempts="The shape (T, B, H) has to become (B, T, H), and reshape makes any shape.",
+    tempts="The shape (T, B, H) has to become (B, T, H), and reshape produces any shape.",
     keeps=["one time step"],
 )
 
 SPEC.mistake(
     "list_of_states",
-    "A list of the T states comes back. One array of shape (B, T, H) is due: stack them along axis 1.",
+    "You return a list of the T states. Stack them along axis 1 into one array of shape (B, T, H).",
     change("np.stack(h, axis=1)", "h"),
-    tempts="All the states are there; that they are in a list is easily forgotten.",
+    tempts="All states are there, so it is easily forgotten that they are in a list.",
 )
 
 SPEC.mistake(
     "both_weights_transposed",
-    "Both weight matrices are transposed. PyTorch keeps its weights as (out, in) and transposes them; here they are "
-    "(in, out), and stand to the right of `x_t` and `h_prev` as they are.",
+    "You transpose both weight matrices. Use them as they are: here they have the shape (in, out), whereas PyTorch "
+    "stores them as (out, in) and transposes them in its formula.",
     change("rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)", "np.tanh(x[:, t] @ W_xh.T + h_t @ W_hh.T + b_h)"),
-    tempts="PyTorch's formula has both weights transposed.",
+    tempts="PyTorch's formula transposes both weights.",
 )
 
 SPEC.mistake(
     "no_tanh",
-    "The tanh is missing: each state is the plain sum of the input's part, the state's part and the bias.",
+    "You leave out the tanh, so each state is the plain sum of two products and the bias. Apply the tanh to this sum, "
+    "the pre-activation, at every step.",
     change("rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)", "x[:, t] @ W_xh + h_t @ W_hh + b_h"),
-    tempts="The step is written out again, and its last part is left out.",
+    tempts="The step is written out again, and its outermost function is forgotten.",
 )
 
 
 @SPEC.alternative
 def filled_in_place(x, h_0, W_xh, W_hh, b_h):
-    """An array made beforehand; the input's part for all steps in one product."""
+    """A preallocated array, and a single product for the inputs of all steps."""
     drive = x @ W_xh + b_h
     h = np.empty_like(drive)
     for t in range(x.shape[1]):
@@ -223,7 +226,7 @@ def filled_in_place(x, h_0, W_xh, W_hh, b_h):
 
 @SPEC.alternative
 def time_first_and_back(x, h_0, W_xh, W_hh, b_h):
-    """Time moved to the front, walked along, and moved back: the result is a view that is not contiguous."""
+    """Time moved to the front and back again: the result is a view that is not contiguous."""
     states = [h_0]
     for x_t in x.swapaxes(0, 1):
         states.append(np.tanh(x_t @ W_xh + states[-1] @ W_hh + b_h))
@@ -232,7 +235,7 @@ def time_first_and_back(x, h_0, W_xh, W_hh, b_h):
 
 @SPEC.alternative
 def by_recursion(x, h_0, W_xh, W_hh, b_h):
-    """The first step, then the rest of the sequence from there."""
+    """The first step, then the rest of the sequence, starting from its state."""
     h_1 = np.tanh(x[:, 0] @ W_xh + h_0 @ W_hh + b_h)
     if x.shape[1] == 1:
         return h_1[:, None]

@@ -58,52 +58,55 @@ SPEC = Spec(
     oracle=oracle,
     why="""
 Inputs and states are rows, so each weight matrix stands on the right: (B, D) times (D, H) and (B, H) times (H, H) both
-give (B, H), and the two can be added. `b_h` has shape (H,); NumPy adds it to each of the B rows. The tanh comes last
-and acts once, on the whole sum: that keeps every unit between −1 and 1, and lets input and state influence each other.
+give (B, H), and the two products can be added. `b_h` has shape (H,), and NumPy adds it to each of the B rows. The tanh
+is applied once, to the whole pre-activation. It keeps every unit between −1 and 1, and because it is not linear, the
+effect of the input depends on the previous state.
 """,
 )
 
 
 SUM = "x_t @ W_xh + h_prev @ W_hh + b_h"
 SPEC.mistake(
-    "transposed_W_hh",
-    "The previous state meets the transpose of `W_hh`. Books that write states as columns have W_hh h; in this course "
-    "states are rows, and the same product is `h_prev` first, `W_hh` second.",
+    "W_hh_transposed",
+    "You multiply the previous state by the transpose of `W_hh`. Multiply it by `W_hh` itself, because states are "
+    "rows in this course. (In books with column states the same product is W_hh h.)",
     change("h_prev @ W_hh", "h_prev @ W_hh.T"),
-    tempts="Most papers write column states, W_hh h; copied into rows, that is h @ W_hh.T.",
+    tempts="Most papers have column states and write W_hh h, which is easily turned into h @ W_hh.T.",
 )
 SPEC.mistake(
     "weights_from_the_left",
-    "A weight matrix stands to the left of a batch. In this course inputs and states are rows, so the matrix stands on "
-    "the right. From the left it runs only where the batch happens to be as large as the state.",
+    "You multiply a batch by a weight matrix from the left. Put the matrix on the right, because inputs and states "
+    "are rows in this course. From the left the shapes fit only where the batch size happens to equal the number of "
+    "units.",
     change("h_prev @ W_hh", "W_hh @ h_prev"),
     change("x_t @ W_xh + h_prev @ W_hh", "W_xh @ x_t + W_hh @ h_prev"),
     change("x_t @ W_xh + h_prev @ W_hh", "W_xh.T @ x_t + W_hh.T @ h_prev"),
-    tempts="Most papers write W h. It runs only where the batch is as large as the state.",
+    tempts="Most papers write W h.",
 )
 SPEC.mistake(
     "no_bias",
-    "The bias `b_h` is missing from the sum.",
+    "You leave out the bias. Add `b_h` to the pre-activation: it shifts every unit, whatever the input and the "
+    "previous state are.",
     change(" + b_h", ""),
-    tempts="Many drawings of the step leave the bias out.",
+    tempts="Many diagrams of the step leave out the bias.",
 )
 SPEC.mistake(
-    "bias_outside",
-    "The bias is added after the tanh. It belongs inside, so that the result stays between −1 and 1: look at the "
-    "brackets.",
+    "bias_after_the_tanh",
+    "You add the bias after the tanh. Move it inside the brackets, because it belongs to the pre-activation; outside, "
+    "it can take the state beyond −1 and 1.",
     change(" + b_h)", ") + b_h"),
-    tempts="A missing pair of brackets looks almost right.",
+    tempts="One misplaced bracket, and the code still looks almost right.",
 )
 SPEC.mistake(
     "no_tanh",
-    "This is the sum before the non-linearity. What is left to do is the tanh.",
+    "You return the pre-activation. Apply the tanh to it, which keeps the state between −1 and 1.",
     change(f"np.tanh({SUM})", SUM),
-    tempts="The linear part is where all the work is.",
+    tempts="The linear part is most of the work.",
 )
 SPEC.mistake(
-    "tanh_of_each",
-    "The tanh is taken of the input's part and of the state's part separately, and the results are added. It acts "
-    "once, on their sum.",
+    "tanh_of_each_product",
+    "You apply the tanh to each of the two products and add the results. Add the products and the bias first, then "
+    "apply the tanh once, so that the state stays between −1 and 1.",
     change(" + h_prev @ W_hh + b_h)", ") + np.tanh(h_prev @ W_hh) + b_h"),
     change(" + h_prev @ W_hh + b_h)", " + b_h) + np.tanh(h_prev @ W_hh)"),
     change(" + h_prev", ") + np.tanh(h_prev"),
@@ -111,110 +114,112 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sigmoid_for_tanh",
-    "These are values of the logistic function, between 0 and 1. The state of a vanilla RNN goes through tanh, between "
-    "−1 and 1.",
+    "You apply the logistic function, whose values lie between 0 and 1. Use `np.tanh`, because the state of a vanilla "
+    "RNN lies between −1 and 1.",
     change(f"np.tanh({SUM})", f"1 / (1 + np.exp(-({SUM})))"),
-    tempts="Gates, and many older networks, use the logistic function.",
+    tempts="Gates use the logistic function, and so do many older networks.",
 )
 SPEC.mistake(
-    "state_left_out",
-    "The result does not depend on `h_prev`: without the previous state the network has no memory.",
+    "h_prev_left_out",
+    "Your result does not depend on `h_prev`. Add the previous state's product with its weights to the "
+    "pre-activation, because without it the network has no memory.",
     change(" + h_prev @ W_hh", ""),
-    tempts="A plain layer needs no more than its input.",
+    tempts="A feed-forward layer needs nothing but its input.",
 )
 SPEC.mistake(
-    "state_without_weights",
-    "The previous state is added as it is. On its way it goes through the matrix `W_hh`, which mixes its units.",
+    "W_hh_left_out",
+    "You add the previous state to the pre-activation as it is. Multiply it by `W_hh` first, because every unit "
+    "receives a weighted sum of *all* units of the previous state.",
     change("h_prev @ W_hh", "h_prev"),
-    tempts="h_prev has the right shape already, so that adding it just works.",
+    tempts="h_prev already has the right shape, so adding it works.",
 )
 SPEC.mistake(
     "relu_for_tanh",
-    "Sums below 0 have become 0, and the others are left as they are: that is the ReLU. The state of a vanilla RNN "
-    "goes through tanh, between −1 and 1.",
+    "You apply the ReLU, which replaces negative pre-activations by 0 and keeps the others. Use `np.tanh`, because "
+    "the state of a vanilla RNN lies between −1 and 1.",
     change(f"np.tanh({SUM})", f"np.maximum(0, {SUM})"),
-    tempts="Most networks of today use the ReLU.",
+    tempts="The ReLU is the usual choice in feed-forward networks.",
 )
 SPEC.mistake(
     "tan_for_tanh",
-    "This is another function than tanh. `np.tanh` is the hyperbolic tangent; `np.tan` and `np.arctan` belong to "
-    "angles, and `np.arctanh` goes the other way.",
+    "You apply a different function with a similar name. Use `np.tanh`, the hyperbolic tangent: `np.tan` and "
+    "`np.arctan` are the tangent and its inverse, and `np.arctanh` is the inverse of `np.tanh`.",
     *(change("np.tanh", name) for name in ("np.tan", "np.arctan", "np.arctanh")),
     tempts="The names differ by one letter or three.",
 )
 SPEC.mistake(
     "both_weights_transposed",
-    "Both weight matrices are transposed. PyTorch keeps its weights as (out, in) and transposes them; here they are "
-    "(in, out), and stand to the right of `x_t` and `h_prev` as they are.",
+    "You transpose both weight matrices. Use them as they are: here they have the shape (in, out), whereas PyTorch "
+    "stores them as (out, in) and transposes them in its formula.",
     change("x_t @ W_xh + h_prev @ W_hh", "x_t @ W_xh.T + h_prev @ W_hh.T"),
-    tempts="PyTorch's formula has both weights transposed.",
+    tempts="PyTorch's formula transposes both weights.",
 )
 SPEC.mistake(
     "tanh_of_the_input_only",
-    "The tanh is taken of the input's part alone, and the state's part is added afterwards. It acts once, on the sum "
-    "of all: look at the brackets.",
+    "You apply the tanh before you add the product of the state. Move that product inside the brackets, because the "
+    "tanh acts on the whole pre-activation.",
     change(f"np.tanh({SUM})", "np.tanh(x_t @ W_xh + b_h) + h_prev @ W_hh"),
     change(f"np.tanh({SUM})", "np.tanh(x_t @ W_xh) + h_prev @ W_hh + b_h"),
-    tempts="A missing pair of brackets looks almost right.",
+    tempts="One misplaced bracket, and the code still looks almost right.",
 )
 SPEC.mistake(
     "tanh_of_the_state_only",
-    "The tanh is taken of the state's part alone, and the input's part is added afterwards. It acts once, on the sum "
-    "of all: look at the brackets.",
+    "You apply the tanh before you add the product of the input. Move that product inside the brackets, because the "
+    "tanh acts on the whole pre-activation.",
     change(f"np.tanh({SUM})", "x_t @ W_xh + np.tanh(h_prev @ W_hh + b_h)"),
     change(f"np.tanh({SUM})", "x_t @ W_xh + np.tanh(h_prev @ W_hh) + b_h"),
-    tempts="The tanh seems to belong to the memory, and the input comes from outside.",
+    tempts="The tanh seems to belong to the recurrent part, and the input to come from outside.",
 )
 SPEC.mistake(
-    "added_to_the_old_state",
-    "The tanh is added to the previous state. In this network it replaces that state: the past comes in through "
-    "`W_hh` alone, and every entry of the result lies between −1 and 1.",
+    "added_to_h_prev",
+    "You add the tanh to the previous state. Return the tanh alone, because it *replaces* the previous state: the "
+    "past enters only through `W_hh`, and every entry of the state lies between −1 and 1.",
     change(f"np.tanh({SUM})", f"h_prev + np.tanh({SUM})"),
-    tempts="A residual network adds what it computes to what was there, and 'update' sounds like that.",
+    tempts="Residual networks add what they compute to their input, and 'updating the state' suggests the same.",
 )
 SPEC.mistake(
-    "tanh_of_half_the_sum",
-    "This is the tanh of *half* the sum. Where you write tanh out with exponentials, look at the exponents: "
-    "`(1 - exp(-a)) / (1 + exp(-a))` is tanh(a / 2). `np.tanh` is ready to use.",
+    "pre_activation_halved",
+    "You return the tanh of *half* the pre-activation. If you write the tanh with exponentials, check the exponents: "
+    "`(1 - exp(-a)) / (1 + exp(-a))` is tanh(a / 2). `np.tanh` does it for you.",
     change(f"np.tanh({SUM})", f"np.tanh(({SUM}) / 2)"),
     tempts="The formula with a single exponential has a 2 in its exponent, which is easily lost.",
 )
 SPEC.mistake(
     "star_for_at",
-    "`*` multiplies entry by entry. The product of a row and a matrix is `@`.",
+    "You multiply entry by entry with `*`. Use `@`, because a row times a matrix is a sum over the entries of the row.",
     change("h_prev @ W_hh", "h_prev * W_hh"),
     change("x_t @ W_xh + h_prev @ W_hh", "x_t * W_xh + h_prev * W_hh"),
     change("x_t @ W_xh", "x_t * W_xh"),
-    tempts="In a formula nothing stands between the two.",
+    tempts="The formula has no symbol between the two factors.",
 )
 SPEC.mistake(
-    "weights_exchanged",
-    "The two weight matrices have changed places: `W_xh` goes with the input `x_t`, `W_hh` with the state `h_prev`. "
-    "It runs only where D = H.",
+    "weights_swapped",
+    "You swap the two weight matrices. Multiply the input by `W_xh` and the previous state by `W_hh`; the other way "
+    "round the shapes fit only where D = H.",
     change("x_t @ W_xh + h_prev @ W_hh", "x_t @ W_hh + h_prev @ W_xh"),
     tempts="The names differ by one letter.",
 )
 SPEC.mistake(
     "bias_as_column",
-    "The bias is made into a column, so NumPy adds its entries to the rows of the batch. Each entry of `b_h` belongs "
-    "to one unit, that is to one column of the sum: added as it is, `b_h` lines up with the units.",
+    "You turn the bias into a column, so NumPy adds its entries to the rows of the batch. Add `b_h` as it is, because "
+    "each of its entries belongs to a unit, which is a column of the pre-activation.",
     change("+ b_h", "+ b_h.reshape(-1, 1)"),
-    tempts="Vectors are columns in most papers. It runs only where B = H, or one of them is 1.",
+    tempts="Vectors are columns in most papers. The shapes fit only where B = H, or where one of them is 1.",
 )
 SPEC.mistake(
     "bias_in_inner_loop",
-    "The bias counts several times: it is added inside the loop over the entries of the input or of the state, once "
-    "for each of them. Each unit has one bias, so add it outside that loop.",
+    "You add the bias several times: once for each entry of the input, of the state or of both. Add it once, outside "
+    "that loop, because each unit has a single bias.",
     *(change("+ b_h", f"+ {times} * b_h") for times in ("x_t.shape[1]", "len(W_hh)", "(len(W_xh) + len(W_hh))")),
-    tempts="In nested loops the formula is copied as a whole into the innermost one.",
+    tempts="In nested loops, the whole formula is copied into the innermost one.",
 )
 
 
 @SPEC.mistake(
     "units_updated_in_place",
-    "The units are updated one after another in one array, so each unit reads the new values of the units before it. "
-    "All units read the previous state: keep `h_prev` as it is and write the new values into another array.",
-    tempts="A loop over the units with one array for the state looks natural, and saves an array.",
+    "You update the units one after another in a single array, so each unit uses the *new* values of the units before "
+    "it. Write the new values to a separate array, because every unit depends on the previous state of all units.",
+    tempts="A loop over the units with one array for the state looks natural, and saves memory.",
 )
 def one_unit_after_another(x_t, h_prev, W_xh, W_hh, b_h):
     h_t = np.array(h_prev)
@@ -225,13 +230,13 @@ def one_unit_after_another(x_t, h_prev, W_xh, W_hh, b_h):
 
 @SPEC.alternative
 def one_matrix(x_t, h_prev, W_xh, W_hh, b_h):
-    """One product with the stacked weights."""
+    """A single product with the joined weights."""
     return np.tanh(np.concatenate([x_t, h_prev], axis=1) @ np.concatenate([W_xh, W_hh], axis=0) + b_h)
 
 
 @SPEC.alternative
 def with_einsum(x_t, h_prev, W_xh, W_hh, b_h):
-    """Einstein's summation, and tanh by its definition through the exponential."""
+    """With np.einsum, and the tanh computed from the exponential."""
     a = np.einsum("bd,dh->bh", x_t, W_xh) + np.einsum("bi,ij->bj", h_prev, W_hh) + b_h[None, :]
     return 1 - 2 / (np.exp(2 * a) + 1)
 

@@ -23,14 +23,14 @@ EXAMPLE = Case(sizes={"V": 4}, inputs={"probs": np.array([0.40, 0.00, 0.35, 0.25
 
 
 def tells(probs, u):
-    """Whether the id drawn is neither the likeliest, nor what u alone or a second softmax would give."""
+    """Whether the id is neither the most probable one, nor what u alone or a second softmax would give."""
     flat = np.cumsum(np.exp(probs)) / np.exp(probs).sum()
     slips = {int(probs.argmax()), int(np.argmax(probs > u)), int((flat <= u).sum())}
     return oracle(probs, u) not in slips
 
 
 def drawn_by_size(probs, u):
-    """The id that comes out if the probabilities are sorted first, the largest in front."""
+    """The id that is drawn if the probabilities are sorted first, in descending order."""
     by_size = np.argsort(probs, kind="stable")[::-1]
     return by_size[np.argmax(np.cumsum(probs[by_size]) > u)]
 
@@ -53,19 +53,19 @@ def is_far_from_slips(probs, u):
 
 
 def inside(rng, V, zeros=0):
-    """Any u that is not near a boundary."""
+    """A random u that is not near a boundary."""
     while True:
         probs = on_grid(rng.dirichlet(np.full(V, 0.6)))
         probs[rng.permutation(V)[:zeros]] = 0
         probs /= probs.sum()
         u = float(rng.uniform())
-        passed_over = zeros == 0 or 0 in probs[: oracle(probs, u)]  # so that ids numbered without them are others
+        passed_over = zeros == 0 or 0 in probs[: oracle(probs, u)]  # so that renumbering the ids changes the result
         if V == 1 or (tells(probs, u) and is_far_from_slips(probs, u) and passed_over):
             return Case(sizes={"V": V}, inputs={"probs": probs, "u": u})
 
 
 def sixteenths(rng, V, zero):
-    """Probabilities that are multiples of 1/16, so that every sum is exact; the ids in `zero` cannot come."""
+    """Probabilities that are multiples of 1/16, so that every sum is exact; those of the ids in `zero` are 0."""
     while True:
         weights = rng.permutation(V) + 1.0
         weights[zero] = 0
@@ -91,7 +91,7 @@ def at(rng, V, zero, index):
 
 
 def above(rng, V, zeros):
-    """Probabilities cut to six decimals, so that they add up to a little less than 1, and a u above their sum."""
+    """Probabilities cut to six decimals, so that they sum to slightly less than 1, and a u above their sum."""
     while True:
         probs = rng.dirichlet(np.full(V - zeros, 2.0))
         probs = np.concatenate([np.maximum(np.floor(probs * 1e6 - 0.5), 1) / 1e6, np.zeros(zeros)])
@@ -123,11 +123,11 @@ SPEC = Spec(
         Facet("u above the sum", share=1, kinds=("u above the sum",)),
     ],
     why="""
-The cumulative sums cut the stretch from 0 to 1 into V pieces; piece i is as long as `probs[i]`. A u that is drawn
-evenly from [0, 1) falls into piece i with exactly that probability. Each piece holds its left end and not its right
-one, so the comparison is *exceeds*, not *reaches*: then a piece of length 0 holds nothing, and its id is never drawn,
-not even by u = 0. In floating point the last sum may stop short of 1. A u above it belongs to the last piece that has a
-length.
+The cumulative sums divide the line from 0 to 1 into V intervals, and interval i is as long as `probs[i]`. A number u
+drawn uniformly from [0, 1) falls into interval i with exactly that probability. Each interval includes its left end but
+not its right one, so the sum has to *exceed* u: an interval of length 0 is then empty, and its id is never drawn, not
+even by u = 0. In floating point the last sum may be slightly less than 1; a u above it belongs to the last interval
+that is not empty.
 """,
 )
 
@@ -135,179 +135,180 @@ length.
 LAST_POSSIBLE = "np.flatnonzero(probs)[-1]"
 IF_NONE = f"if len(exceeds) == 0:\n    return int({LAST_POSSIBLE})"
 SPEC.mistake(
-    "reaches_for_exceeds",
-    "Where `u` falls exactly on a cumulative sum, that sum has only reached `u`. The first one that *exceeds* it is "
-    "due; otherwise u = 0 draws a first id of probability 0. (`np.searchsorted` stops at a sum that reaches, unless it "
-    'is told `side="right"`.)',
+    "equality_accepted",
+    "You accept a cumulative sum that equals `u`. Look for the first one that *exceeds* `u`, because otherwise u = 0 "
+    'draws a first id of probability 0. (`np.searchsorted` accepts equality unless you pass `side="right"`.)',
     change("> u", ">= u"),
-    tempts=">= and > seem to differ on nothing; at u = 0 an id of probability 0 is drawn.",
+    tempts="It seems to make no difference whether one writes >= or >, but at u = 0 an id of probability 0 is drawn.",
     keeps=["u between boundaries", "u above the sum"],
 )
 SPEC.mistake(
     "no_id_above_the_sum",
-    "By rounding the cumulative sums may end a little below 1, and `u` may lie above the last one. No id is found "
-    "then. The last id of non-zero probability is due.",
+    "You return no valid id, or the wrong one, where `u` lies above the last cumulative sum. Return the last id of "
+    "non-zero probability there, because rounding may leave that sum slightly below 1.",
     change(LAST_POSSIBLE, "len(probs)"),
     change(LAST_POSSIBLE, "0"),
     change(f"int({LAST_POSSIBLE})", "-1"),
     change(IF_NONE, ""),
     change(IF_NONE, "", ("exceeds[0]", "next(iter(exceeds))")),
     change(f"int({LAST_POSSIBLE})", "None"),
-    tempts="Probabilities add up to 1, on paper. Here the id is then one too large for the vocabulary.",
+    tempts="On paper, probabilities sum to 1. Here the id is then one too large for the vocabulary.",
     keeps=["u between boundaries", "u on a boundary"],
 )
 SPEC.mistake(
     "last_id_whatever_its_probability",
-    "Where `u` lies above the last sum, the last id of all is drawn, even if its probability is 0. Draw the last one "
-    "that can come.",
+    "You return the very last id where `u` lies above the last cumulative sum. Return the last id of *non-zero* "
+    "probability, because an id of probability 0 must never be drawn.",
     change(LAST_POSSIBLE, "len(probs) - 1"),
-    tempts="The last id is the natural answer where no sum exceeds u; it may have probability 0.",
+    tempts="Where no sum exceeds u, the last id is the natural answer, but its probability may be 0.",
     keeps=["u between boundaries", "u on a boundary"],
 )
 SPEC.mistake(
-    "likeliest",
-    "The likeliest id comes back, whatever `u` is. Each id should come as often as its probability says, and `u` "
-    "decides.",
+    "always_the_most_probable",
+    "You return the most probable id, whatever `u` is. Let `u` decide, so that each id comes up as often as its "
+    "probability says.",
     change("np.flatnonzero(np.cumsum(probs) > u)", "[np.argmax(probs)]"),
-    tempts="One wants the best id; a text made so repeats itself, and u has no say.",
+    tempts="One wants the best id, but text made in this way repeats itself.",
 )
 SPEC.mistake(
     "not_cumulative",
-    "`u` is compared with the probabilities themselves. It belongs among their cumulative sums.",
+    "You compare `u` with the probabilities themselves. Compare it with their cumulative sums, because these are the "
+    "ends of the ids' intervals.",
     *(change("np.cumsum(probs)", "probs", (LAST_POSSIBLE, last)) for last in ("0", "len(probs) - 1")),
-    tempts="'Probability exceeds u' reads like probs > u; the sums are what u is compared with.",
+    tempts="'The probability exceeds u' reads like probs > u.",
 )
 SPEC.mistake(
-    "probabilities_for_sums",
-    "It is right where `u` lies above all sums. Elsewhere you compare `u` with the probabilities themselves; it "
-    "belongs among their cumulative sums.",
+    "not_cumulative_below_the_sum",
+    "You compare `u` with the probabilities themselves. Compare it with their cumulative sums, because these are the "
+    "ends of the ids' intervals. (Where `u` lies above all sums, your result is right.)",
     change("np.cumsum(probs)", "probs"),
     tempts="'The first id that exceeds u' is easily read as `probs[i] > u`.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
     "softmax_again",
-    "The probabilities go through a softmax once more, which makes them nearly equal. They add up to 1 already; use "
-    "them as they are.",
+    "You apply a softmax to the probabilities, which makes them more alike. Use them as they are, because they have "
+    "been through a softmax already.",
     change("np.cumsum(probs)", "np.cumsum(np.exp(probs) / np.exp(probs).sum())"),
-    tempts="Sampling goes with a softmax; these numbers have been through it already.",
+    tempts="Sampling usually begins with a softmax, but these numbers have been through one already.",
 )
 SPEC.mistake(
-    "reaches_and_nothing_above",
-    "Two things. Where `u` falls exactly on a cumulative sum, that sum has only reached `u`; the first one that "
-    "*exceeds* it is due. And by rounding `u` may lie above the last sum, so that no id is found; the last id of "
-    "non-zero probability is due then.",
+    "equality_accepted_and_no_id_above_the_sum",
+    "You make two mistakes. You accept a cumulative sum that equals `u`: look for the first one that *exceeds* it. "
+    "And where rounding leaves the last sum below `u`, you return no valid id, or the wrong one: return the last id of "
+    "non-zero probability.",
     change("> u", ">= u", (LAST_POSSIBLE, "len(probs)")),
     change("> u", ">= u", (LAST_POSSIBLE, "0")),
     change("> u", ">= u", (IF_NONE, "")),
     change("> u", ">= u", (f"int({LAST_POSSIBLE})", "None")),
-    tempts="`np.searchsorted` and a loop `while total < u` do just this.",
+    tempts="`np.searchsorted` does just this, and so does a loop `while total < u`.",
     keeps=["u between boundaries"],
 )
 SPEC.mistake(
-    "likeliest_above_the_sum",
-    "Where `u` lies above the last sum, the likeliest id is drawn. Rounding has cut off a little at the end, so the "
-    "last id of non-zero probability is due.",
+    "most_probable_above_the_sum",
+    "You return the most probable id where `u` lies above the last cumulative sum. Return the last id of non-zero "
+    "probability there, because it is the end of that id's interval that rounding has cut off.",
     change(LAST_POSSIBLE, "np.argmax(probs)"),
-    tempts="The likeliest id seems to be a safe answer.",
+    tempts="The most probable id seems to be a safe answer.",
     keeps=["u between boundaries", "u on a boundary"],
 )
 SPEC.mistake(
-    "all_that_exceed",
-    "An array with *all* the ids whose cumulative probability exceeds `u` comes back. The first of them is due.",
+    "all_ids_returned",
+    "You return an array with *all* ids whose cumulative probability exceeds `u`. Return the first of them.",
     change("int(exceeds[0])", "exceeds", (IF_NONE, "")),
-    tempts="`np.where(…)[0]` looks like the first; it is the array of all.",
+    tempts="`np.where(…)[0]` looks like the first one, but it is the array of all.",
 )
 SPEC.mistake(
     "one_too_small",
-    "The id is one too small. The sums that do not exceed `u` belong to ids that are passed over; the id due is the "
-    "one after the last of them.",
+    "Your id is one too small. Return the index of the first sum that exceeds `u`, not that of the last sum that does "
+    "not.",
     change("int(exceeds[0])", "int(exceeds[0]) - 1"),
     change("int(exceeds[0])", "max(int(exceeds[0]) - 1, 0)"),
-    tempts="An index is often one less than a count; here the count of sums passed over is the index.",
+    tempts="An index is often one less than a count, but here the number of sums that do not exceed u is the index.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
     "one_too_large",
-    "The id is one too large. Compare `u` with the sum that has `probs[i]` in it already, and return that `i`.",
+    "Your id is one too large. Add `probs[i]` to the sum before you compare it with `u`, and return that `i`.",
     change("int(exceeds[0])", "int(exceeds[0]) + 1"),
     change("int(exceeds[0])", "min(int(exceeds[0]) + 1, len(probs) - 1)"),
-    tempts="In a loop the sum is compared first, and the probability is added afterwards.",
+    tempts="In a loop, the sum is compared first and the probability added afterwards.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
-    "sum_for_id",
-    "The cumulative probability comes back, not the id that it belongs to. The id is its index.",
+    "cumulative_sum_returned",
+    "You return the cumulative probability. Return its index, which is the id.",
     change("int(exceeds[0])", "np.cumsum(probs)[exceeds[0]]"),
-    tempts="A loop over the sums has the sum at hand, and no index.",
+    tempts="A loop over the sums has the sum in a variable, but no index.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
-    "probability_for_id",
-    "The probability of the id comes back, not the id. The id is its index.",
+    "probability_returned",
+    "You return the probability of the id. Return its index, which is the id itself.",
     change("int(exceeds[0])", "probs[exceeds[0]]"),
-    tempts="`probs[i]` is what was just added.",
+    tempts="`probs[i]` is the number that was just added.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
     "id_as_a_float",
-    "The id is right, but it is a float. An id is an integer: `int(…)`.",
+    "Your id is right, but it is a float. Convert it with `int(…)`, because an id is used as an index.",
     change("int(exceeds[0])", "float(exceeds[0])"),
     tempts="Many numbers here are floats.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
     "below_for_exceeds",
-    "This is the first id whose cumulative probability is *below* `u`. The first one that exceeds `u` is due.",
+    "You return the first id whose cumulative probability is *below* `u`. Return the first one whose cumulative "
+    "probability exceeds `u`.",
     change("> u", "< u"),
-    tempts="Which side u is on is easily mixed up.",
+    tempts="It is easy to mix up which side u is on.",
 )
 SPEC.mistake(
-    "numbered_without_zeros",
-    "The ids of probability 0 are thrown out first, and the others are numbered anew. An id is its place in the whole "
-    "of `probs`.",
+    "renumbered_without_zeros",
+    "You remove the ids of probability 0 and number the others from 0 again. Keep them all, because an id is a "
+    "position in the whole of `probs`.",
     change("np.cumsum(probs)", "np.cumsum(probs[probs > 0])"),
-    tempts="An id of probability 0 must never come, and so it is thrown out.",
+    tempts="An id of probability 0 must never be drawn, so it is removed.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
     "nearest_sum",
-    "The id whose cumulative probability lies nearest to `u` comes back. The first one that exceeds `u` is due, even "
-    "if the one before it is nearer.",
+    "You return the id whose cumulative probability is nearest to `u`. Return the first one that exceeds `u`, even if "
+    "the previous one is nearer.",
     change("np.flatnonzero(np.cumsum(probs) > u)", "[np.argmin(np.abs(np.cumsum(probs) - u))]"),
-    tempts="To look for a number in a list is to look for the nearest one.",
+    tempts="To look up a number in a list often means to find the nearest.",
     keeps=["u above the sum"],
 )
 SPEC.mistake(
-    "even_pieces",
-    "`u` is cut into V equal pieces, so that every id comes equally often. Each piece must be as long as the "
-    "probability of its id.",
+    "equal_intervals",
+    "You divide the line from 0 to 1 into V equal intervals, so all ids are equally likely. Make each interval as "
+    "long as the probability of its id.",
     change("np.flatnonzero(np.cumsum(probs) > u)", "[u * len(probs)]"),
-    tempts="It is how one draws from a list.",
+    tempts="It is how one draws an element of a list.",
 )
 SPEC.mistake(
     "sorted_first",
-    "The probabilities are sorted before they are summed up. The sums go through the ids in their own order, 0, 1, 2 "
-    "and so on.",
+    "You sort the probabilities before you sum them. Sum them in the order of their ids, because the index of a sum "
+    "has to be its id.",
     change("np.cumsum(probs)", "np.cumsum(np.sort(probs))"),
     change(
         "np.flatnonzero(np.cumsum(probs) > u)",
         "np.argsort(-probs, kind='stable')[np.cumsum(np.sort(probs)[::-1]) > u]",
     ),
-    tempts="Other ways of sampling, such as top-p, begin with sorting.",
+    tempts="Other sampling methods, such as top-p, begin with sorting.",
     keeps=["u above the sum"],
 )
 
 
 @SPEC.alternative
 def by_search(probs, u):
-    """np.searchsorted from the right, cut off at the last id that can come; a NumPy integer comes back."""
+    """np.searchsorted from the right, limited to the last id of non-zero probability; returns a NumPy integer."""
     return np.minimum(np.searchsorted(np.cumsum(probs), u, side="right"), np.flatnonzero(probs)[-1])
 
 
 @SPEC.alternative
 def by_subtraction(probs, u):
-    """Walk along the ids and take each probability off u; a Python integer comes back."""
+    """Subtract the probability of one id after another from u; returns a Python integer."""
     last = None
     for index, p in enumerate(probs):
         if p > 0:
@@ -320,7 +321,7 @@ def by_subtraction(probs, u):
 
 @SPEC.alternative
 def among_the_possible(probs, u):
-    """Ids of probability 0 left out beforehand, then counted, at most to the last one."""
+    """Leave out the ids of probability 0 first, then count the sums, except the last, that do not exceed u."""
     possible = [index for index, p in enumerate(probs) if p > 0]
     below = sum(total <= u for total in np.cumsum(probs[possible])[:-1])
     return possible[below]
@@ -328,6 +329,6 @@ def among_the_possible(probs, u):
 
 @SPEC.alternative
 def divided_by_the_last_sum(probs, u):
-    """The sums stretched so that the last one is 1; what that changes is no more than the rounding it mends."""
+    """Scale the sums so that the last one is 1, which changes them by no more than their rounding error."""
     total = np.cumsum(probs)
     return int(np.argmax(total / total[-1] > u))

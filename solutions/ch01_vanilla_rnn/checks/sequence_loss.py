@@ -26,11 +26,11 @@ def cases(rng):
         logits, targets = 2 * rng.normal(size=(B, T, V)), rng.integers(V, size=(B, T))
         yield Case(sizes={"B": B, "T": T, "V": V}, inputs={"logits": logits, "targets": targets})
     large = "large logits"
-    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # in each batch some places of both kinds
+    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # both kinds in each batch
     every_id = rng.permutation([0, 0, 1, 1, 2, 3]).reshape(2, 3)
     yield Case({"B": 2, "T": 3, "V": 4}, {"logits": rng.normal(size=(2, 3, 4)) + far_apart, "targets": every_id}, large)
     logits = rng.uniform(-1000, 1000, size=(2, 2, 5))
-    targets = logits.argmin(axis=2)  # the network is sure of something else
+    targets = logits.argmin(axis=2)  # the network is confident and wrong
     yield Case({"B": 2, "T": 2, "V": 5}, {"logits": logits, "targets": targets}, large)
 
 
@@ -44,11 +44,11 @@ SPEC = Spec(
         Facet("large logits", share=1, kinds=("large logits",)),
     ],
     why=r"""
-The loss of a token is $-\ln p$ of the id that came. With $p = e^{z_y} / \sum_j e^{z_j}$ its logarithm is
-$z_y - \ln \sum_j e^{z_j}$, so no probability ever has to be written down: that is why the result stays right where a
-probability would be 0 to the machine. The largest logit $m$ is taken out of the sum, $\ln \sum_j e^{z_j} = m + \ln
-\sum_j e^{z_j - m}$, so that the sum cannot overflow. `np.take_along_axis` picks the logit of the right id at each of
-the B × T places, and one mean over all of them makes losses comparable between batches of any size.
+The loss of a token is $-\ln p$ of the target. With $p = e^{z_y} / \sum_j e^{z_j}$ we have
+$\ln p = z_y - \ln \sum_j e^{z_j}$, so no probability ever has to be computed. That is why the result stays right where
+a probability would underflow to 0. The largest logit $m$ is taken out of the sum, $\ln \sum_j e^{z_j} = m + \ln \sum_j
+e^{z_j - m}$, so that the sum cannot overflow. `np.take_along_axis` picks the logit of the target at each of the B × T
+positions, and the mean over all of them makes the losses of batches of different sizes comparable.
 """,
 )
 
@@ -59,68 +59,69 @@ SOFTMAX = "take_along_axis(softmax(logits)"
 TINY = "picked + 1e-12", "np.clip(picked, 1e-12, 1.0)", "np.maximum(picked, 1e-15)"
 SPEC.mistake(
     "sum_for_mean",
-    "This is the sum over all tokens. Their mean is due, so that a long text can be compared with a short one.",
+    "You return the sum over all tokens. Return their mean, so that texts of different lengths can be compared.",
     change("mean()", "sum()"),
-    tempts="The log-probability of a text is a sum over its tokens.",
+    tempts="The log-likelihood of a text is a sum over its tokens.",
 )
 SPEC.mistake(
     "mean_over_the_batch_only",
-    "The sum over time is divided by the number of sequences alone. There are B · T tokens, and the mean is over all "
-    "of them.",
+    "You divide the sum of all losses by the number of sequences, B. Divide by the number of tokens, B · T, because "
+    "the mean is over all of them.",
     change("mean()", "sum() / len(logits)"),
     tempts="'The loss of a batch' suggests the mean over its B sequences, each summed over time.",
 )
 SPEC.mistake(
     "mean_over_time_only",
-    "The sum over all sequences is divided by the number of time steps alone. There are B · T tokens, and the mean is "
-    "over all of them.",
+    "You divide the sum of all losses by the number of time steps, T. Divide by the number of tokens, B · T, because "
+    "the mean is over all of them.",
     change("mean()", "sum() / logits.shape[1]"),
-    tempts="'A token' suggests division by the number of tokens of one sequence, T.",
+    tempts="'Per token' suggests division by the number of tokens in one sequence, T.",
 )
 SPEC.mistake(
     "in_bits",
-    "This is the loss in bits. In nats the logarithm is the natural one, `np.log`.",
+    "You return the loss in bits. Use the natural logarithm, `np.log`, because the result should be in nats.",
     change("mean()", "mean() / np.log(2)"),
-    tempts="Language models are compared in bits a character.",
+    tempts="Language models are often compared in bits per character.",
 )
 SPEC.mistake(
-    "sign",
-    "The sign is turned round. A log-probability is never above 0, and the loss is minus its mean.",
+    "sign_reversed",
+    "You return the mean log-probability of the targets. Reverse its sign, because a log-probability is never "
+    "positive and the loss is never negative.",
     change(LOSS, "(picked - log_sum)"),
-    tempts="The mean of the log-probabilities looks finished; the minus is in front of the sum.",
+    tempts="The mean log-probability looks finished, and the minus in front of the sum is easily missed.",
 )
 SPEC.mistake(
-    "softmax_over_time",
-    "The probabilities are normalised along the wrong axis. At each place in each sequence the V probabilities of the "
-    "*ids* add up to 1; ids are on the last axis.",
+    "softmax_over_the_wrong_axis",
+    "You normalise along the wrong axis. Normalise along the last axis, because at each position the probabilities of "
+    "the V *ids* have to sum to 1.",
     *(
         change(TAKEN, f"{TAKEN} - np.logaddexp.reduce(logits, axis={axis}, keepdims=True)", (LOSS, "-picked"))
         for axis in (1, 0)
     ),
-    tempts="axis=1 is right for logits of shape (B, V), which one has met before.",
+    tempts="axis=1 is right for logits of shape (B, V), which are more familiar.",
 )
 SPEC.mistake(
     "no_softmax",
-    "Logits are taken for log-probabilities: the part that normalises them is missing. From each logit the logarithm "
-    "of the sum of all exponentials has to be taken away.",
+    "You treat the logits as log-probabilities. Subtract the logarithm of the sum of all exponentials from them, "
+    "because that is what normalises a softmax.",
     change(LOSS, "-picked"),
     tempts="'Minus the picked number' is half of the formula; the other half is what normalises it.",
 )
 SPEC.mistake(
-    "every_target_at_every_place",
-    "At every place all B · T targets are picked, not the one that belongs there: `a[:, :, targets]` does that. Each "
-    "place has its own target.",
+    "every_target_at_every_position",
+    "You pick all B · T targets at every position, as `a[:, :, targets]` does. Pick only the target that belongs to "
+    "the position.",
     change(
         PICKED,
         "logits[:, :, targets]",
         ("(log_sum -", "(log_sum[:, :, None, None] -"),
     ),
-    tempts="log_p[:, :, targets] reads well; it takes all B x T targets at each of the B x T places.",
+    tempts="log_p[:, :, targets] reads well, but it picks all B x T targets at each of the B x T positions.",
 )
 SPEC.mistake(
-    "overflows",
-    "Ordinary logits come out right, large ones as nan or infinity: `np.exp(1000)` overflows. Take the largest logit "
-    "away before you exponentiate.",
+    "exp_overflows",
+    "You exponentiate the logits as they are, so large ones give nan or infinity: `np.exp(1000)` overflows. Subtract "
+    "the largest logit first.",
     change(
         TAKEN,
         "take_along_axis(np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)",
@@ -132,115 +133,115 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "log_of_zero",
-    "The result is infinite where the network is sure of something else. The probability of what came is then so small "
-    "that it is 0 to the machine. Take the logarithm apart on paper first: it is a difference of two numbers, both of "
-    "which are easy to compute.",
+    "You take the logarithm of a probability that has underflowed to 0, wherever the network is confident and wrong. "
+    "Simplify the logarithm of the softmax on paper first: it is a difference of two numbers, and both are easy to "
+    "compute.",
     change(TAKEN, SOFTMAX, (LOSS, "-np.log(picked)")),
-    tempts="The softmax is at hand and safe; but a probability of e**-1500 is 0 to the machine.",
+    tempts="The softmax is already written and does not overflow, but a probability of e**-1500 underflows to 0.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
-    "log_of_a_little_more_than_zero",
-    "A tiny number inside the logarithm keeps it finite, but where the probability is smaller than that number, the "
-    "loss is far too small. Take the logarithm apart on paper instead: it is a difference of two numbers, both of "
-    "which are easy to compute.",
+    "log_kept_finite",
+    "You keep the logarithm finite with a tiny number, so where the probability is smaller than that number, the loss "
+    "is far too small. Simplify the logarithm of the softmax on paper first: it is a difference of two numbers, and "
+    "both are easy to compute.",
     *(change(TAKEN, SOFTMAX, (LOSS, f"-np.log({p})")) for p in TINY),
-    tempts="A tiny number inside the logarithm makes the infinity go away; what is left is not the loss.",
+    tempts="A tiny number inside the logarithm removes the infinity, but the result is no longer the loss.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
     "tiny_number_in_the_logarithm",
-    "A tiny number is added inside the logarithm. It changes every loss a little, and where the probability is smaller "
-    "than that number, the loss is far too small. Take the logarithm apart on paper instead: it is a difference of two "
-    "numbers, both of which are easy to compute.",
+    "You add a tiny number inside the logarithm. It changes every loss slightly, and where the probability is smaller "
+    "than that number, the loss is far too small. Simplify the logarithm of the softmax on paper first: it is a "
+    "difference of two numbers, and both are easy to compute.",
     *(change(TAKEN, SOFTMAX, (LOSS, f"-np.log(picked + {tiny})")) for tiny in ("1e-7", "1e-8", "1e-9")),
-    tempts="A tiny number inside the logarithm makes the infinity go away; this one is so large that it shows.",
+    tempts="A tiny number inside the logarithm removes the infinity; this one is large enough to show in every loss.",
 )
 SPEC.mistake(
     "log_of_the_mean",
-    "You average the probabilities of the targets first, over all tokens or over time, and take the logarithm "
-    "afterwards. The logarithm of a mean is not the mean of the logarithms: each token has a loss of its own, and the "
-    "mean is over these losses.",
+    "You average the probabilities of the targets, over all tokens or over time, before you take the logarithm. Take "
+    "the logarithm first, because each token has its own loss and the result is the mean of these losses.",
     change(TAKEN, SOFTMAX, (f"{LOSS}.mean()", "-np.log(picked.mean())")),
     change(TAKEN, SOFTMAX, (f"{LOSS}.mean()", "-np.log(picked.mean(axis=1)).mean()")),
     tempts="'The negative logarithm of the mean probability' sounds like 'the mean negative logarithm'.",
 )
 SPEC.mistake(
     "softmax_over_everything",
-    "All B · T · V numbers together are normalised, so that all the probabilities of the batch add up to 1. At each "
-    "place the V probabilities of the ids must do so: give the sum its axis.",
+    "You normalise all B · T · V numbers together. Sum along the last axis alone, because at each position the "
+    "probabilities of the V ids have to sum to 1.",
     change(TAKEN, f"{TAKEN} - np.logaddexp.reduce(logits, axis=None)", (LOSS, "-picked")),
     tempts="A sum without an axis is right for a single row.",
 )
 SPEC.mistake(
-    "one_shift_for_all",
-    "One number, the largest logit of the whole batch, is taken away everywhere. Where all logits lie far below it the "
-    "exponentials are all 0, and so is their sum. Each place needs its own largest logit.",
+    "one_maximum_for_all",
+    "You subtract the largest logit of the whole batch everywhere. Subtract the largest logit of each position "
+    "instead: at a position whose logits are all far below the rest, the exponentials underflow to 0, and so does "
+    "their sum.",
     change("logits.max(axis=2, keepdims=True)", "logits.max(keepdims=True)"),
-    tempts="logits.max() stops the overflow; it takes two distant places to see what is wrong.",
+    tempts="logits.max() stops the overflow; only two positions that are far apart show what is wrong.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
     "logarithm_of_logits",
-    "The logarithm is taken of the logits themselves. A logit may be any number; it is the probability, after the "
-    "softmax, that has a logarithm.",
+    "You take the logarithm of the logits. Take the logarithm of the probabilities instead, after the softmax, "
+    "because a logit may be negative.",
     change(LOSS, "-np.log(picked)"),
-    tempts="'Minus the logarithm of what was given to the target' leaves out the softmax.",
+    tempts="'Minus the logarithm of what the target was given' leaves out the softmax.",
 )
 SPEC.mistake(
-    "target_left_out",
-    "Only the logarithm of the sum is there, and the targets have no say. The logit of the id that came has to be "
-    "taken away from it.",
+    "targets_left_out",
+    "You return the mean logarithm of the sum, which does not depend on the targets. Subtract the logit of the target "
+    "at each position.",
     change(LOSS, "log_sum"),
     tempts="The logarithm of the sum is the hard part.",
 )
 SPEC.mistake(
-    "largest_not_put_back",
-    "The largest logit is taken away inside the sum and still stands in the logit of the target. Take it away from "
-    "both, or add it again to the logarithm of the sum.",
+    "maximum_not_added_back",
+    "You subtract the largest logit inside the sum, but not from the logit of the target. Subtract it from both, or "
+    "add it back to the logarithm of the sum.",
     change("largest[:, :, 0] + ", ""),
-    tempts="In a softmax the largest number may be taken away and forgotten.",
+    tempts="In a softmax, the maximum can be subtracted and forgotten.",
 )
 SPEC.mistake(
-    "targets_for_rows",
-    "The targets are used as an index of the first axis, the batch: `a[targets]` takes whole sequences. At each place "
-    "the target is an index of the last axis.",
+    "targets_index_the_batch",
+    "You use the targets as indices of the first axis, the batch: `a[targets]` picks whole sequences. Use them as "
+    "indices of the last axis, because each target is an id.",
     change(PICKED, "(logits - log_sum[:, :, None])[targets]", (LOSS, "-picked")),
     tempts="`log_p[targets]` reads well.",
 )
 SPEC.mistake(
     "rows_paired_with_steps",
-    "The rows and the steps are paired with each other, the first with the first: `np.arange(B)` and `np.arange(T)` "
-    "side by side do that. Every row goes with every step; with `np.arange(B)[:, None]` the two make a table.",
+    "You index with `np.arange(B)` and `np.arange(T)`, which NumPy pairs entry by entry: the first row with the first "
+    "step, and so on. Combine every row with every step: with `np.arange(B)[:, None]` the two broadcast to (B, T).",
     change(PICKED, "logits[np.arange(len(logits)), np.arange(logits.shape[1]), targets]"),
     change(
         PICKED,
         "(logits - log_sum[:, :, None])[np.arange(len(logits)), np.arange(logits.shape[1]), targets]",
         (LOSS, "-picked"),
     ),
-    tempts="For logits of shape (N, V) one index array is right; with two axes there are two of them.",
+    tempts="For logits of shape (N, V) a single index array is right; with two axes there are two of them.",
 )
 SPEC.mistake(
-    "entropy_of_the_guess",
-    "The losses of all V ids are averaged with the network's own probabilities, and the targets have no say. That is "
-    "how unsure the network is. Due is the loss of the id that came.",
+    "entropy_of_the_prediction",
+    "You average the losses of all V ids, weighted by the network's own probabilities: that is the entropy of its "
+    "prediction. Use the loss of the target alone.",
     change(
         PICKED,
         "(logits * np.exp(logits - log_sum[:, :, None])).sum(axis=2)",
     ),
-    tempts="The sum of p ln p is the entropy, which has half of the name.",
+    tempts="The sum of p ln p is the entropy, which is half of the name.",
 )
 SPEC.mistake(
     "last_step_only",
-    "Only the last step of each sequence counts. The mean is over all B · T tokens.",
+    "You use the last step of each sequence alone. Take the mean over all B · T tokens, because every step has a "
+    "target.",
     change(LOSS, f"{LOSS}[:, -1]"),
-    tempts="A network that classifies has a loss at its last step alone.",
+    tempts="A classifier has a loss at its last step alone.",
 )
 SPEC.mistake(
     "large_losses_replaced",
-    "Ordinary logits come out right. Very large losses are replaced by one fixed number, or cut off at it. Such a loss "
-    "is an ordinary number, a different one for each token: take the logarithm apart on paper first, and nothing is "
-    "infinite.",
+    "You replace very large losses by a fixed number, or cap them. Simplify the logarithm of the softmax on paper "
+    "first, so that no loss is infinite: a large loss is an ordinary number, and differs from token to token.",
     *(
         change(TAKEN, SOFTMAX, (LOSS, f"np.nan_to_num(-np.log(picked), posinf={number})"))
         for number in ("0.0", "100.0", "1000.0")
@@ -251,20 +252,20 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "id_0_taken_for_padding",
-    "Tokens whose target is id 0 are left out, as if they were padding. There is no padding here: id 0 is an id like "
-    "the others, and all B · T tokens count.",
+    "You leave out the tokens whose target is id 0, as if they were padding. Count all B · T tokens: there is no "
+    "padding here, and id 0 is an id like any other.",
     change(f"{LOSS}.mean()", f"({LOSS} * (targets != 0)).sum() / max((targets != 0).sum(), 1)"),
     change(LOSS, f"{LOSS}[targets != 0]"),
     change(LOSS, f"({LOSS} * (targets != 0))"),
-    tempts="Many libraries keep id 0 for padding and mask it in the loss.",
+    tempts="Many libraries reserve id 0 for padding and mask it in the loss.",
 )
 
 
 @SPEC.mistake(
     "targets_shifted_again",
-    "The logits of each step are compared with the target one step later. Here `targets[:, t]` is already the id that "
-    "came after `logits[:, t]`: nothing has to be shifted.",
-    tempts="Many language models get ids alone and have to shift them by themselves.",
+    "You compare the logits of each step with the target of the next step. Do not shift anything, because `targets[:, "
+    "t]` is already the id that comes after step t.",
+    tempts="Many language models are given the ids alone and shift them themselves.",
 )
 def next_of_the_next(logits, targets):
     log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
@@ -273,7 +274,7 @@ def next_of_the_next(logits, targets):
 
 @SPEC.alternative
 def token_by_token(logits, targets):
-    """Plain loops; a Python float comes back."""
+    """Plain loops, which return a Python float."""
     total = 0.0
     B, T, _ = logits.shape
     for row in range(B):
@@ -287,7 +288,7 @@ def token_by_token(logits, targets):
 
 @SPEC.alternative
 def with_one_hot(logits, targets):
-    """The target's log-probability as a product with a one-hot array."""
+    """The log-probability of the target, as a product with a one-hot array."""
     log_p = logits - np.logaddexp.reduce(logits, axis=-1, keepdims=True)
     one_hot = np.eye(logits.shape[2])[targets]
     return -(one_hot * log_p).sum(axis=2).mean()
@@ -295,7 +296,7 @@ def with_one_hot(logits, targets):
 
 @SPEC.alternative
 def flat(logits, targets):
-    """All tokens in one axis, picked by two index arrays."""
+    """All tokens in one axis, and two index arrays."""
     z, y = logits.reshape(-1, logits.shape[2]), targets.reshape(-1)
     z = z - z.max(axis=1, keepdims=True)
     return np.mean(np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(y)), y])

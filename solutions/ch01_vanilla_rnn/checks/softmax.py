@@ -56,11 +56,11 @@ SPEC = Spec(
         Facet("large values", share=1, kinds=("large values",)),
     ],
     why=r"""
-`np.exp` makes every number positive and keeps their order; division by the sum along `axis` makes them add up to 1.
-Taking the largest number away first changes nothing in the result, because it divides numerator and denominator by the
-same factor: $e^{z_i - m} / \sum_j e^{z_j - m} = e^{z_i} / \sum_j e^{z_j}$. It changes what the machine can hold: the
-largest exponent is now 0, so nothing overflows, and at least one term of the sum is 1, so that we never divide by 0.
-`keepdims=True` leaves an axis of length 1 where `axis` was, so that the division lines up whatever `axis` is.
+`np.exp` makes every number positive and keeps their order; division by the sum along `axis` makes them sum to 1.
+Subtracting the maximum $m$ first does not change the result, because it divides numerator and denominator by the same
+factor: $e^{z_i - m} / \sum_j e^{z_j - m} = e^{z_i} / \sum_j e^{z_j}$. But it keeps the numbers within the range of
+float64: the largest exponent is now 0, so nothing overflows, and at least one term of the sum is 1, so there is no
+division by 0. `keepdims=True` keeps `axis` with length 1, so that the division broadcasts correctly for every `axis`.
 """,
 )
 
@@ -72,124 +72,125 @@ CLIPPED = [f"np.minimum(z, {most})" for most in (500, 700, 709)] + [
 ]
 SPEC.mistake(
     "over_the_first_axis",
-    "The columns add up to 1: the sum runs along the first axis. It runs along `axis`, which is the last one unless "
-    "the call says otherwise.",
+    "You sum over the first axis, so the columns sum to 1. Sum along `axis`, which is the last axis unless the call "
+    "says otherwise.",
     change("max(axis=axis", "max(axis=0", ("sum(axis=axis", "sum(axis=0")),
-    tempts="axis=0 is what one types first; it makes the columns of a batch add up to 1.",
+    tempts="axis=0 comes to mind first; it makes the columns of a batch sum to 1.",
 )
 SPEC.mistake(
     "axis_ignored",
-    "It is right along the last axis, and takes the last axis even where the call gives another one. Use the argument "
-    "`axis` in every place where an axis is named.",
+    "You use the last axis in at least one place, even where the call passes another one. Use the argument `axis` "
+    "everywhere, because the call decides which axis sums to 1.",
     change("max(axis=axis", "max(axis=-1", ("sum(axis=axis", "sum(axis=-1")),
     change("max(axis=axis", "max(axis=-1"),
     change("sum(axis=axis", "sum(axis=-1"),
-    tempts="The last axis is right nearly always, so that the argument is forgotten.",
+    tempts="The last axis is nearly always right, so the argument is forgotten.",
     keeps=["the last axis", "large values"],
 )
 SPEC.mistake(
     "sums_over_everything",
-    "All numbers of the array together add up to 1. Each row must do so by itself: sum along `axis` alone.",
+    "You divide by the sum of the whole array, so all its numbers together sum to 1. Sum along `axis` only, because "
+    "each row has to sum to 1 by itself.",
     change(f"max{ALONG}", "max()", (f"sum{ALONG}", "sum()")),
     change(SHIFT, "", (f"sum{ALONG}", "sum()")),
     change(f"sum{ALONG}", "sum()"),
-    tempts="e.sum() without an axis is right for a single row, on which one tries it first.",
+    tempts="e.sum() without an axis is right for a single row, which is what one tries first.",
 )
 SPEC.mistake(
     "no_shift",
-    "Small values come out right, large ones as nan: `np.exp(1000)` overflows, and `np.exp(-1000)` is 0. Take the "
-    "largest value away before you exponentiate; the result stays the same.",
+    "You exponentiate the logits as they are, so large ones give nan: `np.exp(1000)` overflows, and `np.exp(-1000)` "
+    "is 0. Subtract the largest value along `axis` first, which does not change the result.",
     change(SHIFT, ""),
-    tempts="It is the formula, letter by letter; exp(710) is too large for float64.",
+    tempts="It is the formula, letter by letter, but exp(710) is too large for float64.",
     keeps=["the last axis", "another axis"],
 )
 SPEC.mistake(
-    "one_shift_for_all",
-    "Where rows lie far apart, some come out as nan: one number, the largest of the whole array, is taken away from "
-    "all rows. A row far below it becomes all zeros, and 0 / 0 is nan. Each row needs its own largest value.",
+    "one_maximum_for_all",
+    "You subtract the maximum of the whole array from all rows. Subtract from each row its own maximum: in a row far "
+    "below the others, all exponentials underflow to 0, and 0 / 0 is nan.",
     change(f"max{ALONG}", "max()"),
-    tempts="z.max() stops the overflow; a row far below the largest number of all then becomes 0 / 0.",
+    tempts="z.max() stops the overflow, but a row far below that maximum then becomes 0 / 0.",
     keeps=["the last axis", "another axis"],
 )
 SPEC.mistake(
     "not_normalised",
-    "The largest number of each row is 1, and the rows add up to more than 1. Divide by the *sum* along `axis`.",
+    "You scale each row such that its largest number is 1. Divide by the *sum* along `axis`, because probabilities "
+    "have to sum to 1.",
     change(f" / e.sum{ALONG}", ""),
     change(SHIFT, "", ("e.sum", "e.max")),
     tempts="After the shift all numbers lie between 0 and 1, and look like probabilities.",
 )
 SPEC.mistake(
     "no_keepdims",
-    "A sum or maximum along `axis` loses that axis, so that NumPy lines its numbers up with the wrong axis, or not at "
-    "all. `keepdims=True` keeps the axis, with length 1.",
+    "You lose an axis in a sum or maximum along `axis`, so NumPy aligns the result with the wrong axis, or not at "
+    "all. Pass `keepdims=True`, which keeps the axis with length 1.",
     change(f"max{ALONG}", "max(axis=axis)", (f"sum{ALONG}", "sum(axis=axis)")),
     change(f"sum{ALONG}", "sum(axis=axis)"),
     change(f"max{ALONG}", "max(axis=axis)"),
     change(SHIFT, "", (f"sum{ALONG}", "sum(axis=axis)")),
-    tempts="It runs for one row, and for a square: the maxima are lined up with the columns.",
+    tempts="It runs for a single row and for a square array, where the maxima are aligned with the columns.",
 )
 SPEC.mistake(
-    "axis_put_back_at_one_place",
-    "A sum or maximum along `axis` loses that axis, and `[:, None]` puts one back at place 1 whatever `axis` is. That "
-    "fits a table and its last axis alone; `keepdims=True` keeps the axis where it was.",
+    "axis_put_back_at_1",
+    "You lose an axis in a sum or maximum and put it back with `[:, None]`, which is always position 1. Use "
+    "`keepdims=True`, because it keeps the axis where it was, whatever `axis` is.",
     change(f"max{ALONG}", "max(axis=axis)[:, None]", (f"sum{ALONG}", "sum(axis=axis)[:, None]")),
-    tempts="For a table it does what keepdims does.",
+    tempts="For a two-dimensional array and its last axis, it does what keepdims does.",
     keeps=["large values"],
 )
 SPEC.mistake(
     "no_exp",
-    "The numbers are divided by their sum as they are, so those below 0 are not made positive. Exponentiate them "
-    "first.",
+    "You divide the logits by their sum without exponentiating them. Exponentiate first, because logits may be "
+    "negative and probabilities may not.",
     change(f"np.exp(z{SHIFT})", "z"),
-    tempts="Dividing by the sum is what makes things add up to 1; numbers below 0 stay below 0.",
+    tempts="Division by the sum is what makes numbers sum to 1, but negative ones stay in the result.",
 )
 SPEC.mistake(
-    "not_the_largest",
-    "Ordinary values come out right, large ones as nan: what is taken away from each row is not its largest value. "
-    "Only then is the largest exponent 0, so that nothing overflows and the sum is never 0.",
+    "not_shifted_by_the_maximum",
+    "You shift each row, but not by its maximum, so large values still give nan. Subtract the maximum: the largest "
+    "exponent is then 0, so nothing overflows, and the sum is at least 1.",
     change("z.max(", "z.mean("),
     change("z.max(", "z.min("),
     change("z.max(", "abs(z).max("),
     change("- z.max(", "+ z.max("),
-    tempts="On paper any number may be taken away.",
+    tempts="On paper, any number may be subtracted.",
     keeps=["the last axis", "another axis"],
 )
 SPEC.mistake(
     "tiny_number_in_the_sum",
-    "A tiny number is added to the sum, so that the probabilities add up to a little less than 1. Once the largest "
-    "value is taken away the sum is never below 1, and needs no help.",
+    "You add a tiny number to the sum, so the probabilities sum to slightly less than 1. Leave it out: once the "
+    "maximum is subtracted, the sum is at least 1 and there is no division by 0.",
     *(change(f"/ e.sum{ALONG}", f"/ (e.sum{ALONG} + {tiny})") for tiny in ("1e-6", "1e-7", "1e-8")),
     *(change(SHIFT, "", (f"/ e.sum{ALONG}", f"/ (e.sum{ALONG} + {tiny})")) for tiny in ("1e-7", "1e-8")),
     tempts="A tiny number in the denominator is a habit against division by 0.",
 )
 SPEC.mistake(
     "divided_by_the_largest",
-    "The numbers are divided by the largest one, or by the largest absolute value, before they are exponentiated, "
-    "which changes the result. Take the largest one away from them: a difference is a factor on all of them, above and "
-    "below the line.",
+    "You divide the logits by the largest one, or by the largest absolute value, which changes the result. Subtract "
+    "the largest one instead: this multiplies numerator and denominator by the same factor, which cancels.",
     change(SHIFT, f" / z.max{ALONG}"),
     change(SHIFT, f" / abs(z).max{ALONG}"),
-    tempts="To make numbers smaller one divides them.",
+    tempts="Division is the usual way to make numbers smaller.",
 )
 SPEC.mistake(
-    "shift_above_only",
-    "The largest value is taken away above the line and not below it, so that the probabilities no longer add up to 1. "
-    "Use the same exponentials in both places.",
+    "shift_in_the_numerator_only",
+    "You subtract the maximum in the numerator but not in the denominator, so the probabilities no longer sum to 1. "
+    "Use the same exponentials in both.",
     change("e.sum(", "np.exp(z).sum("),
-    tempts="The sum is written out again, as it stands in the formula.",
+    tempts="The sum is written out again, as in the formula.",
 )
 SPEC.mistake(
     "clipped",
-    "Large numbers are cut off, and then they are all the same. Take each row's largest value away instead, which "
-    "keeps the differences.",
+    "You clip large values, which makes them all equal. Subtract the maximum of each row instead, because that keeps "
+    "their differences.",
     *(change(SHIFT, "", ("np.exp(z)", f"np.exp({clipped})")) for clipped in CLIPPED),
     tempts="Clipping stops the overflow.",
     keeps=["the last axis", "another axis"],
 )
 SPEC.mistake(
     "nan_replaced",
-    "Ordinary values come out right. Large ones overflow, and what is nan then is replaced by a number. Take each "
-    "row's largest value away beforehand, and nothing overflows.",
+    "You let large values overflow, and then replace the nan by a number. Subtract the maximum of each row first, so "
+    "that nothing overflows.",
     change(
         SHIFT,
         "",
@@ -199,34 +200,35 @@ SPEC.mistake(
     keeps=["the last axis", "another axis"],
 )
 SPEC.mistake(
-    "logistic",
-    "This is the logistic function, of each number by itself: the results lie between 0 and 1, and do not add up to 1. "
-    "Divide each exponential by the sum of all of them along `axis`.",
+    "logistic_function",
+    "You apply the logistic function to each logit separately, so the results do not sum to 1. Divide each "
+    "exponential by the sum of all of them along `axis`.",
     change(f"np.exp(z{SHIFT})", "1 / (1 + np.exp(-z))", (f" / e.sum{ALONG}", "")),
     change(f"np.exp(z{SHIFT})", "np.exp(np.minimum(z, 0)) / (1 + np.exp(-abs(z)))", (f" / e.sum{ALONG}", "")),
-    tempts="With two possibilities the softmax is a logistic function.",
+    tempts="For two classes, the softmax is a logistic function.",
 )
 SPEC.mistake(
-    "the_winner_takes_all",
-    "The largest number gets 1, the others 0. Each should get its share: divide each exponential by their sum.",
+    "one_hot_of_the_largest",
+    "You give the largest logit probability 1 and all others 0. Divide each exponential by their sum instead, because "
+    "every logit gets a share.",
     change(f"np.exp(z{SHIFT})", f"(z == z.max{ALONG})"),
-    tempts="One wants to know the likeliest in the end.",
+    tempts="In the end one wants the most probable answer.",
 )
 SPEC.mistake(
-    "unsafe_log_sum",
-    "Ordinary values come out right, large ones as 0 or infinity: you subtract the logarithm of the sum, but the "
-    "exponentials in that sum overflow or are all 0. Take each row's largest value away before you exponentiate.",
+    "log_sum_overflows",
+    "You subtract the logarithm of the sum of the exponentials, but with large logits these exponentials overflow or "
+    "are all 0. Subtract the maximum of each row before you exponentiate.",
     change(
         "z.max(axis=axis, keepdims=True)", "np.log(np.exp(z).sum(axis=axis, keepdims=True))", (f" / e.sum{ALONG}", "")
     ),
-    tempts="Texts recommend to compute with logarithms; the logarithm alone prevents no overflow.",
+    tempts="Texts recommend computing with logarithms, but the logarithm alone does not prevent the overflow.",
     keeps=["the last axis", "another axis"],
 )
 AT_THE_END = "(axis=axis)[..., None]"
 SPEC.mistake(
     "axis_put_back_at_the_end",
-    "It is right along the last axis. A sum or maximum along `axis` loses that axis, and you put it back at the end "
-    "whatever `axis` is. `keepdims=True` keeps the axis where it was.",
+    "You lose an axis in a sum or maximum and put it back at the end, so the result is right along the last axis "
+    "alone. Use `keepdims=True`, because it keeps the axis where it was, whatever `axis` is.",
     change(f"max{ALONG}", f"max{AT_THE_END}", (f"sum{ALONG}", f"sum{AT_THE_END}")),
     change(f"max{ALONG}", f"max{AT_THE_END}"),
     change(f"sum{ALONG}", f"sum{AT_THE_END}"),
@@ -235,9 +237,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "axis_not_moved_back",
-    "It is right along the last axis. Along another one the probabilities are right, but their axes are in another "
-    "order: you move `axis` to the end before you compute. Move it back to its place afterwards, so that the result "
-    "has the shape of `z`.",
+    "You move `axis` to the end and leave it there, so the probabilities are right but their axes are in another "
+    "order. Move it back afterwards, because the result must have the shape of `z`.",
     *(
         change(
             "e =",
@@ -247,16 +248,16 @@ SPEC.mistake(
         )
         for moved in ("moveaxis", "swapaxes")
     ),
-    tempts="With the axis at the end the rest is simple, and the way back is forgotten.",
+    tempts="With the axis at the end the rest is simple, and moving it back is forgotten.",
     keeps=["the last axis", "large values"],
 )
 
 
 @SPEC.mistake(
-    "rows_of_a_table_only",
-    "It is right for a table, row by row. `z` may have one axis, or three, and `axis` may be another one: work along "
-    "`axis`, whatever it is, and keep it with `keepdims=True`.",
-    tempts="A batch of rows is what one has in mind.",
+    "normalised_by_first_index",
+    "You normalise each `z[i]` separately, which is right only for the rows of a two-dimensional array. Work along "
+    "`axis`, with `keepdims=True`, because `z` may have any number of axes.",
+    tempts="One thinks of a batch of rows.",
     keeps=["large values"],
 )
 def row_by_row(z, axis=-1):
@@ -269,13 +270,13 @@ def row_by_row(z, axis=-1):
 
 @SPEC.alternative
 def through_the_logarithm(z, axis=-1):
-    """exp of the log-softmax."""
+    """The exponential of the log-softmax."""
     return np.exp(z - np.logaddexp.reduce(z, axis=axis, keepdims=True))
 
 
 @SPEC.alternative
 def axis_to_the_end(z, axis=-1):
-    """The axis moved to the end, rows one by one, and moved back: the result is a view."""
+    """The axis moved to the end, each row normalised, and the axis moved back: the result is a view."""
     moved = np.moveaxis(z, axis, -1)
     rows = [np.exp(row - max(row)) for row in moved.reshape(-1, moved.shape[-1])]
     p = np.array([row / sum(row) for row in rows]).reshape(moved.shape)
@@ -284,7 +285,7 @@ def axis_to_the_end(z, axis=-1):
 
 @SPEC.alternative
 def by_differences(z, axis=-1):
-    """One over the sum of exp(z_j - z_i); where that overflows, one over infinity is 0, as it should be."""
+    """1 over the sum of exp(z_j - z_i); where that overflows, 1 over infinity is 0, as it should be."""
     z = np.moveaxis(z, axis, -1)
     p = 1 / np.exp(z[..., None, :] - z[..., :, None]).sum(axis=-1)
     return np.moveaxis(p, -1, axis)

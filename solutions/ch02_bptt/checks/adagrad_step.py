@@ -1,4 +1,4 @@
-"""How `adagrad_step` is checked: against torch.optim.Adagrad, which adds eps in the same place."""
+"""How `adagrad_step` is checked: against torch.optim.Adagrad, which also adds eps outside the root."""
 
 import numpy as np
 import torch
@@ -7,13 +7,13 @@ from grader.author.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(theta, grad, cache, lr, eps=1e-8):
-    """PyTorch's own step, begun with this sum of squares."""
+    """PyTorch's own step, starting from this sum of squares."""
     parameter = torch.nn.Parameter(torch.tensor(theta))
-    optimiser = torch.optim.Adagrad([parameter], lr=lr, eps=eps)
-    optimiser.state[parameter]["sum"].copy_(torch.tensor(cache))
+    optimizer = torch.optim.Adagrad([parameter], lr=lr, eps=eps)
+    optimizer.state[parameter]["sum"].copy_(torch.tensor(cache))
     parameter.grad = torch.tensor(grad)
-    optimiser.step()
-    return parameter.detach().numpy(), optimiser.state[parameter]["sum"].numpy()
+    optimizer.step()
+    return parameter.detach().numpy(), optimizer.state[parameter]["sum"].numpy()
 
 
 EXAMPLE = Case(
@@ -31,7 +31,7 @@ SYMBOLS = {1: "H", 2: "DH", 3: "BTH"}
 
 
 def case(rng, *shape, lr, first=False, still=0, large=1.0, **more):
-    """`first`: nothing is in the cache yet. `still`: so many entries have never had a gradient. `large`: a factor."""
+    """`first`: the cache is still zero. `still`: how many entries never had a gradient. `large`: a factor of grad."""
     grad = rng.uniform(0.2, 2, size=shape) * rng.choice([-1, 1], size=shape)
     grad *= large
     cache = np.zeros(shape) if first else rng.uniform(0.5, 3, size=shape) ** 2
@@ -59,11 +59,12 @@ SPEC = Spec(
     oracle=oracle,
     facets=[Facet("theta", 1, outputs=("theta",)), Facet("cache", 1, outputs=("cache",))],
     why="""
-The cache holds, for each weight by itself, the sum of all its squared gradients, this one included: so it is renewed
-first, then used. Its root has the size of a gradient, so the quotient has no unit, and the first step of every weight
-is lr long, whatever the size of its gradient. Later steps get shorter, the sooner the larger the gradients were.
-`eps` stands outside the root and matters only where a weight has had no gradient yet: 0 / (0 + eps) is 0.
-New arrays come back; the caller's stay what they were.
+The cache holds the sum of all squared gradients of each weight, including the current one, so it is updated before it
+is used. Its square root has the size of a gradient, so the quotient has no unit, and the first step of every weight
+whose gradient is not 0 has the length lr, however large that gradient is (as long as `eps` is tiny beside it). For
+gradients of a constant size the steps then shrink as one over the root of the number of updates. `eps` is outside the
+root and matters only where the gradients so far are 0 or tiny: 0 / (0 + eps) is 0. The results are new arrays, so the
+caller's are left unchanged.
 """,
 )
 
@@ -71,170 +72,183 @@ ROOT = "(np.sqrt(cache) + eps)"
 
 SPEC.mistake(
     "cache_not_squared",
-    "The gradients themselves, or their sizes, are added to the cache. It takes their squares; the root below the "
-    "line belongs to them.",
+    "You add the gradients, or their absolute values, to the cache. Add their squares, because the step divides by "
+    "the square root of the cache.",
     change("grad**2", "np.abs(grad)"),
     change("grad**2", "grad"),
-    tempts="A sum of gradients sounds like what is gathered; sizes, with a root over them, need squares.",
+    tempts="The cache is often described as the accumulated gradients, but a square root needs squares.",
 )
 SPEC.mistake(
     "eps_inside_the_root",
-    "`eps` stands under the root. Take the root of the cache, then add `eps`.",
+    "You add `eps` inside the square root. Take the root of the cache first and then add `eps`, because the root "
+    "would turn 1e-8 into 1e-4.",
     change(ROOT, "np.sqrt(cache + eps)"),
-    tempts="Other optimisers have it there; the root of 1e-8 is 1e-4, ten thousand times more.",
+    tempts="Some texts and libraries put it there; the root of 1e-8 is 1e-4, ten thousand times as much.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "old_cache_used",
-    "The step was made with the old cache. Renew the cache first: on the very first step the old one is 0.",
+    "You compute the step with the old cache. Update the cache first, because the sum includes the current gradient; "
+    "at the very first update the old cache is 0.",
     change("cache = cache + grad**2", "", ("eps), cache", "eps), cache + grad**2")),
-    tempts="`cache` is at hand as it came; on the first step it is 0, and the step is enormous.",
+    tempts="`cache` is at hand as an argument, but at the first update it is 0 and the step is enormous.",
     keeps=("cache",),
 )
 SPEC.mistake(
-    "uphill",
-    "theta goes uphill. The gradient points to where the loss grows, so the step is subtracted.",
+    "step_added",
+    "You add the step to `theta`. Subtract it, because the gradient points in the direction in which the loss grows.",
     change("theta - lr", "theta + lr"),
-    tempts="An update adds something; the gradient points to where the loss grows.",
+    tempts="The word update suggests that something is added.",
     keeps=("cache",),
 )
 SPEC.mistake(
-    "no_root",
-    "The gradient is divided by the cache itself. Divide by its root, which has the size of a gradient.",
+    "root_left_out",
+    "You divide the gradient by the cache itself. Divide by its square root, because only the root has the size of a "
+    "gradient.",
     change("np.sqrt(cache)", "cache"),
-    tempts="The cache is what one divides by; without the root a small gradient makes a large step.",
+    tempts="The cache is there to divide by; without the root, a small first gradient gives a large step.",
     keeps=("cache",),
 )
 SPEC.mistake(
-    "decays",
-    "The old cache is made smaller before the new square is added. That is RMSprop. Adagrad keeps all of it.",
+    "cache_decayed",
+    "You let the old cache decay before you add the new square, as RMSProp does. Keep all of it, because Adagrad sums "
+    "all squared gradients and forgets none.",
     change("cache + grad**2", "0.9 * cache + 0.1 * grad**2"),
     change("cache + grad**2", "0.99 * cache + 0.01 * grad**2"),
     change("cache + grad**2", "0.999 * cache + 0.001 * grad**2"),
-    tempts="RMSprop does so, and came after: there old gradients are forgotten. Adagrad forgets none.",
+    tempts="RMSProp, which came later, does this, and its formula looks almost the same.",
 )
 SPEC.mistake(
     "cache_overwritten",
-    "The new square takes the place of the old cache. The cache is a sum over all steps: add the new square to it.",
+    "You replace the old cache by the new square. Add the new square to it, because the cache is a sum over all "
+    "updates.",
     change("cache + grad**2", "grad**2"),
-    tempts="`=` is soon written for `+=`; then every step is lr long, however many came before.",
+    tempts="`=` is easily written for `+=`, and then every step has the length lr.",
 )
 SPEC.mistake(
     "old_cache_returned",
-    "The cache that comes back is the old one. Return the new one: the next step builds on it.",
+    "You return the old cache. Return the new one, because the next update continues from it.",
     change("cache = cache", "new = cache", ("np.sqrt(cache)", "np.sqrt(new)")),
-    tempts="`cache` is the argument's name, and the new one has another; the next step then knows less.",
+    tempts="`cache` is the name of the argument, and the new one has been given another name.",
     keeps=("theta",),
 )
 SPEC.mistake(
     "eps_outside_the_brackets",
-    "`eps` is added to the quotient, not to the root below it. Brackets are missing: divide by (root plus `eps`).",
+    "You add `eps` after the division. Put the root and `eps` in brackets, because `eps` belongs to the denominator "
+    "and Python divides before it adds.",
     change(f"lr * grad / {ROOT}", "(lr * grad / np.sqrt(cache) + eps)"),
     change(f"lr * grad / {ROOT}", "lr * (grad / np.sqrt(cache) + eps)"),
     change(ROOT, "np.sqrt(cache) + eps"),
-    tempts="A missing pair of brackets looks like nothing; eps then moves every weight.",
+    tempts="A missing pair of brackets is hard to see, and on paper the fraction bar makes them unnecessary.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "one_number_for_all",
-    "The squares of all entries go into one number. Each entry has its own cache: no sum or mean over entries.",
+    "You add one number to all entries of the cache, the sum or the mean of all squares. Add to each entry the square "
+    "of its own gradient, because every weight has its own step size.",
     change("grad**2", "np.sum(grad**2)"),
     change("grad**2", "np.mean(grad**2)"),
-    tempts="A norm is one number; then a weight that rarely gets a gradient is slowed down by the others.",
+    tempts="The squared norm of a gradient is a single number, but then frequent gradients also slow down rare ones.",
 )
 SPEC.mistake(
     "eps_left_out",
-    "`eps` is missing. Where neither a gradient nor the cache has come to more than 0, the step is 0 / 0 without it.",
+    "You leave out `eps`. Add it to the root, because a weight whose gradients have all been 0 would get a step of 0 "
+    "/ 0.",
     change(ROOT, "np.sqrt(cache)"),
-    tempts="1e-8 is next to nothing; where no gradient has come yet it keeps 0 / 0 away.",
+    tempts="1e-8 seems too small to matter, but where all gradients have been 0 it prevents 0 / 0.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "eps_not_used",
-    "The `eps` that is passed makes no difference: a number of your own stands in its place, or none. 1e-8 is its "
-    "default alone.",
+    "The `eps` that is passed makes no difference in your code: you use a number of your own instead, or none. Use "
+    "the argument, because 1e-8 is only its default value.",
     *(change("+ eps", f"+ {n}") for n in ("1e-8", "1e-10", "1e-7", "1e-6")),
-    tempts="1e-8 is the number that everybody takes; who passes another one means it.",
+    tempts="1e-8 is the usual value, but a caller who passes another one wants that one.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "gradients_clipped",
-    "Large gradients are clipped. Use them as they come; clipping is a topic of the next chapter.",
+    "You clip large gradients. Use them as they are, because clipping is not part of Adagrad; it is a topic of the "
+    "next chapter.",
     *(change("cache = cache", f"grad = np.clip(grad, -{n}, {n})\ncache = cache") for n in (5, 1)),
-    tempts="A well-known script clips to ±5 before this step; that is another tool, of chapter 3.",
+    tempts="A well-known script clips to ±5 before this step; clipping is a topic of chapter 3.",
 )
 SPEC.mistake(
     "step_without_the_gradient",
-    "All weights move the same way: lr divided by the root of the cache is not the step yet, it is what the gradient "
-    "is multiplied by.",
+    "You leave the gradient out of the step, so all weights move in the same direction. Multiply by the gradient: lr "
+    "divided by the root is only its factor.",
     change("lr * grad", "lr"),
-    tempts="'lr divided by the root' is how the rule is told: it is the gradient's factor, not the step.",
+    tempts="Adagrad is often described as 'lr divided by the root', which is only the factor of the gradient.",
     keeps=("cache",),
 )
 SPEC.mistake(
-    "plain_descent",
-    "This is plain gradient descent: the step is not divided by the root of the cache, which gives each weight a "
-    "step size of its own.",
+    "plain_gradient_descent",
+    "Your step is that of plain gradient descent. Divide by the root of the cache, to which `eps` is added, because "
+    "Adagrad gives each weight a step size of its own.",
     change(" / (np.sqrt(cache) + eps)", ""),
-    tempts=("theta - lr * grad is the step that one knows; the cache seems to be for the next time."),
+    tempts="theta - lr * grad is the familiar step, and the cache seems to be needed only later.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "one_root_for_all",
-    "The cache is right, and the step is divided by one number: the root of the sum over all entries. Each entry "
-    "is divided by the root of its own.",
+    "Your cache is right, but you divide by a single number, the root of the sum over all entries. Divide each entry "
+    "by the root of its own cache, because every weight has its own step size.",
     change("np.sqrt(cache)", "np.sqrt(np.sum(cache))"),
-    tempts=("A norm is one number, and the same for all weights; Adagrad has one for each."),
+    tempts="A norm is the root of a sum of squares too, but it is one number for all weights.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "doubled_for_squared",
-    "Twice the gradients are added to the cache. It takes their squares, `grad**2`.",
+    "You add twice the gradients to the cache. Add their squares, because the step divides by the square root of the "
+    "cache; in Python a square is `**2`, not `*2`.",
     change("grad**2", "grad * 2"),
-    tempts=("* 2 and ** 2 differ by one character."),
+    tempts="* 2 and ** 2 differ by one character.",
 )
 SPEC.mistake(
     "squared_in_the_step",
-    "The square of the gradient stands in the step. There it is the gradient itself; the square is for the cache "
-    "alone.",
+    "You use the square of the gradient in the step. Use the gradient itself there, because its sign gives the "
+    "direction; the square is for the cache alone.",
     change("lr * grad /", "lr * grad**2 /"),
-    tempts=("The square is at hand from the line above; all weights then move the same way."),
+    tempts="The square is at hand from the line above, but it has lost the sign.",
     keeps=("cache",),
 )
 SPEC.mistake(
-    "learning_rate_in_the_cache",
-    "The cache takes the squares of lr times the gradient. It takes those of the gradients themselves; `lr` comes "
-    "in with the step.",
+    "lr_in_the_cache",
+    "You add the squares of `lr * grad` to the cache. Add the squares of the gradients themselves, because `lr` "
+    "belongs to the step alone.",
     change("grad**2", "(lr * grad) ** 2"),
-    tempts=("lr * grad is the step one knows, so its square is put into the cache."),
+    tempts="lr * grad is the step of gradient descent, so it seems natural to square that.",
 )
 SPEC.mistake(
     "multiplied_by_the_root",
-    "The gradient is multiplied by the root. Divide by it: the more gradients a weight has had, the shorter its step.",
+    "You multiply the gradient by the root. Divide by it, because the step of a weight should shrink as its gradients "
+    "add up.",
     change("grad / (", "grad * ("),
-    tempts=("One factor for each weight is what Adagrad adds, and factors are multiplied; this one is below the line."),
+    tempts="Adagrad gives each weight a factor of its own, and a factor is multiplied, but the root is in the "
+    "denominator.",
     keeps=("cache",),
 )
 SPEC.mistake(
-    "the_step_alone",
-    "The step comes back, not the weights after it. Subtract it from `theta`.",
+    "step_returned",
+    "You return the step instead of the weights. Subtract it from `theta`, because the function returns the weights "
+    "after the update.",
     change("theta - lr", "lr"),
-    tempts=("The rule's longest part looks like all of it."),
+    tempts="The fraction is the longest part of the rule and looks like all of it.",
     keeps=("cache",),
 )
 SPEC.mistake(
     "half_for_root",
-    "The gradient is divided by half of the cache, not by its root. Python reads `a ** 1/2` as `(a ** 1) / 2`, since "
-    "`**` comes before `/`: the exponent needs brackets.",
+    "You divide by half of the cache instead of its root. Put the exponent in brackets, because Python reads `a ** "
+    "1/2` as `(a ** 1) / 2`.",
     change("np.sqrt(cache)", "cache ** 1 / 2"),
-    tempts=("x^(1/2) is a root on paper, and the line of the fraction is a bracket there."),
+    tempts="On paper x^(1/2) is a root, and the raised exponent needs no brackets there.",
     keeps=("cache",),
 )
 
 
 @SPEC.alternative
 def factor_first(theta, grad, cache, lr, eps=1e-8):
-    """The learning rate of each weight, then the step."""
+    """First the learning rate of each weight, then the step."""
     total = np.hypot(np.sqrt(cache), grad) ** 2
     rates = lr / (total**0.5 + eps)
     return theta + rates * -grad, total
@@ -242,7 +256,7 @@ def factor_first(theta, grad, cache, lr, eps=1e-8):
 
 @SPEC.alternative
 def on_copies_in_place(theta, grad, cache, lr, eps=1e-8):
-    """In place, as on a network of one's own, but on copies; a list comes back for the tuple."""
+    """In place, but on copies; the results come in a list instead of a tuple."""
     theta, cache = theta.copy(), cache.copy()
     cache += np.square(grad)
     theta -= lr * grad / (np.sqrt(cache) + eps)

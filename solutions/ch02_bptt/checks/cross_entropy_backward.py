@@ -23,7 +23,7 @@ EXAMPLE = Case(
 
 
 def case(rng, logits, highest, kind="ordinary"):
-    """`highest`: of the ids that are targets; it is one of them."""
+    """Draw targets from 0 to `highest`; `highest` itself is among them."""
     B, T, V = logits.shape
     targets = rng.integers(highest + 1, size=(B, T))
     targets[rng.integers(B), rng.integers(T)] = highest
@@ -36,11 +36,11 @@ def cases(rng):
     yield case(rng, 2 * rng.normal(size=(3, 2, 5)), highest=3)  # the largest id of all is never a target
     yield case(rng, 2 * rng.normal(size=(2, 2, 4)), highest=0)
     large = "large logits"
-    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # in each batch places of both kinds
+    far_apart = rng.permutation(np.repeat([-1000, 1000], 3)).reshape(2, 3, 1)  # each batch has positions of both kinds
     yield case(rng, rng.normal(size=(2, 3, 4)) + far_apart, highest=3, kind=large)
     logits = rng.uniform(-1000, 1000, size=(2, 2, 5))
     logits[rng.integers(2), rng.integers(2), -1] = -1200  # so that the largest id is a target
-    targets = logits.argmin(axis=2)  # the network is sure of something else
+    targets = logits.argmin(axis=2)  # the network is confident in another id
     yield Case({"B": 2, "T": 2, "V": 5}, {"logits": logits, "targets": targets}, large)
 
 
@@ -54,12 +54,12 @@ SPEC = Spec(
         Facet("large logits", share=1, kinds=("large logits",)),
     ],
     why=r"""
-At one place the loss is $-z_y + \ln \sum_j e^{z_j}$. Differentiate the two parts: the first gives −1 at the target, the
-second $e^{z_i} / \sum_j e^{z_j} = p_i$ at every id. So the gradient is the probabilities minus a one-hot row, and no
-division by a probability is left, however small it is: that is why the softmax and the logarithm are differentiated
-together. `np.eye(V)[targets]` has such a row at each of the B × T places, and since the loss is the mean over all of
-them, each one's gradient is divided by B · T. At every place the V numbers add up to 0: raising all logits alike
-changes no probability.
+At one position the loss is $-z_y + \ln \sum_j e^{z_j}$. Differentiate the two terms: the first gives −1 at the target,
+the second $e^{z_i} / \sum_j e^{z_j} = p_i$ at every id. So the gradient is the probabilities minus a one-hot row. It
+contains no division by a probability, which could be tiny; this is why the softmax and the logarithm are differentiated
+together. `np.eye(V)[targets]` has such a row for each of the B · T positions, and because the loss is the mean over all
+of them, the gradient of each is divided by B · T. At every position the V entries add up to 0, because raising all
+logits by the same amount changes no probability.
 """,
 )
 
@@ -68,185 +68,193 @@ NEVER_ZERO = [f"(softmax(logits) + {tiny})" for tiny in ("1e-8", "1e-9", "1e-10"
 ]
 SPEC.mistake(
     "not_divided",
-    "Every number is B · T times too large: this is the gradient of the sum of all losses. The loss is their mean, so "
-    "the division by B · T is missing.",
+    "You compute the gradient of the sum of all losses, so every entry is B · T times too large. Divide by B · T, "
+    "because the loss is the mean over all positions.",
     change(" / (B * T)", ""),
-    tempts="'Probabilities minus one-hot' is the formula in every book; it is that of one place.",
+    tempts="'Probabilities minus one-hot' is the formula in every book, but it is the gradient at a single position.",
 )
 SPEC.mistake(
     "divided_by_the_batch_only",
-    "The division is by B alone. The mean is over all B · T places: T is missing.",
+    "You divide by B alone. Divide by B · T, because the loss is a mean over time as well as over the batch.",
     change("(B * T)", "B"),
-    tempts="A mean loss is mostly met without time, where it is a mean over the batch.",
+    tempts="A mean loss mostly appears without a time axis, where it is a mean over the batch.",
 )
 SPEC.mistake(
     "divided_by_time_only",
-    "The division is by T alone. The mean is over all B · T places: B is missing.",
+    "You divide by T alone. Divide by B · T, because the loss is a mean over the batch as well as over time.",
     change("(B * T)", "T"),
-    tempts="'Nats a token' suggests the number of tokens of one sequence.",
+    tempts="'Nats per token' suggests the number of tokens in one sequence.",
 )
 SPEC.mistake(
     "divided_by_every_entry",
-    "The division is by B · T · V, the number of logits. The mean is over places, and there are B · T of them.",
+    "You divide by B · T · V, the number of logits. Divide by B · T, because the mean is over positions, and each "
+    "position has one loss.",
     change("(B * T)", "logits.size"),
-    tempts="`logits.size` is at hand and a mean divides by the number of entries; the loss has B * T.",
+    tempts="`logits.size` is easy to write, and a mean often divides by the number of entries; the loss has only B * "
+    "T.",
 )
 SPEC.mistake(
     "divided_and_multiplied",
-    "Every number is T · T times too large: this is divided by B, and then multiplied by T. Python takes `/ B * T` "
-    "from left to right; the number of places, B · T, needs brackets of its own.",
+    "You divide by B and then multiply by T, because Python evaluates `/ B * T` from left to right; every entry comes "
+    "out T · T times too large. Put the number of positions in parentheses: `/ (B * T)`.",
     change("(B * T)", "B * T"),
-    tempts="`/ B * T` reads like 'over B times T'; Python goes from left to right, and multiplies by T.",
+    tempts="`/ B * T` reads like 'over B times T', but Python evaluates it from left to right.",
 )
 SPEC.mistake(
     "one_part_divided",
-    "Only one of the two parts is divided by B · T: the probabilities, or the 1 at the target. The whole difference "
-    "belongs to the mean, so take it first, then divide.",
-    change("(softmax(logits) - came) / (B * T)", "softmax(logits) / (B * T) - came"),
-    change("(softmax(logits) - came)", "softmax(logits) - came"),
-    tempts="The probabilities are divided in the line that makes them; the 1 is taken away afterwards.",
+    "You divide only one of the two parts by B · T: the probabilities, or the 1 at the target. Take the difference "
+    "first and divide all of it, because both parts belong to the mean.",
+    change("(softmax(logits) - one_hot) / (B * T)", "softmax(logits) / (B * T) - one_hot"),
+    change("(softmax(logits) - one_hot)", "softmax(logits) - one_hot"),
+    tempts="The probabilities are divided where they are computed, and the 1 is subtracted afterwards.",
 )
 SPEC.mistake(
     "sign",
-    "The sign is turned round: this is one-hot minus probabilities, the way to go downhill. The gradient points "
-    "uphill; at the target it is negative.",
-    change("softmax(logits) - came", "came - softmax(logits)"),
-    tempts="'Right minus guessed' is how one thinks of an error; it is the way to go, not the gradient.",
+    "Your signs are reversed: you compute one-hot minus probabilities, the direction in which the loss *falls*. "
+    "Subtract the other way round, because a gradient points to where the loss rises. At the target it is negative.",
+    change("softmax(logits) - one_hot", "one_hot - softmax(logits)"),
+    tempts="'Right minus predicted' is how an error is usually written; it is the direction of the update, not the "
+    "gradient.",
 )
 SPEC.mistake(
     "one_hot_forgotten",
-    "The probabilities alone are here; the term −1 at the target is missing. It comes from the part −z of the loss, "
-    "which sees the target's logit alone. At each place the gradient's entries add up to 0.",
-    change(" - came", ""),
-    tempts="The derivative of ln sum exp, the long part, looks like all there is; -z_y is short.",
+    "You return the probabilities alone and leave out the −1 at the target. Subtract it, because the loss contains −z "
+    "of the target's logit. As a check, the entries at each position must add up to 0.",
+    change(" - one_hot", ""),
+    tempts="The derivative of ln sum exp, the long term, looks like the whole gradient; the term -z_y is easily "
+    "overlooked.",
 )
 SPEC.mistake(
     "only_at_the_target",
-    "The target's logit is right, all others have gradient 0. The loss picks one entry, but each of the V logits is "
-    "in that entry's denominator: the term p at all other ids is missing.",
-    change("- came)", "- 1) * came"),
-    tempts="The loss picks the target's entry alone; but every logit is in that entry's denominator.",
+    "You compute the gradient of the target's logit alone and leave all others at 0. Give the other ids the term p, "
+    "because every logit is in the denominator of the target's probability.",
+    change("- one_hot)", "- 1) * one_hot"),
+    tempts="The loss picks the target's entry alone, but every logit is in the denominator of that entry.",
 )
 SPEC.mistake(
-    "one_taken_away_everywhere",
-    "1 is taken away at every id. It is taken away at the id that came, and at no other: there the gradient is p "
-    "alone.",
-    change("- came", "- 1"),
-    tempts="At the target the gradient is p - 1, and the whole array takes a number as readily as one.",
+    "one_subtracted_everywhere",
+    "You subtract 1 at every id. Subtract it only at the target, because only the target's logit is in the term −z of "
+    "the loss. At all other ids the gradient is p.",
+    change("- one_hot", "- 1"),
+    tempts="At the target the gradient is p - 1, and subtracting 1 from a whole array raises no error.",
 )
 SPEC.mistake(
     "with_respect_to_the_probabilities",
-    "This is the gradient with respect to the probabilities, −1/p at the target. The way through the softmax is "
-    "missing: the gradient with respect to the *logits* is due.",
-    change("(softmax(logits) - came)", "-came / softmax(logits)"),
-    *(change("(softmax(logits) - came)", f"-came / {p}") for p in NEVER_ZERO),
-    tempts="The derivative of -ln p is -1/p; that is the gradient of p, one step short of the logits.",
+    "You compute the gradient with respect to the probabilities, −1/p at the target. Pass it back through the softmax "
+    "as well, because you are asked for the gradient with respect to the *logits*.",
+    change("(softmax(logits) - one_hot)", "-one_hot / softmax(logits)"),
+    *(change("(softmax(logits) - one_hot)", f"-one_hot / {p}") for p in NEVER_ZERO),
+    tempts="The derivative of -ln p is -1/p, but that is the gradient with respect to p, one step before the logits.",
 )
 SPEC.mistake(
     "logits_for_probabilities",
-    "The logits stand where the probabilities belong: the softmax is missing.",
+    "You use the logits where the probabilities belong. Apply the softmax first, because the derivative of the log of "
+    "the sum is a probability.",
     change("softmax(logits)", "logits"),
-    tempts="'Prediction minus target' is the gradient of a squared error, with no softmax in it.",
+    tempts="'Prediction minus target' is the gradient of a squared error, which has no softmax in it.",
 )
 SPEC.mistake(
     "softmax_over_time",
-    "The probabilities are normalised along the wrong axis. At each place in each sequence the V probabilities of the "
-    "*ids* add up to 1; ids are on the last axis.",
+    "Your softmax does not run along the last axis alone. Apply it along that axis, because at each position of each "
+    "sequence the probabilities of the V *ids* must add up to 1.",
     *(change("softmax(logits)", f"softmax(logits, axis={axis})") for axis in (1, 0, None)),
-    tempts="axis=1 is right for logits of shape (B, V), which one has met before.",
+    tempts="axis=1 is right for logits of shape (B, V), which are more common.",
 )
 SPEC.mistake(
     "every_target_at_every_place",
-    "At each place 1 is taken away at the targets of other places too. A colon in the index, as in `a[:, :, "
-    "targets]`, pairs every entry of its axis with every one of these targets. Each place has its own; as one-hot "
-    "rows, or with an array of indices for each of the three axes, they stay apart.",
+    "At each position you also subtract 1 at the targets of other positions. A colon in an index such as `a[:, :, "
+    "targets]` combines every entry of its axis with every one of these targets. Use one-hot rows, or an index array "
+    "for each of the three axes, because each position has only its own target.",
     *(
-        change("np.eye(V)[targets]", f"np.zeros(logits.shape)\ncame[{places}, targets] = 1")
+        change("np.eye(V)[targets]", f"np.zeros(logits.shape)\none_hot[{places}, targets] = 1")
         for places in (":, :", ":, np.arange(T)", "np.arange(B)[:, None], :")
     ),
-    tempts="p[:, :, targets] -= 1 reads well; it takes the ids of all places at each of them.",
+    tempts="p[:, :, targets] -= 1 reads well, but it uses the targets of all positions at each of them.",
 )
 SPEC.mistake(
     "in_place",
-    "On the way `logits` itself is changed: `-=`, `/=` and `out=` write into the array that they are given, and a "
-    "second name such as `dlogits = logits` makes no copy of it. Let the first step make a new array, as `a = a - b` "
-    "does.",
+    "You change `logits` itself: `-=`, `/=`, `a[:] = …` and `out=` write into an existing array, and `dlogits = "
+    "logits` is a second name for it, not a copy. Make a new array instead, as `a = a - b` does, because the caller "
+    "still needs the logits.",
     change("return (softmax(", "dlogits = logits\ndlogits[:] = (softmax(", ("(B * T)", "(B * T)\nreturn dlogits")),
-    tempts="`dlogits = logits` looks like a copy; it is a second name, and `dlogits -= …` writes into it.",
+    tempts="`dlogits = logits` looks like a copy, but it is a second name, and `dlogits -= …` writes into `logits`.",
 )
 SPEC.mistake(
     "overflows",
-    "Large logits come out as nan: `np.exp(1000)` overflows. The `softmax` given above takes the largest logit away "
-    "first.",
+    "Your result is nan for large logits, because `np.exp(1000)` overflows. Use the `softmax` given above: it "
+    "subtracts the largest logit first.",
     change("softmax(logits)", "np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True)"),
-    tempts="It is the formula of the softmax, letter by letter.",
+    tempts="It is the formula of the softmax, written down literally.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
     "indices_side_by_side",
-    "`np.arange(B)` and `np.arange(T)` are taken side by side, as by `zip`, and not each with each: NumPy refuses "
-    "where B is not T, and picks wrong places where it is. Make the first a column, `np.arange(B)[:, None]`; then "
-    "the three indices broadcast to (B, T).",
-    change("came = np.eye(V)[targets]", "came = np.zeros(logits.shape)\ncame[np.arange(B), np.arange(T), targets] = 1"),
-    tempts=("p[np.arange(N), targets] is right for one axis of places; here there are two."),
+    "You index with `np.arange(B)` and `np.arange(T)`, which NumPy pairs like `zip` instead of combining each with "
+    "each. Depending on B and T, that raises an error or picks the wrong positions. Make the first a column, "
+    "`np.arange(B)[:, None]`, so that the three indices broadcast to (B, T).",
+    change(
+        "one_hot = np.eye(V)[targets]",
+        "one_hot = np.zeros(logits.shape)\none_hot[np.arange(B), np.arange(T), targets] = 1",
+    ),
+    tempts="p[np.arange(N), targets] is right for one axis of positions, but here there are two.",
 )
 SPEC.mistake(
     "targets_index_the_batch",
-    "An index alone, as in `p[targets]`, goes along the first axis, and that is the batch. The ids belong to the "
-    "last axis: one entry at each place, not whole sequences.",
-    change("came = np.eye(V)[targets]", "came = np.zeros(logits.shape)\ncame[targets] = 1"),
-    tempts=("A[ids] picks rows of a table, as in an embedding; here ids are on the last axis."),
+    "You index with the targets alone, as in `p[targets]`, which selects whole sequences along the first axis. Index "
+    "the last axis instead, one entry at each position, because that is the axis of the ids.",
+    change("one_hot = np.eye(V)[targets]", "one_hot = np.zeros(logits.shape)\none_hot[targets] = 1"),
+    tempts="A[ids] picks rows of a table, as in an embedding, but here the ids are on the last axis.",
 )
 SPEC.mistake(
     "ids_for_one_hot",
-    "The ids themselves are subtracted. A target says *where* 1 is taken away: turn it into a one-hot row, with "
-    "one entry for each of the V ids.",
-    change("- came", "- targets[..., None]"),
-    tempts=("'Probabilities minus targets' is the formula, if targets are one-hot rows."),
+    "You subtract the ids themselves. Turn each target into a one-hot row of V entries first, because a target only "
+    "says *where* to subtract 1.",
+    change("- one_hot", "- targets[..., None]"),
+    tempts="'Probabilities minus targets' is the formula if the targets are one-hot rows.",
 )
 SPEC.mistake(
     "divided_by_the_ids",
-    "The division is by V, the number of ids. The mean is over places, and there are B · T of them.",
+    "You divide by V, the number of ids. Divide by B · T, because the mean is over positions.",
     change("(B * T)", "V"),
-    tempts=("V is the length of the axis that one works on; the mean of the loss is over the other two."),
+    tempts="V is the length of the axis on which the work happens, but the mean is over the other two.",
 )
 SPEC.mistake(
     "one_added",
-    "At the target 1 is added. It is taken away: the part −z of the loss has the derivative −1 there.",
-    change("- came", "+ came"),
-    tempts=("+= is what gradients are mostly written with."),
+    "You add 1 at the target. Subtract it, because the term −z of the loss has the derivative −1 there.",
+    change("- one_hot", "+ one_hot"),
+    tempts="Gradients are mostly written with +=.",
 )
 SPEC.mistake(
     "one_in_place_of_the_difference",
-    "At the target stands −1 alone: the probability is overwritten. Both parts of the loss see the target's "
-    "logit, so it gets p − 1: `-=`, not `=`.",
-    change("softmax(logits) - came", "np.where(came > 0, -1, softmax(logits))"),
-    tempts=("One letter makes the difference between -= 1 and = -1."),
+    "You overwrite the probability at the target with −1. Subtract 1 from it instead (`-=`, not `=`): both terms of "
+    "the loss depend on the target's logit, so its gradient is p − 1.",
+    change("softmax(logits) - one_hot", "np.where(one_hot > 0, -1, softmax(logits))"),
+    tempts="A single character separates -= 1 from = -1.",
 )
 SPEC.mistake(
     "probabilities_left_out",
-    "Only the part −1 at the target is here. The second part of the loss sees every logit, through the sum below "
-    "the line: it adds p at every id.",
-    change("softmax(logits) - came", "-came"),
-    tempts=("The loss picks the target's entry alone; but every logit is in that entry's denominator."),
+    "You return only the −1 at the target. Add p at every id, because the second term of the loss, the log of the "
+    "sum, depends on every logit.",
+    change("softmax(logits) - one_hot", "-one_hot"),
+    tempts="The loss picks the target's entry alone, but every logit is in the denominator of that entry.",
 )
 SPEC.mistake(
     "log_probabilities",
-    "Logarithms of the probabilities stand where the probabilities belong. The loss has a logarithm in it, its "
-    "gradient has none: p minus one-hot.",
+    "You use the logarithms of the probabilities where the probabilities belong. Use p itself: the loss contains a "
+    "logarithm, but its gradient does not.",
     change("softmax(logits)", "np.log(softmax(logits))"),
     change(
         "softmax(logits)",
         "(lambda z: z - np.log(np.sum(np.exp(z), -1, keepdims=True)))(logits - np.max(logits, -1, keepdims=True))",
     ),
-    tempts=("log_softmax is what the loss is made with, and at hand."),
+    tempts="log_softmax is what the loss is computed from, and it is there already.",
 )
 SPEC.mistake(
     "logistic_for_softmax",
-    "Each logit goes through the logistic function by itself. The V ids share one probability: at each place the "
-    "softmax makes them add up to 1.",
+    "You apply the logistic function to each logit separately. Use the softmax, because the probabilities of the V "
+    "ids at a position must add up to 1.",
     change("softmax(logits)", "(1 / (1 + np.exp(-logits)))"),
-    tempts=("1 / (1 + exp(-z)) is right for a yes or no, and the gradient looks the same there."),
+    tempts="1 / (1 + exp(-z)) is right for a yes-or-no question, and the gradient there looks the same.",
 )
 ONE_SHIFT = "np.exp(logits - logits.max())"
 CLIPPED = [f"np.clip(logits, -{most}, {most})" for most in (20, 30, 50, 100, 500, 700)] + [
@@ -254,34 +262,36 @@ CLIPPED = [f"np.clip(logits, -{most}, {most})" for most in (20, 30, 50, 100, 500
 ]
 SPEC.mistake(
     "one_shift_for_all",
-    "Ordinary logits come out right, large ones as nan: you take one number, the largest logit of the whole batch, "
-    "away everywhere. At a place whose logits lie far below it the exponentials are all 0, and 0 / 0 is nan. Each "
-    "place needs its own largest logit; the `softmax` given above does this.",
+    "You subtract the same number everywhere, the largest logit of the whole batch. Where a position's logits lie far "
+    "below it, all exponentials are 0, and 0 / 0 is nan. Subtract each position's own largest logit, as the `softmax` "
+    "given above does. Your result is right for ordinary logits.",
     change("softmax(logits)", f"{ONE_SHIFT} / {ONE_SHIFT}.sum(axis=2, keepdims=True)"),
-    tempts="`logits.max()` stops the overflow; it takes two distant places to see what is wrong.",
+    tempts="`logits.max()` stops the overflow, and the fault shows only where two positions have very different "
+    "logits.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
     "logits_clipped",
-    "Ordinary logits come out right. Large ones are clipped, so different logits become equal and get the same "
-    "probability. Leave them as they are: the `softmax` given above can take logits of any size.",
+    "You clip large logits, which makes different logits equal and gives them the same probability. Leave them as "
+    "they are, because the `softmax` given above handles logits of any size. Your result is right for ordinary "
+    "logits.",
     *(change("softmax(logits)", f"softmax({clipped})") for clipped in CLIPPED),
     tempts="Clipping stops the overflow.",
     keeps=["ordinary logits"],
 )
 SPEC.mistake(
     "as_many_ids_as_the_largest_target",
-    "The one-hot rows are as long as the largest target asks for. They have V entries, one for each id, also where the "
-    "largest id is not among the targets: take V from the shape of `logits`.",
+    "Your one-hot rows are only as long as the largest target requires. Take V from the shape of `logits`, because "
+    "the largest id need not be among the targets.",
     change("np.eye(V)", "np.eye(targets.max() + 1)"),
-    tempts="The largest target seems to tell how many ids there are; in a small batch it may be missing.",
+    tempts="The largest target seems to tell how many ids there are, but a small batch may not contain the largest id.",
     keeps=["large logits"],
 )
 
 
 @SPEC.alternative
-def one_taken_away_by_index(logits, targets):
-    """The usual code: a copy of the probabilities, and 1 taken away at each target by three index arrays."""
+def one_subtracted_by_index(logits, targets):
+    """The usual code: subtract 1 at each target of a copy of the probabilities, with three index arrays."""
     B, T, _ = logits.shape
     e = np.exp(logits - logits.max(axis=2, keepdims=True))
     dlogits = e / e.sum(axis=2, keepdims=True)
@@ -290,7 +300,7 @@ def one_taken_away_by_index(logits, targets):
 
 
 @SPEC.alternative
-def place_by_place(logits, targets):
+def position_by_position(logits, targets):
     """Two loops, and one row of V numbers at a time."""
     B, T, V = logits.shape
     dlogits = np.zeros((B, T, V))
@@ -304,7 +314,7 @@ def place_by_place(logits, targets):
 
 @SPEC.alternative
 def flat(logits, targets):
-    """All places in one axis."""
+    """All positions in one axis."""
     z, y = logits.reshape(-1, logits.shape[2]), targets.ravel()
     p = np.exp(z - np.logaddexp.reduce(z, axis=1, keepdims=True))
     p[np.arange(len(y)), y] -= 1
@@ -313,19 +323,19 @@ def flat(logits, targets):
 
 @SPEC.alternative
 def along_the_last_axis(logits, targets):
-    """np.put_along_axis writes the one-hot rows."""
-    came = np.zeros(logits.shape)
-    np.put_along_axis(came, targets[:, :, None], 1.0, axis=2)
+    """The one-hot rows are written by np.put_along_axis."""
+    one_hot = np.zeros(logits.shape)
+    np.put_along_axis(one_hot, targets[:, :, None], 1.0, axis=2)
     p = np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True))
-    return (p - came) / targets.size
+    return (p - one_hot) / targets.size
 
 
 @SPEC.alternative
 def backward_step_by_step(logits, targets):
-    """Through the logarithm of the sum and the picked logit, each by its own derivative."""
+    """The two terms of the loss, the log of the sum and the target's logit, differentiated separately."""
     ids = np.arange(logits.shape[2])
-    share = 1 / targets.size
+    weight = 1 / targets.size
     log_sum = np.logaddexp.reduce(logits, axis=2, keepdims=True)
-    from_the_sum = share * np.exp(logits - log_sum)
-    from_the_target = np.where(ids == targets[..., None], -share, 0.0)
+    from_the_sum = weight * np.exp(logits - log_sum)
+    from_the_target = np.where(ids == targets[..., None], -weight, 0.0)
     return from_the_sum + from_the_target

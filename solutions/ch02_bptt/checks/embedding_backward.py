@@ -25,7 +25,7 @@ EXAMPLE = Case(
 
 
 def case(rng, ids, D, V, kind, spare=0):
-    """`ids` says which places share an id; the ids themselves are drawn, none of them among the `spare` last ones."""
+    """`ids` says which positions share an id. The actual ids are drawn at random, never from the last `spare` ones."""
     ids = np.array(ids)
     names = rng.permutation(V - spare)
     return Case(
@@ -41,7 +41,9 @@ def cases(rng):
     yield case(rng, [[0], [1], [2]], D=2, V=5, kind=once)
     yield case(rng, [[0, 1, 2, 3]], D=1, V=6, kind=once)
     yield case(rng, [[0]], D=3, V=1, kind=once)
-    yield case(rng, [[0, 1, 0, 2, 0], [3, 4, 5, 2, 1]], D=3, V=7, kind=again)  # in a row, at a time, and across both
+    yield case(
+        rng, [[0, 1, 0, 2, 0], [3, 4, 5, 2, 1]], D=3, V=7, kind=again
+    )  # within a sequence, at one step, and across both
     yield case(rng, [[0, 1, 2], [0, 3, 2], [0, 4, 1]], D=3, V=9, kind=again, spare=2)
     yield case(rng, [[0, 1, 1, 2, 1, 0]], D=2, V=4, kind=again)
     yield case(rng, [[0, 0], [0, 0], [0, 0]], D=2, V=3, kind=again)
@@ -54,132 +56,135 @@ SPEC = Spec(
     cases=cases,
     oracle=oracle,
     facets=[
-        Facet("ids that differ", share=1, kinds=("ordinary",)),
+        Facet("distinct ids", share=1, kinds=("ordinary",)),
         Facet("repeated ids", share=3, kinds=("repeated ids",)),
     ],
     why=r"""
-Copying is the simplest of operations: its derivative is 1. So what comes back to a copy goes unchanged to the row that
-was copied, and a row collects from all its copies: $dE_v = \sum_{b,t:\, \text{ids}_{b,t} = v} de_{b,t}$.
+Copying has the derivative 1. The gradient of a copy therefore goes back unchanged to the row that was copied, and a
+row sums the gradients of all its copies: $dE_v = \sum_{b,t:\, \text{ids}_{b,t} = v} de_{b,t}$.
 An embedding is also a product with one-hot rows, $e = \text{onehot}(\text{ids})\, E$, and the gradient of a weight in a
-product is the input, turned, times what comes back: $dE = \text{onehot}^\top de$. Both say the same; the sum over
-repeated ids is in the product. `np.add.at` carries the sum out one place after another. `dE[ids] += de` does not: NumPy
-first reads all the rows `dE[ids]`, adds once to each copy, and then writes them back, so that of several copies of one
-row the last one written is left.
+product is the transposed input times the upstream gradient: $dE = \text{onehot}(\text{ids})^\top de$. Both say the
+same, because the product contains the sum over repeated ids. `np.add.at` adds one position after another.
+`dE[ids] += de` does not: NumPy first reads all the rows `dE[ids]`, adds once to each copy, and then writes them back,
+so of several copies of a row only the last one written is left.
 """,
 )
 
 ADD = "np.add.at(dE, ids, de)"
 SPEC.mistake(
     "one_of_the_repeated_kept",
-    "Of several copies of a row only one is counted. `dE[ids] = de` writes the same row again and again; `dE[ids] += "
-    "de` does no better, since NumPy reads all the rows before it writes any. The copies' gradients add up.",
+    "You count only one of the copies of a repeated id. Sum the gradients of all copies, because each of them "
+    "influences the loss. `dE[ids] = de` writes the same row again and again, and `dE[ids] += de` does not sum "
+    "either, because NumPy reads all the rows before it writes any.",
     change(ADD, "dE[ids] = de"),
     change(ADD, "dE[ids] += de"),
     change(ADD, "used, first = np.unique(ids, return_index=True)\ndE[used] = de.reshape(-1, de.shape[2])[first]"),
     change(ADD, "for place in np.ndindex(ids.shape):\n    dE[ids[place]] = de[place]"),
-    tempts="e = E[ids] is turned round letter by letter, and += says 'accumulate'; NumPy reads all rows first, and "
-    "writes them back afterwards.",
-    keeps=["ids that differ"],
+    tempts="It is e = E[ids] reversed word for word, and += seems to say 'accumulate', but NumPy reads all rows first "
+    "and writes them back afterwards.",
+    keeps=["distinct ids"],
 )
 SPEC.mistake(
     "repeated_within_a_row_lost",
-    "Repeated ids add up across the batch, but within one sequence only one of them is counted. An indexed `+=` with "
-    "a whole row of ids reads all its rows of the table before it writes any.",
+    "Within one sequence you count only one of the copies of a repeated id. Sum over all its positions, because an "
+    "indexed `+=` with a whole row of ids reads all its rows of the table before it writes any. Across the batch your "
+    "sum is right.",
     change(ADD, "for b in range(len(ids)):\n    dE[ids[b]] += de[b]"),
-    tempts="A loop over the batch seems to have solved it; within one sequence ids repeat too.",
-    keeps=["ids that differ"],
+    tempts="A loop over the batch seems to solve the problem, but ids repeat within a sequence too.",
+    keeps=["distinct ids"],
 )
 SPEC.mistake(
     "repeated_across_the_batch_lost",
-    "Repeated ids add up over time, but where several sequences have the same id at the same step only one of them is "
-    "counted. An indexed `+=` with a whole column of ids reads all its rows of the table before it writes any.",
+    "Where several sequences have the same id at the same step, you count only one of them. Sum over the sequences "
+    "too, because an indexed `+=` with a whole column of ids reads all its rows of the table before it writes any. "
+    "Over time your sum is right.",
     change(ADD, "for t in range(ids.shape[1]):\n    dE[ids[:, t]] += de[:, t]"),
-    tempts="In a loop over time each step looks like one id; there are B of them.",
-    keeps=["ids that differ"],
+    tempts="In a loop over time each step looks like a single id, but there are B of them.",
+    keeps=["distinct ids"],
 )
 SPEC.mistake(
     "mean_of_the_repeated",
-    "A repeated id gets the mean over its copies. Each copy was used, and the loss changes with all of them: the sum "
-    "is due.",
+    "You average over the copies of a repeated id. Sum over them instead, because the loss changes through each copy.",
     change("return dE", "return dE / np.maximum(np.bincount(ids.ravel(), minlength=vocab_size), 1)[:, None]"),
-    tempts="A common id should not move further than a rare one, one may think; the chain rule sums.",
-    keeps=["ids that differ"],
+    tempts="It may seem fair that a common id moves no further than a rare one, but the chain rule sums.",
+    keeps=["distinct ids"],
 )
 SPEC.mistake(
     "first_sequence_only",
-    "Only the first sequence of the batch is counted. All B sequences copied from the one table: the places of every "
-    "row add to it.",
+    "You use only the first sequence of the batch. Add the gradients of all B sequences, because they all copied from "
+    "the same table.",
     change("ids, de)", "ids[0], de[0])"),
-    tempts="The example by hand has one sequence, and ids[0, t] is what stands in its table.",
+    tempts="The small example has one sequence, and its table shows ids[0, t].",
 )
 SPEC.mistake(
-    "averaged_over_all_places",
-    "The gradients are divided by a number of places, or of rows. Where the loss is a mean, that division is in `de` "
-    "already.",
+    "averaged_over_positions",
+    "You divide the gradients by the number of positions or of sequences. Leave the division out: where the loss is a "
+    "mean, `de` already contains it.",
     change("return dE", "return dE / ids.size"),
     change("return dE", "return dE / len(ids)"),
-    tempts="The loss is a mean over all places; that division is in de already.",
+    tempts="The loss is a mean over all positions, but de already contains that division.",
 )
 SPEC.mistake(
     "as_many_rows_as_ids_seen",
-    "The table has as many rows as the largest id asks for. It has `vocab_size` rows; those that nobody copied have "
-    "gradient 0.",
+    "You make only as many rows as the largest id requires. Make `vocab_size` rows, because the ids that were never "
+    "copied have a gradient too: it is 0.",
     change("zeros((vocab_size,", "zeros((ids.max() + 1,"),
-    tempts="The largest id seems to tell the size of the table; rows that nobody copied count too.",
+    tempts="The largest id seems to tell the size of the table, but rows that were never copied count too.",
 )
 SPEC.mistake(
     "only_the_rows_in_use",
-    "There is a row for each id in use, and no other. `dE` has `vocab_size` rows, each in its own place; those that "
-    "nobody copied have gradient 0.",
+    "You return only the rows of the ids that occur. Return all `vocab_size` rows, so that row v belongs to id v; the "
+    "rows that were never copied have gradient 0.",
     change("return dE", "return dE[np.unique(ids)]"),
-    tempts="np.unique gives the ids in use, and the others have gradient 0; but they have a place.",
+    tempts="np.unique gives the ids that occur, and the others have gradient 0, but they still need their rows.",
 )
 SPEC.mistake(
     "a_copy_was_filled",
-    "The table is all zeros: nothing has been written into it. `rows = dE[ids]` is a copy, so what is added to "
-    "`rows` does not reach `dE`.",
+    "Your table is all zeros, because nothing was written into it. Write into `dE` itself: `rows = dE[ids]` is a "
+    "copy, so what you add to `rows` does not reach `dE`.",
     change(ADD, "rows = dE[ids]\nrows += de"),
-    tempts=("A slice would be a view; an array of ids makes a copy."),
+    tempts="A slice would be a view, but indexing with an array of ids makes a copy.",
 )
 SPEC.mistake(
     "one_number_for_each_row",
-    "All D entries of a row are the same: they have been added up into one number. Sum over places alone: of the "
-    "(N, D) copies of an id that is `axis=0`.",
+    "You add up all D entries of a row into one number. Sum over the positions alone, with `axis=0` for the (N, D) "
+    "copies of an id, because each column has a gradient of its own.",
     change(ADD, "for v in range(vocab_size):\n    dE[v] = de[ids == v].sum()"),
-    tempts=(".sum() without an axis gives one number, and a row takes it without complaint."),
+    tempts=".sum() without an axis gives a single number, and assigning it to a row raises no error.",
 )
 SPEC.mistake(
     "one_hot_reshaped",
-    "The one-hot array is reshaped where it should be transposed. `reshape` leaves all numbers in their order and cuts "
-    "them into rows of another length, so a row then holds pieces of several places. Give the array a row for each "
-    "place first, and then exchange its two axes: each row belongs to one id.",
+    "You reshape the one-hot array where you should transpose it. `reshape` keeps all numbers in their order and only "
+    "cuts them into rows of another length, so each row mixes several positions. Give the array one row per position "
+    "first, then transpose it, so that each row belongs to one id.",
     change(ADD, "dE += np.eye(vocab_size)[ids].reshape(vocab_size, -1) @ de.reshape(-1, de.shape[2])"),
-    tempts="Both give an array of shape (V, B * T), and so nothing complains.",
+    tempts="Both give an array of shape (V, B * T), so no error is raised.",
 )
 SPEC.mistake(
     "table_of_integers",
-    "The table holds integers, so everything behind the decimal point is cut off, each time that something is added or "
-    "at the end. The ids are integers, the gradients are not: make `dE` an array of floats, as `np.zeros` does.",
+    "Your table holds integers, so everything after the decimal point is cut off, at every addition or at the end. "
+    "Make `dE` an array of floats, as `np.zeros` does by default, because the ids are integers but the gradients are "
+    "not.",
     change(
         "dE = np.zeros((vocab_size, de.shape[2]))",
         "dE = np.zeros((vocab_size, de.shape[2]), dtype=int)",
         (ADD, "for place in np.ndindex(ids.shape):\n    dE[ids[place]] = dE[ids[place]] + de[place]"),
     ),
     change("return dE", "return dE.astype(int)"),
-    tempts=("`dtype=int` or `zeros_like(ids)` comes with the ids."),
+    tempts="`dtype=int` or `zeros_like(ids)` is easily written because the ids are integers.",
 )
 
 
 @SPEC.alternative
 def one_hot_product(de, ids, vocab_size):
     """The embedding as a product with one-hot rows, and that product's backward pass."""
-    came = np.eye(vocab_size)[ids.ravel()]  # (B * T, V)
-    return came.T @ de.reshape(len(came), -1)
+    one_hot = np.eye(vocab_size)[ids.ravel()]  # (B * T, V)
+    return one_hot.T @ de.reshape(len(one_hot), -1)
 
 
 @SPEC.alternative
-def place_by_place(de, ids, vocab_size):
-    """A loop over all places."""
+def position_by_position(de, ids, vocab_size):
+    """A loop over all positions."""
     dE = np.zeros((vocab_size, de.shape[2]))
     for b in range(ids.shape[0]):
         for t in range(ids.shape[1]):
@@ -189,7 +194,7 @@ def place_by_place(de, ids, vocab_size):
 
 @SPEC.alternative
 def row_by_row_of_the_table(de, ids, vocab_size):
-    """For each id, the sum over the places where it stands."""
+    """For each id, the sum over the positions where it occurs."""
     return np.array([de[ids == v].sum(axis=0) for v in range(vocab_size)])
 
 
@@ -208,7 +213,7 @@ def counted_with_weights(de, ids, vocab_size):
 
 @SPEC.alternative
 def sorted_and_reduced(de, ids, vocab_size):
-    """Places sorted by id, and each run of one id added up."""
+    """Positions sorted by id; each run of equal ids is added up."""
     order = np.argsort(ids, axis=None, kind="stable")
     used, start = np.unique(ids.ravel()[order], return_index=True)
     dE = np.zeros((vocab_size, de.shape[2]))

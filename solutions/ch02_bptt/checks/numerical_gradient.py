@@ -1,7 +1,8 @@
-"""How `numerical_gradient` is checked: against slopes by a complex step, on functions that take complex numbers.
+"""How `numerical_gradient` is checked: against derivatives by a complex step, on functions that take complex numbers.
 
-A central difference is the mean of the slope between its two points: for a quadratic function the derivative whatever
-eps is, for others the derivative if eps is small, and another number, which tells eps, if it is large.
+A central difference is the mean of the derivative between its two points. For a quadratic function this is the
+derivative itself, whatever eps is. For other functions it is close to the derivative if eps is small; if eps is large,
+it is a different number, which reveals the eps that was used.
 """
 
 import numpy as np
@@ -15,8 +16,8 @@ NODES, WEIGHTS = np.polynomial.legendre.leggauss(24)  # of a mean over [-1, 1]; 
 
 
 def oracle(f, theta, eps=1e-5):
-    """The mean of the slope from eps below to eps above. A slope is the imaginary part of f after an imaginary step,
-    which no rounding touches: no difference is taken.
+    """The mean of the derivative from eps below to eps above. A derivative is the imaginary part of f after an
+    imaginary step. No difference is taken, so no digits are lost.
     """
     gradient = np.zeros(theta.shape)
     for index in np.ndindex(theta.shape):
@@ -46,19 +47,19 @@ EXAMPLE = Case(
 
 
 def stays(theta, eps):
-    """Whether adding a step and taking it away again gives theta back, as it does on paper."""
+    """Whether adding a step and subtracting it again restores theta exactly, as it does on paper."""
     return np.array_equal(theta + eps - 2 * eps + eps, theta) or np.array_equal(theta + eps - eps - eps + eps, theta)
 
 
 def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
-    """A function of theta whose derivatives are no smaller than their second derivatives' part in a slip. With a long
-    step some entry of theta is large, so that a step made longer for it shows.
+    """A function of theta for which one-sided and central differences visibly differ. In a case with a long step, some
+    entry of theta is large, so that a step scaled by the entry shows.
     """
     n = int(np.prod(shape))
     while True:
         theta = rng.normal(size=shape)
         if kind in (EXACT, LONG):
-            theta = np.round(theta * 2**10) / 2**10 + 0.0  # with eps a power of 2, every sum is exact; none ends at −0
+            theta = np.round(theta * 2**10) / 2**10 + 0.0  # with eps a power of 2, every sum is exact; none is −0
         matrix, vector = rng.normal(size=(n + 2, n)), rng.normal(size=n + 2)
         f = Fixture(
             "tanh_sum",
@@ -80,7 +81,7 @@ def case(rng, *shape, kind=ORDINARY, form="tanh_sum", eps=None):
 
 
 def tells(f, theta, eps):
-    """Whether a one-sided difference is visibly another number than a central one, in every entry."""
+    """Whether a one-sided difference visibly differs from a central one in every entry."""
     for index in np.ndindex(theta.shape):
         step = np.zeros(theta.shape)
         step[index] = eps
@@ -90,7 +91,7 @@ def tells(f, theta, eps):
 
 
 def bends(f, theta, eps):
-    """Whether a step of another length than eps visibly gives another central difference, in every entry."""
+    """Whether steps of other lengths than eps give visibly different central differences in every entry."""
     for index in np.ndindex(theta.shape):
         step = np.zeros(theta.shape)
         step[index] = 1
@@ -126,56 +127,57 @@ SPEC = Spec(
         Facet("the eps that is passed", 1, kinds=(LONG,)),
     ],
     why="""
-One entry at a time moves by eps to either side, the others stay where they are: that is what *partial* means. The two
-values lie 2·eps apart. Taken on both sides, the errors of second order cancel, so halving eps quarters the error.
-The old value is kept and put back, because floating-point numbers do not come back by themselves:
-0.7 + 1e-5 − 2e-5 + 1e-5 is not 0.7. `np.ndindex` walks through an array of any number of axes.
+One entry at a time moves by eps to either side while the others stay where they are, which is what *partial* derivative
+means. The two values are 2·eps apart. Because the difference is taken on both sides, the error terms of first order in
+eps cancel, and halving eps divides the error by four, as long as rounding plays no part. The old value is stored and
+put back, because adding and subtracting steps does not restore it: 0.7 + 1e-5 − 2e-5 + 1e-5 is not 0.7. `np.ndindex`
+goes through an array with any number of axes.
 """,
 )
 
 
 LOOP = "np.ndindex(theta.shape)"
 VALUES = "theta[index] = old + eps\nabove = f(theta)\ntheta[index] = old - eps\nbelow = f(theta)"
-PUT_BACK = "theta[index] = old\ngradient"  # with the beginning of the next line, for the first alone stands three times
+PUT_BACK = "theta[index] = old\ngradient"  # with the start of the next line, because the first alone occurs three times
 TWO_DOWN = ("= old - eps", "-= 2 * eps")
 OWN_ARRAYS = "plus[index] += eps\nminus[index] -= eps\nabove, below = f(plus), f(minus)"
-KEPT = ("old = theta[index]", "old = theta[index].copy()")  # where this is no number
+KEPT = ("old = theta[index]", "old = theta[index].copy()")  # where it is a row, not a number
 
 SPEC.mistake(
     "one_sided_difference",
-    "The difference is taken to one side of theta only. Its error shrinks with eps; that of a central difference, "
-    "from one eps above to one eps below, shrinks with the square of eps.",
+    "You take the difference on one side of `theta` only. Evaluate `f` once at `eps` above and once at `eps` below: "
+    "the error of a one-sided difference shrinks with `eps`, that of a central difference with the square of `eps`.",
     change("old - eps", "old", ("(2 * eps)", "eps")),
     change("old + eps", "old", ("(2 * eps)", "eps")),
-    tempts="It is how a derivative is defined, and it saves a call; its error is 10,000 times larger.",
+    tempts="A derivative is defined in this way, and it saves calls, but the error is usually far larger.",
 )
 SPEC.mistake(
     "eps_for_two_eps",
-    "The difference is right and is divided by the wrong length: the two points lie 2·eps apart. Mind the brackets: "
-    "`a / 2 * eps` is `(a / 2) * eps`.",
+    "You do not divide the difference by the distance between the two points. Divide by `(2 * eps)`, with the "
+    "brackets: the points are two steps apart, and Python reads `a / 2 * eps` as `(a / 2) * eps`.",
     change("(2 * eps)", "eps"),
     change("(2 * eps)", "2 * eps"),
-    tempts="The step is eps; the two points are two steps apart.",
+    tempts="The step is eps, but the two points are two steps apart.",
 )
 SPEC.mistake(
-    "stops_in_the_middle",
-    "The second value is taken at theta itself, not at eps below it: from eps above it takes two steps down to get "
-    "there.",
+    "second_value_at_theta",
+    "You take the second value at `theta` itself. Take it at one `eps` below, which is `2 * eps` below the first "
+    "point: subtracting `eps` only undoes the first step.",
     change("= old - eps", "-= eps"),
-    tempts="Minus eps undoes plus eps, which is where theta was, and not eps below it.",
+    tempts="Having added eps, one subtracts eps, but this leads back to theta and no further.",
 )
 SPEC.mistake(
     "one_array_for_both",
-    "All entries are 0, or next to nothing. If you do take differences, look whether both calls of `f` get the same "
-    "numbers: `plus = theta` makes no copy, so what is added under one name is taken away under the other; "
-    "`theta.flatten()` does make one, and `f` never sees what is changed there.",
+    "Your gradient is 0 everywhere, or nearly. If you do take differences, check whether both calls of `f` get the "
+    "same numbers: `plus = theta` makes no copy, so what you add under one name you subtract under the other. "
+    "`theta.flatten()` does make a copy, so `f` never sees what you change in it.",
     change(VALUES, f"plus, minus = theta, theta\n{OWN_ARRAYS}"),
-    tempts="`plus = theta` looks like a copy; both names mean the one array, and nothing differs.",
+    tempts="`plus = theta` looks like a copy, but both names stand for the same array.",
 )
 SPEC.mistake(
     "not_restored",
-    "The entries that were looked at stay off by eps while the next ones are looked at. Put each entry's old value "
-    "back before you go on; `old = theta` is no copy.",
+    "The entries that you have finished are still off by `eps` when you move the next ones. Put each old value back "
+    "first, because a partial derivative changes one entry alone. (`old = theta` makes no copy.)",
     change(PUT_BACK, "gradient"),
     change(
         "old = theta[index]", "old = theta", ("= old + eps", "+= eps"), TWO_DOWN, (PUT_BACK, "theta = old\ngradient")
@@ -184,63 +186,65 @@ SPEC.mistake(
     change(
         "np.zeros_like(theta)", "np.zeros_like(theta)\nplus, minus = theta.copy(), theta.copy()", (VALUES, OWN_ARRAYS)
     ),
-    tempts="One looks at an entry and goes on to the next; the ones done stay eps off.",
+    tempts="One finishes an entry and continues with the next, and nothing shows that the first is still off by eps.",
 )
 SPEC.mistake(
-    "restored_to_rounding",
-    "`theta` is not left bit for bit as it was. Adding a step and taking it away again rounds each time. Keep the "
-    "entry's old value, and put that back.",
+    "restored_with_rounding",
+    "You leave `theta` slightly changed, because adding a step and subtracting it again rounds each time. Keep the "
+    "old value of the entry and put that back: `theta` must be the same, bit for bit.",
     change(PUT_BACK, "theta[index] += eps\ngradient", TWO_DOWN),
     change(PUT_BACK, "theta[index] += eps\ngradient", ("= old - eps", "-= eps\ntheta[index] -= eps")),
-    tempts="On paper up, twice down, and up again is where one was. Floating point rounds at each step.",
+    tempts="On paper, one step up, two down and one up lead back to the start, but floating-point sums are rounded.",
     keeps=("gradient", "the eps that is passed"),
 )
 SPEC.mistake(
-    "left_with_other_numbers",
-    "The gradient is right, but after the call `theta` holds other numbers than before, and not by rounding alone. Put "
-    "the old value of every entry back, that of the last one too.",
+    "theta_left_changed",
+    "Your gradient is right, but after the call `theta` holds other numbers than before, and not just because of "
+    "rounding. Put the old value of every entry back, the last one included, because `theta` belongs to the caller.",
     change("return gradient", "theta[...] = 0\nreturn gradient"),
     change("return gradient", "theta[index] += eps\nreturn gradient"),
     change("return gradient", "theta[index] -= eps\nreturn gradient"),
-    tempts="The old value is put back where the next entry begins, and after the last one nothing begins.",
+    tempts="If an old value is put back only when the next entry begins, the last one is never put back.",
 )
 SPEC.mistake(
-    "all_at_once",
-    "All entries move together, which gives the slope in one direction. Each entry has its own partial derivative: "
-    "move one, and leave the others alone.",
+    "all_entries_moved_at_once",
+    "You move all entries at once, which gives a single derivative, along one direction. Move one entry at a time and "
+    "leave the others alone, because each has a partial derivative of its own.",
     change(VALUES, "above, below = f(theta + eps), f(theta - eps)"),
     change(VALUES, "above, below = f(theta + eps), f(theta - eps)", ("gradient[index] =", "return")),
     change(VALUES, "above, below = f(theta + eps), f(theta)", ("(2 * eps)", "eps")),
-    tempts="NumPy adds eps to all entries in one line; that is one slope, in one direction.",
+    tempts="In NumPy, theta + eps adds eps to every entry in one short expression.",
 )
 SPEC.mistake(
     "first_axis_only",
-    "The loop goes along the first axis alone, so that of a matrix a whole row moves at once. If you keep the row in "
-    "`old = theta[i]`, that is a view: it moves along, and puts nothing back. Go through every entry; "
-    "`np.ndindex(theta.shape)` gives their indices.",
+    "You loop over the first axis only, so whole rows of a matrix move at once. Loop over every entry; "
+    "`np.ndindex(theta.shape)` gives their indices. (A row in `old = theta[i]` is a view: it changes along with "
+    "`theta`, so it cannot put anything back.)",
     change(LOOP, "range(len(theta))", KEPT),
     change(LOOP, "range(len(theta))", KEPT, ("np.zeros_like(theta)", "np.zeros(len(theta))")),
     change(LOOP, "range(len(theta))"),
     change(LOOP, "range(len(theta))", ("= old + eps", "+= eps"), TWO_DOWN),
-    tempts="range(len(theta)) goes through a vector; of a matrix it moves whole rows.",
+    tempts="range(len(theta)) goes through the entries of a vector, but through the rows of a matrix.",
 )
 SPEC.mistake(
     "two_axes_only",
-    "It is right for matrices. theta may have one axis, like a bias, or three: `np.ndindex(theta.shape)` gives the "
-    "index of every entry for any number of axes.",
+    "Your code works for matrices only. Use `np.ndindex(theta.shape)`, which gives the index of every entry for any "
+    "number of axes, because `theta` may also be a bias with one axis or an array with three.",
     change(LOOP, "np.ndindex(theta.shape[0], theta.shape[1])", KEPT),
-    tempts="The weights one thinks of are matrices; a bias has one axis, and some arrays have three.",
+    tempts="Most weights are matrices, but a bias has one axis and other arrays have three.",
 )
 SPEC.mistake(
     "flat_result",
-    "The numbers are right and stand in a row. The result has theta's shape.",
+    "Your numbers are right, but they are in a flat array. Return them in the shape of `theta`, so that each "
+    "derivative is in the position of its entry.",
     change("return gradient", "return gradient.reshape(-1)"),
-    tempts="A flat view makes one simple loop; the result has to get its shape back.",
+    tempts="A flat array needs one simple loop, and it is easy to forget to restore the shape.",
 )
 SPEC.mistake(
     "eps_not_used",
-    "A long step shows it: other points are used than one `eps` above and one `eps` below. Move by the `eps` that is "
-    "passed, to either side, and look at these two points alone.",
+    "You evaluate `f` at other points than one `eps` above and one `eps` below, or at more than these two, which "
+    "shows when `eps` is large. Use the `eps` that is passed and these two points alone, because the result depends "
+    "on them.",
     change("np.zeros_like(theta)", "np.zeros_like(theta)\neps = 1e-5"),
     change("old + eps", "old + eps / 2", ("old - eps", "old - eps / 2"), ("(2 * eps)", "eps")),
     change(
@@ -261,43 +265,44 @@ SPEC.mistake(
         )
         for scale in ("max(1.0, abs(old))", "(1 + abs(old))")
     ),
-    tempts="1e-5 is the number that everybody takes; who passes another one wants to see what it does. Books on "
-    "numerical methods make the step longer for large entries.",
+    tempts="1e-5 is the usual step, and books on numerical methods use longer steps for large entries or more points. "
+    "A caller who passes an eps wants exactly that one.",
     keeps=("gradient", "theta as it was"),
 )
 SPEC.mistake(
     "difference_without_brackets",
-    "Brackets are missing: only the second value is divided. Take the difference first, `(above - below)`, then "
-    "divide it.",
+    "You leave out the brackets around the difference, so only the second value is divided. Write `(above - below)` "
+    "before you divide, because Python divides before it subtracts.",
     change("(above - below) / (2 * eps)", "above - below / (2 * eps)"),
-    tempts=("'above minus below, over two eps' is how one says it; in Python the division comes first."),
+    tempts="Read aloud, 'above minus below over two eps' has no brackets either.",
 )
 SPEC.mistake(
     "not_divided_by_eps",
-    "The difference is not divided by the distance: what is missing is `eps`. The two points lie 2·eps apart, so "
-    "divide by `2 * eps`.",
+    "You do not divide the difference by `eps`. Divide by `2 * eps`, the distance between the two points, because a "
+    "derivative is a change per unit of distance.",
     change(" / (2 * eps)", ""),
     change(" / (2 * eps)", " / 2"),
-    tempts=("The difference of two values is how much f changes; a slope is that for each unit of length."),
+    tempts="The difference tells how much f changes, which is easily taken for how fast it changes.",
 )
 SPEC.mistake(
     "first_entry_only",
-    "Only the first entry has been looked at: `return` stands inside the loop, and ends it in its first round. "
-    "Move it to the left, behind the loop.",
+    "You compute the derivative of the first entry only: `return` is inside the loop and ends it in its first pass. "
+    "Move it behind the loop.",
     change("return gradient", "    return gradient"),
-    tempts=("One level of indentation too many, and nothing complains."),
+    tempts="A return that is indented one level too far raises no error.",
 )
 SPEC.mistake(
-    "slopes_added_to_every_entry",
-    "All slopes are added up, and every entry gets the sum. Each belongs into its own place: `gradient[index] = …`.",
+    "derivatives_added_to_every_entry",
+    "You add each derivative to every entry, so all entries hold the sum. Write it into its own position instead, "
+    "`gradient[index] = …`, because it belongs to one entry alone.",
     change("gradient[index] =", "gradient +="),
-    tempts=("Gradients are collected with += in a loop; here each round fills one place."),
+    tempts="Elsewhere gradients are collected with += in a loop, but here each pass fills one position.",
 )
 
 
 @SPEC.alternative
 def in_place_and_put_back(f, theta, eps=1e-5):
-    """A flat view of theta, its entries moved in place and put back."""
+    """Through a flat view of theta, whose entries are moved in place and put back."""
     gradient, flat = np.zeros_like(theta), theta.reshape(-1)
     for i in range(flat.size):
         old = flat[i]
@@ -311,7 +316,7 @@ def in_place_and_put_back(f, theta, eps=1e-5):
 
 @SPEC.alternative
 def along_unit_vectors(f, theta, eps=1e-5):
-    """Rows of a unit matrix as directions."""
+    """With the rows of an identity matrix as directions."""
     directions = np.eye(theta.size).reshape(-1, *theta.shape)
     return np.reshape([(f(theta + eps * d) - f(theta - eps * d)) / eps / 2 for d in directions], theta.shape)
 
@@ -324,7 +329,7 @@ def moved(theta, index, by):
 
 @SPEC.alternative
 def values_first(f, theta, eps=1e-5):
-    """All values first, in two arrays; then their halves are subtracted and divided."""
+    """All values first, in two arrays, each of which is divided before they are subtracted."""
     above, below = np.empty(theta.shape), np.empty(theta.shape)
     for i in np.ndindex(theta.shape):
         above[i], below[i] = f(moved(theta, i, eps)), f(moved(theta, i, -eps))

@@ -10,7 +10,7 @@ ORDINARY, SMALL, ZERO, NOTHING = "ordinary", "small entries", "0 / 0", "nothing 
 
 
 def oracle(a, b):
-    """The definition in fractions; an entry that is 0 in both is no error."""
+    """The definition in fractions; an entry that is 0 in both arrays has no error."""
     largest = Fraction(0)
     for x, y in zip(map(Fraction, a.ravel().tolist()), map(Fraction, b.ravel().tolist()), strict=True):
         if x != y:
@@ -25,9 +25,8 @@ EXAMPLE = Case(
 
 
 def pair(rng, *shape):
-    """Two arrays that differ by a third or so; the largest error is where both are negative and a is below b.
-
-    Where there are several entries, the largest difference is elsewhere.
+    """Two arrays that differ by about a third. The largest error is where both are negative and a is below b; if there
+    are several entries, the largest difference is elsewhere.
     """
     while True:
         a = rng.uniform(0.1, 2, size=shape) * rng.choice([-1, 1], size=shape)
@@ -40,7 +39,7 @@ def pair(rng, *shape):
 
 
 def apart(a, b):
-    """Whether the worst entry is another one than that with the largest difference."""
+    """Whether the entry with the largest error is not the one with the largest difference."""
     difference, size = np.abs(a - b), np.abs(a) + np.abs(b)
     return difference.argmax() != np.divide(difference, size, out=np.zeros(a.shape), where=size > 0).argmax()
 
@@ -58,7 +57,7 @@ def cases(rng):
     yield case(*pair(rng, 1, 1))
 
     a, b = pair(rng, 3, 5)
-    b[tuple(rng.integers(size) for size in b.shape)] *= -1  # opposite signs: as wrong as can be
+    b[tuple(rng.integers(size) for size in b.shape)] *= -1  # opposite signs: the largest possible error
     yield case(a, b)
     yield case(*pair(rng, 5, 2)[::-1])  # the largest error is where b is below a
     for turn in (1, -1):
@@ -67,7 +66,7 @@ def cases(rng):
         a[i], b[i] = 0, rng.uniform(1.5, 2) * rng.choice([-1, 1])
         yield case(*(a, b)[::turn])
 
-    for scale in (1e-9, 1e-14, 1e-40):  # only 0 is nothing: no floor below the line, however low
+    for scale in (1e-9, 1e-14, 1e-40):  # only 0 is an exception: the denominator has no least value, however small
         a, b = pair(rng, 3, 4)
         small = np.abs(1 - b / a) > np.median(np.abs(1 - b / a))
         yield case(np.where(small, a * scale, a), np.where(small, b * scale, b), SMALL)
@@ -90,21 +89,21 @@ SPEC = Spec(
     oracle=oracle,
     facets=[Facet("entry by entry", 3, kinds=(ORDINARY, SMALL)), Facet("0 / 0", 1, kinds=(ZERO, NOTHING))],
     why="""
-Each entry is compared with its own size, so that a wrong entry among large right ones is not overlooked. Both arrays
-stand below the line: the result does not depend on which is called the right one, and lies between 0 and 1. The
-maximum is what we want to know: *is there any entry that is wrong?* Where both entries are 0 they agree, and 0 / 0,
-which NumPy calls nan, has to become 0: divide only where there is something to divide by.
+Each entry is compared with its own size, so a wrong entry is not overlooked among large ones that are right. The sizes
+of both entries are in the denominator, so the result does not depend on which array comes first and lies between 0
+and 1. The maximum answers the question of a gradient check: *is any entry wrong?* Where both entries are 0 they agree,
+but NumPy computes nan for 0 / 0, so the denominator needs another value there.
 """,
 )
 
 SUM, APART, BELOW = "np.abs(a) + np.abs(b)", "np.abs(a - b)", "np.where(size > 0, size, 1.0)"
 LARGEST_SUM = "np.max(np.abs(a) + np.abs(b))"
 NORMS = (SUM, "np.linalg.norm(a) + np.linalg.norm(b)", (APART, "np.linalg.norm(a - b)"))
-ZEROS_AND_ALL = (BELOW, "size")  # without a thought for zeros
+ZEROS_AND_ALL = (BELOW, "size")  # 0 / 0 is not treated either
 SPEC.mistake(
-    "one_sided",
-    "Only one of the two arrays stands below the line (or the larger of the two). Divide by the sum of both sizes, "
-    "`abs(a) + abs(b)`, so that neither counts as the right one.",
+    "divided_by_one_size",
+    "You divide each difference by the size of only one of its two entries, or by the larger of them. Divide by the "
+    "sum of both sizes, `abs(a) + abs(b)`, because neither array counts as the right one.",
     *(
         change(SUM, size, zeros)
         for zeros in ((BELOW, "np.where(size > 0, size, np.inf)"), ZEROS_AND_ALL)
@@ -112,53 +111,55 @@ SPEC.mistake(
     ),
     *(change(SUM, size) for size in ("np.abs(b)", "np.abs(a)")),
     *(change(SUM, size, (BELOW, "np.where(a == b, 1.0, size)")) for size in ("np.abs(b)", "np.abs(a)")),
-    tempts="A relative error is an error divided by the right value; of two gradients neither is that.",
+    tempts="A relative error is usually an error divided by the right value, but neither gradient is known to be "
+    "right.",
 )
 SPEC.mistake(
     "one_ratio_for_all",
-    "One ratio is made of the whole arrays. Divide entry by entry first, then take the largest quotient: a small "
-    "entry that is all wrong is lost among large ones otherwise.",
+    "You divide by one number for the whole arrays, such as a maximum or a norm. Divide entry by entry first and then "
+    "take the largest quotient: otherwise a small entry that is completely wrong is lost among large ones.",
     change(SUM, LARGEST_SUM),
     change(SUM, "np.max(np.abs(a)) + np.max(np.abs(b))"),
     change(*NORMS),
     change(SUM, "np.sum(np.abs(a) + np.abs(b))", (APART, "np.sum(np.abs(a - b))")),
     change(SUM, LARGEST_SUM, ZEROS_AND_ALL),
     change(*NORMS, ZEROS_AND_ALL),
-    tempts="Two maxima and one division look like the maximum of all the ratios; norms are a measure in their own "
-    "right, and overlook a small entry that is all wrong.",
+    tempts="One maximum divided by another looks like the maximum of all ratios, and norms are a common measure. Both "
+    "overlook a small entry that is completely wrong.",
 )
 SPEC.mistake(
     "mean_for_max",
-    "The mean of the errors comes back; the largest is due. One wrong entry among a thousand hardly moves a mean.",
+    "You return the mean of the errors. Return the largest one, because one wrong entry among a thousand hardly "
+    "changes a mean.",
     change(".max()", ".mean()"),
     change(".max()", ".mean()", ZEROS_AND_ALL),
-    tempts="An average is what one reports; one wrong entry among a thousand hides in it.",
+    tempts="Errors are often reported as averages, but one wrong entry among a thousand disappears in an average.",
 )
 SPEC.mistake(
     "nan_for_zero",
-    "Where both entries are 0 the division is 0 / 0. They agree there, so their error is 0.",
+    "Where both entries are 0, you compute 0 / 0. Make the error 0 there, because the two entries agree.",
     change(BELOW, "size"),
     change(BELOW, "size", ("errors.max()", "np.nanmax(errors)")),
     change(
         f"{APART} / {BELOW}",
         f"np.array([d / s for d, s in zip({APART}.ravel().tolist(), size.ravel().tolist())])",
     ),
-    tempts="The formula has no such case; then one weight that is never used makes all of it nan.",
+    tempts="The formula does not show this case, and it takes a weight that was never used to meet it.",
     keeps=["entry by entry"],
 )
 SPEC.mistake(
     "left_out_where_one_is_zero",
-    "Entries of which only one is 0 are left out, or count as right. There the error is 1: it is what a forgotten "
-    "gradient looks like. Only where both are 0 it is 0.",
+    "You leave out entries of which only one is 0, or count them as right. Compare them like all others: their error "
+    "is 1, which is what a forgotten gradient looks like. The error is 0 only where both entries are 0.",
     change(BELOW, "np.where((a != 0) & (b != 0), size, np.inf)"),
-    tempts="0 in either array looks like nothing to compare; an entry that was forgotten is just that.",
+    tempts="A 0 in either array looks as if there were nothing to compare, but it may be an entry that was forgotten.",
     keeps=["0 / 0"],
 )
 SPEC.mistake(
-    "constant_below",
-    "Tiny entries count for too little: a small number stands below the line beside their sizes, or what is smaller "
-    "than it is left out, as with `np.isclose`. Gradients of 1e-14 can be wrong too. Only where both entries are "
-    "exactly 0 something else has to stand below.",
+    "floor_in_denominator",
+    "You let tiny entries count for too little: the denominator has a small constant as its least value or as a "
+    "summand, or you ignore what is smaller than a constant, as `np.isclose` does. Make an exception only where both "
+    "entries are exactly 0, because gradients of 1e-14 can be wrong too.",
     *(change(BELOW, f"np.maximum({floor}, size)") for floor in ("1e-8", "1e-6", "1e-10", "1e-12")),
     *(change(BELOW, f"(size + {eps})") for eps in ("1e-12", "1e-15", "1e-16")),
     change(BELOW, "np.maximum(np.finfo(float).eps, size)"),
@@ -166,147 +167,150 @@ SPEC.mistake(
     change(BELOW, "np.maximum(1e-30, size)"),
     *(change(BELOW, f"np.where(size > {floor}, size, np.inf)") for floor in ("1e-8", "1e-10", "1e-12")),
     change("errors.max()", "np.where(np.isclose(a, b), 0, errors).max()"),
-    tempts="A well-known course writes np.maximum(1e-8, …) below; any floor, however low, calls two tiny gradients "
-    "equal.",
+    tempts="A well-known course writes np.maximum(1e-8, …) in the denominator. Two entries far below such a constant "
+    "then count as equal.",
     keeps=["0 / 0"],
 )
 SPEC.mistake(
     "eps_added_to_the_sum",
-    "A small number is added below the line, so that every error comes out a little too small. Only where both "
-    "entries are 0 something else has to stand below.",
+    "You add a small constant to the denominator, which makes the errors a little too small. Change the denominator "
+    "only where both entries are 0, because nowhere else could you divide by 0.",
     *(change(BELOW, f"(size + {eps})") for eps in ("1e-8", "1e-6", "1e-10")),
-    tempts="+ 1e-8 is how a division by zero is kept away elsewhere; here it makes small errors smaller.",
+    tempts="Adding 1e-8 is a common way to avoid a division by 0, but here it makes small errors smaller.",
 )
 SPEC.mistake(
-    "sign_kept_above",
-    "The difference keeps its sign, so that half of the errors count as less than none. Take its absolute value.",
+    "sign_kept_in_numerator",
+    "You keep the sign of the difference, so a negative one counts as less than no error. Take its absolute value, "
+    "because too small is as wrong as too large.",
     change(APART, "(a - b)"),
     change(APART, "(a - b)", ZEROS_AND_ALL),
     change(APART, "(b - a)"),
     change(APART, "(b - a)", ZEROS_AND_ALL),
-    tempts="The difference looks positive as one writes it; then all entries below theirs count as none.",
+    tempts="One tends to think of the larger number minus the smaller one.",
 )
 SPEC.mistake(
-    "sign_kept_below",
-    "Below the line stands `a + b`, or its absolute value. For entries of opposite sign that is nearly 0, and for "
-    "negative ones the sign turns. The sizes are added: `abs(a) + abs(b)`.",
+    "sign_kept_in_denominator",
+    "Your denominator is `a + b` or its absolute value. Add the sizes, `abs(a) + abs(b)`, because in `a + b` entries "
+    "of opposite sign cancel and two negative ones give a negative size.",
     *(
         change(SUM, size, zeros)
         for zeros in (("size > 0", "a != b"), ZEROS_AND_ALL)
         for size in ("np.abs(a + b)", "a + b")
     ),
-    tempts="One pair of bars around the whole fraction looks like enough; a + b may be near 0.",
+    tempts="One absolute value around the whole fraction looks sufficient, but a + b may be close to 0.",
 )
 SPEC.mistake(
     "sum_for_max",
-    "The sum of the errors comes back; the largest is due. A sum grows with the number of entries.",
+    "You return the sum of the errors. Return the largest one, because a sum grows with the number of entries.",
     change(".max()", ".sum()"),
     change(".max()", ".sum()", ZEROS_AND_ALL),
-    tempts=("Errors are added up elsewhere, in losses and in norms."),
+    tempts="Elsewhere errors are added up, in losses and in norms.",
 )
 SPEC.mistake(
-    "not_relative",
-    "The largest difference comes back as it is. Each is compared with its own size: divide by `abs(a) + abs(b)`.",
+    "not_divided",
+    "You return the largest difference itself. Divide each difference by `abs(a) + abs(b)` first, because only the "
+    "size of the entries tells whether a difference matters.",
     change(f"{APART} / {BELOW}", APART),
-    tempts=("The difference is an error too, the absolute one; whether it is much depends on the size."),
+    tempts="The difference is an error too, the absolute one, but it does not tell whether it matters.",
 )
 SPEC.mistake(
     "sizes_compared",
-    "The sizes are compared, `abs(a)` with `abs(b)`, so that 3 and −3 count as equal. Take the difference first, "
-    "then its absolute value.",
+    "You compare the sizes, `abs(a)` with `abs(b)`, so 3 and −3 count as equal. Subtract first and then take the "
+    "absolute value, because a gradient of the wrong sign is wrong.",
     change(APART, "np.abs(np.abs(a) - np.abs(b))"),
     change(APART, "np.abs(np.abs(a) - np.abs(b))", ZEROS_AND_ALL),
-    tempts=("There are bars everywhere in the formula; a gradient of the wrong sign is then all right."),
+    tempts="The formula has absolute values everywhere, so it is easy to add one too many.",
 )
 SPEC.mistake(
     "difference_squared",
-    "The difference is squared. Take its absolute value: then above and below the line stand sizes of the same kind.",
+    "You square the difference. Take its absolute value, because otherwise the quotient changes when both gradients "
+    "are multiplied by the same number.",
     change(APART, "(a - b) ** 2"),
     change(APART, "(a - b) ** 2", ZEROS_AND_ALL),
-    tempts=("A square makes a difference positive as well, as in a squared error."),
+    tempts="A square makes the difference positive as well, as in a squared error.",
 )
 SPEC.mistake(
     "zero_for_all",
-    "As soon as both entries are 0 in one place, all of the result is 0. That place has error 0; all others are "
-    "compared as ever.",
+    "You return 0 as soon as both arrays are 0 in one position. Give only that entry the error 0 and compare all "
+    "others as usual, because they may still be wrong.",
     change("return float(errors.max())", "return 0.0 if (size == 0).any() else float(errors.max())"),
-    tempts=("0 / 0 is 0 is done with one `if` and a return; it ends the whole comparison."),
+    tempts="An `if` with a return handles 0 / 0 in one line, but it ends the whole comparison.",
     keeps=["entry by entry"],
 )
 SPEC.mistake(
     "sum_without_brackets",
-    "Brackets are missing below the line: the difference is divided by `abs(a)`, and then `abs(b)` is added. "
-    "Write `/ (abs(a) + abs(b))`.",
+    "You leave out the brackets in the denominator, so you divide by `abs(a)` alone and then add `abs(b)`. Write `/ "
+    "(abs(a) + abs(b))`, because Python divides before it adds.",
     change(f"{APART} / {BELOW}", "np.abs(a - b) / np.abs(a) + np.abs(b)"),
-    tempts=("'Over a plus b' is how one says it; in Python the division comes first."),
+    tempts="Read aloud, 'over a plus b' has no brackets either.",
 )
 SPEC.mistake(
     "zero_if_close",
-    "0 comes back where `np.allclose` finds the two arrays close. It calls any two numbers below 1e-8 close, however "
-    "much they differ for their size; how close they are is what the relative error has to tell. Compute it in any "
-    "case.",
+    "You return 0 where `np.allclose` calls the two arrays close. Compute the error in every case, because "
+    "`np.allclose` accepts every difference below 1e-8, however small the entries are.",
     change("return float(errors.max())", "return 0.0 if np.allclose(a, b) else float(errors.max())"),
-    tempts="`np.allclose` seems to answer the question, and the number is then only for the other cases.",
+    tempts="`np.allclose` seems to answer the question already, so that the number matters in the other cases alone.",
     keeps=["0 / 0"],
 )
 SPEC.mistake(
     "one_entry_only",
-    "The error of a single entry comes back, the first or the last. The largest of all is expected: a `return` inside "
-    "the loop ends it in its first round, and `=` in each round keeps the last error alone.",
+    "You return the error of a single entry, the first or the last. Return the largest of all: a `return` inside the "
+    "loop ends it in its first pass, and a plain `=` keeps only the error of the last pass.",
     change("errors.max()", "errors.flat[0]"),
     change("errors.max()", "(errors[size > 0][0] if size.any() else 0.0)"),
     change("errors.max()", "errors.flat[-1]"),
     change("errors.max()", "(errors[size > 0][-1] if size.any() else 0.0)"),
-    tempts="One level of indentation too many, and nothing complains.",
+    tempts="A return that is indented one level too far raises no error.",
 )
 SPEC.mistake(
     "entry_of_the_largest_difference",
-    "You look for the entry with the largest *difference* and return its error. A small difference between two small "
-    "numbers can be the larger error: divide every difference by its own size first, then look for the largest.",
+    "You look for the entry with the largest *difference* and return its error. Divide every difference by its own "
+    "size first and then take the maximum, because a small difference between two small numbers can be the larger "
+    "error.",
     change("errors.max()", "errors.flat[np.abs(a - b).argmax()]"),
     change("errors.max()", "errors.flat[np.abs(a - b).argmax()]", ZEROS_AND_ALL),
-    tempts="The worst entry seems to be where the two arrays are furthest apart, and it takes one division only.",
+    tempts="The worst entry seems to be where the two arrays differ most, and this takes a single division.",
 )
 SPEC.mistake(
     "no_maximum",
-    "Several numbers come back: the maximum is missing, or it is taken along one axis alone. One number is expected, "
+    "You return several numbers, because the maximum is missing or is taken along one axis only. Return one number, "
     "the largest of all errors.",
     change("float(errors.max())", "errors"),
     change("float(errors.max())", "errors.max(axis=-1)"),
     change("float(errors.max())", "errors.max(axis=0)"),
-    tempts="The quotients are the hard part, and the maximum comes after them.",
+    tempts="The quotients are the hard part, and the maximum is easily forgotten after them.",
 )
 SPEC.mistake(
-    "nothing_left",
-    "The entries where both are 0 are taken out first, and where these are all entries nothing is left: the maximum of "
-    "nothing is an error. Two arrays of zeros agree, so the result is 0 there.",
+    "maximum_of_empty_array",
+    "You take out the entries where both arrays are 0 before you take the maximum, which is an error if none is left. "
+    "Return 0 in that case, because two arrays of zeros agree.",
     change("errors.max()", "errors[size > 0].max()"),
-    tempts="A mask keeps 0 / 0 away, and it takes an array of zeros to see that a maximum needs an entry.",
+    tempts="A mask avoids 0 / 0, and only arrays that are 0 everywhere show that a maximum needs an entry.",
     keeps=["entry by entry"],
 )
 
 
 @SPEC.alternative
 def divided_by_one(a, b):
-    """Where the sum is 0, 1 stands in for it."""
+    """Divide by 1 where the sum is 0."""
     size = np.abs(a) + np.abs(b)
     return float(np.max(np.abs(a - b) / np.where(size == 0, 1, size)))
 
 
 @SPEC.alternative
 def in_a_loop(a, b):
-    """Every pair of numbers by itself."""
+    """One pair of numbers at a time."""
     return max(0.0 if x == y else abs(x - y) / (abs(x) + abs(y)) for x, y in zip(a.flat, b.flat, strict=True))
 
 
 @SPEC.alternative
 def only_where_they_differ(a, b):
-    """Entries that are equal are left out, and none may be left."""
+    """Leave out equal entries, even if none is left."""
     x, y = a[a != b], b[a != b]
     return np.max(np.abs(x - y) / (np.abs(x) + np.abs(y)), initial=0)
 
 
 @SPEC.alternative
 def nan_made_zero(a, b):
-    """nan put right afterwards."""
+    """Replace nan afterwards."""
     return np.nan_to_num(np.abs(a - b) / (np.abs(a) + np.abs(b))).max()

@@ -7,13 +7,13 @@ from grader.author.spec import Case, Facet, Output, Spec, change, on_grid
 
 
 def oracle(dh, x, h_0, h, W_xh, W_hh):
-    """Autograd through the unrolled loop in float64. Constants in the tanh make it give just the states of `h`."""
+    """Autograd through the unrolled loop in float64. Constants added to the pre-activations make it return `h`."""
     arrays = (x, h_0, W_xh, W_hh, np.zeros(h_0.shape[1]))
     inputs, h_t, W, U, b = leaves = [torch.from_numpy(array.copy()).requires_grad_() for array in arrays]
-    due, states = torch.atanh(torch.from_numpy(h)), []
+    target, states = torch.atanh(torch.from_numpy(h)), []
     for t in range(x.shape[1]):
         a = inputs[:, t] @ W + h_t @ U + b
-        h_t = torch.tanh(a + (due[:, t] - a).detach())
+        h_t = torch.tanh(a + (target[:, t] - a).detach())
         states.append(h_t)
     return tuple(g.numpy() for g in torch.autograd.grad(torch.stack(states, dim=1), leaves, torch.from_numpy(dh)))
 
@@ -52,7 +52,7 @@ def cases(rng):
     yield case(rng, B=3, T=3, D=3, H=3)
     yield case(rng, B=1, T=4, D=2, H=3)
     yield case(rng, B=3, T=4, D=1, H=1)
-    yield case(rng, B=3, T=6, D=2, H=4, last_only=True, kind="the loss looks at the last step only")
+    yield case(rng, B=3, T=6, D=2, H=4, last_only=True, kind="a loss at the last step only")
     yield case(rng, B=2, T=4, D=2, H=3, large=30.0, kind="large gradients")
     yield case(rng, B=3, T=1, D=2, H=4, kind="T = 1")
     yield case(rng, B=2, T=1, D=1, H=3, kind="T = 1")
@@ -77,14 +77,15 @@ SPEC = Spec(
         Facet("db_h", share=1, outputs=("db_h",)),
     ],
     why=r"""
-A gradient can be handed on only when it is complete. The state $h_t$ is used by what looks at it and by step $t + 1$;
-so step $t + 1$ has to be done before step $t$, and that is why the walk goes backward. At the last step nothing comes
-from behind: `dh_next` starts as zeros. At each step the two sources are added, `dh[:, t] + dh_next`, the sum goes
-through the tanh, and what reaches the state before is carried on as the new `dh_next`. After the first step it has
-arrived at $h_0$, so what is left in the loop's variable *is* `dh_0`.
-The weights are shared: imagine a copy of them for each step, differentiate with respect to each copy, and, since all
-copies are one, add: hence `+=`. In `dW_hh` the copy of step $t$ was multiplied by the state *before*, which at $t = 0$
-is `h_0`. No division stands anywhere: where the loss is a mean, the division is in `dh`.
+A gradient can be passed back only when it is complete. The state $h_t$ is used by the output at step $t$ and by step
+$t + 1$, so step $t + 1$ must be processed before step $t$; this is why the loop runs backward. No step follows the last
+one, so `dh_next` starts as zeros. At each step the two contributions are added, `dh[:, t] + dh_next`, their sum is
+multiplied by the derivative of the tanh, and what reaches the previous state becomes the new `dh_next`. After the first
+step it has reached $h_0$, so what is left in `dh_next` *is* `dh_0`.
+The weights are shared. Imagine a copy of them for each step and differentiate with respect to each copy; because all
+copies are one and the same weight, the results are added, hence `+=`. In `dW_hh` the copy of step $t$ was multiplied by
+the *previous* state, which is `h_0` at $t = 0$. Nothing is divided: where the loss is a mean, `dh` already contains the
+division.
 """,
 )
 
@@ -93,120 +94,126 @@ RETURNED = "dh_next, dW_xh, dW_hh, db_h"
 COUNTS = "len(x)", "x.shape[1]", "(len(x) * x.shape[1])"
 
 SPEC.mistake(
-    "no_path_through_the_next_state",
-    "All is right for the last step alone: at every earlier one the path through the next state, h_{t+1}, is missing. "
-    "`h[:, t]` also went into step t + 1, and what that step hands back is added to `dh[:, t]` before anything else.",
+    "dh_next_not_added",
+    "You leave out `dh_next`, the contribution of the next step, so only the last step is right. Add `dh_next` to "
+    "`dh[:, t]` before you do anything else, because `h[:, t]` also went into step t + 1.",
     change("(dh[:, t] + dh_next)", "dh[:, t]"),
-    tempts="dh is called the gradient of h, and every step by itself looks right with it.",
+    tempts="dh is called the gradient of h, and at each single step the code looks right with it.",
 )
 SPEC.mistake(
-    "only_the_next_state",
-    "`dh` is used at the last step alone. Something may look at every state: at each step `dh[:, t]` is added to what "
-    "the step after hands back.",
+    "dh_used_at_the_last_step_only",
+    "You use `dh` only at the last step. Add `dh[:, t]` to `dh_next` at every step, because every state may have an "
+    "output of its own.",
     change("dh_next = np.zeros(h_0.shape)", "dh_next = dh[:, -1]", ("(dh[:, t] + dh_next)", "dh_next")),
-    tempts="One thinks of a loss at the end: dh[:, -1] starts the walk, all else comes through states.",
+    tempts="With a loss at the end in mind, dh[:, -1] starts the backward pass and everything else comes through the "
+    "states.",
 )
 SPEC.mistake(
-    "what_is_carried_adds_up",
-    "What is carried to the step before is added to what was carried already. Weights add up over time, for they are "
-    "used at every step. What is carried belongs to one state alone: once it has gone through `da`, what `da` hands "
-    "back takes its place.",
+    "dh_next_accumulated",
+    "You keep adding to the gradient that you pass back. Replace it at each step with what `da_t` passes back "
+    "(`dh_next = …`, not `dh_next += …`), because it belongs to a single state. Only the gradients of the weights and "
+    "the bias accumulate over time, because every step uses the same ones.",
     change("dh_next = da_t", "dh_next = dh_next + da_t"),
     change(
         "da_t = (dh[:, t] + dh_next)",
         "dh_next = dh_next + dh[:, t]\nda_t = dh_next",
         ("dh_next = da_t", "dh_next = dh_next + da_t"),
     ),
-    tempts="Gradients add up, 'add, never set'; so does one name for what is carried and for the whole blame.",
+    tempts="'Add, never set' is the rule for gradients; using one name for dh_next and for the total gradient has the "
+    "same effect.",
 )
 SPEC.mistake(
-    "walks_forward",
-    "The walk goes forward in time. What `h[:, t]` is to blame for through the next state is known only when the next "
-    "step is done: the last step comes first.",
+    "loops_forward",
+    "You loop from the first step to the last. Start at the last step, because the gradient that `h[:, t]` receives "
+    "through the next state is known only once step t + 1 is done.",
     change("reversed(range(x.shape[1]))", "range(x.shape[1])"),
     tempts="Every other loop of the course runs from the first step to the last.",
 )
 SPEC.mistake(
     "slope_left_out",
-    "The slope of the tanh is missing. Before anything reaches the sum inside the tanh, it is multiplied by 1 − h², "
-    "with the `h` of that step.",
+    "You leave out the derivative of the tanh. Multiply the gradient of the state by `1 - h[:, t] ** 2` first, "
+    "because the pre-activation influences the state only through the tanh.",
     change(" * (1 - h[:, t] ** 2)", ""),
-    tempts="The products with the weights are what one thinks about; the tanh between them is forgotten.",
+    tempts="The products with the weights get all the attention, and the tanh between them is forgotten.",
 )
 SPEC.mistake(
     "tanh_taken_again",
-    "The slope is taken as 1 − tanh²(h). But `h` is already the tanh of the sum, and here its tanh is taken once more. "
-    "The slope is 1 minus the square of `h` itself.",
+    "You compute the derivative as 1 − tanh²(h), which applies the tanh a second time. Use `1 - h ** 2`, because `h` "
+    "is already the tanh of the pre-activation.",
     change("h[:, t] ** 2", "np.tanh(h[:, t]) ** 2"),
-    tempts="The derivative is written 1 - tanh²(…), and h is at hand to put in; it is the tanh already.",
+    tempts="The derivative is written 1 - tanh²(…), and h is at hand to put in, although it is already the tanh.",
 )
 SPEC.mistake(
     "slope_of_the_state_before",
-    "The slope is taken at the state before. The tanh of step t gave `h[:, t]`, so its slope is 1 − h² with that `h`.",
+    "You compute the derivative of the tanh from the previous state. Use `1 - h[:, t] ** 2`, because `h[:, t]` is "
+    "what the tanh of step t returned.",
     change("h[:, t] ** 2", "h_prev**2"),
-    tempts="One walks towards the state before, and its shape fits; the tanh of step t gave h[:, t].",
+    tempts="The backward pass leads to the previous state, and its shape fits, but the tanh of step t returned h[:, "
+    "t].",
 )
 SPEC.mistake(
     "slope_for_one_source",
-    "Only `dh[:, t]` goes through the slope of the tanh, and what the step after hands back is added behind it. Both "
-    "are blame of the state: add them first, then both go through the slope.",
+    "You multiply only `dh[:, t]` by the derivative of the tanh, and add what comes from the next step afterwards. "
+    "Add the two first and multiply their sum, because both are contributions to the gradient of the state.",
     change("(dh[:, t] + dh_next) * (1 - h[:, t] ** 2)", "dh[:, t] * (1 - h[:, t] ** 2) + dh_next"),
-    tempts="One writes dh[:, t] * slope first and adds what comes from the next step afterwards.",
+    tempts="It is natural to write dh[:, t] times the derivative first and to add dh_next afterwards.",
 )
 SPEC.mistake(
-    "slope_left_out_on_the_way_back",
-    "What is handed to the step before has not gone through the slope of the tanh: it is made of the blame of the "
-    "state, and should be made of `da`. On the way from one state to the one before lie the tanh *and* `W_hh`.",
+    "slope_left_out_of_dh_next",
+    "You compute `dh_next` from the gradient of the state. Compute it from `da_t`, because the tanh *and* `W_hh` lie "
+    "between a state and the previous one.",
     change("dh_next = da_t @", "dh_next = (dh[:, t] + dh_next) @"),
-    tempts="'What comes back' sounds like the gradient of h times W_hh; the tanh lies on that way too.",
+    tempts="'What comes back' sounds like the gradient of h times W_hh, but the tanh lies on that path too.",
 )
 SPEC.mistake(
     "W_hh_left_out",
-    "What is handed to the step before is `da` itself: the path through `W_hh` is missing. The state before got into "
-    "the sum by a product with `W_hh`.",
+    "You pass `da_t` itself back to the previous state. Take it through `W_hh` as well, because the previous state "
+    "entered the pre-activation as a product with `W_hh`.",
     change("dh_next = da_t @ W_hh.T", "dh_next = da_t"),
-    tempts="da_t already has the shape of the state before; it belongs to the sum, one product before it.",
+    tempts="da_t already has the shape of the previous state, but it belongs to the pre-activation, one product after "
+    "that state.",
 )
 SPEC.mistake(
     "W_hh_not_transposed",
-    "`W_hh` is not turned round on the way back. Forward, unit k sends its value along row k of `W_hh`; backward, it "
-    "collects along that same row. `W_hh` is square, so the wrong way round fits too.",
+    "You multiply by `W_hh` where its transpose belongs. Use `W_hh.T`: forward, unit k sends its value along row k of "
+    "`W_hh`, so backward its gradient is summed along that same row. Because `W_hh` is square, the shapes fit either "
+    "way.",
     change("W_hh.T", "W_hh"),
-    tempts="The forward pass has h @ W_hh, and the shapes fit either way: W_hh is square.",
+    tempts="The forward pass has h @ W_hh, and the shapes fit either way because W_hh is square.",
 )
 SPEC.mistake(
     "W_xh_not_transposed",
-    "`W_xh` is not turned round on the way back. `da` is (B, H) and `dx[:, t]` is (B, D): the matrix in between has to "
-    "be (H, D).",
+    "You multiply by `W_xh` where its transpose belongs. Use `W_xh.T`: `da_t` is (B, H) and `dx[:, t]` is (B, D), so "
+    "the matrix in between must be (H, D).",
     change("W_xh.T", "W_xh"),
-    tempts="The forward pass has x @ W_xh; where D is not H this does not even run.",
+    tempts="The forward pass has x @ W_xh. Where D is not H, this code does not even run.",
 )
 SPEC.mistake(
     "first_step_left_out",
-    "The step t = 0 is left out, in the whole walk or here alone: `range(n, 0, -1)` ends at 1, and `if t > 0:` does "
-    "not run at 0. It is a step like any other; the state before it is `h_0`.",
+    "You leave out the step t = 0, in the whole loop or in part of it: `range(n, 0, -1)` ends at 1, and `if t > 0:` "
+    "does not run at 0. Include it, because it is a step like any other; its previous state is `h_0`.",
     change("reversed(range(x.shape[1]))", "range(x.shape[1] - 1, 0, -1)"),
-    tempts="range(T - 1, 0, -1) looks like all steps; its end is not included.",
+    tempts="range(T - 1, 0, -1) looks like all steps, but its end is not included.",
 )
 SPEC.mistake(
     "last_step_left_out",
-    "The walk begins one step too early: the last step gets no gradient, and hands nothing back. With n steps the last "
-    "index is n − 1.",
+    "You start the loop at the second-to-last step, so the last step gets no gradient and passes none back. Start at "
+    "index n − 1, because n steps are counted from 0.",
     change("reversed(range(x.shape[1]))", "range(x.shape[1] - 2, -1, -1)"),
-    tempts="range(T - 2, -1, -1) begins where nothing is behind, one may think; T - 1 is the last index.",
+    tempts="range(T - 2, -1, -1) seems right because no step follows the last one, but T - 1 is the last index.",
 )
 SPEC.mistake(
     "overwritten",
-    "Only the part of the first time step is left: each step writes over what the later ones gave. Weights and bias "
-    "were used at every step, so the parts add up: `+=`.",
+    "You overwrite the gradients at each step, so only the part from the first time step is left. Accumulate the "
+    "parts with `+=`, because the weights and the bias were used at every step.",
     change("dW_xh +=", "dW_xh =", ("dW_hh +=", "dW_hh ="), ("db_h +=", "db_h =")),
-    tempts="Each line is right for its step; the next step writes over it.",
+    tempts="Each line is right for its own step, but the next pass of the loop overwrites it.",
     keeps=("dx", "dh_0"),
 )
 SPEC.mistake(
     "last_step_only",
-    "The gradient of weights and bias is right for the last step alone: the path through h_{t−1}, to the parts of all "
-    "earlier steps, is not accumulated.",
+    "Your gradients of the weights and the bias contain only the part of the last step. Add the parts of all earlier "
+    "steps, because the same weights were used there; the gradient reaches those steps through h_{t−1}.",
     change(
         "dW_xh += x[:, t].T @ da_t\ndW_hh += h_prev.T @ da_t\ndb_h += da_t.sum(axis=0)",
         """
@@ -214,78 +221,80 @@ SPEC.mistake(
             dW_xh, dW_hh, db_h = x[:, t].T @ da_t, h_prev.T @ da_t, da_t.sum(axis=0)
         """,
     ),
-    tempts="After the loop over dx one line for each weight is written, with the step that is at hand.",
+    tempts="The lines for the weights are written after the loop over dx, with the one step that is at hand.",
     keeps=("dx", "dh_0"),
 )
 SPEC.mistake(
     "dW_xh_from_x_one_step_early",
-    "`dW_xh` is made with `x[:, t - 1]`, one step too early. The state of step t − 1 goes into step t, but the input "
-    "of step t is `x[:, t]`.",
+    "You compute `dW_xh` from `x[:, t - 1]`, one step too early. Use `x[:, t]`, because step t takes its *state* from "
+    "step t − 1 but reads its own input.",
     change("x[:, t].T", "x[:, t - 1].T"),
-    tempts="dW_hh goes with h[:, t - 1], so dW_xh seems to go with x[:, t - 1]; step t read x[:, t].",
+    tempts="dW_hh uses h[:, t - 1], so dW_xh seems to use x[:, t - 1], but step t read x[:, t].",
     keeps=("dx", "dh_0", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "weight_gradients_transposed",
-    "The gradient of a weight matrix comes out turned, rows for columns: its rows should be what came in, its columns "
-    "the units, as in the weight itself. `dW_hh` is square, so its shape does not tell.",
+    "You return the gradient of a weight matrix transposed. Give it the layout of the weight itself, with a row for "
+    "each incoming value and a column for each unit, because each entry belongs to one weight. In `dW_hh`, which is "
+    "square, the shape does not tell you.",
     change(RETURNED, "dh_next, dW_xh.T, dW_hh.T, db_h"),
     tempts="In the column convention of many texts the outer product is written da xᵀ.",
     keeps=("dx", "dh_0", "db_h"),
 )
 SPEC.mistake(
     "dW_hh_from_h_t",
-    "`dW_hh` is made with `h[:, t]`, one step too late. `W_hh` was multiplied by the state before: `h[:, t - 1]`, and "
-    "`h_0` at t = 0.",
+    "You compute `dW_hh` from `h[:, t]`, one step too late. Use `h[:, t - 1]`, and `h_0` at t = 0, because `W_hh` was "
+    "multiplied by the previous state.",
     change("h_prev.T", "h[:, t].T"),
-    tempts="dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before.",
+    tempts="dW_xh uses x[:, t], so dW_hh seems to use h[:, t], but W_hh was multiplied by the previous state.",
     keeps=("dx", "dh_0", "dW_xh", "db_h"),
 )
 SPEC.mistake(
     "h_0_forgotten",
-    "`dW_hh` lacks its part from t = 0, where the state before is `h_0`. It is not zero here, and it counts like any "
-    "other state.",
+    "You leave out the part of `dW_hh` from t = 0. Add it with `h_0` as the previous state, because `h_0` is not zero "
+    "here and counts like any other state.",
     change("else h_0", "else np.zeros_like(h_0)"),
     tempts="Nearly every example starts from a zero state, which adds nothing to dW_hh.",
     keeps=("dx", "dh_0", "dW_xh", "db_h"),
 )
 SPEC.mistake(
     "h_wraps_around",
-    "At t = 0 `dW_hh` is made with the *last* state: `h[:, t - 1]` is then `h[:, -1]`, which Python counts from the "
-    "end. The state before the first step is `h_0`.",
+    "At t = 0 you compute `dW_hh` from the *last* state: `h[:, t - 1]` is then `h[:, -1]`, which Python counts from "
+    "the end. Use `h_0`, because that is the state before the first step.",
     change(" if t > 0 else h_0", ""),
-    tempts="h[:, t - 1] is the state before; at t = 0 Python reads h[:, -1], the last one.",
+    tempts="h[:, t - 1] is the previous state, but at t = 0 Python reads h[:, -1], the last one.",
     keeps=("dx", "dh_0", "dW_xh", "db_h"),
 )
 SPEC.mistake(
     "averaged",
-    "The gradients of weights and bias are means, over the batch, over time or over both; sums are due. Where the loss "
-    "is a mean, that division is in `dh` already.",
+    "You average the gradients of the weights and the bias over the batch, over time or over both. Sum them instead: "
+    "where the loss is a mean, `dh` already contains the division.",
     *(change(RETURNED, f"dh_next, dW_xh / {n}, dW_hh / {n}, db_h / {n}") for n in COUNTS),
-    tempts="Losses are means; where the loss is one, its division is in dh already.",
+    tempts="Losses are usually means, but then dh already contains the division.",
     keeps=("dx", "dh_0"),
 )
 SPEC.mistake(
     "bias_averaged",
-    "`db_h` is a mean, over the batch, over time or over both; the sum is due. Where the loss is a mean, that division "
-    "is in `dh` already.",
+    "You average `db_h` over the batch, over time or over both. Sum it instead: where the loss is a mean, `dh` "
+    "already contains the division.",
     change("da_t.sum(axis=0)", "da_t.mean(axis=0)"),
     *(change(RETURNED, f"dh_next, dW_xh, dW_hh, db_h / {n}") for n in COUNTS[1:]),
-    tempts=".mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does.",
+    tempts=".mean(axis=0) turns (B, H) into (H,) just as .sum(axis=0) does.",
     keeps=("dx", "dh_0", "dW_xh", "dW_hh"),
 )
 SPEC.mistake(
     "bias_not_summed",
-    "In `db_h` the sum over the batch is missing. The one bias is added in every row, so all rows' blame adds up: "
-    "(B, H) becomes (H,).",
+    "You do not sum `db_h` over the batch. Sum over the rows, so that (B, H) becomes (H,), because the one bias is "
+    "added in every row and each row contributes to its gradient.",
     change("db_h += da_t.sum(axis=0)", "db_h = db_h + da_t"),
-    tempts="The bias is multiplied by nothing, so da_t is its gradient: true of each row by itself.",
+    tempts="The bias is multiplied by nothing, so da_t looks like its gradient. For a single row it is.",
     keeps=("dx", "dh_0", "dW_xh", "dW_hh"),
 )
 SPEC.mistake(
     "dh_0_is_that_of_the_first_state",
-    "`dh_0` is one step short: this belongs to `h[:, 0]`, the state *after* the first step, or to the sum that it was "
-    "made of. `h_0` is the state before that step, and the way there leads once more through `W_hh`.",
+    "Your `dh_0` is one step short: it belongs to `h[:, 0]`, the state *after* the first step, or to its "
+    "pre-activation. Return what the first step passes back through `W_hh` instead, because `h_0` is the state before "
+    "that step.",
     change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T if t > 0 else dh[:, t] + dh_next"),
     change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T if t > 0 else da_t"),
     change("return dx, dh_next", "return dx, dh[:, 0]"),
@@ -293,90 +302,94 @@ SPEC.mistake(
     keeps=("dx", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
-    "dx_in_the_order_of_the_walk",
-    "`dx` is in the order in which it was found, the last step first. Turn it round, or write each step's into its "
-    "place.",
+    "dx_in_the_order_of_the_loop",
+    "You return `dx` in the order in which the loop computes it, the last step first. Reverse it, or write each "
+    "step's gradient into its own place, because `dx` runs forward in time as `x` does.",
     change("return dx", "return dx[:, ::-1]"),
-    tempts="dx is appended to a list and stacked, as in the forward pass; the walk went the other way.",
+    tempts="dx is appended to a list and stacked, as in the forward pass, but this loop ran backward.",
     keeps=("dh_0", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "in_place",
-    "The gradients are right, and `dh` is overwritten on the way: `dh[:, t]` is a view, not a copy, so `+=` on it "
-    "writes into `dh` itself. `a = a + b` makes a new array.",
+    "Your gradients are right, but you overwrite `dh`: `dh[:, t]` is a view, not a copy, so `+=` on it writes into "
+    "`dh` itself. Make a new array instead: `a = a + b`.",
     change("da_t = (dh[:, t] + dh_next)", "dh_t = dh[:, t]\ndh_t += dh_next\nda_t = dh_t"),
-    tempts="dh_t = dh[:, t] looks like an array of its own; it is a view, and += writes into dh.",
+    tempts="dh_t = dh[:, t] looks like an array of its own, but it is a view, and += writes into dh.",
 )
 SPEC.mistake(
     "slope_for_the_next_state_alone",
-    "Only what the step after hands back goes through the slope of the tanh; `dh[:, t]` goes past it. Both are "
-    "blame of the state: add them first, in brackets, then the sum is multiplied by 1 − h².",
+    "You multiply only what comes from the next step by the derivative of the tanh, and add `dh[:, t]` without it. "
+    "Add the two first, in parentheses, and multiply their sum, because both are contributions to the gradient of the "
+    "state.",
     change("(dh[:, t] + dh_next) * (1", "dh[:, t] + dh_next * (1"),
-    tempts=("'dh plus what comes back, times the slope' is how one says it; in Python the product comes first."),
+    tempts="'dh plus dh_next, times the derivative' is how one says it, but Python multiplies first.",
 )
 SPEC.mistake(
     "slope_of_the_logistic",
-    "h · (1 − h) is the slope of the logistic function. The slope of the tanh is 1 − h².",
+    "You use h · (1 − h), the derivative of the logistic function. Use 1 − h², because this network applies the tanh.",
     change("(1 - h[:, t] ** 2)", "(h[:, t] * (1 - h[:, t]))"),
-    tempts=("h (1 - h) is the best known derivative of a squashing function; it is the logistic's."),
+    tempts="h (1 - h) is the best known derivative of an activation function, but it belongs to the logistic function.",
 )
 SPEC.mistake(
     "slope_not_squared",
-    "The slope is taken as 1 − h. It is 1 minus the *square* of `h[:, t]`.",
+    "You compute the derivative of the tanh as 1 − h. Square the state: the derivative is 1 − tanh²(a), and tanh(a) "
+    "is `h[:, t]`.",
     change("h[:, t] ** 2", "h[:, t]"),
-    tempts=("1 - h differs from the right slope by a few characters."),
+    tempts="1 - h differs from the right derivative by a few characters.",
 )
 SPEC.mistake(
     "dh_0_left_zero",
-    "`dh_0` is all zeros. `h_0` went into the first step like any other state, so what that step hands back is "
-    "its gradient.",
+    "Your `dh_0` is all zeros. Return what the first step passes back, because `h_0` went into that step as any other "
+    "state went into the next one.",
     change("return dx, dh_next", "return dx, np.zeros(h_0.shape)"),
-    tempts=("An array for dh_0 is made with all the others, before the loop, and then forgotten."),
+    tempts="An array for dh_0 is created with all the others, before the loop, and then forgotten.",
     keeps=("dx", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "dx_without_the_slope",
-    "`dx` is made of the blame of the state, which has not gone through the slope of the tanh. The input stands "
-    "inside the tanh: its blame is made of `da`.",
+    "You leave out the derivative of the tanh in `dx`. Compute it from `da_t`, because the input influences the state "
+    "only through the tanh.",
     change("dx[:, t] = da_t @", "dx[:, t] = (dh[:, t] + dh_next) @"),
     change("dx[:, t] = da_t @", "dx[:, t] = dh[:, t] @"),
-    tempts=("dh is what one is given, and its shape fits; the tanh lies between the state and the input."),
+    tempts="dh is given, and its shape fits, but the tanh lies between the state and the input.",
     keeps=("dh_0", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "last_dh_counted_twice",
-    "At the last step `dh[:, -1]` is counted twice: what is carried starts with it, and then the loop adds it "
-    "again. From behind the last step nothing comes, so what is carried starts with zeros.",
+    "You count `dh[:, -1]` twice: `dh_next` starts with it, and then the loop adds it again. Start `dh_next` with "
+    "zeros, because no step follows the last one.",
     change("dh_next = np.zeros(h_0.shape)", "dh_next = dh[:, -1]"),
-    tempts=("The walk seems to begin with dh[:, -1]; the loop brings it anyway."),
+    tempts="The backward pass seems to start with dh[:, -1], but the loop adds it anyway.",
 )
 SPEC.mistake(
     "slope_taken_twice",
-    "What is handed to the step before has gone through a slope once too often. `da` has been through that of its "
-    "own step already; the slope of the step before is taken there, when its turn comes.",
+    "You multiply what you pass back by a derivative of the tanh once too often. Pass `da_t` back through `W_hh` "
+    "alone: `da_t` already contains the derivative of its own step, and that of the previous step is applied in the "
+    "next pass of the loop.",
     change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T * (1 - h[:, t] ** 2)"),
     change("dh_next = da_t @ W_hh.T", "dh_next = da_t @ W_hh.T * (1 - h_prev**2)"),
-    tempts=("Every blame goes through a slope, so one is written on the way back too; da has its own."),
+    tempts="Every gradient of a state is multiplied by a derivative, so dh_next gets one too, but da_t already "
+    "contains its own.",
 )
 SPEC.mistake(
     "steps_counted_by_the_batch",
-    "The walk takes as many steps as there are sequences in the batch. Time is the second axis of `x` and `h`: "
-    "there are `x.shape[1]` steps.",
+    "You loop over as many steps as there are sequences in the batch. Use `x.shape[1]` steps, because time is the "
+    "second axis of `x` and `h`.",
     change("range(x.shape[1])", "range(x.shape[0])"),
-    tempts=("len(x), or x.shape[0], is the length of most things; here it is that of the batch."),
+    tempts="len(x), or x.shape[0], is the length of most things, but here it is that of the batch.",
 )
 SPEC.mistake(
     "dh_0_through_a_tanh",
-    "`dh_0` has gone through one derivative of the tanh too many, that at `h_0`. `h_0` was not made by a step here, so "
-    "what the first step passes back is its gradient already.",
+    "You multiply `dh_0` by one derivative of the tanh too many, that at `h_0`. Return what the first step passes "
+    "back as it is, because `h_0` was not computed by a tanh here.",
     change("return dx, dh_next", "return dx, dh_next * (1 - h_0**2)"),
-    tempts="All other states go through a tanh, and one list of all states treats `h_0` like these.",
+    tempts="All other states come from a tanh, and in a list of all states `h_0` looks like one of them.",
     keeps=("dx", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "weight_gradients_clipped",
-    "Large gradients of weights and bias are clipped. Return them as they are: clipping belongs to the training loop, "
-    "and is a topic of the next chapter.",
+    "You clip large gradients of the weights and the bias. Return them as they are, because clipping belongs to the "
+    "training loop; the next chapter treats it.",
     *(
         change(RETURNED, f"dh_next, *(np.clip(dW, -{most}, {most}) for dW in (dW_xh, dW_hh, db_h))")
         for most in (1, 5, 10)
@@ -388,9 +401,10 @@ SPEC.mistake(
 
 @SPEC.mistake(
     "one_array_for_all_steps",
-    "All steps share one array for `da`: a list holds it again and again, and what you write into it at the first step "
-    "replaces the values of all others. Make a new array at each step, or store a copy.",
-    tempts="`das.append(da)` looks as if it kept the numbers; it keeps the array, which is written over.",
+    "You use one array for the `da` of all steps: a list then holds the same array again and again, and what you "
+    "write into it at the first step replaces the values of all others. Make a new array at each step, or store a "
+    "copy.",
+    tempts="`das.append(da)` looks as if it kept the numbers, but it keeps the array, which is overwritten.",
     keeps=("dh_0",),
 )
 def one_buffer(dh, x, h_0, h, W_xh, W_hh):
@@ -407,7 +421,7 @@ def one_buffer(dh, x, h_0, h, W_xh, W_hh):
 
 @SPEC.alternative
 def by_recursion(dh, x, h_0, h, W_xh, W_hh):
-    """The last step, then the rest of the sequence, to whose last state the blame is added."""
+    """The last step, then the rest of the sequence, to whose last `dh` its `dh_next` is added."""
     if x.shape[1] == 0:
         return np.zeros(x.shape), np.zeros(h_0.shape), np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
     da = dh[:, -1] * (1 - h[:, -1] ** 2)
@@ -427,7 +441,7 @@ def by_recursion(dh, x, h_0, h, W_xh, W_hh):
 
 @SPEC.alternative
 def sums_after_the_loop(dh, x, h_0, h, W_xh, W_hh):
-    """The loop finds da alone; all five results are products over batch and time at once."""
+    """The loop computes only da; the weight gradients and dx are then products over batch and time at once."""
     slope, da = 1 - h**2, np.zeros(h.shape)
     carry = np.zeros(h_0.shape)
     for t in range(x.shape[1] - 1, -1, -1):
@@ -445,7 +459,7 @@ def sums_after_the_loop(dh, x, h_0, h, W_xh, W_hh):
 
 @SPEC.alternative
 def by_stacking(dh, x, h_0, h, W_xh, W_hh):
-    """Lists that grow at their front, then stacked; input and state in one row, with one matrix."""
+    """Lists filled from the front and then stacked; input and state side by side, with one weight matrix."""
     D, W = x.shape[2], np.vstack([W_xh, W_hh])
     states, dW, dh_t = [h_0, *h.swapaxes(0, 1)], 0, 0
     da, dx = [], []
@@ -460,7 +474,7 @@ def by_stacking(dh, x, h_0, h, W_xh, W_hh):
 
 @SPEC.alternative
 def row_by_row(dh, x, h_0, h, W_xh, W_hh):
-    """One sequence at a time, from its end; time is turned round first."""
+    """One sequence at a time, over reversed time indices."""
     dx, dh_0 = np.zeros(x.shape), np.zeros(h_0.shape)
     dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
     for b in range(len(x)):
@@ -474,7 +488,7 @@ def row_by_row(dh, x, h_0, h, W_xh, W_hh):
 
 @SPEC.alternative
 def path_by_path(dh, x, h_0, h, W_xh, W_hh):
-    """No accumulation: from every state its own way down to every earlier step, all added up. Slow and right."""
+    """No `dh_next`: the `dh` of every step is passed back to all earlier steps by itself. Slow, but right."""
     dx, dh_0 = np.zeros(x.shape), np.zeros(h_0.shape)
     dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
     for start in range(x.shape[1]):

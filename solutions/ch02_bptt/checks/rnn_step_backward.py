@@ -7,7 +7,7 @@ from grader.author.spec import Case, Facet, Output, Spec, change, on_grid
 
 
 def oracle(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """Autograd through the step in float64. A constant is added to the sum in the tanh, so that just h_t comes out."""
+    """Autograd through the step in float64. A constant is added to the pre-activation so that the tanh returns h_t."""
     arrays = (x_t, h_prev, W_xh, W_hh, np.zeros(h_t.shape[1]))
     x, h, W, U, b = leaves = [torch.from_numpy(array.copy()).requires_grad_() for array in arrays]
     a = x @ W + h @ U + b
@@ -72,100 +72,105 @@ SPEC = Spec(
         Facet("db_h", share=1, outputs=("db_h",)),
     ],
     why=r"""
-All five gradients go through the sum $a_t$, so it is computed once: $da_t = dh_t \cdot (1 - h_t^2)$, entry by entry,
-since each unit has its own tanh. Its slope is $1 - \tanh^2(a_t)$, and $\tanh(a_t)$ is $h_t$ itself, which is why the
-forward pass keeps states and need not keep sums. In $a_{bj} = \sum_i x_{bi} W_{ij} + \dots$ the input $x_{bi}$ reaches
-every unit $j$ through $W_{ij}$, so its gradient is $\sum_j da_{bj} W_{ij}$: the columns of $W$ are summed over, which
-is what `@ W_xh.T` does. The weight $W_{ij}$ reaches unit $j$ in every row $b$, so its gradient is
-$\sum_b x_{bi}\, da_{bj}$, which is `x_t.T @ da_t`: the sum over the batch is inside the product. The bias is added in
-every row and multiplied by nothing, so its gradient is the sum of the rows. The shapes alone would almost tell the
-code: each gradient has the shape of what it belongs to.
+All five gradients pass through the pre-activation $a_t$, so its gradient comes first: $da_t = dh_t \cdot (1 - h_t^2)$,
+entry by entry, because each unit has its own tanh. The derivative of the tanh is $1 - \tanh^2(a_t)$, and $\tanh(a_t)$
+is $h_t$ itself, which is why the forward pass stores the states and need not store the pre-activations. In
+$a_{bj} = \sum_i x_{bi} W_{ij} + \dots$ the input $x_{bi}$ feeds every unit $j$ through $W_{ij}$, so its gradient is
+$\sum_j da_{bj} W_{ij}$, a sum along row $i$ of $W$, which `@ W_xh.T` computes. The weight $W_{ij}$ feeds unit $j$ in
+every row $b$ of the batch, so its gradient is $\sum_b x_{bi}\, da_{bj}$, which is `x_t.T @ da_t`: the matrix product
+contains the sum over the batch. The bias is added in every row and multiplied by nothing, so its gradient is the sum of
+the rows. The shapes almost determine the code, because each gradient has the shape of what it belongs to.
 """,
 )
 
 SPEC.mistake(
     "tanh_taken_again",
-    "The slope is taken as 1 − tanh²(h_t). But `h_t` is already the tanh of the sum, and here its tanh is taken once "
-    "more. The slope is 1 minus the square of `h_t` itself.",
+    "You compute the derivative as 1 − tanh²(h_t), which applies the tanh a second time. Use `1 - h_t**2`, because "
+    "`h_t` is already the tanh of the pre-activation.",
     change("h_t**2", "np.tanh(h_t) ** 2"),
-    tempts="The derivative is written 1 - tanh²(…), and h_t is at hand to put in; it is the tanh already.",
+    tempts="The derivative is written 1 - tanh²(…), and h_t is at hand to put in, although it is already the tanh.",
 )
 SPEC.mistake(
     "slope_left_out",
-    "The slope of the tanh is missing: `dh_t` is used where `da_t` belongs. Before anything reaches the sum, it goes "
-    "through the tanh and is multiplied by 1 − h_t².",
+    "You leave out the derivative of the tanh and use `dh_t` where `da_t` belongs. Multiply `dh_t` by `1 - h_t**2` "
+    "first, because the pre-activation influences the state only through the tanh.",
     change(" * (1 - h_t**2)", ""),
-    tempts="The matrix products are what one thinks about; the tanh between them is forgotten.",
+    tempts="The matrix products get all the attention, and the tanh between them is forgotten.",
 )
 SPEC.mistake(
     "slope_of_the_state_before",
-    "The slope is taken at `h_prev`. The tanh of this step gave `h_t`, so its slope is 1 − h_t².",
+    "You compute the derivative of the tanh from `h_prev`. Use `1 - h_t**2`, because `h_t` is what the tanh of this "
+    "step returned.",
     change("h_t**2", "h_prev**2"),
-    tempts="One walks back to h_prev, and it has the same shape; the tanh in between gave h_t.",
+    tempts="The backward pass leads to h_prev, which has the same shape, but the tanh of this step returned h_t.",
 )
 SPEC.mistake(
-    "slope_from_the_sum",
-    "The slope is made from the sum inside the tanh. No sum is needed: the slope is 1 minus the square of the "
-    "*state*, `h_t`. One minus the square of the sum is something else, and a sum computed anew from these arguments "
-    "lacks the bias.",
+    "slope_from_the_pre_activation",
+    "You compute the derivative of the tanh from the pre-activation. Use `1 - h_t**2`, because the derivative "
+    "contains the square of the *state*, not that of the pre-activation. A pre-activation recomputed here also lacks "
+    "the bias.",
     change("h_t**2", "np.arctanh(h_t) ** 2"),
     change("h_t**2", "(x_t @ W_xh + h_prev @ W_hh) ** 2"),
     change("h_t**2", "np.tanh(x_t @ W_xh + h_prev @ W_hh) ** 2"),
-    tempts="The tanh is taken at the sum, so its square seems to be meant; the slope needs the tanh's.",
+    tempts="The derivative is taken at the pre-activation, so its square seems to be meant, but the formula needs "
+    "that of the tanh.",
 )
 SPEC.mistake(
-    "slope_without_brackets",
-    "Brackets are missing: `dh_t * 1 - h_t**2` is `dh_t`, minus the square of `h_t`. The whole slope, `1 - h_t**2`, "
-    "is what `dh_t` is multiplied by.",
+    "slope_without_parentheses",
+    "You left out the parentheses: `dh_t * 1 - h_t**2` is `dh_t` minus the square of `h_t`. Write `dh_t * (1 - "
+    "h_t**2)`, because `dh_t` multiplies the whole derivative.",
     change("(1 - h_t**2)", "1 - h_t**2"),
-    tempts="'dh_t times 1 - h_t²' is how one says it; in Python the product comes first.",
+    tempts="'dh_t times 1 - h_t²' is how one says it, but Python multiplies first.",
 )
 SPEC.mistake(
     "slope_of_the_logistic",
-    "h · (1 − h) is the slope of the logistic function. The slope of the tanh is 1 − h².",
+    "You use h · (1 − h), the derivative of the logistic function. Use 1 − h², because this step applies the tanh.",
     change("(1 - h_t**2)", "h_t * (1 - h_t)"),
-    tempts="h (1 - h) is the best known derivative of a squashing function; it is the logistic's.",
+    tempts="h (1 - h) is the best known derivative of an activation function, but it belongs to the logistic function.",
 )
 SPEC.mistake(
     "slope_not_squared",
-    "The slope is taken as 1 − h_t. It is 1 minus the *square* of `h_t`.",
+    "You compute the derivative of the tanh as 1 − h_t. Square the state: the derivative is 1 − tanh²(a_t), and "
+    "tanh(a_t) is `h_t`.",
     change("h_t**2", "h_t"),
-    tempts="1 - h_t differs from the right slope by two characters.",
+    tempts="1 - h_t differs from the right derivative by three characters.",
 )
 SPEC.mistake(
     "dh_t_left_out",
-    "`dh_t` is not used: this is the slope of the step alone. The chain begins with what comes from the loss, so the "
-    "slope is multiplied by `dh_t`.",
+    "You do not use `dh_t`, so you differentiate this step alone. Multiply the derivative of the tanh by `dh_t`, "
+    "because the chain rule starts at the loss.",
     change("dh_t * ", ""),
-    tempts="'Differentiate the step' is done with 1 - h_t²; the chain begins at the loss.",
+    tempts="'Differentiate the step' gives 1 - h_t², but the chain rule starts at the loss.",
 )
 SPEC.mistake(
     "W_hh_not_transposed",
-    "`W_hh` is not turned round on the way back. Forward, unit k sends its value along row k of `W_hh`; backward, it "
-    "collects along that same row. `W_hh` is square, so the wrong way round fits too: write out one entry of "
-    "`dh_prev` as a sum.",
+    "You multiply by `W_hh` where its transpose belongs. Use `W_hh.T`: forward, unit k sends its value along row k of "
+    "`W_hh`, so backward its gradient is summed along that same row. Because `W_hh` is square, the shapes fit either "
+    "way.",
     change("W_hh.T", "W_hh"),
-    tempts="The forward pass has h_prev @ W_hh, and the shapes fit either way: W_hh is square.",
+    tempts="The forward pass has h_prev @ W_hh, and the shapes fit either way because W_hh is square.",
     keeps=("dx_t", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "W_xh_not_transposed",
-    "`W_xh` is not turned round on the way back. `da_t` is (B, H) and `dx_t` is (B, D): the matrix in between has to "
-    "be (H, D).",
+    "You multiply by `W_xh` where its transpose belongs. Use `W_xh.T`: `da_t` is (B, H) and `dx_t` is (B, D), so the "
+    "matrix in between must be (H, D).",
     change("W_xh.T", "W_xh"),
-    tempts="The forward pass has x_t @ W_xh; where D is not H it does not even run.",
+    tempts="The forward pass has x_t @ W_xh. Where D is not H, this code does not even run.",
 )
 SPEC.mistake(
     "no_weight_transposed",
-    "Neither weight matrix is turned round on the way back. `da_t` is (B, H) and `dx_t` is (B, D), so the matrix in "
-    "between has to be (H, D); with `W_hh`, which is square, it is the same, though no shape complains.",
+    "You multiply by `W_xh` and `W_hh` where their transposes belong. Use `W_xh.T` and `W_hh.T`: `da_t` is (B, H) and "
+    "`dx_t` is (B, D), so the matrix in between must be (H, D). The same rule holds for `W_hh`, where the shapes fit "
+    "either way because it is square.",
     change("W_xh.T", "W_xh", ("W_hh.T", "W_hh")),
-    tempts="The forward pass has both weights as they are.",
+    tempts="The forward pass uses both weight matrices as they are.",
 )
 SPEC.mistake(
     "column_convention",
-    "The products are those of the column convention, with weights on the left of states. In this course each row is "
-    "one sequence: `da_t` is (B, H) and stands on the left of a weight, and on the right of what came in, turned.",
+    "You use the products of the column convention, with the weights on the left. Put `da_t` to the left of a "
+    "transposed weight matrix, and to the right of the transposed input or state, because in this course each row is "
+    "one sequence and `da_t` is (B, H).",
     change(
         "da_t @ W_xh.T",
         "W_xh.T @ da_t",
@@ -180,85 +185,90 @@ SPEC.mistake(
         ("x_t.T @ da_t", "x_t @ da_t.T"),
         ("h_prev.T @ da_t", "h_prev @ da_t.T"),
     ),
-    tempts="Many texts write states as columns, and Wᵀ da, da xᵀ; with rows it rarely even runs.",
+    tempts="Many texts write states as columns, with Wᵀ da and da xᵀ. With rows, that code rarely even runs.",
 )
 SPEC.mistake(
     "W_hh_left_out",
-    "`dh_prev` is `da_t` itself: the path through `W_hh` is missing. `da_t` belongs to the sum in the tanh, and "
-    "`h_prev` got there by a product with `W_hh`.",
+    "You pass `da_t` itself back to the previous state. Take it through `W_hh` as well, because the previous state "
+    "entered the pre-activation as a product with `W_hh`.",
     change("da_t @ W_hh.T", "da_t"),
-    tempts="da_t already has the shape of h_prev; it belongs to the sum, one product before h_prev.",
+    tempts="da_t already has the shape of h_prev, but it belongs to the pre-activation, one product after h_prev.",
     keeps=("dx_t", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistake(
     "dW_hh_from_h_t",
-    "`dW_hh` is made with `h_t`, one step too late. `W_hh` was multiplied by the state before, `h_prev`.",
+    "You compute `dW_hh` from `h_t`, one step too late. Use `h_prev`, because `W_hh` was multiplied by the previous "
+    "state.",
     change("h_prev.T", "h_t.T"),
-    tempts="dW_xh goes with x_t, so dW_hh seems to go with h_t; W_hh was multiplied by h_prev.",
+    tempts="dW_xh uses x_t, so dW_hh seems to use h_t, but W_hh was multiplied by h_prev.",
     keeps=("dx_t", "dh_prev", "dW_xh", "db_h"),
 )
 SPEC.mistake(
     "weight_gradients_transposed",
-    "The gradient of a weight matrix comes out turned, rows for columns: its rows should be what came in, its columns "
-    "the units, as in the weight itself. `dW_hh` is square, so its shape does not tell.",
+    "You return the gradient of a weight matrix transposed. Give it the layout of the weight itself, with a row for "
+    "each incoming value and a column for each unit, because each entry belongs to one weight. In `dW_hh`, which is "
+    "square, the shape does not tell you.",
     change("dW_xh, dW_hh, db_h", "dW_xh.T, dW_hh.T, db_h"),
     tempts="In the column convention of many texts the outer product is written da xᵀ.",
     keeps=("dx_t", "dh_prev", "db_h"),
 )
 SPEC.mistake(
     "averaged_over_the_batch",
-    "The gradients of weights and bias are means over the batch, sums are due. Where the loss is a mean, that "
-    "division is in `dh_t` already.",
+    "You average the gradients of the weights and the bias over the batch. Sum them instead: where the loss is a "
+    "mean, `dh_t` already contains the division.",
     change("dW_xh, dW_hh, db_h", "dW_xh / len(x_t), dW_hh / len(x_t), db_h / len(x_t)"),
-    tempts="Losses are means; where the loss is one, its division is in dh_t already.",
+    tempts="Losses are usually means, but then dh_t already contains the division.",
     keeps=("dx_t", "dh_prev"),
 )
 SPEC.mistake(
     "weights_averaged_over_the_batch",
-    "The gradients of the two weight matrices are means over the batch, sums are due. Where the loss is a mean, that "
-    "division is in `dh_t` already.",
+    "You average the gradients of the two weight matrices over the batch. Sum them instead: where the loss is a mean, "
+    "`dh_t` already contains the division.",
     change("dW_xh, dW_hh, db_h", "dW_xh / len(x_t), dW_hh / len(x_t), db_h"),
-    tempts="Losses are means, and the division is written into the two products alone.",
+    tempts="Losses are usually means, and the division is written into the two products alone.",
     keeps=("dx_t", "dh_prev", "db_h"),
 )
 SPEC.mistake(
     "bias_averaged_over_the_batch",
-    "`db_h` is the mean over the batch; the sum is due. Where the loss is a mean, that division is in `dh_t` already.",
+    "You average `db_h` over the batch. Sum it instead: where the loss is a mean, `dh_t` already contains the "
+    "division.",
     change("da_t.sum(axis=0)", "da_t.mean(axis=0)"),
-    tempts=".mean(axis=0) brings (B, H) to (H,) just as .sum(axis=0) does.",
+    tempts=".mean(axis=0) turns (B, H) into (H,) just as .sum(axis=0) does.",
     keeps=("dx_t", "dh_prev", "dW_xh", "dW_hh"),
 )
 SPEC.mistake(
     "bias_not_summed",
-    "In `db_h` the sum over the batch is missing, or runs along another axis. The one bias is added in every row, so "
-    "all rows' blame adds up: (B, H) becomes (H,).",
+    "You do not sum `db_h` over the batch. Sum over the rows, so that (B, H) becomes (H,), because the one bias is "
+    "added in every row and each row contributes to its gradient.",
     *(change("da_t.sum(axis=0)", becomes) for becomes in ("da_t", "da_t.sum(axis=1)", "da_t[0]")),
-    tempts="The bias is multiplied by nothing, so da_t is its gradient: true of each row by itself.",
+    tempts="The bias is multiplied by nothing, so da_t looks like its gradient. For a single row it is.",
     keeps=("dx_t", "dh_prev", "dW_xh", "dW_hh"),
 )
 SPEC.mistake(
     "in_place",
-    "The gradients are right, and `dh_t` is overwritten on the way: `da_t = dh_t` is a second name, not a copy, and "
-    "`*=` writes into the array itself. `a = a * b` makes a new one.",
+    "Your gradients are right, but you overwrite `dh_t`: `da_t = dh_t` is a second name for the array, not a copy, so "
+    "`*=` writes into `dh_t` itself. Make a new array instead: `a = a * b`.",
     change("da_t = dh_t * (1 - h_t**2)", "da_t = dh_t\nda_t *= 1 - h_t**2"),
-    tempts="The name da_t then seems to need no array of its own; but it is dh_t itself that changes.",
+    tempts="Under the name da_t it looks like an array of its own, but it is dh_t itself that changes.",
 )
 SPEC.mistake(
     "slope_is_the_square_alone",
-    "The slope is taken as h_t². It is *one minus* the square: where the state is near 1 or −1, the tanh is flat.",
+    "You use h_t² as the derivative of the tanh. Subtract it from 1, because where the state is near −1 or 1 the tanh "
+    "is flat and its derivative is near 0.",
     change("(1 - h_t**2)", "h_t**2"),
-    tempts=("The square is what one remembers of 1 - h_t²."),
+    tempts="The square is what one remembers of 1 - h_t².",
 )
 SPEC.mistake(
     "summed_over_the_batch_before_the_product",
-    "You sum over the batch before you multiply, so the inputs and states of each sequence are multiplied by `da_t` of "
-    "the other sequences too. Each sequence has a product of its own; the sum over the batch comes afterwards.",
+    "You sum over the batch before you multiply, so the inputs and states of each sequence are multiplied by the "
+    "`da_t` of the other sequences too. Multiply first and sum over the batch afterwards, because each sequence has "
+    "its own input, state and `da_t`.",
     change(
         "x_t.T @ da_t",
         "np.outer(x_t.sum(axis=0), da_t.sum(axis=0))",
         ("h_prev.T @ da_t", "np.outer(h_prev.sum(axis=0), da_t.sum(axis=0))"),
     ),
-    tempts="`np.outer` takes vectors, and a sum over the batch makes a vector of each.",
+    tempts="`np.outer` takes vectors, and a sum over the batch turns each array into one.",
     keeps=("dx_t", "dh_prev", "db_h"),
 )
 
@@ -278,7 +288,7 @@ def with_einsum(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 
 @SPEC.alternative
 def row_by_row(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """One sequence at a time; weights and bias collect from all of them."""
+    """One sequence at a time; the gradients of the weights and the bias accumulate over all of them."""
     dx_t, dh_prev = np.zeros(x_t.shape), np.zeros(h_prev.shape)
     dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(W_hh.shape[0])
     for b in range(len(dh_t)):
@@ -320,8 +330,8 @@ def one_weight_at_a_time(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 
 
 @SPEC.alternative
-def from_the_sum(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
-    """The sum is found again from h_t, and tanh differentiated there; results in a list."""
+def from_the_pre_activation(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
+    """Recovers the pre-activation from h_t and differentiates the tanh there; returns a list."""
     da_t = dh_t / np.cosh(np.arctanh(h_t)) ** 2
     dW_xh = (x_t[:, :, None] * da_t[:, None, :]).sum(axis=0)
     dW_hh = (h_prev[:, :, None] * da_t[:, None, :]).sum(axis=0)

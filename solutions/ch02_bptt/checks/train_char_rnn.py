@@ -1,7 +1,7 @@
 """How `train_char_rnn` is checked: by its calls of `loss_and_grads`, which `train_char_rnn_judge.py` judges.
 
-In most cases that function gives scripted values: whatever they are, the next call shows what was made of them.
-In the case "hello" it is a network, whose gradients come by central differences.
+In most cases that function returns scripted values, so the next call shows what the loop did with them. In the case
+"hello" it is a network, whose gradients are central differences.
 """
 
 import numpy as np
@@ -16,7 +16,7 @@ def shapes(V, H):
 
 
 def script(rng, V, H, num_updates):
-    """A loss, gradients and a last state for each update; some gradients are large enough for clipping to show."""
+    """A loss, gradients and a last state for each update. Some gradients are so large that clipping would show."""
     results = []
     for _ in range(num_updates):
         grads = {}
@@ -28,7 +28,7 @@ def script(rng, V, H, num_updates):
 
 
 def text(rng, N, V, T):
-    """Ids whose beginning comes nowhere else, so that a restart can be seen."""
+    """Ids whose beginning occurs nowhere else, so that a restart can be recognised."""
     n = max(1, T - 1)
     while True:
         ids = rng.integers(V, size=N)
@@ -68,10 +68,10 @@ def hello(seed):
 
 
 def cases(rng):
-    yield case(rng, N=17, V=7, H=3, T=5, num_updates=9)  # three chunks, and one token over
-    yield case(rng, N=9, V=4, H=4, T=4, num_updates=5)  # two chunks, to the last token
-    yield case(rng, N=15, V=6, H=2, T=4, num_updates=7)  # three chunks, and a short one of two
-    yield case(rng, N=12, V=5, H=1, T=3, num_updates=6)  # all inputs of a fourth chunk, and its last target missing
+    yield case(rng, N=17, V=7, H=3, T=5, num_updates=9)  # three chunks, and one id left over
+    yield case(rng, N=9, V=4, H=4, T=4, num_updates=5)  # two chunks, which use every id
+    yield case(rng, N=15, V=6, H=2, T=4, num_updates=7)  # three chunks, and two ids left over
+    yield case(rng, N=12, V=5, H=1, T=3, num_updates=6)  # the last target of a fourth chunk is missing
     yield case(rng, N=5, V=5, H=3, T=1, num_updates=6)
     yield case(rng, N=3, V=1, H=3, T=2, num_updates=3)
     yield case(rng, N=6, V=3, H=2, T=5, num_updates=4)  # one chunk
@@ -90,13 +90,14 @@ SPEC = Spec(
         Facet("hello", 1, outputs=("chunks", "params", "losses", "learning"), kinds=(HELLO,)),
     ],
     why="""
-A place in the text and a state go along from chunk to chunk: what the network has read lies in the state, and where it
-goes on reading is the place. When no whole chunk is left, both start again: the state of the text's end says nothing
-about its beginning. Every target is the id that follows its input, so a chunk takes `seq_length` + 1 ids, and the next
-one begins with the id that was the last target.
-The weights start from small random numbers. Were all units of the state alike, they would get the same gradients and
-stay alike for ever; the biases may be 0. Each array of weights has a cache of its own shape that lives as long as the
-training.
+A position in the text and a state are passed on from chunk to chunk: the state summarises what the network has read,
+and the position says where it reads on. Where no complete chunk is left, both start again, because the state at the end
+of the text says nothing about its beginning. Every target is the id that follows its input, so a chunk takes
+`seq_length` + 1 ids, and the next one starts with the id that was the last target.
+Memory is saved here: each call needs the states of one chunk only, however long the text is.
+The matrices start as small random numbers. If all units of the state started with equal weights and biases, they would
+get equal gradients and stay equal forever; the biases may be 0. Each array of weights has a cache of its own shape,
+which lasts as long as the training.
 """,
 )
 
@@ -105,233 +106,257 @@ STEP = "params[name], cache[name] = adagrad_step(params[name], grads[name], cach
 MOVE = "params[name] -= lr * grads[name] / (np.sqrt(cache[name]) + 1e-8)"
 
 
-def matrices(made):
-    """The three matrices start as `made`, with the shape in place of its braces."""
+def matrices(made, *more):
+    """The three matrices start as `made`, in which the braces stand for the shape; `more` changes follow."""
     pairs = [(f"0.1 * rng.normal(size={s})", made.format(s)) for s in ("(V, H)", "(H, H)", "(H, V)")]
-    return change(*pairs[0], *pairs[1:])
+    return change(*pairs[0], *pairs[1:], *more)
 
+
+RANDOM_BIASES = ('"b_h": np.zeros(H)', '"b_h": rng.normal(size=H)'), ('"b_y": np.zeros(V)', '"b_y": rng.normal(size=V)')
 
 SPEC.mistake(
     "targets_not_shifted",
-    "The targets are the inputs. The target of each id is the id that comes *after* it: the slice for the targets "
-    "begins one later and ends one later.",
+    "Your targets are the inputs themselves. Start and end the slice of the targets one id later, because the target "
+    "of each input is the id *after* it.",
     change("ids[p + 1 : p + T + 1]", "ids[p : p + T]"),
-    tempts="Inputs and targets are the same text; a network that may copy its input learns nothing.",
+    tempts="Inputs and targets come from the same text, but a network that may copy its input learns nothing.",
     keeps=("state", "updates", "weights and losses"),
 )
 SPEC.mistake(
     "chunks_one_short",
-    "The chunks have one input and one target too few. `seq_length` inputs with their targets take `seq_length + 1` "
-    "ids of the text.",
+    "Your chunks have one input and one target too few. Take `seq_length + 1` ids from the text, because the last of "
+    "`seq_length` inputs needs a target too.",
     change("ids[p : p + T], ids[p + 1 : p + T + 1]", "ids[p : p + T - 1], ids[p + 1 : p + T]"),
-    tempts="A chunk of seq_length ids, less its last one and less its first one, gives a pair so neatly.",
+    tempts="A slice of seq_length ids, once without its last id and once without its first, makes a neat pair.",
     keeps=("state", "updates", "weights and losses"),
 )
 SPEC.mistake(
     "last_chunk_kept",
-    "At the end of the text a chunk is used that is not whole, if only because its last target is missing. A chunk "
-    "takes `seq_length + 1` ids, with its last target: where fewer are left, begin again at the start of the text.",
+    "At the end of the text you use a chunk that is incomplete, even if only its last target is missing. Start again "
+    "at the first id where fewer than `seq_length + 1` ids are left, because every input of a chunk needs a target.",
     change("p + T + 1 >", "p + 2 >", ("ids[p : p + T]", "ids[:-1][p : p + T]")),
     change("p + T + 1 >", "p + 2 >"),
     change("p + T + 1 >", "p + T >"),
     change("p + T + 1 >", "p + T >", ("ids[p + 1 : p + T + 1]", "np.roll(ids, -1)[p : p + T]")),
-    tempts="Slices end quietly at the end of the text; a shorter chunk's mean would weigh more a token.",
+    tempts="A slice beyond the end of the text raises no error. It is just shorter.",
     keeps=("state", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "full_last_chunk_dropped",
-    "A last chunk that fits exactly is dropped. A chunk takes `seq_length + 1` ids; if just as many are left, it is a "
-    "whole one.",
+    "You drop a last chunk that fits exactly. Use it, because a chunk takes `seq_length + 1` ids: if just that many "
+    "are left, it is complete.",
     change("> len(ids)", ">= len(ids)"),
-    tempts="A well-known script restarts at `p + seq_length + 1 >= len(data)`, one token too early.",
+    tempts="A well-known script restarts at `p + seq_length + 1 >= len(data)`, one id too early.",
     keeps=("state", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "chunks_overlap",
-    "Each chunk begins one id after the one before. It begins `seq_length` later: the state has read all that lies "
-    "between.",
+    "You start each chunk one id after the previous one. Start it `seq_length` ids later, because the state has "
+    "already read everything in between.",
     change("p += T", "p += 1"),
-    tempts="A window usually moves on by one; here the state has already read the rest of it.",
+    tempts="A sliding window moves on by one id, but here the state has already read the rest of the chunk.",
     keeps=("state", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "one_id_skipped",
-    "Between two chunks one id is left out: each begins `seq_length` + 1 after the one before. The last target of a "
-    "chunk has not been read yet, so it is the first input of the next one.",
+    "You leave out one id between two chunks, because you start each `seq_length` + 1 ids after the previous one. "
+    "Start it `seq_length` ids later: the last target has not been an input yet, so it is the first input of the next "
+    "chunk.",
     change("p += T", "p += T + 1"),
-    tempts="A chunk takes seq_length + 1 ids; the last of them has been a target only, never an input.",
+    tempts="A chunk takes seq_length + 1 ids, but the last of them was only a target, never an input.",
     keeps=("state", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "always_the_first_chunk",
-    "Every update reads the first chunk. After each update the place in the text moves on by `seq_length`.",
+    "You read the first chunk in every update. Increase the position in the text by `seq_length` after each update, "
+    "because the next chunk starts where this one ends.",
     change("p += T", ""),
-    tempts="A loop over updates looks as if it moved on by itself.",
+    tempts="A loop over updates looks as if it moved through the text by itself.",
     keeps=("updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "state_reset_at_each_chunk",
-    "Every chunk starts from a state of zeros. The state that `loss_and_grads` gives back is `h_0` of the next chunk; "
-    "only where the text begins anew it is zeros.",
+    "You start every chunk from a state of zeros. Pass the state that `loss_and_grads` returns to the next chunk as "
+    "`h_0`, because there the text continues; use zeros only where it starts again.",
     change("+ 1], h)", "+ 1], np.zeros((1, H)))"),
-    tempts="h_0 is a state of zeros in every example; so nothing is learnt across a cut.",
+    tempts="In many examples h_0 is zero, but then the network forgets at each cut what it has read.",
     keeps=("chunks", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "state_never_reset",
-    "The state is carried even from the end of the text to its beginning. Where the text begins anew, `h_0` is zeros "
-    "again.",
+    "You pass the state on even where the text starts again. Set `h_0` to zeros there, because the end of the text "
+    "says nothing about its beginning.",
     change(RESTART, "len(ids):\n    p = 0"),
-    tempts="The state is to be carried; from the end of the text to its beginning there is nothing to.",
+    tempts="The state is to be passed on, and it is easy to overlook the one place where it is not.",
     keeps=("chunks", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
-    "state_of_the_chunk_before",
-    "A state is carried, but an old one. `h_0` of a chunk is the `h_T` that the very last call gave back.",
+    "h_T_of_an_earlier_chunk",
+    "You pass on the state of an earlier chunk. Use the `h_T` that the latest call returned as `h_0`, because that "
+    "call read the ids directly before this chunk.",
     change("losses[update]", "h_0, late = late if p else h, h\nlosses[update]", ("+ 1], h)", "+ 1], h_0)")),
     change("grads, h =", "grads, h_T =", ("p += T", "h = h if p else h_T\np += T")),
-    tempts="A variable too many is soon there: the state goes through it and comes one chunk late.",
+    tempts="With one variable too many, the state arrives one chunk late or not at all.",
     keeps=("chunks", "updates", "weights and losses", "hello"),
 )
 SPEC.mistake(
-    "weights_never_move",
-    "The weights are the same in every call. `adagrad_step` returns new arrays and leaves the old ones as they are: "
-    "put what it returns in their place.",
+    "params_not_updated",
+    "Your weights are the same in every call. Assign what `adagrad_step` returns to `params` and to the cache, "
+    "because it returns new arrays and leaves the old ones unchanged.",
     change("params[name], cache[name] =", ""),
-    tempts="adagrad_step looks as if it moved them: it returns new arrays, and nobody takes them.",
+    tempts="adagrad_step looks as if it changed its arguments, but it returns new arrays.",
     keeps=("chunks", "state", "weights and losses"),
 )
 SPEC.mistake(
-    "uphill",
-    "The weights go uphill. The gradient points to where the loss grows; the step is subtracted.",
+    "step_added",
+    "You add the steps to the weights. Subtract them, because the gradient points in the direction in which the loss "
+    "grows.",
     change("cache[name], lr)", "cache[name], -lr)"),
-    tempts="An update adds something.",
+    tempts="The word update suggests that something is added.",
     keeps=("chunks", "state", "weights and losses"),
 )
 SPEC.mistake(
-    "plain_descent",
-    "The steps are `lr * grad`. Adagrad divides that by the root of the cache, plus 1e-8.",
+    "plain_gradient_descent",
+    "Your steps are those of plain gradient descent, `lr * grad`. Divide by the root of the cache, to which 1e-8 is "
+    "added, because Adagrad gives each weight a step size of its own.",
     change(STEP, "params[name] -= lr * grads[name]"),
-    tempts="`theta - lr * grad` is the step that everybody knows.",
+    tempts="`theta - lr * grad` is the familiar step.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "cache_not_kept",
-    "Every step is made as if it were the first: the cache starts from zeros each time. Make it once, before the "
-    "first update, and keep what `adagrad_step` returns of it.",
+    "You start the cache from zeros in every update. Create it once, before the first update, and keep what "
+    "`adagrad_step` returns, because the cache sums the squares of all gradients.",
     change("params[name], cache[name] =", "params[name], _ ="),
-    tempts="Zeros are made where they are used, inside the loop; then every step is lr long, for ever.",
+    tempts="It seems natural to create the zeros where they are used, but then every step has the length lr.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "cache_reset_with_the_text",
-    "The caches start from zeros again where the text begins anew. Only the place and the state do: the weights go "
-    "on, and a cache sums the squares of all their gradients.",
+    "You set the caches to zeros where the text starts again. Reset only the position and the state there, because a "
+    "cache belongs to its weights and sums the squares of all their gradients.",
     change(RESTART, f"{RESTART}\n    cache = dict.fromkeys(params, 0)"),
-    tempts="The place and the state begin anew there; a cache belongs to the weights, which go on.",
+    tempts="Position and state start again there, so it seems that everything does.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "eps_inside_the_root",
-    "`eps` stands under the root of the cache. Take the root, then add `eps`.",
+    "You add `eps` inside the square root. Take the root of the cache first and then add `eps`, because the root "
+    "would turn 1e-8 into 1e-4.",
     change(STEP, "cache[name] += grads[name] ** 2\nparams[name] -= lr * grads[name] / np.sqrt(cache[name] + 1e-8)"),
-    tempts="Other optimisers have it there; the difference is small, and there.",
+    tempts="Some texts and libraries put it there, and the difference is easy to miss.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "one_cache_for_all",
-    "All weights share one number for a cache. Each of the five arrays has a cache of its own, of its own shape.",
+    "All your weights share one number as their cache. Give each of the five arrays a cache of its own, in the same "
+    "shape, because Adagrad scales the step of each weight by that weight's gradients.",
     change(STEP, f"cache[name] += sum(np.sum(g**2) for g in grads.values())\n{MOVE}"),
     change(
         "cache = {name: np.zeros(theta.shape) for name, theta in params.items()}",
         "cache = 0",
         (STEP, "cache += np.sum(grads[name] ** 2)\nparams[name] -= lr * grads[name] / (np.sqrt(cache) + 1e-8)"),
     ),
-    tempts="One `cache = 0` before the loop is less to write; then all weights slow down together.",
+    tempts="`cache = 0` before the loop is shorter to write, but then the gradients of all weights slow down each one.",
     keeps=("chunks", "state", "weights and losses"),
 )
 SPEC.mistake(
     "one_number_for_each_array",
-    "Each array has one number for a cache. It has a number for each weight: an array of the weights' own shape.",
+    "You keep one number as the cache of each array. Keep an array of the same shape as the weights, because Adagrad "
+    "scales the step of each weight by that weight's gradients.",
     change(STEP, f"cache[name] += np.sum(grads[name] ** 2)\n{MOVE}"),
-    tempts="A dict of zeros, one for each name, is quickly made, and a sum of squares fits into it.",
+    tempts="A dict with one zero for each name is quickly written, and a sum of squares fits into it.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "gradients_clipped",
-    "The gradients are clipped before the step. Use them as they come; clipping is a topic of the next chapter.",
+    "You clip the gradients. Use them as they are, because clipping is not part of Adagrad; it is a topic of the next "
+    "chapter.",
     *(change("grads[name],", f"np.clip(grads[name], -{n}, {n}),") for n in (5, 1)),
-    tempts="A well-known script clips to ±5, and long texts need something like it; chapter 3 tells when.",
+    tempts="A well-known script clips to ±5, and on some texts that helps; clipping is a topic of chapter 3.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
     "last_update_missing",
-    "The params that come back are those of the last call: its gradients were not used. Each update asks for the "
-    "gradients first, then makes its step.",
+    "You return the weights of the last call, whose gradients you never used. Make a step after every call, the last "
+    "one included, because an update consists of both.",
     change("for name in params:", "if update == num_updates - 1:\n    break\nfor name in params:"),
-    tempts="A loop that steps first and then asks for gradients looks the same; the last ones go unused.",
+    tempts="A loop that makes the step of the previous call first looks the same, but leaves the last gradients "
+    "unused.",
     keeps=("chunks", "state", "weights and losses", "hello"),
 )
 SPEC.mistake(
-    "starts_from_zeros",
-    "All weights start from zero. Then nothing passes through the network, neither forward nor back, and only the "
-    "output's bias ever moves. Start the three matrices from small random numbers of `rng`.",
+    "matrices_and_b_h_zero",
+    "You start the three matrices and `b_h` at zero. Draw the matrices as small random numbers from `rng`: if they "
+    "are zero, every state is 0, nothing passes through the network, neither forward nor backward, and `b_y` is all "
+    "that ever changes.",
     matrices("np.zeros({})"),
-    tempts="Biases start from zeros. Weights of zero pass nothing on, forward or back, and stay so.",
+    tempts="Biases may start at zero, so it seems that matrices may too.",
     keeps=("chunks", "state", "updates"),
 )
 SPEC.mistake(
-    "units_all_alike",
-    "All units of the state start alike, so they get the same gradients and stay alike: one unit in effect. Start the "
-    "three matrices from small random numbers of `rng`.",
+    "units_start_alike",
+    "All your units start with the same weights and the same bias, so they get the same gradients and stay equal: in "
+    "effect the network has a single unit. Draw the three matrices as small random numbers from `rng`.",
     matrices("np.full({}, 0.1)"),
-    tempts="Any small number is better than 0; but units that start alike stay alike, one unit in effect.",
+    matrices("np.zeros({})", ('"b_h": np.zeros(H)', '"b_h": np.ones(H)')),
+    tempts="Any small number seems better than 0, but units that start equal stay equal.",
     keeps=("chunks", "state", "updates"),
 )
 SPEC.mistake(
-    "chance_of_its_own",
-    "Nothing is drawn from `rng`: the weights that you start from are not random, or their random numbers come from "
-    "elsewhere. Draw them from `rng`, such as `rng.normal(size=shape)`: the caller decides whether a run can be "
-    "repeated.",
+    "only_biases_random",
+    "At the start your units differ in their biases alone: in the three matrices all of them have the same weights, "
+    "such as zeros. Draw the matrices as small random numbers from `rng` too, because a unit responds to the text "
+    "through its weights, and with equal weights all units respond alike, apart from their biases.",
+    matrices("np.zeros({})", *RANDOM_BIASES),
+    matrices("np.full({}, 0.1)", *RANDOM_BIASES),
+    tempts="The word weights often includes the biases, and random biases do make the units differ.",
+    keeps=("chunks", "state", "updates"),
+)
+SPEC.mistake(
+    "rng_not_used",
+    "You draw nothing from `rng`: your initial weights are not random, or their random numbers come from elsewhere. "
+    "Draw them from `rng`, for example by `rng.normal(size=shape)`, because the caller chooses its random seed, to "
+    "repeat a run or to vary it.",
     change("V, H, T =", "rng = np.random\nV, H, T ="),
     change("V, H, T =", "rng = np.random.default_rng(0)\nV, H, T ="),
-    tempts="np.random.randn is what one remembers; a run that goes wrong cannot be run again.",
+    tempts="np.random.randn comes to mind first, but then the caller cannot choose the random seed.",
     keeps=("chunks", "state", "updates"),
 )
 SPEC.mistake(
     "losses_summed",
-    "The losses are sums, over a chunk's tokens or over the updates. `loss_and_grads` gives the mean of a chunk; keep "
-    "it as it is.",
+    "Your losses are sums, over the tokens of a chunk or over the updates. Keep what `loss_and_grads` returns, "
+    "because it is already the mean loss of the chunk.",
     change("return losses", "return losses * T"),
     change("return losses", "return np.cumsum(losses)"),
-    tempts="The loss of a chunk is a sum over its tokens, in many scripts; here it is their mean.",
+    tempts="In many scripts the loss of a chunk is the sum over its tokens; here it is their mean.",
     keeps=("chunks", "state", "updates", "hello"),
 )
 SPEC.mistake(
     "updates_as_epochs",
-    "`num_updates` is taken for the number of passes through the text. Each chunk makes one update, so the loop ends "
-    "after `num_updates` chunks, even in the middle of the text.",
+    "You take `num_updates` for the number of epochs, that is, of passes through the whole text. Stop after "
+    "`num_updates` chunks, even in the middle of the text, because each chunk makes one update.",
     change("losses = np.zeros", "num_updates = num_updates * ((len(ids) - 1) // T)\nlosses = np.zeros"),
-    tempts="Most training loops count epochs, with a loop over the chunks inside.",
+    tempts="Most training loops count epochs and have a loop over the chunks inside.",
     keeps=("hello",),
 )
 SPEC.mistake(
     "loss_after_the_step",
-    "Each chunk is asked about twice, before the step and after it. One call for each update gives all that you need: "
-    "its loss is that of the weights before the step, and that loss belongs into `losses`.",
+    "You call `loss_and_grads` twice for each chunk, before the step and after it. Call it once, because a single "
+    "call returns all that you need; the loss to keep is the one before the step.",
     change(
         "losses[update], grads, h = loss_and_grads(params, ids[p : p + T], ids[p + 1 : p + T + 1], h)",
         "chunk = ids[p : p + T], ids[p + 1 : p + T + 1], h\n_, grads, h = loss_and_grads(params, *chunk)",
         ("p += T", "losses[update] = loss_and_grads(params, *chunk)[0]\np += T"),
     ),
-    tempts="One wants to know how good the network is after the step.",
+    tempts="It seems natural to ask how good the network is after the step.",
     keeps=("hello",),
 )
 
 
 @SPEC.alternative
 def in_place(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads):
-    """Own arrays changed in place, larger random numbers, chunks taken from a list made beforehand."""
+    """Arrays changed in place, larger random numbers, and the starts of the chunks listed beforehand."""
     params = {
         "b_y": np.zeros(vocab_size),
         "b_h": np.zeros(hidden_size),
@@ -360,8 +385,8 @@ def adagrad(params, grads, cache, lr):
 
 
 @SPEC.alternative
-def asked_twice(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads):
-    """The loss and the gradients asked for in calls of their own; state weights that start from a unit matrix."""
+def called_twice(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rng, loss_and_grads):
+    """Separate calls for the loss and the gradients; `W_hh` starts as an identity matrix."""
     arrays = {name: rng.normal(size=shape) / 100 for name, shape in shapes(vocab_size, hidden_size).items()}
     arrays["W_hh"] = np.eye(hidden_size)
     cache, losses, p, h = {}, [], 0, np.zeros((1, hidden_size))

@@ -9,12 +9,12 @@ WHOLE, SHORT, FULL, BY_HAND = "ordinary", "a short last chunk", "tau ≥ T", "th
 
 
 def oracle(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Autograd through the recurrence; the loss is linear in the states, with the slopes dh, and detach is the cut."""
+    """Autograd through the recurrence. The loss is linear in the states, with coefficients dh; detach makes the cut."""
     dh, x, h_0, h = map(torch.from_numpy, (dh, x, h_0, h))
     W_xh, W_hh = (torch.tensor(W, requires_grad=True) for W in (W_xh, W_hh))
     db_h = torch.zeros(W_hh.shape[0], dtype=torch.float64, requires_grad=True)
     before = torch.cat([h_0[:, None], h[:, :-1]], dim=1)
-    bias = (torch.atanh(h) - x @ W_xh - before @ W_hh).detach()  # the bias is no input; this makes the states h again
+    bias = (torch.atanh(h) - x @ W_xh - before @ W_hh).detach()  # not an input; it reproduces the states h
     state, loss = h_0, torch.zeros(())
     for t in range(x.shape[1]):
         if t % tau == 0:
@@ -34,12 +34,12 @@ def forward(x, h_0, W_xh, W_hh, b_h):
 EXAMPLE = Case(
     sizes={"B": 1, "T": 5, "D": 1, "H": 1, "tau": 3},
     inputs={
-        "dh": np.array([[[-0.48], [-0.05], [0.80], [0.05], [2.50]]]),
-        "x": np.array([[[1.00], [-1.50], [2.00], [0.50], [-1.00]]]),
-        "h_0": np.array([[0.40]]),
+        "dh": np.array([[[-0.64], [-0.20], [0.40], [-0.85], [2.50]]]),
+        "x": np.array([[[1.00], [-1.50], [2.00], [2.50], [-1.00]]]),
+        "h_0": np.array([[0.70]]),
         "h": np.array([[[-0.50], [0.60], [0.50], [-0.60], [0.80]]]),
         "W_xh": np.array([[0.75]]),
-        "W_hh": np.array([[0.50]]),
+        "W_hh": np.array([[1.50]]),
         "tau": 3,
     },
     kind=BY_HAND,
@@ -79,10 +79,10 @@ SPEC = Spec(
         Facet("tau ≥ T", 1, kinds=(FULL,)),
     ],
     why="""
-Inside a chunk it is the whole backward pass: what reaches a state from the loss and what comes back from the next
-step. At the last step of a chunk nothing comes back, because the next step belongs to another chunk: that is the cut,
-one line. The states themselves are those of the forward pass, which ran through without a cut; so `dW_hh` at the first
-step of a chunk uses the last state of the chunk before. All chunks share the weights, and their gradients sum.
+Inside a chunk this is the ordinary backward pass: the total gradient of a state is the contribution of its output plus
+what the next step passes back. At the last step of a chunk nothing is passed back, because the next step belongs to
+another chunk; this one line is the cut. The states are those of a forward pass without cuts, so at the first step of a
+chunk `dW_hh` uses the last state of the previous chunk. All chunks share the weights, so their gradients are summed.
 """,
 )
 
@@ -92,214 +92,222 @@ STEPS = "range(x.shape[1])"
 
 SPEC.mistake(
     "gradient_crosses_cuts",
-    "Nothing is cut: this is the gradient of the whole sequence. At the last step of a chunk nothing comes back from "
-    "the next step.",
+    "You do not cut, so this is the gradient of the whole sequence. Set `dh_next` to zero at the last step of each "
+    "chunk, because nothing is passed back from the next chunk.",
     change(CUT, ""),
-    tempts="A loop over chunks looks like cutting, even if what comes back is carried on.",
+    tempts="A loop over chunks looks like a cut, even if dh_next is passed on from chunk to chunk.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "state_reset_at_cuts",
-    "`dW_xh` and `db_h` are right, `dW_hh` is not: the first step of a chunk uses the wrong state before it, such as "
-    "zeros, `h_0` once more, or the state that this very step made. The gradient stops at a cut, the state does not: "
-    "`h_prev` there is the last state of the chunk before.",
+    "At the first step of a chunk you use the wrong previous state, such as zeros, `h_0` or the state of this very "
+    "step; only `dW_hh` depends on it. Use the last state of the previous chunk, because the state crosses a cut, and "
+    "the gradient alone stops there.",
     change("if t > 0", "if t % tau else 0 * h_0 if t > 0"),
     change("if t > 0", "if t % tau"),
     change("if t > 0", "if t % tau else h[:, t] if t > 0"),
-    tempts="A chunk is treated like a sequence of its own, and sequences start from a state of zeros.",
+    tempts="A chunk is treated as a sequence of its own, and sequences usually start from a state of zeros.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "dW_hh_from_h_t",
-    "`dW_xh` and `db_h` are right, `dW_hh` is not: it is made with the state that each step *made*. `W_hh` was "
-    "multiplied by the state before, which is one index lower, and `h_0` at t = 0.",
+    "You compute `dW_hh` from `h[:, t]`, one step too late. Use `h[:, t - 1]`, and `h_0` at t = 0, because `W_hh` was "
+    "multiplied by the previous state.",
     change("(h[:, t - 1] if t > 0 else h_0)", "h[:, t]"),
     change("t - 1", "t"),
-    tempts="dW_xh goes with x[:, t], so dW_hh seems to go with h[:, t]; W_hh met the state before.",
+    tempts="dW_xh uses x[:, t], so dW_hh seems to use h[:, t], but W_hh was multiplied by the previous state.",
 )
 SPEC.mistake(
     "h_wraps_around",
-    "`dW_xh` and `db_h` are right, `dW_hh` is not: at t = 0 it is made with the *last* state, since `h[:, t - 1]` is "
-    "then `h[:, -1]`, which Python counts from the end. The state before the first step is `h_0`.",
+    "At t = 0 you compute `dW_hh` from the *last* state: `h[:, t - 1]` is then `h[:, -1]`, which Python counts from "
+    "the end. Use `h_0`, because that is the state before the first step.",
     change(" if t > 0 else h_0", ""),
-    tempts="`h[:, t - 1]` is right at every step but the first, and raises nothing there.",
+    tempts="`h[:, t - 1]` is right at every step but the first, and raises no error there.",
 )
 SPEC.mistake(
     "W_hh_not_transposed",
-    "The cuts are right, but `W_hh` is not turned round on the way back from a step to the one before. `W_hh` is "
-    "square, so the wrong way round fits too: as in `rnn_backward`, it is `da` times `W_hh` transposed.",
+    "You multiply by `W_hh` where its transpose belongs. Use `W_hh.T`: forward, unit k sends its value along row k of "
+    "`W_hh`, so backward its gradient is summed along that same row. Because `W_hh` is square, the shapes fit either "
+    "way.",
     change("W_hh.T", "W_hh"),
-    tempts="W_hh is square, so that no shape complains.",
+    tempts="The forward pass has h @ W_hh, and because W_hh is square, the shapes fit either way.",
 )
 SPEC.mistake(
     "short_last_chunk_dropped",
-    "The last chunk is left out where it is shorter than tau. Its steps count like all others.",
+    "You leave out the last chunk where it is shorter than `tau`. Include it, because its steps count like all others.",
     change(STEPS, "range(x.shape[1] // tau * tau)"),
-    tempts="T // tau counts the chunks, and a loader of batches drops what is left over.",
+    tempts="T // tau counts complete chunks only, and data loaders often drop the rest.",
     keeps=("whole chunks",),
 )
 SPEC.mistake(
     "last_chunk_only",
-    "Only one chunk is in the result. All chunks share the weights, so their gradients are summed.",
+    "Your result covers only one chunk, or the last `tau` steps. Sum the gradients of all chunks, because they share "
+    "the same weights.",
     change(STEPS, "range((x.shape[1] - 1) // tau * tau, x.shape[1])"),
     change(STEPS, f"{STEPS}[-tau:]", (CUT, "")),
     change(STEPS, f"{STEPS}[:tau]"),
-    tempts="`=` in place of `+=` keeps what the last round of the loop found.",
+    tempts="With `=` instead of `+=`, only the chunk of the loop's last pass is left.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "overwritten",
-    "Only one step is in the result. Each step's part is to be added to those of the steps before: `+=`, not `=`.",
+    "You overwrite the gradients at each step, so only a single step is left. Accumulate the parts with `+=`, because "
+    "the weights and the bias were used at every step.",
     change("dW_xh +=", "dW_xh =", ("dW_hh +=", "dW_hh ="), ("db_h +=", "db_h =")),
-    tempts="Each line is right for its step; the next step writes over it.",
+    tempts="Each line is right for its step, but the next pass of the loop overwrites the result.",
 )
 SPEC.mistake(
-    "loss_dropped_at_cuts",
-    "At the last step of a chunk all that reaches the state is dropped. What comes back from the step after is zero "
-    "there; the step's own `dh` counts as everywhere.",
+    "dh_dropped_at_cuts",
+    "At the last step of a chunk you drop the whole gradient of the state. Set only `dh_next` to zero there, because "
+    "the output at that step belongs to the loss like any other, and `dh[:, t]` is its contribution.",
     change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0) * (dh[:, t] + dh_next)"),
     change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0 and t + 1 < x.shape[1]) * (dh[:, t] + dh_next)"),
-    tempts="'zero at a cut' is easily put around the whole sum; the loss of that step is in it too.",
+    tempts="'Zero at a cut' is easily applied to the sum of both contributions.",
 )
 SPEC.mistake(
-    "loss_dropped_between_chunks",
-    "You drop all that reaches the state where one chunk ends and the next begins. Only what comes back from the next "
-    "step is zero there; the step's own `dh` counts as it does everywhere.",
+    "dh_dropped_between_chunks",
+    "At the last step of a chunk you drop the whole gradient of the state if another chunk follows. Set only "
+    "`dh_next` to zero there, because the output at that step belongs to the loss like any other, and `dh[:, t]` is "
+    "its contribution.",
     change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0 or t + 1 == x.shape[1]) * (dh[:, t] + dh_next)"),
-    tempts="'zero at a cut' is easily put around the whole sum; the loss of that step is in it too.",
+    tempts="'Zero at a cut' is easily applied to the sum of both contributions.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "cuts_one_step_off",
-    "The cuts are in the wrong place. The page counts its steps from 1, so that its step tau ends a chunk; counted "
-    "from 0, as in Python, that is step tau − 1. Between steps tau − 1 and tau nothing goes back, between tau and tau "
-    "+ 1 it does.",
+    "Your cuts are in the wrong places. Cut between the steps tau − 1 and tau, counted from 0 as in Python, not "
+    "between tau and tau + 1. (The equations count from 1: their step tau, the last of the first chunk, has the index "
+    "tau − 1.)",
     change("t + 1", "t"),
     change("t + 1", "t + 2"),
     change("t + 1", "t - 1"),
     change("% tau", "% max(1, tau - 1)"),
-    tempts="T % tau == 0 marks the first step of a chunk; what comes back is dropped after it, not at it.",
+    tempts="t % tau == 0 is true at the first step of a chunk, but dh_next has to be zero at the last one.",
 )
 SPEC.mistake(
     "one_cut_only",
-    "You cut only once, after the first tau steps; in the rest of the sequence the gradient crosses from chunk to "
-    "chunk. There is a cut after every chunk of tau steps.",
+    "You cut only once, after the first `tau` steps, so later gradients are passed from chunk to chunk. Cut after "
+    "every `tau` steps, because no chunk passes a gradient to the previous one.",
     change("(t + 1) % tau == 0", "t + 1 == tau"),
-    tempts="For two chunks one cut is enough, as in the example.",
+    tempts="For two chunks, as in the example, one cut is enough.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "chunks_one_step_longer",
-    "The chunks have tau + 1 steps. tau counts the steps of a chunk, not the arrows between them and the chunk before.",
+    "Your chunks have tau + 1 steps. Make them `tau` steps long, because `tau` counts the steps of a chunk, not the "
+    "connections between them.",
     change("% tau", "% (tau + 1)"),
-    tempts="'back over tau steps' may be read as tau arrows between tau + 1 states.",
+    tempts="'Back over tau steps' can be read as tau connections between tau + 1 states.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "a_window_for_each_step",
-    "Every step's gradient goes back over tau steps of its own. That is another way to truncate. Here there are fixed "
-    "chunks, and a gradient goes back to the beginning of its chunk, whether that is near or far.",
+    "You pass the contribution of each step back over a window of its own, `tau` steps long. Use fixed chunks, in "
+    "which every contribution goes back to the beginning of its chunk, however many steps that takes: a window for "
+    "each step is another way to truncate.",
     change(
         f"for t in reversed({STEPS}):",
         f"for end, t in [(end, t) for end in {STEPS} for t in reversed(range(end + 1)[-tau:])]:",
         (CUT, ""),
         ("(dh[:, t] + dh_next)", "(dh[:, t] if t == end else dh_next)"),
     ),
-    tempts="Every loss may go back over tau steps, as in another way to truncate, tau times dearer.",
+    tempts="A window of tau steps for every loss is also called truncated backpropagation. It costs about tau times "
+    "as much.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "cuts_counted_from_the_end",
-    "The chunks are counted from the end, so that the first one is short. They are counted from the beginning, and "
-    "the last one may be short.",
+    "You count the chunks from the end, so the first one is short. Count them from the beginning and let the last one "
+    "be short, because a text is read from its beginning.",
     change("(t + 1)", "(x.shape[1] - 1 - t)"),
-    tempts="The backward pass begins there; the first chunk is the short one then.",
+    tempts="The backward pass starts at the end, so the chunks seem to start there too.",
     keeps=("whole chunks", "tau ≥ T"),
 )
 SPEC.mistake(
     "mean_over_chunks",
-    "The gradient is divided by the number of chunks. The chunks are parts of one loss, and their gradients are "
-    "summed.",
+    "You divide the gradients by the number of chunks. Sum the chunks instead, because they are parts of one loss; "
+    "where that loss is a mean, `dh` already contains the division.",
     change("return dW_xh, dW_hh, db_h", "n = -(-x.shape[1] // tau)\nreturn dW_xh / n, dW_hh / n, db_h / n"),
-    tempts="Gradients of batches are averaged; these chunks are parts of one sum.",
+    tempts="Gradients are often averaged over a batch, but these chunks are parts of one sum.",
     keeps=("tau ≥ T",),
 )
 SPEC.mistake(
     "slope_left_out",
-    "The slope of the tanh is missing. Before anything reaches the sum inside the tanh, it is multiplied by 1 − "
-    "h², with the `h` of that step.",
+    "You leave out the derivative of the tanh. Multiply the gradient of the state by `1 - h[:, t] ** 2` first, "
+    "because the pre-activation influences the state only through the tanh.",
     change(" * (1 - h[:, t] ** 2)", ""),
-    tempts=("The cuts are what one thinks about; the tanh between state and sum is forgotten."),
+    tempts="The cuts draw the attention, and the tanh is easily forgotten.",
 )
 SPEC.mistake(
     "tanh_taken_again",
-    "The slope is taken as 1 − tanh²(h). But `h` is already the tanh of the sum, and here its tanh is taken once "
-    "more. The slope is 1 minus the square of `h` itself.",
+    "You compute the derivative as 1 − tanh²(h), which applies the tanh a second time. Use `1 - h[:, t] ** 2`, "
+    "because `h` is already the tanh of the pre-activation.",
     change("h[:, t] ** 2", "np.tanh(h[:, t]) ** 2"),
-    tempts=("The derivative is written 1 - tanh²(…), and h is at hand to put in; it is the tanh already."),
+    tempts="Formula collections write the derivative as 1 - tanh²(…), and h is at hand to put in.",
 )
 SPEC.mistake(
     "slope_not_squared",
-    "The slope is taken as 1 − h. It is 1 minus the *square* of `h[:, t]`.",
+    "You compute the derivative of the tanh as 1 − h. Square the state, `1 - h[:, t] ** 2`, because the derivative of "
+    "tanh(a) is 1 − tanh²(a).",
     change("h[:, t] ** 2", "h[:, t]"),
-    tempts=("1 - h differs from the right slope by a few characters."),
+    tempts="1 - h differs from the derivative by a few characters only.",
 )
 SPEC.mistake(
     "slope_for_one_source",
-    "Only one of the two parts goes through the slope of the tanh. Add `dh[:, t]` and what comes back from the "
-    "step after first, in brackets; then the sum is multiplied by 1 − h².",
+    "You multiply only one of the two contributions by the derivative of the tanh. Add `dh[:, t]` and `dh_next` "
+    "first, in brackets, and multiply their sum, because both are gradients of the state.",
     change("(dh[:, t] + dh_next) * (1", "dh[:, t] + dh_next * (1"),
     change("(dh[:, t] + dh_next) * (1 - h[:, t] ** 2)", "dh[:, t] * (1 - h[:, t] ** 2) + dh_next"),
-    tempts=("'dh plus what comes back, times the slope' is how one says it; in Python the product comes first."),
+    tempts="Without brackets, Python multiplies before it adds.",
 )
 SPEC.mistake(
-    "what_is_carried_adds_up",
-    "What comes back is added to what came back before. Weights add up over time; what is carried belongs to one "
-    "state alone, and each step's replaces the one before: `=`, not `+=`.",
-    change("dh_next = da @", "dh_next = dh_next + da @"),
-    tempts=("Gradients add up, so += is written on every line; what is carried is no sum over the steps."),
+    "dh_next_accumulated",
+    "You keep adding to the gradient that you pass back. Replace it at each step with what `da_t` passes back "
+    "(`dh_next = …`, not `dh_next += …`), because it belongs to a single state. Only the gradients of the weights and "
+    "the bias accumulate over time, because every step uses the same ones.",
+    change("dh_next = da_t @", "dh_next = dh_next + da_t @"),
+    tempts="The gradients of the weights need +=, so every line seems to need it.",
 )
 SPEC.mistake(
-    "walks_forward",
-    "The walk goes forward in time. What a state is to blame for through the next one is known only when the next "
-    "step is done: within a chunk the last step comes first.",
+    "loops_forward",
+    "You loop from the first step to the last. Start at the last step, because the gradient that `h[:, t]` receives "
+    "through the next state is known only once step t + 1 is done.",
     change("reversed(range(x.shape[1]))", "range(x.shape[1])"),
-    tempts=("Every other loop of the course runs from the first step to the last."),
+    tempts="A forward pass loops from the first step to the last.",
 )
 SPEC.mistake(
     "first_step_left_out",
-    "The step t = 0 is left out: `range(n, 0, -1)` ends at 1. It is a step like any other; the state before it is "
-    "`h_0`.",
+    "You leave out the step t = 0: `range(n, 0, -1)` ends at 1. Include it, because it is a step like any other; its "
+    "previous state is `h_0`.",
     change("reversed(range(x.shape[1]))", "range(x.shape[1] - 1, 0, -1)"),
-    tempts=("range(T - 1, 0, -1) looks like all steps; its end is not included."),
+    tempts="range(T - 1, 0, -1) looks complete, but its end is not included.",
 )
 SPEC.mistake(
-    "loss_at_chunk_ends_only",
-    "`dh` is used at the last step of each chunk alone. Something may look at every state: at each step `dh[:, "
-    "t]` is added to what comes back from the step after.",
+    "dh_used_at_chunk_ends_only",
+    "You use `dh` at the last step of each chunk alone. Add `dh[:, t]` to `dh_next` at every step, because every "
+    "state may have an output of its own.",
     change("(dh[:, t] + dh_next)", "(dh[:, t] * ((t + 1) % tau == 0 or t + 1 == x.shape[1]) + dh_next)"),
-    tempts=("A chunk looks like a sequence with its loss at the end."),
+    tempts="A chunk looks like a sequence with one output at its end.",
 )
 SPEC.mistake(
-    "slope_left_out_on_the_way_back",
-    "What is passed back to the previous step has not gone through the derivative of the tanh: it is made of the "
-    "gradient of the state, and should be made of `da`. Between two states lie the tanh *and* `W_hh`.",
-    change("dh_next = da @", "dh_next = (dh[:, t] + dh_next) @"),
-    tempts="'What comes back' sounds like the gradient of h times W_hh; the tanh lies on that way too.",
+    "slope_left_out_of_dh_next",
+    "You compute `dh_next` from the gradient of the state. Compute it from `da_t`, because the tanh *and* `W_hh` lie "
+    "between a state and the previous one.",
+    change("dh_next = da_t @", "dh_next = (dh[:, t] + dh_next) @"),
+    tempts="It seems to be the gradient of h that is passed back, but the tanh comes first.",
 )
 SPEC.mistake(
     "first_steps_give_no_dW_hh",
-    "`dW_xh` and `db_h` are right, `dW_hh` is not: the first step of each chunk adds nothing to it. The gradient stops "
-    "at a cut, the state does not: at that step too `W_hh` was multiplied by the previous state, which is `h_0` at "
-    "t = 0.",
+    "You add nothing to `dW_hh` at the first step of each chunk. Use the previous state there too, which is `h_0` at "
+    "t = 0, because the state crosses a cut, and the gradient alone stops there.",
     change("dW_hh += (h[:, t - 1] if t > 0 else h_0)", "dW_hh += (t % tau > 0) * h[:, t - 1]"),
-    tempts="Nothing goes back over a cut, so nothing seems to have come over it either.",
+    tempts="No gradient is passed back across a cut, so it seems that no state has crossed it either.",
 )
 
 
 @SPEC.alternative
 def chunk_by_chunk(dh, x, h_0, h, W_xh, W_hh, tau):
-    """Each chunk as a sequence of its own that starts from the state before it."""
+    """Each chunk as a sequence of its own, which starts from the last state of the previous chunk."""
     total = None
     for start in range(0, x.shape[1], tau):
         s = slice(start, start + tau)
@@ -311,13 +319,13 @@ def chunk_by_chunk(dh, x, h_0, h, W_xh, W_hh, tau):
 
 @SPEC.alternative
 def forward_in_time(dh, x, h_0, h, W_xh, W_hh, tau):
-    """How each state of a chunk depends on the weights is carried forward, and forgotten at each cut."""
+    """Forward mode: the derivatives of the state with respect to all weights, set to zero at each cut."""
     (B, T, D), H = x.shape, h.shape[2]
     stack = np.concatenate([x, np.concatenate([h_0[:, None], h[:, :-1]], axis=1), np.ones((B, T, 1))], axis=2)
     gradient, slopes = np.zeros((D + H + 1, H)), None
     for t in range(T):
         if t % tau == 0:
-            slopes = np.zeros((B, D + H + 1, H, H))  # of state k by row i, column j of all weights in one
+            slopes = np.zeros((B, D + H + 1, H, H))  # of unit k with respect to row i, column j of all weights
         slopes = np.einsum("bijl,lk->bijk", slopes, W_hh) + np.einsum("bi,jk->bijk", stack[:, t], np.eye(H))
         slopes *= (1 - h[:, t] ** 2)[:, None, None, :]
         gradient += np.einsum("bk,bijk->ij", dh[:, t], slopes)
@@ -326,7 +334,7 @@ def forward_in_time(dh, x, h_0, h, W_xh, W_hh, tau):
 
 @SPEC.alternative
 def all_weights_at_once(dh, x, h_0, h, W_xh, W_hh, tau):
-    """First all da, then one product for each weight; the cut is a number that is 0 or 1."""
+    """First all da, then one product for each weight; a factor of 0 or 1 makes the cut."""
     da, back = np.zeros(h.shape), np.zeros(h_0.shape)
     for t in range(h.shape[1] - 1, -1, -1):
         da[:, t] = (dh[:, t] + back * ((t + 1) % tau > 0)) * (1 - h[:, t] ** 2)

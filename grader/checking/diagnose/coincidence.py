@@ -1,4 +1,4 @@
-"""What two results may share by chance: words, ids, truth values, small fractions; and what nobody hits by chance."""
+"""Which numbers two results can share by coincidence (ids, truth values, small fractions), and which not."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ _NOTHING = object()
 
 
 def is_telling(due: Any, given: Any, tolerance: Tolerance) -> bool:
-    """Whether what a mistake gives differs from what is due in a number that nobody hits by chance, so that whoever
-    gives the same has made the same mistake.
+    """Whether the result of a mistake differs from the expected one in a number that cannot be hit by coincidence, so
+    that a student who returns the same has made the same mistake.
     """
     if isinstance(due, list | tuple) and isinstance(given, list | tuple):
         return any(is_telling(d, g, tolerance) for d, g in zip_longest(due, given, fillvalue=_NOTHING))

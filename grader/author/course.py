@@ -1,0 +1,85 @@
+"""The course's sources, each read once, for the rules that look at all of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.author.notebooks import generate, instructor_notebook, source_path
+from grader.author.shown_solutions import shown_pieces
+from grader.manifest import Chapter, Manifest, Notebook, load_manifest
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+
+TEXTS = {
+    "book": ("*.md", "*.py", "*.js", "*.svg"),
+    "solutions": ("*.md", "*.py"),
+    "grader": ("*.py",),
+    "experiments": ("*.py",),
+}  # by folder; notebooks and recorded data are made from these
+
+
+@dataclass(frozen=True)
+class Made:
+    """One notebook, as release makes it for all of its exercises."""
+
+    root: Path
+    manifest: Manifest
+    chapter: Chapter
+    notebook: Notebook
+
+    @cached_property
+    def instructor(self) -> NotebookNode:
+        return instructor_notebook(self.root, self.manifest, self.chapter, self.notebook)
+
+    @cached_property
+    def student(self) -> NotebookNode:
+        return generate(self.instructor, source_path(self.root, self.chapter, self.notebook))
+
+
+@dataclass(frozen=True)
+class Course:
+    """The course under inspection. What several exercises need is read once."""
+
+    root: Path
+
+    @cached_property
+    def manifest(self) -> Manifest:
+        return load_manifest(self.root / "course.toml")
+
+    @cached_property
+    def pages(self) -> dict[Path, str]:
+        return {path: path.read_text("utf-8") for path in sorted((self.root / "book").rglob("*.md"))}
+
+    @cached_property
+    def texts(self) -> list[Path]:
+        """Whatever an author writes that is read: pages, notebooks, messages, documents and code."""
+        documents = self.root.glob("*.md")
+        written = (
+            path for folder, names in TEXTS.items() for name in names for path in self.root.glob(f"{folder}/**/{name}")
+        )
+        made = self.root / "grader" / "data"
+        return sorted({*documents, *(path for path in written if not path.is_relative_to(made))})
+
+    @cached_property
+    def shown(self) -> dict[str, list[tuple[Path, int, str]]]:
+        """Every piece of code that a page or a hint shows, in its comparable form: path, line and source."""
+        hints = sorted((self.root / "solutions").glob("*/checks/*.md"))
+        found: dict[str, list[tuple[Path, int, str]]] = {}
+        for path, text in {**self.pages, **{path: path.read_text("utf-8") for path in hints}}.items():
+            for line, source, piece in shown_pieces(text):
+                found.setdefault(piece, []).append((path, line, source))
+        return found
+
+    @cached_property
+    def notebooks(self) -> dict[str, Made]:
+        """The notebook of each exercise, by the exercise's id."""
+        made = [(n, Made(self.root, self.manifest, c, n)) for c in self.manifest.chapters for n in c.notebooks]
+        return {exercise.id: both for notebook, both in made for exercise in notebook.exercises}
+
+    def where(self, path: Path) -> str:
+        return str(path.relative_to(self.root))

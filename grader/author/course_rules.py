@@ -1,0 +1,113 @@
+"""The rules of `grader lint` for the whole course. Each takes the course and returns the problems it finds."""
+
+from __future__ import annotations
+
+import re
+import tempfile
+from collections.abc import Iterator
+from pathlib import Path
+
+from grader.author.course import Course
+from grader.author.notebooks import release_notebooks, stray_files, stray_notebooks
+from grader.author.record import fixtures_path, record, stray
+from grader.author.words import breaches, load_words
+from grader.released import OWN_JUDGE
+
+
+def nothing_is_stray(course: Course) -> list[str]:
+    """Every file of checks belongs to an exercise, and every notebook and data file too."""
+    known = set(course.manifest.places)
+    problems = []
+    for chapter in course.manifest.chapters:
+        shared = {"__init__", fixtures_path(course.root, chapter).stem}
+        for path in sorted((course.root / "solutions" / chapter.id / "checks").glob("*.*")):
+            name = path.stem.removesuffix(OWN_JUDGE.format("").removesuffix(".py"))
+            if path.suffix in (".py", ".md") and name not in known | shared:
+                problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
+    left = stray_notebooks(course.manifest, course.root / "exercises")
+    left += stray_files(course.root, course.manifest, course.root / "exercises")
+    left += stray(course.root / "grader" / "data", course.manifest)
+    return problems + [f"{course.where(path)}: belongs to no notebook or exercise; delete it" for path in left]
+
+
+def generated_files_are_current(course: Course) -> list[str]:
+    """Exercises and recorded data are what release makes of the sources."""
+    with tempfile.TemporaryDirectory() as folder:
+        fresh = Path(folder)
+        made = release_notebooks(course.root, fresh / "exercises")
+        pairs = [(path, course.root / path.relative_to(fresh)) for path in made]
+        problems = [
+            f"{course.where(old)}: differs from its source; run `grader release` and commit"
+            for new, old in pairs
+            if not old.exists() or old.read_bytes() != new.read_bytes()
+        ]
+        data = course.root / "grader" / "data"
+        for path in data.glob("*"):
+            if path.is_file():
+                (fresh / path.name).write_bytes(path.read_bytes())
+        changed = [path for path in record(course.root, fresh) if path.parent == fresh]
+    return problems + [f"grader/data/{path.name}: is out of date; run `grader release` and commit" for path in changed]
+
+
+def equations_are_grounded(course: Course) -> list[str]:
+    """Every equation label of the book is named by the function that implements it, or by a test."""
+    sources = [*course.root.glob("solutions/*/*.py"), *course.root.glob("tests/**/*.py")]
+    named = "\n".join(path.read_text("utf-8") for path in sources)
+    return [
+        f"{course.where(path)}:{line}: no docstring of solutions/ and no test names the equation ({label})"
+        for path, text in course.pages.items()
+        for line, label in _labels(text)
+        if not re.search(rf"(?<![\w-]){re.escape(label)}(?![\w-])", named)
+    ]
+
+
+def _labels(text: str) -> Iterator[tuple[int, str]]:
+    for match in re.finditer(
+        r"^(?:`{3,}|:{3,})\{math\}\s*\n:label: *(\S+)|^\$\$ *\(([\w-]+)\)\s*$", text, re.MULTILINE
+    ):
+        yield text.count("\n", 0, match.start()) + 1, match[1] or match[2]
+
+
+def figures_have_alt_text(course: Course) -> list[str]:
+    """Every figure has a text that says what is to be seen."""
+    return [f"{course.where(path)}:{line}: {what}" for path, text in course.pages.items() for line, what in _mute(text)]
+
+
+_PICTURE_DIRECTIVE = re.compile(
+    r"^(?P<fence>`{3,}|:{3,})\{(?:figure|image|glue:figure)\}(?P<body>.*?)^(?P=fence)[ \t]*$", re.MULTILINE | re.DOTALL
+)
+_CODE_CELL = re.compile(r"^`{3,}\{code-cell\}(?P<body>.*?)^`{3,}[ \t]*$", re.MULTILINE | re.DOTALL)
+_DRAWS = re.compile(r"\bplt\.(subplots|figure|plot|imshow|show)\b")
+
+
+def _mute(text: str) -> Iterator[tuple[int, str]]:
+    def line(match: re.Match[str]) -> int:
+        return text.count("\n", 0, match.start()) + 1
+
+    for match in re.finditer(r"!\[\s*\]\(", text):
+        yield line(match), "an image without alt text"
+    for match in _PICTURE_DIRECTIVE.finditer(text):
+        if not re.search(r"^:alt: *\S{2}", match["body"], re.MULTILINE):
+            yield line(match), "a figure without :alt:"
+    for match in _CODE_CELL.finditer(text):
+        glued = "glue(" in match["body"]
+        if _DRAWS.search(match["body"]) and not glued and not re.search(r"\balt: *\S", match["body"]):
+            yield line(match), "a code cell that draws, without an `alt` under `mystnb: image:`"
+    for match in re.finditer(r"<svg\b(?P<head>[^>]*)>", text):
+        if not re.search(r"aria-label(ledby)?=", match["head"]) and 'aria-hidden="true"' not in match["head"]:
+            yield line(match), "an inline SVG without aria-label"
+
+
+def words_are_current(course: Course) -> list[str]:
+    """No text uses a word that words.toml lists; the message says which word to use instead."""
+    words = load_words(course.root)
+    return [f"{course.where(path)}:{line}: {what}" for path in course.texts for line, what in breaches(path, words)]
+
+
+COURSE_RULES = (
+    nothing_is_stray,
+    generated_files_are_current,
+    equations_are_grounded,
+    figures_have_alt_text,
+    words_are_current,
+)
