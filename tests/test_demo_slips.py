@@ -61,7 +61,7 @@ def test_slips_need_no_array_among_the_inputs(source, inputs, axes, changed):
         if work.diagnosis:
             assert verdict.diagnosis.id == work.diagnosis
         if work.what == "changes its input":
-            assert f"`{changed}` is changed" in repr(verdict)
+            assert f"your function changes `{changed}`" in repr(verdict)
 
 
 def test_a_result_that_is_no_array_has_no_slips():

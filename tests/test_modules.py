@@ -216,20 +216,20 @@ def test_an_init_that_forgets_its_base_shows_the_students_line():
 @pytest.mark.parametrize(
     ("thing", "this"),
     [
-        (len, "this is of type builtin_function_or_method"),
-        (None, "this is of type NoneType"),
-        (dict, "this is the class dict"),
-        (torch.nn.Linear(1, 1), "this is of type Linear"),
+        (len, "of type builtin_function_or_method"),
+        (None, "of type NoneType"),
+        (dict, "the class dict"),
+        (torch.nn.Linear(1, 1), "of type Linear"),
     ],
 )
 def test_what_is_no_module_says_what_is_due(thing, this):
     raised = observe(thing).raised
-    assert raised.text == f"a class is due here, a torch.nn.Module with a `forward`; {this}"
+    assert raised.text == f"the check expects a class, a torch.nn.Module with a `forward`; what you passed is {this}"
 
 
 def test_a_class_without_forward_is_not_mistaken_for_a_stub():
     raised = observe(tagger(forward="")).raised
-    assert (raised.type, raised.text) == ("TypeError", "the class has no `forward`: that is what is to be written")
+    assert (raised.type, raised.text) == ("TypeError", "the class has no `forward` yet: that is the method to write")
 
 
 def test_a_stub_is_not_implemented():

@@ -122,7 +122,7 @@ def test_a_wrong_use_of_the_callable_is_the_students_error(released):
         (lambda rng, n, p: (rng.random(n + 1) < p).astype(float), "a float64 array of shape (2000,) is due"),
         (lambda rng, n, p: rng.random(n) < p, "a float64 array"),
         (lambda rng, n, p: (rng.random(n) < 0.5).astype(float), "the share of ones is 0."),
-        (lambda rng, n, p: None, "None came back"),
+        (lambda rng, n, p: None, "your function returned None"),
         (lambda rng, n, p: [1.0] * n, "a float64 array"),
     ],
 )
