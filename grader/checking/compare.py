@@ -297,6 +297,10 @@ def same_value(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> 
             )
     if type(ours) is type(theirs) is float and math.isfinite(ours) and math.isfinite(theirs):
         return not _apart(ours, theirs, tolerance)
+    if type(ours) is type(theirs) and type(ours) in (int, bool, str):
+        return bool(ours == theirs)
+    if isinstance(ours, list | tuple) is not isinstance(theirs, list | tuple):
+        return False
     return compare(output, ours, theirs, tolerance) is None
 
 

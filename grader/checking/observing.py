@@ -19,7 +19,7 @@ from grader.codec import CodecError, Fixture, Line, Opaque, Raised, encode, free
 
 _NOT_THE_STUDENTS = (
     "<frozen",
-    str(Path(__file__).parent) + os.sep,
+    str(Path(__file__).parents[1]) + os.sep,
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
 )
 

@@ -123,7 +123,8 @@ def hand_in(session, starters, tmp_path):
         limits = Limits(**{"seconds_per_exercise": seconds, "seconds_per_cell": seconds, **limits})
         request = request_for(planned, session.exams, limits)
         outcome = run_submission(request, starters[starter])
-        verdicts = verdicts_of(session.manifest, exercises, session.hidden, session.texts, planned, outcome)
+        of = session.manifest, exercises, session.hidden, session.texts
+        verdicts = verdicts_of(*of, planned, outcome, session.found)
         harmless = {name: without_cases(found, verdicts) for name, found in verdicts.items()}
         shown = autograded_notebook(planned, outcome, harmless)
         nbformat.validate(shown)

@@ -1,9 +1,10 @@
-"""Enters a process that is to run students' code: `python -I enter.py MODULE DESCRIPTOR…` runs the module's `main`.
+"""Entry point of a process that runs student code: `python -I enter.py MODULE DESCRIPTOR…` runs the module's `main`.
 
-The package `grader` is put there without what judges and what is recorded: neither has a place in such a process, and
-importing them takes time.
+It provides the package `grader` without the code that judges and without recorded data: such a process must not have
+them, and importing them takes time.
 """
 
+import gc
 import importlib
 import sys
 from pathlib import Path
@@ -11,7 +12,7 @@ from types import ModuleType
 
 
 def _inert(*_: object, **__: object) -> None:
-    """In place of `check`, `hint` and `progress`: grading has its own calls."""
+    """Replaces `check`, `hint` and `progress`, because grading calls the functions itself."""
 
 
 if __name__ == "__main__":
@@ -19,4 +20,7 @@ if __name__ == "__main__":
     package.__path__ = [str(Path(__file__).resolve().parents[2])]
     package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
     sys.modules["grader"] = package
-    importlib.import_module(sys.argv.pop(1)).main()
+    gc.disable()  # all that is imported stays
+    module = importlib.import_module(sys.argv.pop(1))
+    gc.enable()
+    module.main()

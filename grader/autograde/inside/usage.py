@@ -1,21 +1,24 @@
-"""What processes use, as the kernel tells it to whoever may look at them from outside."""
+"""The processor time and memory that processes use, read from /proc."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_ACTIVE = frozenset("RD")  # it computes or would, were a processor free; it waits for the disk
+_ACTIVE = frozenset("RD")  # R: computing, or ready to compute; D: waiting for the disk
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
+_CORES = os.cpu_count() or 1
+# By how much the kernel's counts of a process's pages may be out: each core keeps a part of them to itself.
+_UNCOUNTED = 2 * _CORES * max(32, 2 * _CORES) * os.sysconf("SC_PAGE_SIZE")
 
 
 @dataclass(frozen=True)
 class Activity:
-    """Seconds of processor time so far, and whether all wait for something that is neither a processor nor a disk:
-    for time to pass, for a lock, for one another.
+    """Seconds of processor time so far, and whether all processes wait for something other than a processor or a disk,
+    such as time, a lock or each other.
     """
 
     cpu: float = 0.0
@@ -23,7 +26,7 @@ class Activity:
 
 
 def activity(processes: Iterable[int]) -> Activity:
-    """What these processes and all that they have waited for come to. Of those that have ended nothing is known."""
+    """The activity of these processes and the children that they have waited for. Ended processes are left out."""
     cpu, waiting = 0.0, True
     for process in processes:
         with suppress(OSError):
@@ -34,8 +37,8 @@ def activity(processes: Iterable[int]) -> Activity:
 
 
 def memory(processes: Iterable[int]) -> int:
-    """Bytes that these processes take together, each page counted once. Pages of files are left out: the libraries'
-    belong to nobody, and the kernel can drop them.
+    """Bytes that these processes use together, with each page counted once. Pages of files are left out, because
+    processes share the libraries' pages, and the kernel can drop them.
     """
     total = 0
     for process in processes:
@@ -46,13 +49,27 @@ def memory(processes: Iterable[int]) -> int:
     return total
 
 
+def takes_more_than(most: int, processes: Collection[int]) -> bool:
+    """Whether the `memory` of these processes is more than that. To find it, the kernel walks through all of their
+    pages; a sum that counts shared pages for each process is at hand, and mostly small enough to answer.
+    """
+    return sum(map(_at_most, processes)) > most and memory(processes) > most
+
+
+def _at_most(process: int) -> int:
+    with suppress(OSError), open(f"/proc/{process}/status") as file:
+        sizes = {line.partition(":")[0]: int(line.split()[1]) for line in file if line.startswith("Rss")}
+        return (sum(sizes.get(name, 0) for name in ("RssAnon", "RssShmem")) << 10) + _UNCOUNTED
+    return 0
+
+
 def everyone() -> list[int]:
-    """The processes that this one's /proc shows."""
+    """All processes in this process's /proc."""
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
 
 
 def with_descendants(process: int) -> list[int]:
-    """A process and all that it has started, and they; of systems without /proc, it alone."""
+    """A process and all its descendants; on systems without /proc, only the process itself."""
     found = [process]
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -67,6 +84,6 @@ def _has_active_thread(process: int) -> bool:
 
 
 def _stat(path: Path) -> list[str]:
-    """The state of a process or thread and its times: in user and kernel mode, its own and of children waited for."""
-    fields = path.read_text(errors="replace").rpartition(")")[2].split()  # before that stands its name, whatever it is
+    """The state of a process or thread and its times in user and kernel mode, its own and those of its children."""
+    fields = path.read_text(errors="replace").rpartition(")")[2].split()  # the name before it may contain anything
     return [fields[0], *fields[11:15]]

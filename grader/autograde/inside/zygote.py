@@ -1,9 +1,9 @@
-"""The warm process: NumPy is imported once, and every notebook gets a copy of it behind walls of its own.
+"""The warm process: it imports NumPy once, and every notebook runs in an isolated copy of it.
 
 Inside bubblewrap `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` says. It holds no secret and
 reads no request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
-first how to set up, then for each notebook `run` with descriptors, perhaps `stop` (end the cells; their forks go
-on) and `state`, and `end`. It answers the last two with what became of the processes.
+first how to set up and which cells to prepare, then for each notebook `run` with descriptors, perhaps `stop` (end the
+cells; their forks go on) and `state`, and `end`. It answers the last two with what became of the processes.
 """
 
 from __future__ import annotations
@@ -24,10 +24,11 @@ from typing import NoReturn
 import numpy as np
 
 from grader.autograde.inside import child, confine
-from grader.autograde.inside.usage import Activity, activity, everyone, memory
+from grader.autograde.inside.confine import MESSAGE
+from grader.autograde.inside.statements import prepare
+from grader.autograde.inside.usage import Activity, activity, everyone, memory, takes_more_than
 from grader.codec import decode, encode
 
-MESSAGE = 1 << 16
 DESCRIPTORS = 250  # SCM_MAX_FD is 253
 WATCH_SECONDS = 0.1
 BUBBLEWRAP = 1  # its process
@@ -51,18 +52,21 @@ def main() -> NoReturn:
         cells_filter=setup["cells_filter"].tobytes(),
         hidden_filter=setup["hidden_filter"].tobytes(),
     )
-    most = _used() + setup["memory"]
+    most = memory([os.getpid()]) + setup["memory"]
     control.send(encode("ready"))
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
         if not message:
             os._exit(0)
-        if decode(message) == "run":
-            _serve(control, room, descriptors, most)
+        match decode(message):
+            case "run":
+                _serve(control, room, descriptors, most)
+            case ("prepare", source, filename):
+                prepare(source, filename)
 
 
 def _warm_up(preloaded: list[str]) -> None:
-    """What the first submission would otherwise do for itself, and every one after it again."""
+    """Do the one-time initialisation that each submission would otherwise repeat."""
     a = np.ones((2, 2))
     a @ a
     np.random.default_rng(0)
@@ -74,8 +78,8 @@ def _warm_up(preloaded: list[str]) -> None:
 
 
 def _warm_up_torch() -> None:
-    """One thread from here on: threads of a pool do not come along into a copy of the process, and who waits for them
-    waits for ever.
+    """Initialise PyTorch with one thread from now on: forks have no copies of pool threads, so waiting for those would
+    never end.
     """
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
@@ -86,12 +90,12 @@ def _warm_up_torch() -> None:
 
 
 def _mapped() -> int:
-    """How much address space this process takes."""
+    """The address space of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], most: int) -> None:
-    """Run one notebook until `end` is said. `most` is how much there may be of it, this process's own included."""
+    """Run one notebook until the message `end`. `most` is its memory limit in bytes, including this process."""
 
     def work() -> None:
         with os.fdopen(confine.REQUEST, "rb") as file:
@@ -111,9 +115,9 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         ready, _, _ = select.select([control], [], [], WATCH_SECONDS)
         message = control.recv(MESSAGE) if ready else None
         if message == b"":
-            os._exit(0)  # whoever grades is gone; all below ends with this process
+            os._exit(0)  # the grader has exited; exiting here ends all child processes too
         word = decode(message) if message else "watch"
-        if word in ("watch", "state") and first and not too_much and _used() > most:
+        if word in ("watch", "state") and first and not too_much and takes_more_than(most, _all()):
             too_much = True
             _kill(first, signal.SIGKILL)
         if word == "stop":
@@ -125,7 +129,7 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         broken = broken or os.pread(complaints, MESSAGE // 2, 0).decode("utf-8", "replace")
         seen = activity(_of_the_notebook()) if word == "state" else Activity()
         control.send(encode({"broken": broken, "memory": too_much, "cpu": seen.cpu, "waiting": seen.waiting}))
-        if word == "end":  # whoever grades need not wait for the kernel to clear up; the next notebook does
+        if word == "end":  # the grader need not wait until the kernel has cleaned up, but the next notebook has to
             _ended(first)
             os.close(complaints)
             return
@@ -146,6 +150,6 @@ def _of_the_notebook() -> list[int]:
     return [process for process in everyone() if process not in (BUBBLEWRAP, os.getpid())]
 
 
-def _used() -> int:
-    """Bytes of memory that this process and all of the notebook's take together."""
-    return memory([os.getpid(), *_of_the_notebook()])
+def _all() -> list[int]:
+    """This process and the notebook's."""
+    return [os.getpid(), *_of_the_notebook()]

@@ -65,8 +65,8 @@ def _fits(
     agrees = all(
         agree(observations[i], variant[i], outputs, checks)
         # on another facet's cases the mistake must show too, unless it gives the expected result there
-        or (not facet.covers(case, None) and agree(checks.expected[i], variant[i], outputs, checks))
-        for i, case in reversed(list(enumerate(checks.cases)))  # the first cases are small, and much agrees there
+        or (not facet.covers(checks.cases[i], None) and agree(checks.expected[i], variant[i], outputs, checks))
+        for i in reversed(range(len(checks.cases)))  # the first cases are small, and much agrees there
     )
     if not agrees:  # as nearly all do not
         return False

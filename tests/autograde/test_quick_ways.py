@@ -1,0 +1,190 @@
+"""What is done in a quicker way comes to the same as in the slow one."""
+
+import ast
+import json
+import mmap
+import os
+import subprocess
+import sys
+from dataclasses import replace
+from pathlib import Path
+from types import ModuleType
+
+import pytest
+from right_work import RIGHT
+
+from grader.autograde.grading import pool, score
+from grader.autograde.grading.grade import grade
+from grader.autograde.grading.score import Found
+from grader.autograde.inside import statements
+from grader.autograde.inside.frames import file_of
+from grader.autograde.inside.statements import Lost, Ran, prepare, run_statements
+from grader.autograde.inside.usage import memory, takes_more_than
+from grader.autograde.submission.bindings import bound_names, known
+from grader.checking.observing import caught
+
+CELLS = [
+    "",
+    "x = 1\nx + 1",
+    "x = 1\ny = x + 1",
+    "def f():\n    return 1 / 0\n",
+    "import math, no_such_module, json\njson.dumps(math.pi)",
+    "import no_such_module\na = 1\nno_such_module.f()\nb = 2\nb",
+    "from no_such_module import *\nc = anything\nd = 1",
+    "try:\n    import no_such_module\nexcept ImportError:\n    e = 1",
+    "x = 1\n1 / 0\ny = 2",
+    "return 1",
+    "def f(:",
+    "from __future__ import annotations\ndef g(x: nobody): pass",
+    "z = [i for i in range(3)]; z",
+]
+
+
+def ran(source, plain):
+    """What came of a cell, and the names that it left."""
+    module, found, lost = ModuleType("__main__"), Ran(), Lost()
+    raised = None
+    try:
+        run_statements(source, file_of(3), module.__dict__, lost, found, plain)
+    except BaseException as error:
+        raised = caught(error)
+    names = {name: repr(value).partition(" at 0x")[0] for name, value in vars(module).items() if name != "__builtins__"}
+    return raised, names, None if raised else repr(found.value), found.raised, found.missing, lost
+
+
+@pytest.mark.parametrize("source", CELLS)
+def test_a_cell_that_is_compiled_at_once_or_before(source, monkeypatch):
+    monkeypatch.setattr(statements, "_prepared", {})
+    slow = ran(source, plain=False)
+    assert ran(source, known(source).plain) == slow
+    prepare(source, file_of(3))
+    assert len(statements._prepared) == (source not in ("return 1", "def f(:"))
+    assert ran(source, known(source).plain) == slow
+
+
+def test_which_cells_are_plain():
+    assert [known(source).plain for source in CELLS] == [source in ("", *CELLS[2:4], *CELLS[7:10]) for source in CELLS]
+
+
+def test_released_cells_are_prepared_under_the_names_that_they_run_under(session, right):
+    sources = ["".join(cell["source"]) for cell in right["cells"]]
+    same = [(s, file_of(i)) for i, s in enumerate(sources) if right["cells"][i]["cell_type"] == "code"]
+    changed = {cell for cell in same if cell not in session.cells}
+    assert {source for source, _ in changed} == set(RIGHT.values())
+
+
+@pytest.mark.parametrize("source", ["x = 1\ndef f():\n    y = 2\n", "class A:\n    def f(self):\n        pass"])
+def test_functions_without_global_statements_need_not_be_looked_into(source):
+    assert bound_names(ast.parse(source), within=False) == bound_names(ast.parse(source))
+    assert "deep" in known("def f():\n    def g():\n        global deep\n").names
+
+
+def test_memory_is_never_more_than_what_is_at_hand_says():
+    with mmap.mmap(-1, 20_000_000) as shared:  # counted as shared memory
+        shared.write(bytes(20_000_000))
+        own = bytearray(os.urandom(1)) * 30_000_000
+        taken = memory([os.getpid()])
+        assert taken > 50_000_000
+        for most in (0, taken - 1_000_000, taken + 10_000_000, 1 << 40):
+            assert takes_more_than(most, [os.getpid()]) == (most < taken)
+        del own
+    assert not takes_more_than(0, [])
+
+
+# --- what was judged before ------------------------------------------------------------------------------------
+
+
+@pytest.fixture
+def judged(session, starters, monkeypatch, tmp_path):
+    """Grade a notebook and return its verdicts, with the exercises that were judged for it."""
+    calls = []
+    real = score.evaluate
+
+    def evaluate(place, *rest, **more):
+        calls.append(place.exercise.id)
+        return real(place, *rest, **more)
+
+    monkeypatch.setattr(score, "evaluate", evaluate)
+    own = replace(session, found=Found())
+
+    def run(tree, **found):
+        (tmp_path / "recurrence.ipynb").write_text(json.dumps(tree))
+        calls.clear()
+        graded = grade(replace(own, **found), starters["plain"], "ada", tmp_path)
+        return graded.verdicts, graded.public, sorted(calls)
+
+    return run
+
+
+def test_the_same_results_are_judged_once(judged, notebook):
+    *first, calls = judged(notebook.tree)
+    assert calls == ["rnn_forward", "rnn_step"]
+    notebook.cell("rnn_step")["source"] += "\n# in other words"
+    *second, calls = judged(notebook.tree)
+    assert (second, calls) == (first, [])
+
+
+def test_other_results_are_judged_anew(judged, notebook):
+    judged(notebook.tree)
+    notebook.cell("rnn_step")["source"] = RIGHT["rnn_step"].replace("np.tanh", "np.sin")
+    *wrong, calls = judged(notebook.tree)
+    assert "rnn_step" in calls
+    assert calls.count("rnn_step") == 2  # and on public cases, which the student may see
+    assert wrong == list(judged(notebook.tree, found=Found())[:2])
+
+
+def test_what_was_right_alone_is_judged_anew_where_it_builds_on_what_is_wrong(judged, notebook):
+    """The verdict of an exercise depends on those that it needs."""
+    notebook.cell("rnn_forward")["source"] = RIGHT["rnn_forward"].replace("np.tanh", "np.sin")
+    judged(notebook.tree)
+    notebook.cell("rnn_step")["source"] = RIGHT["rnn_step"].replace("np.tanh", "np.cos")
+    *wrong, calls = judged(notebook.tree)
+    assert wrong == list(judged(notebook.tree, found=Found())[:2])
+    assert calls.count("rnn_forward") == 2
+
+
+def test_the_oldest_verdicts_are_forgotten(monkeypatch):
+    monkeypatch.setattr(score, "MOST_FOUND", 2)
+    found, calls = Found(), []
+    for key in "abcab":
+        found(key, lambda key=key: calls.append(key))
+    assert calls == list("abcab")
+    found("b", lambda: calls.append("again"))
+    assert calls == list("abcab")
+
+
+def test_a_traceback_holds_no_line_of_the_graders(hand_in, notebook):
+    notebook.append("def f():\n    return 1 / 0\n\nf()")
+    (output,) = hand_in(notebook.tree).outputs("1 / 0")
+    assert output.traceback == [
+        "line 4, in <module>: f()",
+        "line 2, in f: return 1 / 0",
+        "ZeroDivisionError: division by zero",
+    ]
+
+
+def test_workers_are_copies_of_what_this_process_would_import(tmp_path):
+    """Not of a package of the same name that lies in the folder where the command is called."""
+    (tmp_path / "grader").mkdir()
+    (tmp_path / "grader" / "__init__.py").write_text("raise SystemExit('not this one')")
+    script = tmp_path / "script.py"
+    script.write_text(
+        "import os, sys\n"
+        "from concurrent.futures import ProcessPoolExecutor\n"
+        "from multiprocessing import get_context\n"
+        "def loaded():\n"
+        "    return sys.modules['grader.autograde.grading.warm'].__file__, os.environ.get('OMP_NUM_THREADS')\n"
+        "if __name__ == '__main__':\n"
+        "    sys.path.pop(0)\n"
+        "    from grader.autograde.grading import pool\n"
+        "    before = set(os.environ)\n"
+        "    pool.begin()\n"
+        "    assert set(os.environ) - before <= {*pool.LIBRARY_THREADS}\n"
+        "    with ProcessPoolExecutor(1, mp_context=get_context('forkserver')) as workers:\n"
+        "        print(*workers.submit(loaded).result())\n"
+    )
+    own = str(Path(pool.__file__).parents[3])
+    done = subprocess.run(
+        [sys.executable, script], cwd=tmp_path, env=os.environ | {"PYTHONPATH": own}, capture_output=True, text=True
+    )
+    assert done.stdout == f"{Path(pool.__file__).with_name('warm.py')} 1\n", done.stderr
