@@ -17,6 +17,7 @@ FORMS = {
     "final": "accumulator",
     "forward-mode differentiation": "forward mode",
     "memorised": "memorisation",
+    "padded": "padding",
     "real-time recurrent learning": "RTRL",
     "truncated bptt": "truncated backpropagation through time",
 }
