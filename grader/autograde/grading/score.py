@@ -56,7 +56,7 @@ def request_for(
 
 
 class Found:
-    """Verdicts, by everything that they depend on. Many submissions of a class give the same results byte for byte; these
+    """Verdicts, by all that they depend on. Many submissions of a class give the same results, byte for byte; these
     are judged once. The latest MOST_FOUND are kept.
     """
 
