@@ -101,8 +101,8 @@ def _make_tables(connection: Connection) -> None:
 
 
 def _newest_revision() -> str | None:
-    """The last of nbgrader's revisions, on which no other builds. `alembic` takes long to import, and is asked only
-    where the files do not tell.
+    """nbgrader's latest revision, on which no other builds. It is read from the files, because `alembic` takes long to
+    import; `alembic` is used only if the files are not clear.
     """
     from nbgrader.dbutil import ALEMBIC_DIR
 
