@@ -218,9 +218,9 @@ class Child:
         return any(cell.shares for cell in self.request.to_run)
 
     def stop(self) -> None:
-        """Kill the process that runs the cells; its forks wait on."""
+        """Kill the process that runs the cells; its forks keep waiting."""
         self._running.stop()
 
     def used_up_memory(self) -> bool:
-        """Whether the whole of it was ended for that."""
+        """Whether the whole notebook was killed because it used too much memory."""
         return self._running.state().too_much_memory
