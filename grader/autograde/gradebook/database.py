@@ -162,7 +162,7 @@ def explained(db_url: str) -> Iterator[None]:
 
 _INSTALL = "Install nbgrader:  pip install 'unrolled-grader[autograde]'"
 _BUSY = "Another program is writing to it. Wait until it has finished, then repeat this command."
-_FULL = "The disk is full. Free some space (df -h shows where), then repeat this command."
+_FULL = "Free some disk space (df -h shows where), then repeat this command."
 _DAMAGED = "Restore it from a backup, or move it away and grade again."
 _ADVICE = (
     ("locked", _BUSY),
