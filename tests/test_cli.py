@@ -114,7 +114,7 @@ def test_no_submissions(grader, tmp_path):
     term = tmp_path / "no [such] term"
     status, output, error = grader("autograde", CHAPTER, "--term", term)
     assert (status, output) == (1, "")
-    assert f"No submissions of {CHAPTER} in {term}/submitted." in error
+    assert f"No submissions for {CHAPTER} in {term}/submitted." in error
     assert f"Put each student's notebooks into {term}/submitted/STUDENT/{CHAPTER}/." in error
     assert not term.exists()
 

@@ -117,7 +117,7 @@ def _questions(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
     if not due:
         return ""
     if not any(recorded.of(question.id).changed for question in chapter.questions):
-        return f" Your instructor gives {_counted(due, 'more point')} for the questions of this chapter."
+        return f" The questions are worth {_counted(due, 'more point')}, given by your instructor."
     given = sum(_final(question, graded, recorded) or 0.0 for question in chapter.questions)
     return f" <strong>{number(given)} of {_counted(due, 'point')}</strong> from the questions."
 

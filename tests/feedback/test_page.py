@@ -93,7 +93,9 @@ HIDDEN = dataclasses.replace(OPEN, cases=(), note="On hidden cases the values di
 
 def test_points_for_each_exercise_and_in_all():
     text = words(page(HIDDEN, public=[OPEN]))
-    assert "13.5 of 15 points from the exercises. Your instructor gives 2 more points for the questions" in text
+    assert (
+        "13.5 of 15 points from the exercises. The questions are worth 2 more points, given by your instructor." in text
+    )
     assert "One step of the recurrence✓ right2 of 2" in text
     assert "The forward pass over a sequence✗ not right yet0.5 of 2" in text
     assert "All exercises13.5 of 15" in text

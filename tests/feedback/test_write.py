@@ -83,7 +83,7 @@ def test_nothing_is_graded_yet(feedback, tmp_path):
     status, output, error = feedback(CHAPTER.id, "--term", tmp_path)
     assert (status, output) == (1, "")
     assert error == (
-        f"Nothing of {CHAPTER.id} is graded in {tmp_path} yet. "
+        f"No submission for {CHAPTER.id} in {tmp_path} is graded yet. "
         f"Run  grader autograde {CHAPTER.id} --term {tmp_path}  first.\n"
     )
     assert list(tmp_path.iterdir()) == []
@@ -93,7 +93,7 @@ def test_nothing_is_graded_yet(feedback, tmp_path):
 def test_an_unknown_student(feedback, term, name):
     status, output, error = feedback(CHAPTER.id, "--term", term, "--student", "ann", "--student", name)
     assert (status, output) == (1, "")
-    assert error == f"No submission of {CHAPTER.id} by {name!r} in {term}/submitted.\n"
+    assert error == f"{name!r} has no submission for {CHAPTER.id} in {term}/submitted.\n"
     assert not (term / "feedback").exists()
 
 
@@ -165,7 +165,7 @@ def test_without_sandbox(feedback, term):
     grade(term, "ann", sandboxed=False)
     status, _, error = feedback(CHAPTER.id, "--term", term)
     assert status == 0
-    assert error == "For 1 of them: found without sandbox, and the page says so: ann.\n"
+    assert error == "1 submission graded without a sandbox, as the page says: ann.\n"
     assert "Not final." in page_path(term, "ann", CHAPTER.id).read_text("utf-8")
     assert "Not final." not in page_path(term, ODD, CHAPTER.id).read_text("utf-8")
 
