@@ -271,6 +271,35 @@ def test_two_that_fit_name_none_and_no_pattern_either():
     assert diagnosed(made, [-1.0, -2.0]) is None
 
 
+def twice(*expected, inputs=({"u": 0.5}, {"u": 0.5})):
+    cases = [Case({"T": 2}, given) for given in inputs]
+    return checks(cases, [Output("ids", ("T",))], expected)
+
+
+def test_two_results_of_the_same_call_are_told_before_anything_else():
+    made = twice(np.array([1, 2]), np.array([1, 2]))
+    assert diagnosed(made, [np.array([3, 1]), np.array([2, 2])]) == "two results of one call"
+    assert diagnosed(made, [np.array([1, 2]), np.array([2, 2])]) == "two results of one call"
+
+
+@pytest.mark.parametrize(
+    ("made", "results"),
+    [
+        (twice(np.array([1, 2]), np.array([1, 2])), [np.array([3, 1]), np.array([3, 1])]),
+        (twice(np.array([1.0, 2]), np.array([1.0, 2])), [np.array([np.nan, 1]), np.array([np.nan, 1])]),
+        (twice(np.array([1, 2]), np.array([1, 2])), [np.array([3, 1]), Observation(raised=Raised("ValueError", ""))]),
+        (
+            twice(np.array([1, 2]), np.array([1, 2]), inputs=({"u": 0.5}, {"u": 0.6})),
+            [np.array([3, 1]), np.array([2, 2])],
+        ),
+        (twice(np.array([1, 2]), np.array([2, 1])), [np.array([3, 1]), np.array([2, 2])]),
+    ],
+    ids=["equal", "nan", "one raises", "other inputs", "another result is due"],
+)
+def test_what_is_no_second_result_of_the_same_call(made, results):
+    assert diagnosed(made, results) != "two results of one call"
+
+
 def test_any_variant_may_fit():
     made = checks([ORDINARY], H, [1.0], {"first": [[2.0], [3.0]], "second": [[4.0]]})
     assert diagnosed(made, [3.0]) == "first"

@@ -1,6 +1,7 @@
 """Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
 
-The exercise's own misconceptions are tried first. The student's results on all cases are compared with those of each
+Where the same call gave two different results, that is the cause: no other can be told from such results. Otherwise
+the exercise's own misconceptions are tried first. The student's results on all cases are compared with those of each
 named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by facet. A
 misconception is reported only if exactly one matches. If none does, the cause may be an exercise that this one builds
 on. Failing that, the patterns shared by all exercises are tried, first on all outputs together and then on each.
@@ -19,6 +20,7 @@ from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincid
 from grader.checking.diagnose.order import in_another_order
 from grader.checking.diagnose.parts import vague_pattern
 from grader.checking.diagnose.patterns import exact_pattern, pattern
+from grader.checking.diagnose.repeated import TWO_RESULTS, gives_two_results
 from grader.checking.verdict import CaseResult, Diagnosis
 
 
@@ -37,6 +39,8 @@ def diagnose(
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if not failing:
         return None
+    if gives_two_results(checks, observations):
+        return Diagnosis("two results of one call", TWO_RESULTS)
     fits = partial(fitting_mistakes, checks, observations, results)
     whole = list(fits(WHOLE[0])) if len(checks.facets) > 1 else []  # what explains all that is wrong comes first
     if len(whole) == 1:

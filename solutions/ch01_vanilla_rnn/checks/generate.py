@@ -124,8 +124,10 @@ def cases(rng):
     yield case(rng, T=6, V=4, H=1, kind=GREEDY)
     yield case(rng, T=4, V=1, H=3, kind=GREEDY)
     yield case(rng, T=1, V=4, H=2, kind=GREEDY, u=None)
-    yield case(rng, T=8, V=5, H=3, kind=SAMPLED, sampled=True)
+    twice = case(rng, T=8, V=5, H=3, kind=SAMPLED, sampled=True)
+    yield twice
     yield case(rng, T=6, V=4, H=4, kind=SAMPLED, sampled=True)
+    yield twice  # the same call again, which shows a student's own random numbers
     yield u_of_zero(rng, V=3, H=2)
     yield far_from_zero(rng, T=6, V=5, H=3, distance=1000)
     yield far_from_zero(rng, T=5, V=4, H=4, distance=-1000)

@@ -83,8 +83,15 @@ SPEC.mistake(
     "You add `eps` inside the square root. Take the root of the cache first and then add `eps`, because the root "
     "would turn 1e-8 into 1e-4.",
     change(ROOT, "np.sqrt(cache + eps)"),
-    change(ROOT, "np.sqrt(cache + eps**2)"),
     tempts="Some texts and libraries put it there; the root of 1e-8 is 1e-4, ten thousand times as much.",
+    keeps=("cache",),
+)
+SPEC.mistake(
+    "eps_squared_inside_the_root",
+    "You add the square of `eps` inside the square root. Take the root of the cache first and then add `eps`, because "
+    "the root of a sum is not the sum of the roots.",
+    change(ROOT, "np.sqrt(cache + eps**2)"),
+    tempts="The root of eps**2 is eps again, but not if something is added to it first.",
     keeps=("cache",),
 )
 SPEC.mistake(
