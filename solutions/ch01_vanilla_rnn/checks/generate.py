@@ -69,12 +69,14 @@ def tells(inputs):
     """Whether no choice is close, at least three different ids occur, and each slip in the loop gives other ids."""
     ids, closest = run_loop(**inputs)
     others = [run_loop(**inputs, slip=slip)[0] for slip in SLIPS]
+    others.append((*ids[:-1], 0))  # the last id was never written
     if "u" in inputs:
         others += [run_loop(**{**inputs, "u": u})[0] for u in (None, np.full(len(ids), inputs["u"][0]))]
         logits, exponentials = (run_loop(**inputs, sums_of=f)[0] for f in (np.positive, np.exp))
+        others.append((0,) * len(ids))
         if exponentials in (ids, *others):
             return False
-        others += [logits, run_loop(**inputs, slip="most probable fed back")[0], (0,) * len(ids)]
+        others += [logits, run_loop(**inputs, slip="most probable fed back")[0]]
     return closest > 1e-4 and len(set(ids)) >= 3 and len({ids, *others}) == 1 + len(others)
 
 
