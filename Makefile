@@ -3,7 +3,7 @@
 
 # The Python to build with, 3.11 or newer.
 PYTHON ?= python3
-# Where PyTorch's CPU build comes from if pip knows no wheel of it on this machine.
+# Where PyTorch's CPU build comes from if pip finds no wheel of it on this machine.
 TORCH_INDEX ?= https://download.pytorch.org/whl/cpu
 
 SHELL := /bin/bash
@@ -16,20 +16,20 @@ BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
 extras := [torch,book,autograde,dask,postgres,dev]
-# A file of tests stays with one worker, so that what its tests share is made once (pages: tests/browser/conftest.py).
+# All tests of a file run in one worker, so that their fixtures are made once (pages: tests/browser/conftest.py).
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
 
-.PHONY: help course test walls book book-self-study browser slow bench constraints clean
+.PHONY: help course test sandbox book book-self-study browser slow bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-course: .venv/.stamp book ## the book, the release, a demo class graded and its tables
-	@$(MAKE) --no-print-directory walls || echo 'Without it the demo class, which is our own code, is graded without walls.'
+course: .venv/.stamp book ## the book, the release, a graded demo class and its tables
+	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
 	$(say) 'The release: exercises/ and grader/data/ from solutions/ and course.toml'
 	@grader release
-	$(say) 'A demo class of 30, in every chapter; what is graded and has not changed is not graded again'
+	$(say) 'A demo class of 30, in every chapter; results that are up to date are kept'
 	@grader demo-class --students 30 --seed 1 --out $(DEMO)
 	@chapters=$$(grader chapters); for chapter in $$chapters; do grader autograde "$$chapter" --term $(DEMO); done
 	@grader demo-class --verify --out $(DEMO)
@@ -38,7 +38,7 @@ course: .venv/.stamp book ## the book, the release, a demo class graded and its 
 	@echo 'a first exercise  .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 
-test: .venv/.stamp walls ## lint, types, tests, and what must be true of the course
+test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
 	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
 	ruff check .
 	ruff format --check .
@@ -46,14 +46,14 @@ test: .venv/.stamp walls ## lint, types, tests, and what must be true of the cou
 	pytest $(side_by_side) --no-loadscope-reorder -m 'not browser and not slow'
 	grader lint
 
-walls: ## what the sandbox around students' code is made of
+sandbox: ## install what the sandbox for student code needs
 	@command -v bwrap >/dev/null || { $(call apt,'bubblewrap libseccomp2'); }
 
 book: .venv/.stamp ## the book, warnings as errors
 	$(say) 'The book'
 	@jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book
 
-book-self-study: .venv/.stamp ## the book with folded solutions, for those who study alone
+book-self-study: .venv/.stamp ## the book with collapsed solutions, for self-study
 	@UNROLLED_EDITION=self-study jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book-self-study
 
 browser: book ## the built book, opened in Chromium
@@ -63,47 +63,47 @@ browser: book ## the built book, opened in Chromium
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow
 
-bench: .venv/.stamp walls ## how fast a check answers, and how fast a class is graded, beside nbgrader and Otter
+bench: .venv/.stamp sandbox ## how fast a check answers, and how fast a class is graded, compared with nbgrader and Otter
 	python benchmarks/check_latency.py
 	python benchmarks/autograde.py
 
-constraints: ## constraints.txt anew, of the newest versions that go together; PyTorch keeps its pin
+constraints: ## update constraints.txt to the newest compatible versions; PyTorch keeps its pin
 	$(python) -m venv --clear build/constraints
 	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install --editable '.$(extras)'
 	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
 	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/'; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
 
-clean: ## away with what was built; the environment and term/ stay
+clean: ## delete what was built; the environment and term/ are kept
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
 
-# The environment: made once, and mended when a pin or a dependency changes.
+# The environment: made once, and updated when a pin or a dependency changes.
 .venv/.stamp: pyproject.toml constraints.txt
 	$(say) 'The environment, in .venv'
-	@test -n '$(python)' || { echo 'There is no $(PYTHON). Install Python 3.11 or newer, or say: make PYTHON=/path/to/python …' >&2; exit 1; }
-	@'$(python)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python %d.%d; the course needs 3.11 or newer. Say for example: make PYTHON=python3.12 …" % sys.version_info[:2])'
+	@test -n '$(python)' || { echo 'There is no $(PYTHON). Install Python 3.11 or newer, or run: make PYTHON=/path/to/python …' >&2; exit 1; }
+	@'$(python)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python %d.%d; the course needs 3.11 or newer. Run for example: make PYTHON=python3.12 …" % sys.version_info[:2])'
 	@'$(python)' -c 'import ensurepip, venv' 2>/dev/null || { $(call apt,"$$('$(python)' -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"); }
 	@.venv/bin/python -m pip --version >/dev/null 2>&1 || '$(python)' -m venv --clear .venv
 	$(say) '$(torch)'
 	@$(get_torch)
-	$(say) 'Everything else (some minutes when nothing is cached)'
+	$(say) 'Everything else (takes some minutes if nothing is cached)'
 	@pip install --constraint constraints.txt --editable '.$(extras)'
 	@touch $@
 
-# PyTorch: a wheel that pip is configured to find on this machine, else from TORCH_INDEX, else from pip's default index.
+# PyTorch: from a wheel that pip finds on this machine, otherwise from TORCH_INDEX, otherwise from pip's default index.
 define get_torch
 trap 'exit 130' INT; pip install --no-index --no-deps $(torch) 2>/dev/null \
-|| { echo 'No wheel of it on this machine. Asking $(TORCH_INDEX)'; \
+|| { echo 'No wheel of it on this machine. Trying $(TORCH_INDEX)'; \
 PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --timeout 15 --retries 1 $(torch) 2>/dev/null; } \
-|| { echo "Not to be had there. Asking pip's default index: 2.7 GB on Linux with an Intel or AMD processor (CUDA comes along), 0.2 GB elsewhere"; \
+|| { echo "Not available there. Trying pip's default index: 2.7 GB on Linux with an Intel or AMD processor (it includes CUDA), 0.2 GB elsewhere"; \
 pip install --constraint constraints.txt $(torch); } \
-|| { printf '%s\n' '' '$(torch) could not be had. Choose one:' \
-'  make $(MAKECMDGOALS) TORCH_INDEX=URL         another index that has the CPU build' \
-'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)   a folder that holds its wheel' >&2; exit 1; }
+|| { printf '%s\n' '' '$(torch) could not be installed. Choose one:' \
+'  make $(MAKECMDGOALS) TORCH_INDEX=URL         another index with the CPU build' \
+'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)   a folder with its wheel' >&2; exit 1; }
 endef
 
-# $(call apt,'PACKAGE …'): install Debian packages where we may, else name the one command.
+# $(call apt,'PACKAGE …'): install Debian packages if we are root, otherwise print the command.
 apt = packages=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
 then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$packages; \
-else printf '%s\n' "This needs $$packages, which only root may install. On Debian or Ubuntu say once:" \
-"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$packages" 'and make again.' >&2; exit 1; fi
+else printf '%s\n' "This needs $$packages, which only root can install. On Debian or Ubuntu run this once:" \
+"  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$packages" 'and then make again.' >&2; exit 1; fi

@@ -1,6 +1,6 @@
-"""The cells of a notebook by the names that nbgrader's metadata gives them, and a notebook as the bytes of its file.
+"""The cells of a notebook by their names in nbgrader's metadata, and a notebook as the bytes of its file.
 
-An exercise's cell bears the exercise's id; the cell that checks it bears `check_id`.
+The cell of an exercise has the exercise's id as its name; the cell that checks it has `check_id`.
 """
 
 from __future__ import annotations
@@ -21,16 +21,16 @@ def check_source(exercise_id: str) -> str:
 
 
 def grade_id(cell: Any) -> str | None:
-    """The cell's `grade_id`, if it has one; its metadata may hold anything."""
+    """The cell's `grade_id`, if it has one; its metadata may contain anything."""
     entry = cell["metadata"].get("nbgrader")
     name = entry.get("grade_id") if isinstance(entry, dict) else None
     return name if isinstance(name, str) else None
 
 
 def cell_source(notebook: Any, name: str) -> str:
-    """The source of the cell with this grade_id. Raises KeyError where there is no such cell.
+    """The source of the cell with this grade_id. Raises KeyError if there is no such cell.
 
-    Of an exercise it is the solution in the instructor's notebook and the stub in the student's.
+    For an exercise, this is the solution in the instructor's notebook and the stub in the student's.
     """
     for cell in notebook.cells:
         if grade_id(cell) == name:
@@ -39,8 +39,8 @@ def cell_source(notebook: Any, name: str) -> str:
 
 
 def notebook_bytes(notebook: Any) -> bytes:
-    """A notebook as the bytes of its file: those that `nbformat.write` writes, in a tenth of the time. What its outputs
-    hold must be text.
+    """A notebook as the bytes of its file, the same as `nbformat.write` writes but in a tenth of the time. Outputs must
+    be text.
     """
     cells = [{**cell, "source": cell["source"].splitlines(keepends=True)} for cell in notebook.cells]
     for cell in cells:
@@ -51,7 +51,7 @@ def notebook_bytes(notebook: Any) -> bytes:
 
 
 def _with_lines(output: Any) -> Any:
-    """An output with its texts split into lines, as files have them."""
+    """An output with its texts split into lines, as in notebook files."""
     if "text" in output:
         return {**output, "text": output["text"].splitlines(keepends=True)}
     if "data" in output:

@@ -1,4 +1,4 @@
-"""The command line: `grader release`, `lint`, `demo-class`, `chapters`, `autograde`, `feedback`. One small function
+"""The command line: `grader release`, `lint`, `demo-class`, `chapters`, `autograde` and `feedback`, one small function
 each.
 """
 
@@ -25,7 +25,7 @@ app = typer.Typer(
     add_completion=False,
     rich_markup_mode=None,
 )
-out = Console(markup=False, emoji=False, highlight=False)  # what is printed holds students' and folders' names
+out = Console(markup=False, emoji=False, highlight=False)  # output holds students' and folders' names
 err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 
 
@@ -41,26 +41,28 @@ TermOption = Annotated[
     typer.Option(
         "--term",
         envvar="UNROLLED_TERM",
-        help="The folder with submitted/ and gradebook.db, from the current folder on. The course's term/ if left out.",
+        help="The term folder, with submitted/ and gradebook.db; relative to the current folder. Default: the course's "
+        "term/.",
     ),
 ]
 
 DbUrl = Annotated[
-    str | None, typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="The gradebook; TERM/gradebook.db.")
+    str | None,
+    typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="URL of the gradebook. Default: TERM/gradebook.db."),
 ]
 
 
 def course_root() -> Path:
-    """The nearest folder upwards that holds a course.toml; ends the command where there is none."""
+    """The course folder that the current folder is in. If there is none, end the command."""
     here = Path.cwd()
     for folder in (here, *here.parents):
         if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
             return folder
-    return _stop("This is not inside a course: no folder from here upwards holds course.toml and solutions/.")
+    return _stop("Not inside a course: neither this folder nor one above it contains course.toml and solutions/.")
 
 
 def term_folder(root: Path, given: Path | None) -> Path:
-    """The term to work on; the course's own where none is given."""
+    """The term folder to work on. Default: `term/` in the course."""
     return given or Path(os.path.relpath(root / "term"))
 
 
@@ -95,9 +97,9 @@ def release(
 
 @app.command()
 def lint(
-    exercise: Annotated[str | None, typer.Argument(help="One exercise; all if left out.")] = None,
+    exercise: Annotated[str | None, typer.Argument(help="Check only this exercise. Default: all.")] = None,
 ) -> None:
-    """Check everything that must be true of the course."""
+    """Check that the course is complete and consistent."""
     from grader.author.lint import lint_course
 
     root = course_root()
@@ -114,15 +116,15 @@ def lint(
 
 @app.command("demo-class")
 def demo_class(
-    students: Annotated[int, typer.Option(help="How many students.")] = 30,
-    seed: Annotated[int, typer.Option(help="The same seed makes the same class.")] = 1,
-    chapter: Annotated[str | None, typer.Option(help="The chapter; all if left out.")] = None,
-    folder: Annotated[Path, typer.Option("--out", help="Where to write the class.")] = Path("build/demo"),
+    students: Annotated[int, typer.Option(help="Number of students.")] = 30,
+    seed: Annotated[int, typer.Option(help="Random seed: the same seed gives the same class.")] = 1,
+    chapter: Annotated[str | None, typer.Option(help="Only this chapter. Default: all.")] = None,
+    folder: Annotated[Path, typer.Option("--out", help="Folder to write the class to.")] = Path("build/demo"),
     verify: Annotated[
-        bool, typer.Option("--verify", help="Compare an autograded demo class with what was planted.")
+        bool, typer.Option("--verify", help="Compare the scores of a graded demo class with the expected ones.")
     ] = False,
 ) -> None:
-    """Write a class of known work, with the score that each student must get; or --verify its gradebook."""
+    """Write a demo class: submissions whose correct scores are known. With --verify, check its gradebook instead."""
     from grader.author import demo_class as demo
 
     root = course_root()
@@ -130,20 +132,20 @@ def demo_class(
         if not verify:
             with out.status("Writing a demo class …"):
                 planted = demo.demo_class(root, folder, chapter, students, seed)
-            out.print(f"Wrote {len(planted)} students to {folder / 'submitted'}.", soft_wrap=True)
-            out.print(f"What each must get: {folder / demo.PLANTED}", soft_wrap=True)
+            out.print(f"Wrote the submissions of {len(planted)} students: {folder / 'submitted'}", soft_wrap=True)
+            out.print(f"Expected scores: {folder / demo.PLANTED}", soft_wrap=True)
             return
         found = demo.differences(root, folder)
     for line in found:
         err.print(line)
     if found:
-        _stop(f"{len(found)} scores or verdicts differ from what was planted.")
-    out.print("Every score in the gradebook and every verdict is the one that was planted.")
+        _stop(f"{len(found)} scores or verdicts differ from the expected ones.")
+    out.print("All scores in the gradebook and all verdicts are as expected.")
 
 
 @app.command()
 def chapters() -> None:
-    """Print the chapters of course.toml, one a line: for scripts."""
+    """Print the chapters of course.toml, one per line, for scripts."""
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -154,36 +156,50 @@ def chapters() -> None:
 
 @app.command()
 def autograde(
-    chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
+    chapter: Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")],
     given_term: TermOption = None,
-    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    student: Annotated[list[str] | None, typer.Option(help="Only this student. Repeat it for several.")] = None,
     only_failed: Annotated[
-        bool, typer.Option("--only-failed", help="Only submissions that a human had to look at last time, again.")
+        bool,
+        typer.Option(
+            "--only-failed",
+            help="Regrade only the submissions that failed or were flagged for manual review last time.",
+        ),
     ] = False,
-    force: Annotated[bool, typer.Option("--force", help="Grade again what was graded and has not changed.")] = False,
+    force: Annotated[
+        bool, typer.Option("--force", help="Regrade all submissions, even if their results are up to date.")
+    ] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Students graded at a time; one for each core if left out.", min=1)
+        int | None, typer.Option(help="Number of students graded in parallel. Default: one per core.", min=1)
     ] = None,
-    executor: Annotated[Executor, typer.Option(help="Where workers run.")] = Executor.local,
+    executor: Annotated[Executor, typer.Option(help="Where the workers run.")] = Executor.local,
     scheduler: Annotated[
-        str | None, typer.Option(help="Of a Dask cluster: tcp://HOST:PORT. A cluster of this machine if left out.")
+        str | None,
+        typer.Option(help="Address of a Dask scheduler: tcp://HOST:PORT. Default: a new cluster on this machine."),
     ] = None,
     db_url: DbUrl = None,
     unsafe: Annotated[
-        bool, typer.Option("--unsafe-no-sandbox", help="Run students' code with your rights. Writes no gradebook.")
+        bool,
+        typer.Option(
+            "--unsafe-no-sandbox", help="Run student code with your permissions. Does not write the gradebook."
+        ),
     ] = False,
     force_gradebook: Annotated[
-        bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook all the same.")
+        bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook anyway.")
     ] = False,
     dry_run: Annotated[
-        bool, typer.Option("--dry-run", help="Say what would be graded and what is odd; grade and write nothing.")
+        bool,
+        typer.Option(
+            "--dry-run", help="Report what would be graded and what looks wrong, but grade and write nothing."
+        ),
     ] = False,
     as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
 ) -> None:
-    """Grade every submission of a chapter into nbgrader's gradebook; what is graded already is not graded again.
+    """Grade all submissions of a chapter and write the scores to nbgrader's gradebook. Submissions whose results are
+    still up to date are skipped.
 
-    Ends with 0 where every submission has its result, with 1 where the command could not run, with 3 where some
-    submissions could not be graded, and with 130 after Ctrl-C. Run it again to go on.
+    The exit status is 0 if every submission has a result, 1 if the command could not run, 3 if some submissions could
+    not be graded, and 130 after Ctrl-C. Run the command again to continue.
     """
     from grader.autograde.gradebook import gradebook_url, read_scores, shown
     from grader.autograde.grading import pool, report
@@ -204,7 +220,7 @@ def autograde(
             pool.begin()
         manifest = load_manifest(root / "course.toml")
         found = manifest.chapter(chapter)
-        released_notebooks(root, found)  # refuses what is not released, before anything is written
+        released_notebooks(root, found)  # fails if the release is missing or old, before anything is written
         tasks = chosen(term, found, student, only_failed=only_failed, again=force)
         proof = None if dry_run or unsafe else aside.submit(prove, root, term, chapter)
         url: str | None = db_url or gradebook_url(term)
@@ -218,7 +234,7 @@ def autograde(
             return
         sandboxed = _walls(term, proof)
         if unsafe and not force_gradebook:
-            err.print("The gradebook is not written. To write it all the same: --force-gradebook.", style="yellow")
+            err.print("The gradebook is not written. To write it anyway, add --force-gradebook.", style="yellow")
             url = None
         execute = pool.local(count) if executor is Executor.local else pool.dask(scheduler, count)
         changes: list[Change] = []
@@ -254,7 +270,7 @@ def autograde(
         where = "not written" if url is None else shown(db_url) if db_url else term / "gradebook.db"
         out.print(f"Gradebook: {where}   notebooks: {term / 'autograded'}", soft_wrap=True)
     if stopped:
-        err.print("Stopped. What was graded is kept; run the command again for the rest.", style="yellow")
+        err.print("Stopped. Finished results are kept; run the command again to grade the rest.", style="yellow")
         raise typer.Exit(130)
     if any(graded.fault for graded in results):
         err.print(_NOT_ALL, style="red", soft_wrap=True)
@@ -263,15 +279,15 @@ def autograde(
 
 @app.command()
 def feedback(
-    chapter: Annotated[str, typer.Argument(help="The chapter, which is the assignment: ch01_vanilla_rnn.")],
+    chapter: Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")],
     given_term: TermOption = None,
-    student: Annotated[list[str] | None, typer.Option(help="Only this student; may be given again.")] = None,
+    student: Annotated[list[str] | None, typer.Option(help="Only this student. Repeat it for several.")] = None,
     db_url: DbUrl = None,
 ) -> None:
-    """Write a page for each graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
+    """Write one feedback page per graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
 
-    Ends with 0 where all who handed in have a page, with 1 where none could be written, and with 3 where some are not
-    graded yet.
+    The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
+    not graded yet.
     """
     from grader.autograde.grading.preflight import some
     from grader.feedback.write import write_feedback
@@ -283,24 +299,26 @@ def feedback(
     count = len(written.pages)
     out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
     for names, what in (
-        (written.unsafe, "found without sandbox, and the page says so"),
-        (written.outdated, "the submission or the course has changed since it was graded"),
-        (written.ungraded, "not graded yet, so no page"),
+        (written.unsafe, "graded without a sandbox, as the page says"),
+        (written.outdated, "out of date, because the submission or the course has changed since it was graded"),
+        (written.ungraded, "not graded yet, so without a page"),
     ):
         if names:
-            err.print(f"For {len(names)} of them: {what}: {some(names)}.", style="yellow", soft_wrap=True)
+            of = f"{len(names)} submission{'s' * (len(names) != 1)}"
+            err.print(f"{of} {what}: {some(names)}.", style="yellow", soft_wrap=True)
     if written.outdated or written.ungraded:
-        err.print(f"Run  grader autograde {chapter} --term {term}  and this again.", style="yellow", soft_wrap=True)
+        first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."
+        err.print(first, style="yellow", soft_wrap=True)
     if written.ungraded:
         raise typer.Exit(3)
 
 
 def _walls(term: Path, proof: Future[None] | None) -> bool:
-    """Wait for the sandbox's proof, or say loudly that there is none; return whether there is. Raises SandboxError."""
+    """Wait for the sandbox's test, or warn that there is none; return whether there is one. Raises SandboxError."""
     from grader.author.demo_class import PLANTED
     from grader.autograde.running.sandbox import SandboxError
 
-    loud = "Not sandboxed: students' code runs with your rights, and can read and change whatever you can."
+    loud = "No sandbox: student code runs with your permissions, so it can read and change everything that you can."
     if proof is None:
         err.print(loud, style="bold red")
         return False
@@ -310,18 +328,19 @@ def _walls(term: Path, proof: Future[None] | None) -> bool:
         if not (term / PLANTED).is_file():
             raise
         err.print(str(error), style="yellow", soft_wrap=True)
-        err.print(f"{loud} It is done here since this demo class is the course's own code.", style="bold red")
+        err.print(f"{loud} This demo class is graded anyway, because all its code is the course's.", style="bold red")
         return False
     return True
 
 
 _NOT_ALL = (
-    "Some submissions could not be graded or recorded, as told above; earlier points stay. Run the command again."
+    "Some submissions could not be graded or recorded, for the reasons given above. Their earlier points are kept. "
+    "Run the command again."
 )
 
 
 def _table_width() -> int:
-    """As wide as the terminal; where another program reads it, a line a student, however wide."""
+    """The width of the terminal. If another program reads the output, wide enough for one line per student."""
     return out.width if out.is_terminal else 10_000
 
 
@@ -335,7 +354,7 @@ def _print_table(table: Table) -> None:
 
 
 class _told:  # noqa: N801 - reads as a word: `with _told():`
-    """Tell an expected error in one clear line and end with status 1; a bug keeps its traceback."""
+    """Report an expected error in one line and exit with status 1; a bug keeps its traceback."""
 
     def __enter__(self) -> None:
         pass

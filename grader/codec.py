@@ -1,9 +1,9 @@
-"""The one codec for everything that crosses a process or is recorded: trees of plain values ⇄ bytes.
+"""The codec for everything that is sent between processes or recorded: trees of plain values ⇄ bytes.
 
-A tree is built of None, bool, int, float, str, list, tuple, dict, NumPy arrays of the dtypes below, and three marks:
+A tree is built of None, bool, int, float, str, list, tuple, dict, NumPy arrays of the dtypes below, and three markers:
 `Raised` (an exception, as type and text), `Opaque` (a value of any other type, as type and text) and `Fixture` (a
-callable input, as the name of its builder and the arrays it is built from). `freeze` brings any value into that form,
-`decode` accepts bytes from anybody: whatever is malformed, too large or too deep is a `CodecError`.
+callable input, as the name of its builder and the arrays it is built from). `freeze` converts any value to that form.
+`decode` accepts untrusted bytes: anything malformed, too large or too deep raises `CodecError`.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class CodecError(ValueError):
 
 
 class Line(msgspec.Struct, frozen=True):
-    """A line of a traceback: its number in its cell or file, the function it stands in, and its source."""
+    """A line of a traceback: its number in its cell or file, the function that contains it, and its source."""
 
     number: Annotated[int, msgspec.Meta(ge=0, lt=2**31)]
     function: str
@@ -52,7 +52,7 @@ class Raised(msgspec.Struct, frozen=True, tag_field="is", tag="raised"):
 
 
 class Opaque(msgspec.Struct, frozen=True, tag_field="is", tag="opaque"):
-    """A value that the codec does not carry: its type's name and, where that helps, a word about it."""
+    """A value that the codec cannot represent: the name of its type and, if useful, a short description."""
 
     type: str
     text: str = ""
@@ -101,8 +101,8 @@ _decoder = msgspec.msgpack.Decoder(_Node)
 
 
 def encode(value: object) -> bytes:
-    """Freeze a value and write it as bytes. Equal trees give equal bytes. Raises CodecError where it is too large, or
-    where a dict's key cannot be one in the codec's form.
+    """Freeze a value and write it as bytes. Equal trees give equal bytes. Raises CodecError if it is too large, or
+    if a dict's key cannot be represented.
     """
     data = _encoder.encode(_to_node(value, _Budget(), 0))
     if len(data) > MAX_BYTES:
@@ -111,7 +111,7 @@ def encode(value: object) -> bytes:
 
 
 def decode(data: bytes) -> Any:
-    """Read a tree from bytes that anybody may have written. Raises CodecError; arrays come back writable."""
+    """Read a tree from untrusted bytes. Raises CodecError; the arrays are writable."""
     if len(data) > MAX_BYTES:
         raise CodecError(f"{len(data):,} bytes; at most {MAX_BYTES:,} are read")
     try:
@@ -121,7 +121,7 @@ def decode(data: bytes) -> Any:
 
 
 def freeze(value: object) -> Any:
-    """A deep copy in the codec's plain form, exactly what `decode(encode(value))` gives."""
+    """A deep copy in the codec's plain form, exactly the result of `decode(encode(value))`."""
     if type(value) in (float, bool):
         return value
     if type(value) is np.ndarray and _is_carried(value):
@@ -130,7 +130,7 @@ def freeze(value: object) -> Any:
 
 
 def first_opaque(tree: object, place: str = "") -> tuple[str, Opaque] | None:
-    """The first value in a frozen tree that the codec does not carry, and where it stands: "['W'][2]"."""
+    """The first value in a frozen tree that the codec cannot represent, and its position: "['W'][2]"."""
     match tree:
         case Opaque():
             return place, tree
@@ -147,17 +147,17 @@ def first_opaque(tree: object, place: str = "") -> tuple[str, Opaque] | None:
 
 
 def readable(text: str) -> str:
-    """The text, at most MAX_TEXT characters of it, with `?` for what UTF-8 cannot write."""
+    """At most MAX_TEXT characters of the text, with `?` for characters that UTF-8 cannot encode."""
     return writable(text[:MAX_TEXT])
 
 
 def writable(text: str) -> str:
-    """The text with `?` for half characters (lone surrogates), which UTF-8 cannot write."""
+    """The text with `?` for lone surrogates, which UTF-8 cannot encode."""
     return text if type(text) is str and text.isascii() else str.encode(text, "utf-8", "replace").decode("utf-8")
 
 
 class _Budget:
-    """Counts nodes and array bytes, so that a small program cannot make a huge tree."""
+    """Count nodes and array bytes, so that a small program cannot create a huge tree."""
 
     __slots__ = ("bytes", "nodes")
 
@@ -171,7 +171,7 @@ class _Budget:
             _refuse(0)
 
 
-# The two walks below are much of what a submission costs beside the student's own work: the usual types come first.
+# The two walks below take much of the time of grading apart from the student's own code: common types come first.
 
 
 def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
@@ -185,7 +185,9 @@ def _to_node(value: Any, budget: _Budget, depth: int) -> Any:
         return _array_node(value, budget)
     if kind is int:
         return _int_node(value)
-    if issubclass(kind, str):  # np.str_ too; subclasses are read as the base class reads, for they may do anything
+    if issubclass(
+        kind, str
+    ):  # includes np.str_; subclasses are read by the base class's methods, because theirs could do anything
         budget.spend(str.__len__(value))
         return writable(value)
     if issubclass(kind, np.generic):
@@ -216,7 +218,7 @@ def _refuse(depth: int) -> NoReturn:
 
 
 def _opaque(value: Any) -> Opaque:
-    """What is said of a value that is not carried: of the kinds that students return for others, the size too."""
+    """The description of a value that the codec cannot represent, with its size if students often return that type."""
     name = readable(type(value).__name__)
     if isinstance(value, np.ndarray):
         return Opaque(name, f"of shape {value.shape}")
@@ -228,7 +230,7 @@ def _opaque(value: Any) -> Opaque:
 
 
 def _is_tensor(value: object) -> bool:
-    tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # whoever has a tensor has imported torch
+    tensor = getattr(sys.modules.get("torch"), "Tensor", None)  # a tensor can only exist if torch is imported
     return isinstance(tensor, type) and isinstance(value, tensor)
 
 
@@ -248,7 +250,7 @@ def _int_node(value: int) -> int | _Int:
 
 
 def _key_node(key: object, budget: _Budget, depth: int) -> Any:
-    """A NumPy scalar is as good a key as the number it stands for, an array is none."""
+    """The key of a dict: a NumPy scalar counts as the number that it represents, an array is not allowed."""
     if type(key) is str:
         return _to_node(key, budget, depth)
     node = _to_node(key.item() if isinstance(key, np.generic) else key, budget, depth)
@@ -260,7 +262,7 @@ def _key_node(key: object, budget: _Budget, depth: int) -> Any:
 
 
 def _is_carried(array: np.ndarray[Any, Any]) -> bool:
-    """Whether the codec carries this array as it stands."""
+    """Whether the codec can represent this array without changes."""
     return array.dtype.str in DTYPES and array.ndim <= MAX_DIMENSIONS and array.nbytes <= MAX_BYTES
 
 
@@ -318,7 +320,7 @@ def _key(node: Any, budget: _Budget, depth: int) -> Any:
 
 
 def _array(node: _Array, budget: _Budget) -> np.ndarray[Any, Any]:
-    dtype = _DTYPES[node.dtype]  # one of a fixed list: never a string from outside
+    dtype = _DTYPES[node.dtype]  # from a fixed list, never a string from outside
     shape = node.shape
     if math.prod(shape) * dtype.itemsize != len(node.data):
         raise CodecError(f"an array of shape {shape} and dtype {node.dtype} in {len(node.data)} bytes")

@@ -1,4 +1,4 @@
-"""Writing files whole or not at all."""
+"""Write files atomically."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 
 
 def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
-    """Write a file so that a reader, or a crash, sees the old content or the new and nothing between."""
+    """Write a file so that readers see either the old or the new content, even after a crash."""
     path.parent.mkdir(parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name[:40]}.")
     try:

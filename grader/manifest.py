@@ -21,11 +21,11 @@ _ADDRESS = re.compile(r"""(https?://[^\s"'<>\\]+|[^\s"'<>\\:/][^\s"'<>\\:]*)\Z""
 
 
 class ManifestError(Exception):
-    """`course.toml` says something that cannot be; the message names file and line."""
+    """`course.toml` contains a mistake; the message names the file and the line."""
 
 
 class UnknownIdError(LookupError):
-    """An id that the course does not have; the message says which ids are near."""
+    """An id that the course does not have; the message suggests similar ids."""
 
 
 PositiveFloat = Annotated[float, msgspec.Meta(gt=0)]
@@ -33,10 +33,10 @@ PositiveInt = Annotated[int, msgspec.Meta(gt=0)]
 
 
 class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """What one notebook may use while it is graded. Seconds are running time (`running/meter.py`), which passes while
-    its processes compute or all of them wait, and stands still while the machine is busy; `cpu_seconds` are of each
-    process, and held by the kernel. All from `memory_mb` on is held by the sandbox alone: what all its processes take
-    together without the libraries' pages. `preload` are modules that its warm process has imported.
+    """The limits of a notebook while it is graded. Seconds are running time (`running/meter.py`), which counts while
+    its processes compute or all of them wait, but not while the machine is too busy; `cpu_seconds` apply to each
+    process and are enforced by the kernel. The limits from `memory_mb` on are enforced only in the sandbox: `memory_mb`
+    is for all processes together, without the libraries' pages. `preload` are modules that the warm process imports.
     """
 
     seconds_per_exercise: PositiveFloat = 10.0
@@ -53,8 +53,8 @@ class Limits(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One exercise: its id is its function's name, here and everywhere. `seconds` is how long its cases may take in
-    grading, where the chapter's `seconds_per_exercise` does not fit.
+    """One exercise; its id is the name of its function everywhere. `seconds` is how long its cases may take during
+    grading, if the chapter's `seconds_per_exercise` does not fit.
     """
 
     id: str
@@ -66,7 +66,7 @@ class Exercise(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 
 class Question(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """One question that students answer in words and a human grades."""
+    """One question that students answer in words and an instructor grades."""
 
     id: str
     title: str
@@ -113,7 +113,7 @@ class _File(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 
 @dataclass(frozen=True)
 class Place:
-    """Where an exercise stands: its chapter and its notebook."""
+    """The place of an exercise: its chapter and its notebook."""
 
     chapter: Chapter
     notebook: Notebook
@@ -121,17 +121,17 @@ class Place:
 
     @property
     def page_title(self) -> str:
-        """The book page to read, as a reader finds it: 'The vanilla RNN › One step'."""
+        """The book page to read, such as 'The vanilla RNN › One step of a recurrent network'."""
         return f"{self.chapter.title} › {self.chapter.pages[self.exercise.page]}"
 
     @property
     def page_address(self) -> str:
-        """Where the built book tells of the exercise, from the book's own address on."""
+        """The URL of the exercise in the built book, relative to the book's address."""
         return f"{self.page_path}.html#exercise-{self.exercise.id}"
 
     @property
     def page_path(self) -> str:
-        """The book page's path from the repository root, without its ending."""
+        """The path of the book page from the repository root, without its ending."""
         return f"book/{self.chapter.id}/{self.exercise.page}"
 
 
@@ -154,16 +154,16 @@ class Manifest:
         }
 
     def place(self, exercise_id: str) -> Place:
-        """Raise UnknownIdError, which names near ids, if the course has no such exercise."""
+        """Raise UnknownIdError, which suggests similar ids, if the course has no such exercise."""
         if not isinstance(exercise_id, str):
             some = next(iter(self.places), "rnn_step")
-            raise UnknownIdError(f'An exercise is named by its id in quotes, such as "{some}".')
+            raise UnknownIdError(f'Give the id of an exercise in quotes, such as "{some}".')
         if exercise_id not in self.places:
             raise UnknownIdError(_unknown("exercise", exercise_id, list(self.places)))
         return self.places[exercise_id]
 
     def chapter(self, chapter_id: str) -> Chapter:
-        """Raise UnknownIdError, which names near ids, if the course has no such chapter."""
+        """Raise UnknownIdError, which suggests similar ids, if the course has no such chapter."""
         for chapter in self.chapters:
             if chapter.id == chapter_id:
                 return chapter
@@ -181,7 +181,7 @@ def _unknown(what: str, given: object, known: list[str]) -> str:
 
 
 def load_manifest(path: Path) -> Manifest:
-    """Read and check `course.toml`. Raises ManifestError naming file and line."""
+    """Read and check `course.toml`. Raises ManifestError, which names the file and the line."""
     try:
         text = path.read_text("utf-8")
     except (OSError, UnicodeDecodeError) as error:
@@ -212,7 +212,7 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
             raise fail(chapter.id, f"the [autograde] limits of chapter {chapter.id!r}: {error}") from error
         for name in (chapter.id, *(notebook.name for notebook in chapter.notebooks)):
             if not _ID.match(name):
-                raise fail(name, f"{name!r} is not a name: letters, digits and _ only, a letter first")
+                raise fail(name, f"{name!r} is not a valid name: use only letters, digits and _, with a letter first")
         ids = [chapter.id, *(f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks)]
         for item in chapter.items:
             ids.append(item.id)
@@ -224,7 +224,7 @@ def _check(manifest: Manifest, path: Path, text: str) -> None:
         most = manifest.limits(chapter).seconds_per_notebook
         for exercise in chapter.exercises:
             if exercise.seconds is not None and not exercise.seconds <= most:
-                what = f"exercise {exercise.id!r} may take {exercise.seconds:g} s, and its whole notebook {most:g} s"
+                what = f"exercise {exercise.id!r} may take {exercise.seconds:g} s, but its whole notebook {most:g} s"
                 raise fail(exercise.id, f"{what}; give it less, or the chapter's [autograde] more seconds_per_notebook")
             if exercise.page not in chapter.pages:
                 raise fail(

@@ -13,7 +13,7 @@ _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
 
 class MessageError(ValueError):
-    """A file of messages has a heading that it should not have, or lacks one; the text says which."""
+    """A file of messages has a wrong heading or lacks one; the text says which."""
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ def parse_messages(text: str, where: str) -> Messages:
     sections: dict[str, str] = {}
     for heading, body in zip(parts[1::2], parts[2::2], strict=True):
         if heading in sections:
-            raise MessageError(f"{where}: the heading {heading!r} stands twice")
+            raise MessageError(f"{where}: the heading {heading!r} appears twice")
         if not body.strip():
-            raise MessageError(f"{where}: nothing stands under the heading {heading!r}")
+            raise MessageError(f"{where}: there is no text below the heading {heading!r}")
         sections[heading] = body.strip()
     try:
         hints = tuple(sections.pop(f"Hint {level}") for level in LEVELS)
@@ -42,6 +42,8 @@ def parse_messages(text: str, where: str) -> Messages:
     for heading, body in sections.items():
         kind, _, name = heading.partition(": ")
         if kind != "Mistake" or not name.isidentifier():
-            raise MessageError(f"{where}: what is {heading!r}? Use '## Hint 1' to '## Hint 3' and '## Mistake: NAME'")
+            raise MessageError(
+                f"{where}: unknown heading {heading!r}. Use '## Hint 1' to '## Hint 3' and '## Mistake: NAME'"
+            )
         mistakes[name] = " ".join(body.split())
     return Messages(hints, mistakes)

@@ -1,5 +1,5 @@
-"""What `grader release` recorded in a data folder: the manifest, and for each exercise its cases, outputs and
-messages.
+"""Read what `grader release` recorded in a data folder: the manifest, and the cases, outputs and messages of each
+exercise.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from grader.manifest import Manifest, load_manifest
 from grader.messages import Messages, parse_messages
 
 CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack", "{}.outputs.msgpack", "{}.md", "{}_judge.py"
-FIXTURES = "{}_fixtures.py"  # of a chapter
+FIXTURES = "{}_fixtures.py"  # one per chapter
 
 
 class Released:
-    """A data folder. The course's own is `COURSE`; tests use others."""
+    """A data folder: the course's own is `COURSE`, tests use others."""
 
     def __init__(self, folder: Path) -> None:
         self.folder = folder
@@ -64,7 +64,7 @@ COURSE = Released(Path(__file__).parent / "data")
 
 
 def cases_tree(checks: Checks) -> dict[str, Any]:
-    """All of the checks that the oracle has no part in, as a tree: byte-identical on every machine."""
+    """The part of the checks that does not depend on the oracle, as a tree with the same bytes on every machine."""
     return {
         "driver": checks.driver,
         "outputs": [[output.name, list(output.axes), output.backward] for output in checks.outputs],
@@ -75,7 +75,7 @@ def cases_tree(checks: Checks) -> dict[str, Any]:
 
 
 def outputs_tree(checks: Checks) -> dict[str, Any]:
-    """What the oracle, the misconceptions and mistaken inputs gave, as a tree."""
+    """The outputs of the oracle, of the misconceptions and for altered inputs, as a tree."""
     return {
         "expected": [observation_tree(o) for o in checks.expected],
         "misconceptions": {
@@ -118,12 +118,12 @@ def _observations(trees: list[Any]) -> tuple[Observation, ...]:
 
 
 def read_fixtures(path: Path) -> str:
-    """The text of a chapter's own builders of inputs; empty where it has none."""
+    """The source of a chapter's own fixtures, which build inputs; empty if it has none."""
     return path.read_text("utf-8") if path.exists() else ""
 
 
 def load_own_judge(path: Path) -> OwnJudge:
-    """The `judge` and `MATCHES` of an `ID_judge.py`."""
+    """The `judge` and `MATCHES` from an `ID_judge.py`."""
     spec = importlib.util.spec_from_file_location(path.stem, path)
     assert spec is not None
     assert spec.loader is not None

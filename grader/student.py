@@ -1,4 +1,4 @@
-"""`check`, `hint` and `progress`: the whole of what a student imports."""
+"""`check`, `hint` and `progress`: everything that a student imports."""
 
 from __future__ import annotations
 
@@ -17,11 +17,11 @@ _latest: dict[
 
 
 def check(exercise_id: str, function: Any) -> Report:
-    """Run the public checks of an exercise on your function, and say what they found.
+    """Run the public checks of an exercise on your function and report the result.
 
-    Returns a report, which is true when all is right; it never raises on a wrong answer. Under nbgrader's own
-    Validate it raises CheckFailed instead, so that a validated notebook is a right one. Raises UnknownIdError for an
-    id that the course does not have.
+    Returns a report, which is true if everything is right; a wrong answer raises nothing. When nbgrader's own Validate
+    runs the notebook, a wrong answer raises CheckFailed instead, so that only correct notebooks validate. Raises
+    UnknownIdError for an id that the course does not have.
     """
     place = COURSE.manifest.place(exercise_id)
     checks = COURSE.checks(exercise_id)
@@ -35,9 +35,9 @@ def check(exercise_id: str, function: Any) -> Report:
 
 
 def hint(exercise_id: str, level: int = 1) -> Hint:
-    """A hint: level 1 asks a question, level 2 names the idea, level 3 gives the shape of the code.
+    """Show a hint: level 1 asks a question, level 2 names the idea, level 3 outlines the code.
 
-    Raises UnknownIdError for an id that the course does not have, ValueError for another level.
+    Raises UnknownIdError for an id that the course does not have, ValueError for any other level.
     """
     hints = COURSE.messages(exercise_id).hints
     if type(level) is not int or level not in LEVELS:
@@ -46,5 +46,5 @@ def hint(exercise_id: str, level: int = 1) -> Hint:
 
 
 def progress() -> Progress:
-    """What this session's checks have found so far, exercise by exercise."""
+    """Show the results of this session's checks so far, exercise by exercise."""
     return Progress(COURSE.manifest, dict(_latest))

@@ -105,17 +105,20 @@ def test_a_line_taken_out_leaves_no_blank_one():
     ("texts", "says"),
     [
         (("x[s]", "x[t]"), "stands nowhere:\nx[s]"),
-        (("total", "sum"), "stands 3 times:\ntotal"),
-        (("total += x[t]\ntotal", "a"), "stands nowhere:\ntotal += x[t]\ntotal"),
-        (("x[t]", "x[s]", ("x[t]", "x[r]")), "pair 2: what is looked for must stand once"),
+        (("total", "sum"), "occurs 3 times:\ntotal"),
+        (("total += x[t]\ntotal", "a"), "occurs nowhere:\ntotal += x[t]\ntotal"),
+        (("x[t]", "x[s]", ("x[t]", "x[r]")), "pair 2: this text must occur once"),
         (
             ("x[t]", "x[s]", ("x[t]", "x[r]")),
-            "stands nowhere:\nx[t]\nThe pairs before it have left\n" + CODE.replace("x[t]", "x[s]"),
+            "occurs nowhere:\nx[t]\nAfter the pairs before it, the code is\n" + CODE.replace("x[t]", "x[s]"),
         ),
         (("x[t]", "x[t]"), "it changes nothing"),
         (("x[t]", "x[s]", ("x[s]", "x[t]")), "it changes nothing"),
-        (("x[t]", "x[t"), "this is no Python ('[' was never closed, line 4):\n" + CODE.replace("x[t]", "x[t")),
-        (("total = 0\nfor t in range(3):", "for t in range(3):\n    total = 0\nfor"), "this is no Python"),
+        (
+            ("x[t]", "x[t"),
+            "the result is not valid Python ('[' was never closed, line 4):\n" + CODE.replace("x[t]", "x[t"),
+        ),
+        (("total = 0\nfor t in range(3):", "for t in range(3):\n    total = 0\nfor"), "the result is not valid Python"),
     ],
 )
 def test_a_change_that_does_not_fit_says_what_was_looked_for(texts, says):
@@ -135,11 +138,11 @@ def spec():
 @pytest.mark.parametrize(
     ("given", "says"),
     [
-        ({"name": "not good"}, "mistake 'not good': its name is no identifier"),
-        ({"name": "there"}, "mistake 'there': there is another of that name"),
+        ({"name": "not good"}, "mistake 'not good': its name is not an identifier"),
+        ({"name": "there"}, "mistake 'there': the name is used already"),
         ({"message": " \n"}, "mistake 'new': it has no message"),
         ({"tempts": ""}, "mistake 'new': `tempts` is empty"),
-        ({"keeps": ["a", "c", "d"]}, "mistake 'new': it keeps 'c, d', and no facet has that name"),
+        ({"keeps": ["a", "c", "d"]}, "mistake 'new': it keeps 'c, d', but no facet has that name"),
     ],
 )
 def test_a_mistake_that_is_not_complete_is_refused(spec, given, says):
@@ -196,16 +199,16 @@ def test_a_solution_that_was_rewritten_names_every_change_that_fits_no_longer(co
     with pytest.raises(SpecError) as caught:
         load_spec(course, place)
     said = str(caught.value)
-    assert "checks/rnn_forward.py: mistake 'time_axis_first', way 1: what is looked for must stand once" in said
+    assert "checks/rnn_forward.py: mistake 'time_axis_first', variant 1: this text must occur once" in said
     assert "stands nowhere:\nnp.stack(h, axis=1)\n" in said
-    assert "mistake 'last_state_only', way 1: " in said
+    assert "mistake 'last_state_only', variant 1: " in said
     assert "h_0_comes_first" not in said
     assert said.endswith("The code is\n" + reference_code(course, place))
 
 
 def test_a_mistake_that_nobody_can_make_is_refused(course, place):
     edit(course, "checks/rnn_forward.py", '    change("return np.stack(h, axis=1)", "return h_t"),\n', "")
-    with pytest.raises(SpecError, match=r"mistake 'last_state_only': there is no way to make it"):
+    with pytest.raises(SpecError, match=r"mistake 'last_state_only' has no variants"):
         load_spec(course, place)
 
 

@@ -53,7 +53,7 @@ def test_outside_a_course(grader, tmp_path, command):
     status, _, error = grader(*command, at=tmp_path)
     assert status == 1
     assert error.strip() == (
-        "This is not inside a course: no folder from here upwards holds course.toml and solutions/."
+        "Not inside a course: neither this folder nor one above it contains course.toml and solutions/."
     )
     assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
 
@@ -114,7 +114,7 @@ def test_no_submissions(grader, tmp_path):
     term = tmp_path / "no [such] term"
     status, output, error = grader("autograde", CHAPTER, "--term", term)
     assert (status, output) == (1, "")
-    assert f"No submissions of {CHAPTER} in {term}/submitted." in error
+    assert f"No submissions for {CHAPTER} in {term}/submitted." in error
     assert f"Put each student's notebooks into {term}/submitted/STUDENT/{CHAPTER}/." in error
     assert not term.exists()
 
@@ -127,7 +127,7 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
     assert "in ../term/submitted. Put" in grader("autograde", CHAPTER, at=here / "below")[2]
     monkeypatch.setenv("UNROLLED_TERM", "a term")
     assert "in a term/submitted. Put" in grader("autograde", CHAPTER, at=here / "below")[2]
-    assert "is graded in a term yet" in grader("feedback", CHAPTER, at=here / "below")[2]
+    assert "in a term is graded yet" in grader("feedback", CHAPTER, at=here / "below")[2]
     assert "in another/submitted. Put" in grader("autograde", CHAPTER, "--term", "another", at=here)[2]
     assert nbgraders_root(here, here / "below") == str(here / "below" / "a term")
     monkeypatch.setenv("UNROLLED_TERM", "")
@@ -136,7 +136,7 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
 
 
 def test_nbgrader_may_begin_a_term(tmp_path):
-    """The roster is entered before anything was handed in: there is no folder of the term yet."""
+    """The roster is entered before anything was submitted: there is no folder of the term yet."""
     course = write_small_course(tmp_path / "course")
     shutil.copy(ROOT / "nbgrader_config.py", course)
     (course / "students.csv").write_text("id,first_name\nann,Ann\n")
@@ -165,12 +165,12 @@ def test_a_demo_class_is_refused_where_something_else_is(grader, tmp_path):
     (tmp_path / "thesis.tex").write_text("")
     status, _, error = grader("demo-class", "--out", tmp_path)
     assert status == 1
-    assert "holds 'thesis.tex', which no demo class made; choose another with --out" in error
+    assert "contains 'thesis.tex', which is not of a demo class; choose another with --out" in error
     assert grader("demo-class", "--students", "0", "--out", tmp_path / "class")[0] == 1
     assert grader("demo-class", "--chapter", "nope", "--out", tmp_path / "class")[0] == 1
     status, _, error = grader("demo-class", "--verify", "--out", tmp_path / "class")
     assert status == 1
-    assert "holds no demo class" in error
+    assert "contains no demo class" in error
 
 
 # --- a small class -------------------------------------------------------------------------------------------
@@ -181,7 +181,7 @@ ODD = "a [red]b :smile: [bold]"
 
 @pytest.fixture(scope="module")
 def small_class(tmp_path_factory):
-    """Six students, the last of an odd name, as they handed in: one no notebook, none of them an endless loop."""
+    """Six students, the last of an odd name, as they submitted: one file is no notebook, no cell runs forever."""
     out = tmp_path_factory.mktemp("small") / "class"
     for seed in range(100):
         if "not JSON" in str(demo.demo_class(ROOT, out, CHAPTER, 6, seed)):
@@ -216,7 +216,8 @@ def test_a_class_is_graded_and_a_fault_of_the_grader_costs_nobody_points(grader,
         status, output, error = grader("autograde", CHAPTER, "--term", term)
     assert status == 3
     advice = (
-        "Some submissions could not be graded or recorded, as told above; earlier points stay. Run the command again."
+        "Some submissions could not be graded or recorded, for the reasons given above. Their earlier points are kept. "
+        "Run the command again."
     )
     assert advice in error.splitlines()
     assert "  student2: no process for student code could be started: out of [memory]" in output.splitlines()
@@ -237,16 +238,16 @@ def test_a_class_is_graded_and_a_fault_of_the_grader_costs_nobody_points(grader,
         assert sum(map(float, by_exercise)) == float(points)
         assert float(seconds) >= 0
         assert unit == "s"
-    assert "For a human to look at:" in lines
+    assert "Needs manual review:" in lines
     assert f"Gradebook: {term}/gradebook.db   notebooks: {term}/autograded" in lines
     assert {path.name for path in (term / "autograded").iterdir()} == everybody
 
 
-def test_without_walls_it_is_loud_and_leaves_the_gradebook_alone(grader, term):
+def test_without_a_sandbox_it_is_loud_and_leaves_the_gradebook_alone(grader, term):
     everywhere = term.parent
     status, output, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD, "--unsafe-no-sandbox")
     assert status == 0
-    assert "Not sandboxed: students' code runs with your rights" in " ".join(error.split())
+    assert "No sandbox: student code runs with your permissions" in " ".join(error.split())
     assert "The gradebook is not written." in error
     assert "Gradebook: not written" in output
     assert not (term / "gradebook.db").exists()
@@ -271,7 +272,7 @@ def test_where_the_sandbox_cannot_stand_a_class_is_refused_and_a_demo_class_is_n
     (term / demo.PLANTED).write_text("{}")
     status, _, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD)
     assert status == 0
-    assert "this demo class is the course's own code" in " ".join(error.split())
+    assert "This demo class is graded anyway" in " ".join(error.split())
 
 
 def test_results_for_another_program(grader, term):
@@ -372,7 +373,10 @@ def test_the_table_and_the_json_have_what_a_person_gave():
     assert ada[:3] == ["ada", "2.5*", "1.5*"]
     assert ada[-4:-1] == [f"{total} ({earned})", "1", "12.3 s"]
     assert other[-4:-1] == [f"{results[1].earned:g}", "–", "12.3 s"]
-    assert report.legend(chapter, 80, scores)[-1] == "* changed by a person; in parentheses: what the checks gave"
+    assert (
+        report.legend(chapter, 80, scores)[-1]
+        == "* changed by an instructor; in parentheses: the points that the checks gave"
+    )
     assert "*" not in "".join(report.legend(chapter, 80))
     tree = json.loads(report.as_json(chapter, results, True, scores))["students"][0]
     assert (tree["earned"], tree["final"]) == (results[0].earned, results[0].earned + 1.5 + 1)
@@ -391,7 +395,7 @@ def test_the_table_and_the_json_have_late_penalties():
     assert ada[-6:-1] == [f"{results[0].earned:g}", "1", "−4.5", f"{results[0].earned - 3.5:g}", "12.3 s"]
     assert other[-5:-1] == [f"{results[1].earned:g}", "–", f"{results[1].earned:g}", "12.3 s"]
     assert bo[-4:] == ["–", "–", "–", "not graded"]
-    assert report.legend(chapter, 80, scores)[-1].startswith("late: points that nbgrader takes off")
+    assert report.legend(chapter, 80, scores)[-1].startswith("late: the late penalty from nbgrader")
     students = json.loads(report.as_json(chapter, results, True, scores))["students"]
     assert [(each["late_penalty"], each["final"]) for each in students] == [
         (4.5, results[0].earned - 3.5),
@@ -413,9 +417,9 @@ def test_what_waits_for_a_person_is_counted():
     chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
     question, asks = chapter.questions[0].id, Score(needs_a_human=True)
     scores = {name: Recorded({question: asks, "softmax": Score()}) for name in ("ada", "bo")}
-    assert report.waiting(chapter, scores) == [f"Waiting for a person in formgrader: {question} (2 students)."]
+    assert report.waiting(chapter, scores) == [f"To grade manually in formgrader: {question} (2 students)."]
     scores["bo"] = Recorded({question: Score(1.0), "softmax": Score(1.0, needs_a_human=True)})
-    line = f"Waiting for a person in formgrader: softmax (1 student), {question} (1 student)."
+    line = f"To grade manually in formgrader: softmax (1 student), {question} (1 student)."
     assert report.waiting(chapter, scores) == [line]
     assert report.waiting(chapter, {"ada": Recorded({question: Score(1.0)})}) == []
 

@@ -117,12 +117,12 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         lambda root: edit(
             root / CHECKS / "rnn_step.py", '"h_prev @ W_hh", "h_prev"', '"h_prev @ W_hh", "(h_prev @ W_hh)"'
         ),
-        "W_hh_left_out, way 1, is not named",
+        "W_hh_left_out, variant 1, is diagnosed as",
     ),
     (
         "misconceptions_are_named",
         lambda root: edit(root / CHECKS / "rnn_step.py", "    tempts=", '    keeps=["result"],\n    tempts='),
-        "by its `keeps` it is due 2",
+        "by its `keeps` it should earn 2",
     ),
     (
         "misconceptions_are_named",
@@ -130,7 +130,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
             root / CHECKS / "rnn_step.py",
             '\nSPEC.mistake("twin", "Twin.", change("h_prev @ W_hh", "h_prev"), tempts="It is there.")',
         ),
-        "twin, way 1, gives the same as 'W_hh_left_out' on every case: make them one",
+        "twin, variant 1, gives the same as 'W_hh_left_out' on every case: merge them",
     ),
     (
         "why_is_told",

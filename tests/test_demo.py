@@ -33,7 +33,7 @@ def files(folder):
 
 @pytest.fixture(scope="module")
 def course(tmp_path_factory):
-    """The course with a shorter limit for cells: what runs for ever is stopped sooner."""
+    """The course with a shorter limit for cells, so that endless loops are stopped sooner."""
     root = tmp_path_factory.mktemp("course")
     (root / "grader").mkdir()
     for name in ("solutions", "exercises", "grader/data"):
@@ -65,7 +65,7 @@ def test_the_same_seed_makes_the_same_class(graded, course, tmp_path):
 
 
 def known(course):
-    """All work on each exercise, but for what runs for ever."""
+    """All work on each exercise except endless loops."""
     manifest = load_manifest(course / "course.toml")
     places = [manifest.place(exercise.id) for exercise in manifest.chapter(CHAPTER).exercises]
     works = {place.exercise.id: [work.what for work in demo._works(course, place)] for place in places}
@@ -86,7 +86,7 @@ def test_thirty_students_have_every_breakage_and_most_works(graded, course):
     for name, works in known(course).items():
         assert set(demo._BREAKAGES) <= found[name]
         covered = set(works) & found[name]
-        assert len(covered) >= min(len(set(works)), 30 - len(demo._BREAKAGES) - 1)  # and one runs for ever
+        assert len(covered) >= min(len(set(works)), 30 - len(demo._BREAKAGES) - 1)  # and one is an endless loop
 
 
 def test_a_larger_class_has_everything(course, tmp_path):
@@ -163,9 +163,9 @@ def test_a_difference_is_told(graded, course, tmp_path):
     assert {line.split()[0] for line in told[1:]} == {first, second, third}
     text = "\n".join(told)
     points = planted[first][named[first]]["points"]
-    assert f"planted {points + 0.5:g}, gradebook has {points}" in text
-    assert "planted 'another', the cause that is named is '" in text
-    assert "planted 'passed', the verdict is 'failed'" in text
+    assert f"expected {points + 0.5:g} points, but the gradebook has {points}" in text
+    assert "expected the likely cause 'another', but it is '" in text
+    assert "expected the status 'passed', but it is 'failed'" in text
 
 
 def test_what_is_graded_and_not_in_the_gradebook_is_told(graded, course, tmp_path):
@@ -226,7 +226,7 @@ def test_nbgrader_makes_feedback_of_every_kind_of_work(graded):
     """Feedback takes half a second a student: five stand for the class."""
     out, planted, _ = graded
     by_work = {entry["what"]: student for student, entries in planted.items() for entry in entries.values()}
-    kinds = ("not JSON", "another assignment", "check cells deleted", "runs for ever", "stub")
+    kinds = ("not JSON", "another assignment", "check cells deleted", "runs forever", "stub")
     chosen = {by_work[what] for what in kinds}
     unchosen = [student for student in planted if student not in chosen]
     for student in unchosen:
@@ -290,7 +290,7 @@ def notes_beside_demo(folder):
 def test_nothing_but_a_demo_class_is_overwritten(course, tmp_path, fill, named):
     fill(tmp_path)
     before = files(tmp_path)
-    with pytest.raises(demo.DemoError, match=f"holds '{named}'.*choose another"):
+    with pytest.raises(demo.DemoError, match=f"contains '{named}'.*choose another"):
         demo.demo_class(course, tmp_path, CHAPTER, 3, 1)
     assert files(tmp_path) == before
 
@@ -368,12 +368,12 @@ def test_an_empty_folder_will_do_and_a_file_will_not(course, tmp_path):
 
 
 def test_a_class_without_students(course, tmp_path):
-    with pytest.raises(demo.DemoError, match="at least one student; 0"):
+    with pytest.raises(demo.DemoError, match="at least one student, not 0"):
         demo.demo_class(course, tmp_path / "class", CHAPTER, 0, 1)
 
 
 def test_verifying_what_is_not_there(course, tmp_path):
-    with pytest.raises(demo.DemoError, match="holds no demo class"):
+    with pytest.raises(demo.DemoError, match="contains no demo class"):
         demo.differences(course, tmp_path)
     demo.demo_class(course, tmp_path, CHAPTER, 1, 1)
     with pytest.raises(demo.DemoError, match=f"has no gradebook. Run  grader autograde {CHAPTER} --term"):

@@ -38,11 +38,11 @@ def test_hints_keep_their_lines_and_mistakes_become_one_paragraph():
     ("old", "new", "says"),
     [
         ("## Hint 2\n", "", "'## Hint 2' is missing"),
-        ("## Hint 3", "## Hint 2", "'Hint 2' stands twice"),
+        ("## Hint 3", "## Hint 2", "'Hint 2' appears twice"),
         ("## Hint 3", "## Hint 4", "'## Hint 3' is missing"),
-        ("A question?", "", "nothing stands under the heading 'Hint 1'"),
-        ("## Mistake: no_bias", "## Mistake: no bias", "what is 'Mistake: no bias'"),
-        ("## Mistake: no_bias", "## Error: no_bias", "what is 'Error: no_bias'"),
+        ("A question?", "", "there is no text below the heading 'Hint 1'"),
+        ("## Mistake: no_bias", "## Mistake: no bias", "unknown heading 'Mistake: no bias'"),
+        ("## Mistake: no_bias", "## Error: no_bias", "unknown heading 'Error: no_bias'"),
         (TEXT, "", "'## Hint 1' is missing"),
     ],
 )

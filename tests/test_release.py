@@ -436,7 +436,7 @@ def test_nbgrader_validate_fails_on_the_stub_and_passes_on_the_solution(tmp_path
 @pytest.mark.parametrize(
     ("sizes", "says"),
     [
-        ([8_000_001], r"0\.bin: 8,000,001 bytes; a file beside a notebook has at most 8,000,000\."),
+        ([8_000_001], r"0\.bin: 8,000,001 bytes; a data file can have at most 8,000,000\."),
         ([7_000_000] * 3, r"files: 3 files of 21,000,000 bytes; at most 40 of 20,000,000 together"),
         ([1] * 41, r"files: 41 files of 41 bytes; at most 40"),
         ([8_000_000, 8_000_000], None),

@@ -1,4 +1,4 @@
-"""Mend the theme's HTML where axe-core or a reader without script finds fault with it. Each cure names its rule."""
+"""Repair the theme's HTML where axe-core, or reading without JavaScript, finds a fault. Each repair names its rule."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from pathlib import Path
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 
-_CURES: list[tuple[str, re.Pattern[str], str]] = [
+_REPAIRS: list[tuple[str, re.Pattern[str], str]] = [
     # The label of a button must contain the words that it shows.
     ("label-content-name-mismatch", re.compile(r'(<button class="btn search-button[^>]*?) aria-label="Search"'), r"\1"),
     ("label-content-name-mismatch", re.compile(r'<summary aria-label="Toggle hidden content">'), "<summary>"),
@@ -32,23 +32,23 @@ _CURES: list[tuple[str, re.Pattern[str], str]] = [
 ]
 
 
-def mend(html: str) -> str:
-    """Apply every cure. Mending twice changes nothing more."""
-    for _, fault, cure in _CURES:
-        html = fault.sub(cure, html)
+def repair(html: str) -> str:
+    """Apply every repair. Applying them twice changes nothing more."""
+    for _, fault, repaired in _REPAIRS:
+        html = fault.sub(repaired, html)
     return html
 
 
-def mend_site(app: Sphinx, exception: Exception | None) -> None:
+def repair_site(app: Sphinx, exception: Exception | None) -> None:
     if exception or app.builder.format != "html":
         return
     for page in Path(app.outdir).rglob("*.html"):
         before = page.read_text("utf-8")
-        after = mend(before)
+        after = repair(before)
         if after != before:
             page.write_text(after, "utf-8")
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
-    app.connect("build-finished", mend_site)
+    app.connect("build-finished", repair_site)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

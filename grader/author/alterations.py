@@ -1,6 +1,6 @@
-"""Alterations: the cases of an exercise with an input mistaken in one way, in every case. For the release alone.
+"""Alterations: an exercise's cases with an input changed in the same way in every case. Only the release uses them.
 
-What the oracle gives on them is recorded as marks; `checking/diagnose/counterfactual.py` says how each slip is told.
+The oracle's results on them are recorded as marks; `checking/diagnose/counterfactual.py` has the words for each slip.
 """
 
 from __future__ import annotations
@@ -22,14 +22,14 @@ from grader.checking.diagnose.counterfactual import is_one_number, leaves, marks
 from grader.codec import Fixture
 
 Sizes = Mapping[str, int]
-Slip = tuple[str, Callable[[Any, Sizes], Any]]  # its name in counterfactual.WORDS, and what it makes of a value
+Slip = tuple[str, Callable[[Any, Sizes], Any]]  # its name in counterfactual.WORDS, and the change of a value
 Path = tuple[str | None, ...]  # into an input: the key of a dict, or None for every entry of a list
 
-TIME = tuple(TIME_AXES)  # the axes that are walked along
-SECONDS = 10.0  # for the oracle on a case, which takes milliseconds: on odd inputs it may never end
+TIME = tuple(TIME_AXES)  # the axes along which a network is unrolled
+SECONDS = 10.0  # for the oracle on a case, which usually takes milliseconds but may never end on altered inputs
 
 
-# For each kind of value the slips that it invites; where one can be made in several ways, each is there.
+# The likely slips for each kind of value, each in all its variants.
 SLIPS: dict[str, tuple[Slip, ...]] = {
     "f": (
         ("zeros", lambda a, s: np.zeros_like(a)),
@@ -79,10 +79,10 @@ SLIPS: dict[str, tuple[Slip, ...]] = {
 
 
 def slips_in_time(axis: int) -> Iterator[Slip]:
-    """What may go wrong along an axis of time."""
+    """The slips along a time axis."""
 
     def moved(a: Array, s: Sizes, by: int, fill: str) -> Array:
-        """By one place; the place that becomes free gets 0, keeps what it had, or gets what fell out."""
+        """Shifted by one position; the free one gets 0, keeps its value, or gets the value that was shifted out."""
         b, edge = np.moveaxis(np.roll(a, by, axis), axis, 0), 0 if by > 0 else -1
         if fill != "around":
             b[edge] = 0 if fill == "zero" else np.take(a, edge, axis)
@@ -114,7 +114,7 @@ def spread(a: Array, s: Sizes, axis: int, index: int) -> Array:
 
 @dataclass(frozen=True)
 class Alteration:
-    """All cases with one slip made; `words` are those it is told with, `inputs` counts the inputs that it takes."""
+    """All cases with the same slip; `words` describe it in messages, `inputs` is the number of inputs it affects."""
 
     slip: str
     words: tuple[str, ...]
@@ -123,7 +123,7 @@ class Alteration:
 
 
 def alterations(cases: Sequence[Case], defaults: Mapping[str, Any]) -> Iterator[Alteration]:
-    """Every slip. `defaults` has the values of the arguments that a case may leave out."""
+    """Every slip. `defaults` are the values of the optional arguments."""
     cases = [_with(case, **{**defaults, **case.inputs}) for case in cases]
     names = list(dict.fromkeys(name for case in cases for name in case.inputs))
     for name, value in defaults.items():
@@ -155,7 +155,7 @@ def _kind(value: Any) -> str:
 
 
 def _alike(a: Any, b: Any) -> bool:
-    """Whether one could stand for the other."""
+    """Whether one value could be mistaken for the other."""
     if isinstance(a, Fixture) and isinstance(b, Fixture):
         return a.kind == b.kind
     return _kind(a) == _kind(b) in ("f", "i", "int", "float", "str") and np.shape(a) == np.shape(b)
@@ -192,7 +192,7 @@ def _paths(value: Any) -> Iterator[Path]:
 
 
 def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
-    """A value with its parts at this path changed; None, an argument that is not given, stays."""
+    """A value with its parts at this path changed. None, which stands for a missing argument, is kept."""
     if value is None or not path:
         return None if value is None else change(value)
     if path[0] is None and isinstance(value, list):
@@ -217,7 +217,7 @@ def _mistaken(value: Any, change: Callable[[Any, Sizes], Any], sizes: Sizes) -> 
 
 
 def _axes(parts: Sequence[tuple[Sizes, Any]]) -> list[str]:
-    """The symbol of each axis of arrays, where one alone of the cases' sizes fits it everywhere; else ''."""
+    """The symbol of each axis of arrays, if exactly one of the cases' sizes fits it everywhere; otherwise ''."""
     if not parts or not all(isinstance(a, np.ndarray) and a.ndim == parts[0][1].ndim for _, a in parts):
         return []
     fitting = [
@@ -228,7 +228,7 @@ def _axes(parts: Sequence[tuple[Sizes, Any]]) -> list[str]:
 
 
 def _of_blocks(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alteration]:
-    """Inputs with three or four blocks of columns, as of gates: in another order, or one with the opposite sign."""
+    """Inputs with three or four blocks of columns, such as gates: in another order, or one with the opposite sign."""
 
     def has(name: str, k: int, symbol: str) -> bool:
         found = [(case.inputs.get(name), k * case.sizes.get(symbol, 0)) for case in cases]
@@ -253,7 +253,7 @@ def _of_blocks(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alterati
 
 
 def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alteration]:
-    """All inputs with nothing but their first or last sequence, or step."""
+    """All inputs reduced to their first or last sequence or step."""
     for symbol, what in (("B", "sequence of the batch"), *TIME_AXES.items()):
         axes = {name: _axes([(case.sizes, case.inputs.get(name)) for case in cases]) for name in names}
         where = {name: symbols.index(symbol) for name, symbols in axes.items() if symbol in symbols}
@@ -272,8 +272,8 @@ def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alter
 def counterfactuals(
     checks: Checks, defaults: Mapping[str, Any], oracle: Callable[[Case], Observation]
 ) -> tuple[Counterfactual, ...]:
-    """What comes of each slip, where it has no plainer name; `checks` has what is expected. Slips that give the same in
-    every case are one, told by those that take the fewest inputs.
+    """The results of each slip, unless a simpler diagnosis covers them; `checks` has the expected results. Slips that
+    give the same in every case are merged and described by those with the fewest inputs.
     """
     due, spread = marks(checks, checks.expected)
     groups: list[tuple[Array, list[Alteration]]] = []
@@ -292,7 +292,7 @@ def counterfactuals(
 
 
 def _told_by(together: Sequence[Alteration]) -> tuple[tuple[str, tuple[str, ...]], ...]:
-    """One slip for each set of inputs, of those that take the fewest."""
+    """One slip for each set of inputs, among those with the fewest inputs."""
     fewest = min(a.inputs for a in together)
     return tuple({a.words: (a.slip, a.words) for a in reversed(together) if a.inputs == fewest}.values())[::-1]
 
@@ -318,7 +318,7 @@ def _is_its_own(checks: Checks, answers: Sequence[Observation]) -> bool:
 
 
 def _answers(cases: Sequence[Case], oracle: Callable[[Case], Observation]) -> list[Observation]:
-    """What the oracle gives, up to a case on which it does not end in time."""
+    """The oracle's results, up to a case on which it does not finish in time."""
     answers: list[Observation] = []
     for case in cases:
         with suppress(TimeoutError), _time_limit(SECONDS):
@@ -331,7 +331,7 @@ def _answers(cases: Sequence[Case], oracle: Callable[[Case], Observation]) -> li
 
 @contextmanager
 def _time_limit(seconds: float) -> Iterator[None]:
-    """A TimeoutError in what takes longer. Only a main thread can be interrupted; elsewhere there is no limit."""
+    """Raise TimeoutError in a block that takes longer. In other threads than the main one there is no limit."""
     if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
         yield
         return

@@ -1,6 +1,6 @@
-"""Small changes to a reference solution: how most mistakes are made.
+"""Small changes to a reference solution, from which most mistakes are made.
 
-A change is made in the *plain code* of an exercise's function: what stands in `solutions/CHAPTER/NOTEBOOK.py` without
+A change applies to the *plain code* of an exercise's function: its source in `solutions/CHAPTER/NOTEBOOK.py` without
 docstrings, comments and blank lines.
 """
 
@@ -21,18 +21,18 @@ from typing import Any
 
 
 class ChangeError(ValueError):
-    """A change does not fit the code that it is made in; the message says what was looked for."""
+    """A change does not fit the code that it is applied to; the message says which text was not found."""
 
 
 @dataclass(frozen=True)
 class Change:
-    """Pairs of texts, what it was and what it becomes, to be replaced in this order."""
+    """Pairs of an old and a new text, to be replaced in this order."""
 
     pairs: tuple[tuple[str, str], ...]
 
     def apply(self, code: str) -> str:
-        """The changed code. Raises ChangeError where a text is missing or not the only one, nothing is changed, or
-        what comes of it is no Python.
+        """The changed code. Raises ChangeError if a text does not occur exactly once, if nothing changes, or if the
+        result is not valid Python.
         """
         changed = code
         for number, (was, becomes) in enumerate(self.pairs, 1):
@@ -41,22 +41,24 @@ class Change:
             except ChangeError as error:
                 if number == 1:
                     raise
-                left = f"The pairs before it have left\n{changed}"
+                left = f"After the pairs before it, the code is\n{changed}"
                 raise ChangeError(f"pair {number}: {error}\n{left}") from error
         if changed == code:
             raise ChangeError("it changes nothing")
         try:
             compile(changed, "<changed>", "exec")
         except SyntaxError as error:
-            raise ChangeError(f"this is no Python ({error.msg}, line {error.lineno}):\n{changed}") from error
+            raise ChangeError(
+                f"the result is not valid Python ({error.msg}, line {error.lineno}):\n{changed}"
+            ) from error
         return changed
 
 
 def change(was: str, becomes: str, *more: tuple[str, str]) -> Change:
     """A small change to the reference solution's plain code: `was` becomes `becomes`, and so on for `more` pairs.
 
-    Each text that is looked for must stand there just once. A text of several lines may be indented as you like: it
-    begins anywhere in a line, and its further lines are found, and written, at that line's indentation.
+    Each old text must occur exactly once in the code. A text of several lines may have any indentation: it can begin
+    anywhere in a line, and its further lines are found, and written, at that line's indentation.
     """
     return Change(((was, becomes), *more))
 
@@ -78,7 +80,7 @@ def _replaced(code: str, was: str, becomes: str) -> str:
         begin += len(line)
     if len(found) != 1:
         how_often = f"{len(found)} times" if found else "nowhere"
-        raise ChangeError(f"what is looked for must stand once in the code, and stands {how_often}:\n{was}")
+        raise ChangeError(f"this text must occur once in the code, but occurs {how_often}:\n{was}")
     ((at, sought, new),) = found
     return _without_blank_lines(code[:at] + new + code[at + len(sought) :])
 
@@ -104,8 +106,8 @@ def plain_code(source: str, name: str) -> str:
 
 
 def define(name: str, code: str, module: ModuleType, cell: str) -> Callable[..., Any]:
-    """What `code` defines as NAME, beside all that the module has. Tracebacks and `inspect` show its lines: `cell`
-    names them, and should be unique.
+    """The function or class NAME that `code` defines, with access to the names of the module. Tracebacks and `inspect`
+    show its lines under the name `cell`, which should be unique.
     """
     file = f"<{cell}>"
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
@@ -115,8 +117,8 @@ def define(name: str, code: str, module: ModuleType, cell: str) -> Callable[...,
 
 
 def sources(thing: Any) -> tuple[str, str]:
-    """The source of the module that a function or class belongs to, and the source that defines it: that of the same
-    module, or its own where it is changed.
+    """The source of the module that a function or class belongs to, and the source that defines it: the same, or its
+    own source if it is a changed copy.
     """
     function = next(filter(inspect.isfunction, vars(thing).values())) if isinstance(thing, type) else thing
     own = "".join(linecache.getlines(function.__code__.co_filename))

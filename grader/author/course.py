@@ -1,4 +1,4 @@
-"""The course's sources, each read once, for the rules that look at all of them."""
+"""The course's sources, each read once, for the rules that concern all of them."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ TEXTS = {
 
 @dataclass(frozen=True)
 class Made:
-    """One notebook, as release makes it for all of its exercises."""
+    """One notebook as `grader release` makes it."""
 
     root: Path
     manifest: Manifest
@@ -43,7 +43,7 @@ class Made:
 
 @dataclass(frozen=True)
 class Course:
-    """The course under inspection. What several exercises need is read once."""
+    """The course that is checked. Sources that several exercises need are read once."""
 
     root: Path
 
@@ -57,7 +57,7 @@ class Course:
 
     @cached_property
     def texts(self) -> list[Path]:
-        """Whatever an author writes that is read: pages, notebooks, messages, documents and code."""
+        """All texts that authors write: pages, notebooks, messages, documents and code."""
         documents = self.root.glob("*.md")
         written = (
             path for folder, names in TEXTS.items() for name in names for path in self.root.glob(f"{folder}/**/{name}")

@@ -15,7 +15,7 @@ from grader.released import OWN_JUDGE
 
 
 def nothing_is_stray(course: Course) -> list[str]:
-    """Every file of checks belongs to an exercise, and every notebook and data file too."""
+    """Every file of checks, notebook and data file belongs to an exercise or a notebook of the course."""
     known = set(course.manifest.places)
     problems = []
     for chapter in course.manifest.chapters:
@@ -31,7 +31,7 @@ def nothing_is_stray(course: Course) -> list[str]:
 
 
 def generated_files_are_current(course: Course) -> list[str]:
-    """Exercises and recorded data are what release makes of the sources."""
+    """Exercises and recorded data are up to date with their sources."""
     with tempfile.TemporaryDirectory() as folder:
         fresh = Path(folder)
         made = release_notebooks(course.root, fresh / "exercises")

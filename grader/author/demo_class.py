@@ -1,5 +1,5 @@
-"""A class made of known work: right solutions, alternatives, misconceptions and broken notebooks, with the score that
-each must get.
+"""Write a demo class: submissions made of right solutions, alternatives, misconceptions and broken notebooks, with the
+score that each should get.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
 
 PLANTED = "planted.json"
-# what a demo class's folder holds
+# the contents of a demo class's folder
 OURS = ("submitted", "autograded", "results", "feedback", "hidden", "gradebook.db", PLANTED)
 
 
 class DemoError(Exception):
-    """A demo class cannot be made or compared as asked; the message says why and what to do."""
+    """The demo class cannot be written or compared; the message says why and what to do."""
 
 
 @dataclass(frozen=True)
 class Work:
-    """One exercise's cell, what it is, and what it must get. `diagnosis` None means that none is asked for."""
+    """The cell of one exercise, what it is, and the expected result. `diagnosis` is None if any is accepted."""
 
     what: str
     source: str | None
@@ -47,8 +47,8 @@ class Work:
     diagnosis: str | None = None
 
 
-ENDLESS = "runs for ever"
-# Slips that have nothing to do with the exercise: what happens to a right result, or in place of it.
+ENDLESS = "runs forever"
+# Slips that do not depend on the exercise: each changes a right result or replaces it.
 _SLIPS: dict[str, tuple[str, str]] = {
     "returns None": ("result", "failed"),
     "returns a list": ("return result.tolist()", "failed"),
@@ -112,7 +112,7 @@ def _syntax_error(notebook: Any, exercises: list[str]) -> bytes:
     return notebook_bytes(notebook)
 
 
-# What is done to a notebook of right work, and which exercises still score: 'all', 'none', 'not first', 'not last'.
+# Ways to break a right notebook, and which exercises still get points: 'all', 'none', 'not first', 'not last'.
 _BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
     "not JSON": (_not_json, "none"),
     "another assignment": (_another_assignment, "none"),
@@ -125,14 +125,15 @@ _BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
 
 
 def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, seed: int) -> dict[str, dict[str, Any]]:
-    """Write `OUT/submitted/STUDENT/CHAPTER/…` and `OUT/planted.json` for a chapter, or for all if None; return what is
-    planted, by student and exercise.
+    """Write `OUT/submitted/STUDENT/CHAPTER/…` and `OUT/planted.json` for a chapter, or for all if None; return the
+    expected results by student and exercise.
 
-    The same numbers give the same class. What an earlier demo class left in OUT stays if this is the same, so that it
-    need not be graded again, and is deleted if not. A folder that holds anything else is refused with DemoError.
+    The same numbers give the same class. If OUT contains the same demo class already, it is kept with its results, so
+    that it need not be graded again; a different demo class is deleted. A folder with anything else is refused with
+    DemoError.
     """
     if students < 1:
-        raise DemoError(f"a class has at least one student; {students} were asked for")
+        raise DemoError(f"a class needs at least one student, not {students}")
     _refuse_what_is_no_demo(out)
     manifest = load_manifest(root / "course.toml")
     chapters = manifest.chapters if chapter_id is None else [manifest.chapter(chapter_id)]
@@ -147,23 +148,23 @@ def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, see
         breakages = _shuffled(rng, list(_BREAKAGES))
         for number, student in enumerate(names):
             broken = next(breakages) if number % 4 == 3 else None
-            handed_in, due = _student(chapter, releases, works, decks, broken)
-            planted[student] |= due
+            submitted, expected = _student(chapter, releases, works, decks, broken)
+            planted[student] |= expected
             folder = Path("submitted", student, chapter.id)
-            files |= {folder / f"{name}.ipynb": content for name, content in handed_in.items()}
+            files |= {folder / f"{name}.ipynb": content for name, content in submitted.items()}
     files[Path(PLANTED)] = (json.dumps(planted, indent=1) + "\n").encode()
     if not _is_there(out, files):
-        _write_anew(out, files)
+        _replace(out, files)
     return planted
 
 
 def _is_there(out: Path, files: dict[Path, bytes]) -> bool:
-    """Whether these are the files of the demo class in OUT, and there is no other submission."""
+    """Whether OUT contains exactly these submissions and expected results."""
     found = [path for path in [out / PLANTED, *(out / "submitted").rglob("*")] if path.is_file()]
     return {path.relative_to(out): path.read_bytes() for path in found} == files
 
 
-def _write_anew(out: Path, files: dict[Path, bytes]) -> None:
+def _replace(out: Path, files: dict[Path, bytes]) -> None:
     for name in OURS:
         if (out / name).is_dir():
             shutil.rmtree(out / name)
@@ -175,7 +176,7 @@ def _write_anew(out: Path, files: dict[Path, bytes]) -> None:
 
 
 def _refuse_what_is_no_demo(out: Path) -> None:
-    """A demo class takes the place of another, and of nothing else: not of a term's seed, gradebook or submissions."""
+    """Refuse to replace anything but another demo class, such as a term's seed, gradebook or submissions."""
     if not out.exists():
         return
     if not out.is_dir():
@@ -183,24 +184,26 @@ def _refuse_what_is_no_demo(out: Path) -> None:
     found = {path.name for path in out.iterdir()}
     strange = found - set(OURS) if PLANTED in found else found
     if strange:
-        raise DemoError(f"{out} holds {sorted(strange)[0]!r}, which no demo class made; choose another with --out")
+        raise DemoError(
+            f"{out} contains {sorted(strange)[0]!r}, which is not of a demo class; choose another with --out"
+        )
     if found:
         planted = set(read_planted(out))
         others = [path.name for path in sorted((out / "submitted").glob("*")) if path.name not in planted]
         if others:
             raise DemoError(
-                f"{out}/submitted holds {others[0]!r}, who is not of the demo class; choose another folder with --out"
+                f"{out}/submitted contains {others[0]!r}, who is not in the demo class; choose another with --out"
             )
 
 
 def read_planted(out: Path) -> dict[str, Any]:
-    """What each student of a demo class must get. Raises DemoError where there is none."""
+    """The expected results of each student of a demo class. Raises DemoError if there is none."""
     try:
         planted = json.loads((out / PLANTED).read_text("utf-8"))
     except (OSError, ValueError) as error:
-        raise DemoError(f"{out} holds no demo class: {out / PLANTED} cannot be read. Make one first.") from error
+        raise DemoError(f"{out} contains no demo class: {out / PLANTED} cannot be read. Write one first.") from error
     if not isinstance(planted, dict):
-        raise DemoError(f"{out / PLANTED} is not one that a demo class has. Delete {out} and make one anew.")
+        raise DemoError(f"{out / PLANTED} is not the file of a demo class. Delete {out} and write the class again.")
     return planted
 
 
@@ -211,8 +214,8 @@ def _student(
     decks: dict[str, Iterator[Work]],
     broken: str | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """A student's notebooks by name, and what is planted in them."""
-    handed_in: dict[str, bytes] = {}
+    """A student's notebooks by name, and the expected results."""
+    submitted: dict[str, bytes] = {}
     planted: dict[str, Any] = {}
     for notebook in chapter.notebooks:
         content = copy.deepcopy(releases[notebook.name])
@@ -226,7 +229,7 @@ def _student(
             elif name in questions and not broken:
                 cell.source = "The state carries what was read, and the softmax says what may follow."
         change, scoring = _BREAKAGES[broken] if broken and exercises else (_break_nothing, "all")
-        handed_in[notebook.name] = change(content, exercises)
+        submitted[notebook.name] = change(content, exercises)
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
                 "all": True,
@@ -235,7 +238,7 @@ def _student(
                 "not last": index < len(exercises) - 1,
             }[scoring]
             work = chosen[name]
-            # a slip is known by its pattern, and "mend what this builds on first" comes before patterns
+            # slips are diagnosed by patterns, which are tried only if what the exercise builds on is right
             outdone = work.what in _SLIPS and any(planted[needed]["status"] != "passed" for needed in exercise.needs)
             planted[name] = {
                 "what": broken or work.what,
@@ -243,31 +246,31 @@ def _student(
                 "status": work.status if kept else None,
                 "diagnosis": work.diagnosis if kept and not outdone else None,
             }
-    return handed_in, planted
+    return submitted, planted
 
 
 def _with_one_endless(works: dict[str, list[Work]]) -> dict[str, list[Work]]:
-    """Of work that runs for ever one alone is kept, the first: it takes the time limit of each cell that calls it."""
+    """Keep only the first endless loop, because each cell that calls it takes up its whole time limit."""
     first = next((name for name, found in works.items() if any(work.what == ENDLESS for work in found)), None)
     return {name: [w for w in found if w.what != ENDLESS or name == first] for name, found in works.items()}
 
 
 def _dealt(rng: random.Random, works: list[Work]) -> Iterator[Work]:
-    """Work for one student after another: what runs for ever once and at the start, so that nobody waits for it at the
-    end; the rest shuffled.
+    """Work for one student after another, shuffled. An endless loop comes once and first, so that grading does not wait
+    for it at the end.
     """
     yield from (work for work in works if work.what == ENDLESS)
     yield from _shuffled(rng, [work for work in works if work.what != ENDLESS])
 
 
 def _shuffled(rng: random.Random, items: list[Any]) -> Iterator[Any]:
-    """All items in a random order, again and again: a class that is large enough has every one."""
+    """All items in random order, repeatedly, so that a large enough class contains every one."""
     while True:
         yield from rng.sample(items, len(items))
 
 
 def _works(root: Path, place: Place) -> list[Work]:
-    """All work on one exercise that is known: a right one that stands alone first."""
+    """All known work on one exercise; the first is right and does not depend on other cells."""
     spec, exercise = load_spec(root, place), place.exercise
     points = float(exercise.points)
     right = [
@@ -296,7 +299,7 @@ def _kept(spec: Spec, keeps: tuple[str, ...], points: float) -> float:
 
 
 def slips(right: str, exercise: Exercise, spec: Spec, fixtures: str = "") -> Iterator[Work]:
-    """Slips on top of a right solution, for functions that return one array."""
+    """Slips added to a right solution, for functions that return one array."""
     if len(spec.outputs) != 1 or not spec.outputs[0].axes:
         return
     due = drive(spec.driver, next(iter(spec.alternatives.values()), None), spec.example, fixtures).result
@@ -319,8 +322,8 @@ def slips(right: str, exercise: Exercise, spec: Spec, fixtures: str = "") -> Ite
 
 
 def standalone(thing: Any, name: str) -> str:
-    """A function's or class's source under another name, without its decorators; before it, what it uses of its module,
-    under names that are nobody's else: an exercise that it builds on may be wrong in the cell before.
+    """The source of a function or class under another name, without its decorators, preceded by what it uses from its
+    module. These helpers get names of their own, because the notebook's cell for the same exercise may be wrong.
     """
     own, (module, code) = thing.__name__, sources(thing)
     defined = _definitions(module) | _definitions(code)  # a changed one is not what its module holds
@@ -338,7 +341,7 @@ def standalone(thing: Any, name: str) -> str:
 
 
 def _free_names(statement: ast.stmt) -> set[str]:
-    """The names that a statement reads and does not bind itself."""
+    """The names that a statement reads but does not bind itself."""
     names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
     bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
     bound |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
@@ -370,7 +373,7 @@ def _renamed(source: str, old: str, new: str) -> str:
 
 
 def differences(root: Path, out: Path) -> list[str]:
-    """Where the gradebook's scores or the verdicts differ from what was planted; empty where all is as it must be."""
+    """A line for each score in the gradebook and each verdict that differs from the expected one."""
     from grader.autograde.gradebook import gradebook_url, open_gradebook
 
     planted = read_planted(out)
@@ -405,10 +408,10 @@ def _differences(gradebook: Any, out: Path, chapter: str, student: str, exercise
         verdict = stored.graded.by_exercise[name]
         cause = verdict.diagnosis.id if verdict.diagnosis else None
         score = scores.get(check_id(name))
-        planted = f"{student} {name} ({due['what']}): planted"
+        expected = f"{student} {name} ({due['what']}): expected"
         if score is None or abs(score - due["points"]) > 1e-9:
-            yield f"{planted} {due['points']:g}, gradebook has {score}"
+            yield f"{expected} {due['points']:g} points, but the gradebook has {score}"
         if due["status"] and verdict.status != due["status"]:
-            yield f"{planted} {due['status']!r}, the verdict is {verdict.status!r}"
+            yield f"{expected} the status {due['status']!r}, but it is {verdict.status!r}"
         if due["diagnosis"] and cause != due["diagnosis"]:
-            yield f"{planted} {due['diagnosis']!r}, the cause that is named is {cause!r}"
+            yield f"{expected} the likely cause {due['diagnosis']!r}, but it is {cause!r}"

@@ -1,4 +1,4 @@
-"""`grader lint`: everything that must be true of the course, for one exercise or for all of it."""
+"""`grader lint`: check the rules of the course, for one exercise or for all of it."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
 
 @dataclass(frozen=True)
 class Subject:
-    """One exercise with all that is known of it."""
+    """One exercise with its spec, messages and checks."""
 
     course: Course
     place: Place
@@ -66,8 +66,8 @@ Findings = list[tuple[str, list[str]]]
 
 
 def lint_course(root: Path, exercise_id: str | None = None, workers: int = 1) -> Iterator[tuple[str, list[str]]]:
-    """(what was looked at, the problems found), one by one. With an id, that exercise alone; without one, as many
-    exercises at a time as there are `workers`. Raises UnknownIdError.
+    """Pairs (the rule, the problems found), one by one. With an id, only that exercise is checked; without one, all
+    exercises are, in parallel with `workers` processes. Raises UnknownIdError.
     """
     course = Course(root)
     if exercise_id is not None:
@@ -76,7 +76,7 @@ def lint_course(root: Path, exercise_id: str | None = None, workers: int = 1) ->
     if workers == 1:
         yield from chain.from_iterable(_of_exercise(course, place) for place in course.manifest.places.values())
     else:
-        # `spawn`: the threads of PyTorch do not come along into a fork
+        # `spawn`, because a fork has no copies of PyTorch's threads
         with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
             yield from chain.from_iterable(pool.map(_of_id, repeat(root), course.manifest.places))
     for course_rule in COURSE_RULES:
@@ -88,7 +88,7 @@ def _of_id(root: Path, exercise_id: str) -> Findings:
     return list(_of_exercise(course, course.manifest.place(exercise_id)))
 
 
-_course = cache(Course)  # of a worker
+_course = cache(Course)  # one per worker
 
 
 def _of_exercise(course: Course, place: Place) -> Iterator[tuple[str, list[str]]]:
@@ -96,12 +96,12 @@ def _of_exercise(course: Course, place: Place) -> Iterator[tuple[str, list[str]]
     for rule in EXERCISE_RULES:
         yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
     twins = [in_short(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
-    if twins:  # no problem: where two inputs are multiplied, no case can tell them apart
+    if twins:  # not a problem: if two inputs are multiplied, no case can tell them apart
         yield f"{place.exercise.id}: For information, slips that no case tells apart: {'; '.join(twins)}", []
 
 
 def _says(rule: Callable[..., Any]) -> str:
-    """A rule is its docstring's first line."""
+    """The name of a rule: the first line of its docstring."""
     assert rule.__doc__ is not None
     return rule.__doc__.splitlines()[0].rstrip(".")
 
@@ -114,7 +114,7 @@ def right_ones_pass(subject: Subject) -> list[str]:
     functions = {"the reference solution": reference(subject.course.root, subject.place)}
     functions |= {f"alternative {name}": function for name, function in subject.spec.alternatives.items()}
     if len(functions) < 2:
-        return ["there is no alternative; write at least one right solution of another kind"]
+        return ["there is no alternative; write at least one correct solution of another kind"]
     return [
         f"{name} fails:\n{verdict_text(verdict)}"
         for name, function in functions.items()
@@ -137,7 +137,7 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
 
 
 def imported(notebook: Any, source: str) -> dict[str, Any]:
-    """What the notebook's cells import, as far as this source of a cell names it."""
+    """Those imports of the notebook's cells that this source of a cell uses."""
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     namespace: dict[str, Any] = {}
     for cell in notebook.cells:
@@ -154,30 +154,32 @@ def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
 
 
 def misconceptions_are_named(subject: Subject) -> list[str]:
-    """Every mistake fails in each way to make it, is named, and earns what its author says."""
+    """Each variant of every mistake fails, is named, and earns the points that its author gives."""
     shares = {facet.name: facet.share for facet in subject.spec.facets}
     points = subject.place.exercise.points
     problems = []
     twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
-        due = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
+        expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number, function in enumerate(entry.variants, 1):
             for verdict in subject.verdicts(function):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(
-                        f"{name}, way {number}, gives the same as {twins[name]!r} on every case: make them one"
+                        f"{name}, variant {number}, gives the same as {twins[name]!r} on every case: merge them"
                     )
                     break
                 if verdict or found != name:
-                    problems.append(f"{name}, way {number}, is not named, but {found!r}:\n{verdict_text(verdict)}")
-                elif not abs(verdict.earned - due) < 1e-9:
-                    problems.append(f"{name}, way {number}, earns {verdict.earned:g}; by its `keeps` it is due {due:g}")
+                    named = f"{name}, variant {number}, is diagnosed as {found!r}"
+                    problems.append(f"{named}:\n{verdict_text(verdict)}")
+                elif not abs(verdict.earned - expected) < 1e-9:
+                    earned = f"{name}, variant {number}, earns {verdict.earned:g}"
+                    problems.append(f"{earned}, but by its `keeps` it should earn {expected:g}")
     return problems
 
 
 def _twins(subject: Subject) -> dict[str, str]:
-    """The mistakes of which some way gives the same as a way of another on every public case, each with that other."""
+    """Pairs of mistakes of which two variants give the same on all public cases."""
     public, *_ = subject.checks
     ways = [(name, way) for name, variants in public.misconceptions.items() for way in variants]
     return {a: b for (a, one), (b, other) in permutations(ways, 2) if a != b and _give_the_same(public, one, other)}
@@ -192,12 +194,12 @@ def _give_the_same(checks: Checks, one: Sequence[Observation], other: Sequence[O
 
 
 def why_is_told(subject: Subject) -> list[str]:
-    """It says why the solution works, for the self-study edition."""
+    """The spec says why the solution works, for the self-study edition."""
     return [] if subject.spec.why.strip() else ["the spec has no `why`; say in a few sentences why the solution works"]
 
 
 def cases_are_telling(subject: Subject) -> list[str]:
-    """The cases tell mistakes apart: tiny first, sizes of 1, all sizes different, nothing symmetric or even."""
+    """The cases reveal mistakes: a tiny one first, sizes of 1, all sizes different, nothing symmetric or even."""
     public, *others = subject.checks
     problems = [f"the example's {name} has more than two decimals" for name in _long_decimals(public.cases[0])]
     for checks in (public, *others):
@@ -216,7 +218,7 @@ def cases_are_telling(subject: Subject) -> list[str]:
         if not any(facet.covers(case, None) for case in public.cases)
     ]
     problems += [
-        f"case {case.name!r}: no facet covers the output {output.name!r}, so that a mistake there would cost nothing"
+        f"case {case.name!r}: no facet covers the output {output.name!r}, so a mistake there would cost no points"
         for case in public.cases
         for output in public.outputs
         if not any(facet.covers(case, output.name) for facet in public.facets)
@@ -236,14 +238,14 @@ def _telltale_inputs(case: Case) -> Iterator[tuple[str, str]]:
         if value.dtype != np.float64:
             yield name, f"is {value.dtype}; inputs are float64"
         if value.ndim == 2 and value.shape[0] == value.shape[1] > 1 and np.array_equal(value, value.T):
-            yield name, "is symmetric, so that its transpose is not noticed"
+            yield name, "is symmetric, so a transposed matrix would not be noticed"
         steps = np.diff(value.ravel())
         if value.size > 2 and np.allclose(steps, steps[0], atol=1e-8 * np.abs(value).max()):
             yield name, "is evenly spaced; use random numbers"
 
 
 def page_links_to_it(subject: Subject) -> list[str]:
-    """Its book page exists, has the manifest's title, and links to the exercise."""
+    """The book page exists, has the manifest's title, and links to the exercise."""
     path = subject.course.root / f"{subject.place.page_path}.md"
     text = subject.course.pages.get(path)
     if text is None:
@@ -259,7 +261,7 @@ def page_links_to_it(subject: Subject) -> list[str]:
 
 
 def solution_is_not_shown(subject: Subject) -> list[str]:
-    """No code block of a hint or page holds a statement of the solution."""
+    """No code block of a hint or page contains a statement of the solution."""
     course, name = subject.course, subject.place.exercise.id
     checks = course.root / "solutions" / subject.place.chapter.id / "checks"
     found = [

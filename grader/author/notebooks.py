@@ -1,8 +1,8 @@
-"""Release: the sources in `solutions/` → the notebooks of `exercises/`, the same bytes at every run.
+"""Release: make the notebooks in `exercises/` from the sources in `solutions/`, with the same bytes in every run.
 
-jupytext reads the source; nbgrader's own list of preprocessors clears the solutions, locks the cells and
-writes the checksums. What is ours: the check cell after each exercise, fixed cell ids, and errors that name
-file and line. jupytext and nbgrader take seconds to import, so the functions that use them import them.
+jupytext reads the source; nbgrader's own preprocessors clear the solutions, lock the cells and write the checksums.
+This module adds the check cell after each exercise, fixed cell ids, and errors that name the file and the line.
+jupytext and nbgrader take seconds to import, so only the functions that use them import them.
 """
 
 from __future__ import annotations
@@ -33,11 +33,11 @@ _CELL_MARKER = re.compile(r"# %%(?!%)")
 
 
 class ReleaseError(Exception):
-    """A source that cannot be released; the message says what is wrong, where, and what to do next."""
+    """A source cannot be released; the message says what is wrong, where, and what to do."""
 
 
 def source_path(root: Path, chapter: Chapter, notebook: Notebook) -> Path:
-    """Where the source of a notebook stands: solutions/CHAPTER/NOTEBOOK.py."""
+    """The source of a notebook: solutions/CHAPTER/NOTEBOOK.py."""
     return root / "solutions" / chapter.id / f"{notebook.name}.py"
 
 
@@ -48,7 +48,7 @@ def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebo
     for line, cell in _read_cells(path):
         cell.metadata.pop("lines_to_next_cell", None)
         if "ipynb" not in cell.metadata.pop("active", "ipynb,py"):
-            continue  # this cell is for those who import the source
+            continue  # this cell is only for importing the source
         cells.append((line, cell.metadata.pop("exercise", None), cell.metadata.pop("question", None), cell))
     _check_ids(path, [(line, id_) for line, id_, _, _ in cells if id_ is not None], manifest, chapter, notebook)
     _check_questions(path, [(line, id_) for line, _, id_, _ in cells if id_ is not None], notebook)
@@ -89,7 +89,7 @@ def student_notebooks(root: Path, manifest: Manifest, chapter: Chapter) -> dict[
 def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
     """Run nbgrader's own steps of `generate_assignment` on a copy of the instructor's notebook.
 
-    `path` is named in errors. The gradebook has a step of its own (`register`). Raises ReleaseError where nbgrader
+    `path` is named in errors. The step for the gradebook is separate (`register`). Raises ReleaseError if nbgrader
     refuses the notebook.
     """
     import nbformat
@@ -114,10 +114,10 @@ def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
 
 
 def release_notebooks(root: Path, out: Path) -> list[Path]:
-    """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb, and the files that belong beside it; return
-    those whose bytes changed.
+    """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb, and its data files; return the files that
+    changed.
 
-    Nothing is written unless all can be. Raises ReleaseError, or ManifestError for `course.toml`.
+    Nothing is written unless everything can be. Raises ReleaseError, or ManifestError for `course.toml`.
     """
     manifest = load_manifest(root / "course.toml")
     check_sources(root, manifest)
@@ -132,7 +132,7 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
 
 
 def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
-    """The files beside the notebooks, as CHAPTER/NAME, and where each comes from, in solutions/CHAPTER/files/."""
+    """The data files of the notebooks, as CHAPTER/NAME, each with its source in solutions/CHAPTER/files/."""
     return {
         Path(chapter.id, path.name): path
         for chapter in manifest.chapters
@@ -142,30 +142,30 @@ def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
 
 
 def check_files(root: Path, manifest: Manifest) -> None:
-    """Raise ReleaseError for files beside notebooks that are too large or too many to lie beside them in grading."""
+    """Raise ReleaseError for data files that are too large or too many to be available during grading."""
     sizes: dict[str, list[int]] = {}
     for relative, path in data_files(root, manifest).items():
         size = path.stat().st_size
         if size > MAX_FILE_BYTES:
-            raise ReleaseError(f"{path}: {size:,} bytes; a file beside a notebook has at most {MAX_FILE_BYTES:,}.")
+            raise ReleaseError(f"{path}: {size:,} bytes; a data file can have at most {MAX_FILE_BYTES:,}.")
         sizes.setdefault(relative.parts[0], []).append(size)
     for chapter_id, found in sizes.items():
         if len(found) > MAX_FILES or sum(found) > MAX_BYTES:
             raise ReleaseError(
                 f"{root / 'solutions' / chapter_id / 'files'}: {len(found)} files of {sum(found):,} bytes; at most "
-                f"{MAX_FILES} of {MAX_BYTES:,} together can lie beside the notebooks of a chapter."
+                f"{MAX_FILES} of {MAX_BYTES:,} together are allowed for a chapter."
             )
 
 
 def check_sources(root: Path, manifest: Manifest) -> None:
-    """Raise ReleaseError for a source that the manifest names and is missing, or that it does not name."""
+    """Raise ReleaseError if a source that the manifest lists is missing, or if the manifest does not list one."""
     solutions = root / "solutions"
     listed = {source_path(root, chapter, notebook) for chapter in manifest.chapters for notebook in chapter.notebooks}
     for path in sorted(listed):
         if not path.is_file():
             raise ReleaseError(
                 f"{path}: there is no such file, but course.toml lists notebook {path.stem!r} of chapter "
-                f"{path.parent.name!r}. Write it, or take the notebook out of course.toml."
+                f"{path.parent.name!r}. Write it, or remove the notebook from course.toml."
             )
     for path in sorted(solutions.glob("*/*.py")):
         if path.name != "__init__.py" and path not in listed:
@@ -185,7 +185,7 @@ def stray_notebooks(manifest: Manifest, out: Path) -> list[Path]:
 
 
 def stray_files(root: Path, manifest: Manifest, out: Path) -> list[Path]:
-    """The files below OUT that are no notebooks and that no chapter of the manifest brings along."""
+    """The files below OUT that are neither notebooks nor data files of a chapter."""
     listed = {out / relative for relative in data_files(root, manifest)}
     found = (path for path in out.rglob("*") if path.is_file() and path.suffix != ".ipynb")
     return sorted(p for p in found if p not in listed and not any(n.startswith(".") for n in p.relative_to(out).parts))
@@ -203,7 +203,7 @@ def _read_cells(path: Path) -> Iterator[tuple[int, NotebookNode]]:
     except FileNotFoundError as error:
         raise ReleaseError(
             f"{path}: there is no such file, but course.toml lists this notebook. "
-            "Write it, or take the notebook out of course.toml."
+            "Write it, or remove the notebook from course.toml."
         ) from error
     except (OSError, UnicodeDecodeError) as error:
         raise ReleaseError(f"{path}: cannot be read: {error}. Save it as UTF-8 text.") from error
@@ -219,7 +219,7 @@ def _read_cells(path: Path) -> Iterator[tuple[int, NotebookNode]]:
 def _check_ids(
     path: Path, found: list[tuple[int, str]], manifest: Manifest, chapter: Chapter, notebook: Notebook
 ) -> None:
-    """The exercises of the source are those of the manifest: each once, no other, in the manifest's order."""
+    """Check that the source has exactly the exercises of the manifest, in the same order."""
     expected = [exercise.id for exercise in notebook.exercises]
     seen: dict[str, int] = {}
     for line, exercise_id in found:
@@ -251,7 +251,7 @@ def _check_ids(
 
 
 def _check_questions(path: Path, found: list[tuple[int, str]], notebook: Notebook) -> None:
-    """The questions of the source are those of the manifest: each once, no other, in the manifest's order."""
+    """Check that the source has exactly the questions of the manifest, in the same order."""
     expected = [question.id for question in notebook.questions]
     if [question_id for _, question_id in found] != expected:
         line = next((line for line, question_id in found if question_id not in expected), found[0][0] if found else 1)

@@ -1,5 +1,5 @@
-"""From a spec to checks: run its oracle and its misconceptions on its cases, and record the public ones in a data
-folder.
+"""Compute the checks of an exercise: run the spec's oracle and misconceptions on its cases, and record the public ones
+in a data folder.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ from grader.released import (
 )
 
 PUBLIC_SEED = 0
-SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that are off by no more are left as they are
+SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at most this are kept
 
 
 class SpecError(Exception):
@@ -53,7 +53,7 @@ def checks_folder(root: Path, place: Place) -> Path:
 
 
 def fixtures_path(root: Path, chapter: Chapter) -> Path:
-    """Where a chapter's own builders of inputs stand, if it has any."""
+    """The file with a chapter's own fixtures, which build inputs, if it has any."""
     return root / "solutions" / chapter.id / "checks" / FIXTURES.format(chapter.id)
 
 
@@ -69,13 +69,13 @@ def load_spec(root: Path, place: Place) -> Spec:
 
 
 def _make_variants(root: Path, place: Place, spec: Spec, path: Path) -> None:
-    """Each mistake's ways as functions. Raises SpecError, which tells of all changes that fit no longer."""
+    """Make the variants of each mistake as functions. Raises SpecError, which lists all changes that no longer fit."""
     name, problems, code = place.exercise.id, [], ""
     if any(isinstance(way, Change) for entry in spec.misconceptions.values() for way in entry.ways):
         module, code = reference_module(root, place), reference_code(root, place)
     for entry in spec.misconceptions.values():
         if not entry.ways:
-            problems.append(f"{path}: mistake {entry.id!r}: there is no way to make it; give a change or a function")
+            problems.append(f"{path}: mistake {entry.id!r} has no variants; add a change or a function")
         for number, way in enumerate(entry.ways, 1):
             if not isinstance(way, Change):
                 entry.variants.append(way)
@@ -83,7 +83,7 @@ def _make_variants(root: Path, place: Place, spec: Spec, path: Path) -> None:
             try:
                 entry.variants.append(define(name, way.apply(code), module, f"{name}, {entry.id} {number}"))
             except ChangeError as error:
-                problems.append(f"{path}: mistake {entry.id!r}, way {number}: {error}")
+                problems.append(f"{path}: mistake {entry.id!r}, variant {number}: {error}")
     if problems:
         raise SpecError("\n".join([*problems, *([f"The code is\n{code}"] if code else [])]))
 
@@ -96,13 +96,13 @@ def load_messages(root: Path, place: Place) -> Messages:
 
 
 def messages_text(root: Path, place: Place, spec: Spec) -> str:
-    """Hints and messages as they are shipped, in one Markdown text. Raises SpecError, MessageError."""
+    """Hints and messages in one Markdown text, as they are released. Raises SpecError, MessageError."""
     path = _hints_path(root, place)
     if not path.exists():
         raise SpecError(f"{path}: is missing; write three hints there")
     hints = path.read_text("utf-8")
     for name in parse_messages(hints, str(path)).mistakes:
-        raise SpecError(f"{path}: remove the heading 'Mistake: {name}'; the message stands in `SPEC.mistake(…)`")
+        raise SpecError(f"{path}: remove the heading 'Mistake: {name}'; the message belongs into `SPEC.mistake(…)`")
     told = [f"## Mistake: {entry.id}\n\n{entry.message}\n" for entry in spec.misconceptions.values()]
     return "\n".join([hints, *told])
 
@@ -112,9 +112,9 @@ def _hints_path(root: Path, place: Place) -> Path:
 
 
 def load_module(path: Path, name: str) -> ModuleType:
-    """A Python file of the course as a module that no one else can import. Raises SpecError."""
+    """A Python file of the course as a module that other modules cannot import. Raises SpecError."""
     if not path.exists():
-        raise SpecError(f"{path}: is missing; CONTRIBUTING.md says what it holds")
+        raise SpecError(f"{path}: is missing; CONTRIBUTING.md describes its contents")
     spec = importlib.util.spec_from_file_location(name, path)
     assert spec is not None
     assert spec.loader is not None
@@ -153,7 +153,7 @@ def reference_code(root: Path, place: Place) -> str:
 
 
 def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) -> Checks:
-    """The cases of this seed, with the example in front if asked; nothing that is due on them, so nothing is run."""
+    """The cases of this seed, preceded by the example if asked, without expected values, so no function is run."""
     name = place.exercise.id
     own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
     own = load_own_judge(own_path) if own_path.exists() else None
@@ -183,17 +183,17 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
 
 
 def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
-    """Checks on the cases of this seed, with the example in front if asked. Runs the oracle: it may import torch."""
+    """The checks on the cases of this seed, preceded by the example if asked. Runs the oracle; it may import torch."""
     spec = load_spec(root, place)
     drawn = draw_checks(root, place, spec, seed, example)
     if spec.oracle is None:
         return drawn
-    _work_alone()
-    oracle, due = spec.oracle, replace(drawn, expected=_expected(spec.oracle, drawn))
+    _use_one_thread()
+    oracle, checks = spec.oracle, replace(drawn, expected=_expected(spec.oracle, drawn))
     return replace(
-        due,
+        checks,
         counterfactuals=counterfactuals(
-            due, defaults_of(oracle), lambda case: _observe(oracle, "call", replace(drawn, cases=(case,)))[0]
+            checks, defaults_of(oracle), lambda case: _observe(oracle, "call", replace(drawn, cases=(case,)))[0]
         ),
         misconceptions={
             key: tuple(_mistaken(function, drawn) for function in entry.variants)
@@ -203,50 +203,52 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
 
 
 def public_checks(root: Path, place: Place) -> Checks:
-    """What a student's notebook checks with: the example and the cases of the public seed."""
+    """The checks in a student's notebook: the example and the cases of the public seed."""
     return make_checks(root, place, PUBLIC_SEED, example=True)
 
 
-def _work_alone() -> None:
-    """PyTorch with one thread: an oracle's arrays are small, and threads that wait for one another cost more."""
+def _use_one_thread() -> None:
+    """Let PyTorch use one thread, because the oracles' arrays are small and more threads would only cost time."""
     if "torch" in sys.modules:
         sys.modules["torch"].set_num_threads(1)
 
 
 def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
-    """The arguments that a call may leave out, and what they are then."""
+    """The optional arguments of a function, with their default values."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
 
 
 def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:
-    """What comes of each case. How it calls what it is given is its own affair, and not kept."""
+    """The observation on each case, without the calls that the function makes to callable inputs."""
     return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
 
 
 def _mistaken(function: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
-    """What a misconception gives. Of an exception the type is kept alone: its text and lines would show the source."""
+    """The observations of a misconception. Only the type of an exception is kept, because its text and lines would show
+    the source.
+    """
     return tuple(
         replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, drawn.driver, drawn)
     )
 
 
 def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
-    observations = _observe(oracle, "call", drawn)  # it is a function of the inputs, whatever a student is to write
+    observations = _observe(oracle, "call", drawn)  # an oracle is called directly, whatever students have to write
     for case, observation in zip(drawn.cases, observations, strict=True):
         if observation.raised is not None:
             raised = observation.raised
             raise SpecError(f"{drawn.id}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
-        due = named_outputs(drawn.outputs, observation.result)
-        if isinstance(due, Problem):
-            raise SpecError(f"{drawn.id}: its oracle does not return its outputs on case {case.name!r}: {due.text}")
-        for key, value in due.items():
+        outputs = named_outputs(drawn.outputs, observation.result)
+        if isinstance(outputs, Problem):
+            raise SpecError(f"{drawn.id}: its oracle does not return its outputs on case {case.name!r}: {outputs.text}")
+        for key, value in outputs.items():
             _refuse_opaque(f"{drawn.id}: case {case.name!r}: its oracle's", key, value)
     return observations
 
 
 def _refuse_opaque(whose: str, name: str, value: Any) -> None:
-    """A value that is not carried would be equal to any other of its type. Raises SpecError."""
+    """Refuse a value that the codec cannot store, because it would equal any other of its type. Raises SpecError."""
     found = first_opaque(value, name)
     if found is not None:
         place, opaque = found
@@ -257,8 +259,8 @@ def _refuse_opaque(whose: str, name: str, value: Any) -> None:
 
 
 def record(root: Path, data: Path) -> list[Path]:
-    """Write the data folder of the whole course; return what changed. Outputs that agree with the recorded ones to a
-    tenth of the exercise's tolerance keep their old bytes.
+    """Write the data folder of the whole course; return the changed files. Outputs that agree with the recorded ones to
+    a tenth of the exercise's tolerance keep their old bytes.
     """
     manifest = load_manifest(root / "course.toml")
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
@@ -302,8 +304,8 @@ def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
 
 
 def _settled(path: Path, new: bytes, tolerance: Tolerance) -> bytes:
-    """The old bytes where they say the same, since floating point differs between CPUs. What may differ is a small part
-    of what the judge lets pass, so that a right answer stays right beside either.
+    """The old bytes if they mean the same, because floating-point results differ between CPUs. The allowed difference
+    is a small part of the judge's tolerance, so a correct answer agrees with both.
     """
     try:
         old = path.read_bytes()

@@ -1,4 +1,4 @@
-"""Whether a text shows a piece of a solution: code blocks compared with solution regions as syntax trees."""
+"""Find pieces of solutions in texts, by comparing code blocks with solution regions as syntax trees."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def _nodes(source: str) -> Iterator[ast.AST]:
 
 
 def _comparable(node: ast.AST) -> str | None:
-    """The value of a simple statement, or a whole compound one; None for what gives nothing away."""
+    """The value of a simple statement, or a whole compound one; None for code that reveals nothing."""
     if isinstance(node, ast.Import | ast.ImportFrom | ast.FunctionDef | ast.ClassDef | ast.Pass):
         return None
     if isinstance(node, ast.Return | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):

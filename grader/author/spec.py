@@ -1,6 +1,6 @@
-"""What an author writes in `solutions/CHAPTER/checks/ID.py`: how an exercise is checked.
+"""How an exercise is checked, which its author writes in `solutions/CHAPTER/checks/ID.py`.
 
-The module defines `SPEC = Spec(...)` and hangs its mistakes and alternatives on it:
+The module defines `SPEC = Spec(...)` and adds mistakes and alternatives to it:
 
     SPEC = Spec(outputs=[Output("y", ("B", "H"))], example=Case(...), cases=cases, oracle=oracle)
 
@@ -66,10 +66,10 @@ def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 @dataclass
 class Mistake:
-    """A named mistake: what a student reads of it, why it tempts, the facets that one who makes it still earns, and
-    the ways to make it: changes to the reference solution, and functions.
+    """A named mistake: the message for the student, why it tempts, the facets for which it still earns points, and its
+    variants, written as changes to the reference solution or as functions (`ways`).
 
-    `variants` are the ways as functions, in the same order; `record.load_spec` makes them.
+    `variants` are the `ways` as functions, in the same order; `record.load_spec` makes them.
     """
 
     id: str
@@ -84,13 +84,13 @@ class Mistake:
 class Spec:
     """How one exercise is checked.
 
-    `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` gives the others, random
-    float64, with sizes all different at least once and of size 1 at least once. `oracle` takes the case's inputs by
-    name and returns what is due; it comes from PyTorch, a closed form, finite differences or a slow loop, never from
-    the reference solution. Where no value is fixed leave it out, and write `judge` and `MATCHES` into a file
-    `ID_judge.py` beside the spec (see `grader.checking.case.OwnJudge`).
+    `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` generates the others, random
+    float64, with all sizes different at least once and each size 1 at least once. `oracle` takes the case's inputs by
+    name and returns the expected result; it uses PyTorch, a closed form, finite differences or a slow loop, never the
+    reference solution. If no value is fixed, leave it out and write `judge` and `MATCHES` into a file `ID_judge.py`
+    next to the spec (see `grader.checking.case.OwnJudge`).
 
-    `why` tells in Markdown why the solution works. It is for the self-study edition of the book; students never get it.
+    `why` says in Markdown why the solution works. It is for the self-study edition of the book; students never get it.
     """
 
     outputs: Sequence[Output]
@@ -112,20 +112,21 @@ class Spec:
         tempts: str,
         keeps: Sequence[str] = (),
     ) -> Callable[[Function], Function]:
-        """Register a mistake: its name, what a student reads of it (one paragraph of Markdown), and the ways to make
-        it, each a `change` to the reference solution or a function with the exercise's arguments.
+        """Register a mistake: its name, its message for the student (one paragraph of Markdown), and its variants, each
+        a `change` to the reference solution or a function with the exercise's arguments.
 
-        `tempts` says why it tempts; it is for colleagues, students never get it. `keeps` names the facets that one who
-        makes it still earns. What is returned decorates a function, which becomes one more way. Raises ValueError.
+        `tempts` says why students make it; it is for colleagues, students never get it. `keeps` names the facets for
+        which it still earns points. The return value is a decorator, which adds a function as one more variant. Raises
+        ValueError.
         """
         message, tempts = (" ".join(text.split()) for text in (message, tempts))
         strange = set(keeps) - {facet.name for facet in self.facets}
         for wrong, what in (
-            (not name.isidentifier(), "its name is no identifier"),
-            (name in self.misconceptions, "there is another of that name; one mistake may have several ways"),
-            (not message, "it has no message; say what is wrong, and where to look"),
-            (not tempts, "`tempts` is empty; say why one makes it"),
-            (strange, f"it keeps {', '.join(sorted(strange))!r}, and no facet has that name"),
+            (not name.isidentifier(), "its name is not an identifier"),
+            (name in self.misconceptions, "the name is used already; one mistake can have several variants"),
+            (not message, "it has no message; say what is wrong and what to do"),
+            (not tempts, "`tempts` is empty; say why students make this mistake"),
+            (strange, f"it keeps {', '.join(sorted(strange))!r}, but no facet has that name"),
         ):
             if wrong:
                 raise ValueError(f"mistake {name!r}: {what}")
@@ -139,6 +140,6 @@ class Spec:
         return one_more_way
 
     def alternative(self, function: Function) -> Function:
-        """Register another right implementation."""
+        """Register another correct implementation."""
         self.alternatives[function.__name__] = function
         return function

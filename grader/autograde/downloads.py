@@ -1,4 +1,5 @@
-"""What `nbgrader zip_collect` reads from the names of files that Canvas, Moodle and Gradescope let one download.
+"""How `nbgrader zip_collect` finds the student and the notebook from file names in Canvas, Moodle and Gradescope
+downloads.
 
 | from | a file of the download | the student |
 |---|---|---|
@@ -29,10 +30,10 @@ _ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # Canvas tells files of 
 
 
 class Found(NamedTuple):
-    """A file of a download: whose it is, what they called it, and what else the download tells of it.
+    """A downloaded file: its student, its name, and whatever else the download reveals about it.
 
-    `download` is the folder of the archive that it came in, empty where it lay beside the archives. `upload` is
-    Canvas's number, `participant` Moodle's, `others` who handed it in together with the student.
+    `download` is the folder that its archive was unpacked to; empty if it was not in an archive. `upload` is Canvas's
+    number, `participant` Moodle's. `others` are the students who submitted it together with this one.
     """
 
     student: str
@@ -48,14 +49,14 @@ Files = dict[Path, Found]
 
 
 class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
-    """Names the student and the notebook of each file; of several downloads it takes what is in a student's newest, of
-    what Canvas numbered as one notebook the newest.
+    """Find the student and the notebook of each file. If a student is in several downloads, the newest one is used; if
+    Canvas numbered several uploads of one notebook, the newest upload is used.
 
-    Files of other names go to `named_regexp`, where one is configured.
+    Other file names are matched with `named_regexp`, if it is configured.
     """
 
     def collect(self, submitted_file: str) -> dict[str, str] | None:
-        """`student_id`, `file_id` and maybe `timestamp` of a file; None where it is not to be collected."""
+        """`student_id`, `file_id` and possibly `timestamp` of a file; None if the file is not to be collected."""
         path = Path(submitted_file)
         if (found := self._to_collect.get(path)) is not None:
             info = {"student_id": found.student, "file_id": found.name}
@@ -68,14 +69,14 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
 
     @cached_property
     def _found(self) -> Files:
-        """All files of the downloads whose names tell whose they are."""
+        """All downloaded files whose names identify a student."""
         root = self._folder("extracted")
         paths = [path for path in sorted(root.rglob("*")) if path.is_file() and self._is_valid(path)]
         return {path: found for path in paths if (found := _read(path, path.relative_to(root).parts)) is not None}
 
     @cached_property
     def _to_collect(self) -> Files:
-        """Those to be collected, under the names they get. What may surprise is logged."""
+        """The files to collect, with their new names. Choices that may be unexpected are logged."""
         archives = self._folder("archive")
         found = _told_apart(self._found, self.log.warning)
         found = _of_newest_downloads(found, lambda download: _age(archives, download), self.log.warning)
@@ -92,12 +93,12 @@ def _is_litter(parts: tuple[str, ...]) -> bool:
 
 
 def _read(path: Path, parts: tuple[str, ...]) -> Found | None:
-    """By the first of these last parts of the path that has a form of the three."""
+    """The file, identified by the first of these parts of its path that matches one of the three forms."""
     for index, part in enumerate(parts):
         place = path.parents[len(parts) - 2 - index] if index < len(parts) - 1 else path
         download = parts[0] if index else ""
         if match := _CANVAS.fullmatch(part):
-            if place != path:  # out of an archive
+            if place != path:  # from an archive
                 return Found(match["student"], path.name, download)
             attempt = _ATTEMPT.fullmatch(Path(match["file"]).stem)
             name = f"{attempt['stem']}{path.suffix}" if attempt else match["file"]
@@ -118,7 +119,7 @@ Log = Callable[[str], None]
 
 
 def _told_apart(files: Files, log: Log) -> Files:
-    """Moodle's participants of one name, each with the number in the name."""
+    """Add Moodle's participant number to the name of students who share it."""
     numbers: dict[str, set[str]] = {}
     for found in files.values():
         if found.participant:
@@ -126,7 +127,7 @@ def _told_apart(files: Files, log: Log) -> Files:
     twice = {student: sorted(its) for student, its in numbers.items() if len(its) > 1}
     for student, its in twice.items():
         names = ", ".join(f"{student}_{number}" for number in its)
-        log(f"{len(its)} students are called {student}. They are collected as {names}: rename these folders.")
+        log(f"{len(its)} students are called {student}. They are collected as {names}. Rename these folders.")
     return {
         path: found._replace(student=f"{found.student}_{found.participant}")
         if found.participant and found.student in twice
@@ -136,7 +137,7 @@ def _told_apart(files: Files, log: Log) -> Files:
 
 
 def _of_newest_downloads(files: Files, age: Callable[[str], float], log: Log) -> Files:
-    """Of a student who is in several downloads only what is in the newest, which is the whole of a submission."""
+    """For each student only the files of the newest download, which contains a whole submission."""
     downloads: dict[str, set[str]] = {}
     for found in files.values():
         if found.download:
@@ -144,18 +145,18 @@ def _of_newest_downloads(files: Files, age: Callable[[str], float], log: Log) ->
     newest = {student: max(its, key=lambda download: (age(download), download)) for student, its in downloads.items()}
     for student, its in downloads.items():
         if left := ", ".join(sorted(its - {newest[student]})):
-            log(f"{student} is collected from {newest[student]}, which is newer than {left}.")
+            log(f"The submission of {student} is collected from {newest[student]}, which is newer than {left}.")
     return {path: found for path, found in files.items() if found.download in ("", newest.get(found.student))}
 
 
 def _age(archives: Path, download: str) -> float:
-    """When the archive that was unpacked into a folder of this name was last changed."""
+    """When the archive of this download was last modified."""
     names = [f"{download}{ending}" for ending in ("", ".zip", ".gz", ".tar.gz")]
     return max((path.stat().st_mtime for name in names if (path := archives / name).exists()), default=0.0)
 
 
 def _newest_uploads(files: Files, log: Log) -> Files:
-    """Of the files that Canvas numbered as one notebook's the newest."""
+    """Only the newest of the uploads that Canvas numbered for one notebook."""
     newest: dict[tuple[Path, str, str], Path] = {}
     for path, found in files.items():
         of = (path.parent, found.student, found.name)
@@ -167,28 +168,28 @@ def _newest_uploads(files: Files, log: Log) -> Files:
         if not found.upload or taken == path:
             kept[path] = found
         else:
-            log(f"Left out, since {taken.name} is newer: {path}")
+            log(f"Skipped, because {taken.name} is newer: {path}")
     return kept
 
 
 def _tell_groups(files: Files, log: Log) -> None:
-    """Whose group's work lies in the folder of one of them."""
+    """Log which groups' submissions are collected for one member only."""
     for student, *others in dict.fromkeys((found.student, *found.others) for found in files.values() if found.others):
         log(
-            f"{student} handed in for a group, and it is collected for {student} alone. If the others are to be graded "
-            f"too, copy it into their folders: {', '.join(others)}."
+            f"{student} submitted for a group. The submission is collected for {student} only; to grade the other "
+            f"members too, copy it into their folders: {', '.join(others)}."
         )
 
 
 def _with_own_names(files: Files, log: Log) -> Files:
-    """Two files of one name, out of two folders of one student's, under two names."""
+    """Rename a student's file if another of their files has the same name."""
     given: set[tuple[str, str]] = set()
     named = {}
     for path, found in files.items():
         name = found.name
         if (found.student, name) in given:
             name = f"{path.parent.name}_{path.name}"
-            log(f"{found.student} has two files {found.name}; one is collected as {name}")
+            log(f"{found.student} has two files named {found.name}. One is collected as {name}.")
         given.add((found.student, name))
         named[path] = found._replace(name=name)
     return named
@@ -198,7 +199,7 @@ def _with_own_names(files: Files, log: Log) -> Files:
 
 
 def _submitters(metadata: Path, submission: str) -> tuple[list[str], str | None]:
-    """Who submitted, and when; by the submission's own number where nothing tells."""
+    """Who submitted, and when. Without that information, the submission's number stands for the student."""
     entry = _metadata(metadata).get(submission)
     entry = entry if isinstance(entry, dict) else {}
     listed = entry.get(":submitters")
@@ -208,14 +209,14 @@ def _submitters(metadata: Path, submission: str) -> tuple[list[str], str | None]
 
 
 def _name(submitter: dict[str, Any]) -> str:
-    """An e-mail address, or else a student's id; empty where neither can be a folder's name."""
+    """An e-mail address, or else a student's id; empty if neither can be a folder's name."""
     names = [str(submitter[key]).strip() for key in (":email", ":sid") if submitter.get(key)]
     return next((name for name in names if "/" not in name and not name.startswith(".")), "")
 
 
 @cache
 def _metadata(path: Path) -> dict[str, Any]:
-    """The file as Ruby wrote it, with any tags of Ruby's left out; nothing where there is none."""
+    """The contents of the YAML file, without Ruby's tags; empty if there is no file."""
     import yaml
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc]

@@ -1,4 +1,4 @@
-"""What ended a notebook's process before it was done, as the grader sees it from outside."""
+"""Why a notebook's process ended before it was finished, as the grader sees it from outside."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import msgspec
 
 
 class Fault(msgspec.Struct, frozen=True):
-    """Which cell was running (None: none was), and what it did. `limit` is what it went beyond: the seconds of a
-    timeout, the bytes of what was too much.
+    """The cell that was running (None if none was), and what it did. `limit` is the limit that it exceeded: the seconds
+    of a timeout, or the bytes of results.
     """
 
     kind: Literal["timeout", "memory", "died", "malformed", "out of turn", "too much"]
@@ -18,15 +18,15 @@ class Fault(msgspec.Struct, frozen=True):
 
     @property
     def text(self) -> str:
-        """What happened, in words that may stand behind 'it was' or alone."""
+        """What happened. Texts of the kinds timeout and memory can follow 'it was'."""
         return _TEXTS[self.kind].format(self.limit)
 
 
 _TEXTS = {
     "timeout": "stopped after {:g} s of running time",
-    "memory": "stopped, since it needed more memory than it may have",
+    "memory": "stopped because it used more memory than allowed",
     "died": "the Python process ended",
     "malformed": "its answer could not be read",
-    "out of turn": "it claims to run a cell that is not due",
-    "too much": "gave more than {:,.0f} bytes of results",
+    "out of turn": "its process reported cells in the wrong order",
+    "too much": "it produced more than {:,.0f} bytes of results",
 }

@@ -1,6 +1,6 @@
-"""Slow libraries, imported without the parts of them that nothing here uses: seconds and tens of megabytes.
+"""Import slow libraries without the parts that are not used here, which saves seconds and tens of megabytes.
 
-Both ways around are optional: should a library change, the import is slow again and right.
+Both shortcuts are optional: if a library changes, the import is slow again but still correct.
 """
 
 from __future__ import annotations
@@ -11,17 +11,18 @@ from typing import Any
 
 
 def skip_iri_grammar() -> None:
-    """Keep jsonschema from building its grammar of IRIs, for more than a second; call it before importing nbformat.
+    """Keep jsonschema from building its grammar of IRIs, which takes more than a second. Call this before importing
+    nbformat.
 
-    jsonschema takes it where it is installed, to check the format "iri"; nbformat checks no formats.
+    jsonschema uses the grammar, if it is installed, to check the format "iri"; nbformat checks no formats.
     """
     sys.modules.setdefault("rfc3987_syntax", None)  # type: ignore[arg-type]  # documented: importing it then fails
 
 
 def nbgrader_tables() -> Any:
-    """`nbgrader.api`, without what `import nbgrader` starts: its server extensions, hence Jupyter Server.
+    """`nbgrader.api`, without the server extensions (and Jupyter Server) that `import nbgrader` loads.
 
-    Raises ImportError where nbgrader is not installed.
+    Raises ImportError if nbgrader is not installed.
     """
     skip_iri_grammar()
     if "nbgrader" not in sys.modules:

@@ -1,10 +1,10 @@
 """How formgrader and `nbgrader generate_feedback` show what a student wrote: as text, pictures and formulas, without
 anything that could run or be fetched.
 
-`nbgrader_config.py` sets these as nbconvert's filters. Formgrader's pages have the origin of the
-instructor's Jupyter server, so a script in an answer could do whatever the instructor can. Even an address of that
-server can do harm: `/formgrader/?path=…` loads the nbgrader_config.py of a folder. So no address is left to be fetched
-or followed, and links are shown as text. Only nbgrader imports this.
+`nbgrader_config.py` sets these functions as nbconvert's filters. Formgrader's pages have the origin of the
+instructor's Jupyter server, so a script in an answer could do whatever the instructor can. Even a URL of that server
+can do harm: `/formgrader/?path=…` loads the nbgrader_config.py of a folder. Therefore no URL is left that could be
+fetched or followed, and links are shown as text. Only nbgrader imports this.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.token import STANDARD_TYPES
 
-MOST_CHARACTERS, MOST_TAGS = 20_000, 1_500  # of a cell; cleaning more of them can take minutes
+MOST_CHARACTERS, MOST_TAGS = 20_000, 1_500  # per cell; cleaning more can take minutes
 MOST_IN_ALL = 200_000  # characters of a notebook's text cells
 _TAGS = re.findall(
     r"\w+",
@@ -30,7 +30,7 @@ _TAGS = re.findall(
 _PICTURE = re.compile(r"data:image/(?:png|jpeg|gif|webp|svg\+xml);base64,[A-Za-z0-9+/=\s]+")
 _IN_LINE = re.compile(r"data:image/[a-z+]+;base64,[A-Za-z0-9+/=]+")
 _ATTACHED = re.compile(r'(?<= src=")attachment:([^"]*)(?=")')
-_COLOURS = {"highlight", *STANDARD_TYPES.values()}  # Pygments' classes; formgrader's scripts look for others
+_COLOURS = {"highlight", *STANDARD_TYPES.values()}  # Pygments' classes; formgrader's scripts search for others
 
 
 def _is_harmless(tag: str, name: str, value: str) -> bool:
@@ -49,7 +49,7 @@ def _is_harmless(tag: str, name: str, value: str) -> bool:
 
 
 def clean(html: str) -> str:
-    """The HTML with a few plain tags; other markup is shown as the text that it is."""
+    """The HTML with a few simple tags; all other markup is shown as text."""
     html = str(html)
     if len(html) > 10 * MOST_CHARACTERS or html.count("<") > MOST_TAGS:
         return f"<pre>{escape(html)}</pre>"
@@ -58,13 +58,14 @@ def clean(html: str) -> str:
 
 @pass_context
 def clean_markdown(context: Mapping[str, Any], source: str) -> str:
-    """A text cell or a comment as harmless HTML, with the pictures that are attached to the cell or stand in its text.
+    """A text cell or a comment as harmless HTML, with the pictures that are attached to the cell or embedded in its
+    text.
 
-    What is too long, or nested too deeply, is shown as plain text: no answer may keep a page from being shown.
+    Text that is too long or too deeply nested is shown as plain text, so that no answer can break a page.
     """
     pictures = _pictures(context.get("cell", {}).get("attachments", {}))
 
-    def attach(found: re.Match[str]) -> str:  # as Colab writes pictures into the text
+    def attach(found: re.Match[str]) -> str:  # Colab embeds pictures like this
         pictures[name := f"in-line-{len(pictures)}"] = found[0]
         return f"attachment:{name}"
 
@@ -80,24 +81,24 @@ def clean_markdown(context: Mapping[str, Any], source: str) -> str:
         if html.count("<") > MOST_TAGS:
             return f"<pre>{escape(text)}</pre>"
         return _ATTACHED.sub(lambda found: _data(pictures, unescape(found[1])), clean(html))
-    except Exception:  # of libraries that read whatever a student wrote
+    except Exception:  # these libraries get arbitrary student text
         return f"<pre>{escape(text)}</pre>"
 
 
 def _pictures(attachments: Mapping[str, Mapping[str, str]]) -> dict[str, str]:
-    """The addresses that hold a cell's pictures, by name; what is no picture is left out."""
+    """The data URLs of a cell's pictures, by name; other attachments are left out."""
     kinds = {name: next(iter(picture.items()), ("", "")) for name, picture in attachments.items()}
     found = {name: f"data:{kind};base64,{data}" for name, (kind, data) in kinds.items()}
     return {name: data for name, data in found.items() if _PICTURE.fullmatch(data)}
 
 
 def _data(pictures: Mapping[str, str], name: str) -> str:
-    """The picture of this name, which Markdown may have encoded."""
+    """The picture with this name, which Markdown may have percent-encoded."""
     return pictures.get(name) or pictures.get(unquote(name)) or ""
 
 
 class _Renderer(IPythonRenderer):
-    """Shows a link as its text and address, and says where a picture is missing."""
+    """Render a link as its text and URL, and a missing picture as a note."""
 
     pictures: Mapping[str, str]
 
@@ -107,7 +108,7 @@ class _Renderer(IPythonRenderer):
 
     def image(self, text: str, url: str, title: str | None = None) -> str:
         if not url.startswith("attachment:"):
-            return f"<em>[picture not shown: {escape(url)}. Only pictures pasted into a cell are.]</em>"
+            return f"<em>[picture not shown: {escape(url)}. Only pictures pasted into a cell are shown.]</em>"
         name = url.removeprefix("attachment:")
         if not _data(self.pictures, name):
             return f"<em>[picture missing: {escape(name)}. It is not in the notebook.]</em>"

@@ -1,7 +1,7 @@
-"""What `nbgrader_config.py` puts in the place of two of nbgrader's own steps: a refusal.
+"""Replacements for two of nbgrader's own steps, set by `nbgrader_config.py`, that refuse to run.
 
-nbgrader would run students' code with the rights of whoever grades, and would register stubs that are not the
-released ones. Each refusal comes before nbgrader has changed or deleted anything. Only nbgrader imports this.
+nbgrader would run student code with the permissions of the person who grades, and would register stubs that differ from
+the released ones. Each step refuses before nbgrader has changed or deleted anything. Only nbgrader imports this.
 """
 
 from __future__ import annotations
@@ -13,18 +13,18 @@ from nbgrader.converters import NbGraderException
 from nbgrader.preprocessors import NbGraderPreprocessor
 
 _AUTOGRADE = (
-    "nbgrader does not grade this course itself, because it would run students' code with your rights. "
-    "Nothing was changed. Run  grader autograde CHAPTER  in the course folder; "
-    "formgrader then shows the scores, and feedback and export work as ever."
+    "nbgrader does not grade this course itself, because it would run student code with your permissions. "
+    "Nothing was changed. Run  grader autograde CHAPTER  in the course folder instead; "
+    "formgrader then shows the scores, and feedback and export work as usual."
 )
 _GENERATE = (
-    "The student versions of this course are made by another command. Nothing was changed. "
-    "Run  grader release  in the course folder."
+    "nbgrader does not make the student versions of this course. Nothing was changed. "
+    "Run  grader release  in the course folder instead."
 )
 
 
 class RefuseAutograde(NotebookExporter):
-    """Ends `nbgrader autograde` and formgrader's Autograde button before the first submission is touched."""
+    """Stop `nbgrader autograde` and formgrader's Autograde button before the first submission is touched."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
@@ -32,7 +32,7 @@ class RefuseAutograde(NotebookExporter):
 
 
 class RefuseGenerate(NotebookExporter):
-    """Ends `nbgrader generate_assignment` and formgrader's Generate button in the same way."""
+    """Stop `nbgrader generate_assignment` and formgrader's Generate button in the same way."""
 
     def __init__(self, **kwargs: Any) -> None:
         super().__init__(**kwargs)  # type: ignore[no-untyped-call]
@@ -40,7 +40,7 @@ class RefuseGenerate(NotebookExporter):
 
 
 class RefuseToRun(NbGraderPreprocessor):  # type: ignore[misc]
-    """The second lock: the only step of an autograde that gets past RefuseAutograde runs nothing."""
+    """A second safeguard: the only step of an autograde run that gets past RefuseAutograde runs nothing."""
 
     def preprocess(self, nb: Any, resources: Any) -> NoReturn:
         _refuse(self, _AUTOGRADE)

@@ -1,6 +1,6 @@
-"""What grading noticed of a submission and a human should know, as values that are stored with its result.
+"""Remarks: what grading noticed about a submission that people should know, as values that are stored with its result.
 
-An instructor reads them as lines (`report.py`), a student as sentences (`grader.feedback.remarks`).
+Instructors read them as lines (`report.py`), students as sentences (`grader.feedback.remarks`).
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from grader.autograde.fault import Fault
 
 
 class OddCell(msgspec.Struct, frozen=True, tag=True):
-    """A cell of an exercise or a question that was not where it was released, or not as, and what was done about it."""
+    """A cell of an exercise or a question that differs from the release in place or content, and how it was handled."""
 
     kind: Literal[
         "check edited",
@@ -32,33 +32,31 @@ class OddCell(msgspec.Struct, frozen=True, tag=True):
 
 
 class Foreign(msgspec.Struct, frozen=True, tag=True):
-    """Nothing of this notebook's exercises was found in it."""
+    """The file contains none of this notebook's exercises."""
 
 
 class Unreadable(msgspec.Struct, frozen=True, tag=True):
-    """The notebook could not be read; `reason` says why, in a student's words."""
+    """The notebook could not be read; `reason` says why, in words for the student."""
 
     reason: str
 
 
 class Ended(msgspec.Struct, frozen=True, tag=True):
-    """A process of the notebook was ended; where that was at a check, the check of this `exercise`."""
+    """A process of the notebook was ended. If this happened at a check cell, `exercise` names its exercise."""
 
     fault: Fault
     exercise: str | None = None
 
 
 class LeftOut(msgspec.Struct, frozen=True, tag=True):
-    """A file of so many bytes that did not lie beside the notebooks: too large, or one too many."""
+    """A file of `size` bytes that was not available to the notebooks: too large, or too many files."""
 
     file: str
     size: int
 
 
 class OtherName(msgspec.Struct, frozen=True, tag=True):
-    """The notebook's file `due` was not there (`is_folder`: a folder of that name was), and `taken` was graded in its
-    place.
-    """
+    """The expected file `due` does not exist (`is_folder`: it is a folder), and `taken` was graded instead."""
 
     due: str
     is_folder: bool
@@ -66,14 +64,14 @@ class OtherName(msgspec.Struct, frozen=True, tag=True):
 
 
 class OtherFiles(msgspec.Struct, frozen=True, tag=True):
-    """Of several files for this notebook `taken` was graded, in which most is written, and `left` were not."""
+    """Of several files for this notebook, `taken` was graded because it is the most complete; `left` were not."""
 
     taken: str
     left: tuple[str, ...]
 
 
 class NotImported(msgspec.Struct, frozen=True, tag=True):
-    """A module that a cell could not import, and why; what needs it was left out."""
+    """A module that a cell could not import, and why; the lines that need it were skipped."""
 
     cell: int
     module: str
@@ -81,7 +79,7 @@ class NotImported(msgspec.Struct, frozen=True, tag=True):
 
 
 class NoTime(msgspec.Struct, frozen=True, tag=True):
-    """When it was handed in is not known: this stands in its `timestamp.txt`, and is no time."""
+    """The time of submission is unknown, because `timestamp.txt` contains `found`, which is not a time."""
 
     found: str
 
@@ -90,12 +88,12 @@ What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """One thing to know, of this notebook; of the files that were handed in where `notebook` is empty."""
+    """One remark about this notebook; about all submitted files if `notebook` is empty."""
 
     what: What
     notebook: str = ""
 
 
 def absence(name: str, is_folder: bool) -> str:
-    """Why there is no such file."""
+    """Why the file was not found."""
     return f"{name} is a folder, not a file" if is_folder else f"there is no file {name}"

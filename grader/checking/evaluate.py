@@ -34,8 +34,8 @@ def evaluate(
     """Judge an exercise by what was observed on each case.
 
     `texts` holds the misconceptions' messages. `wrong_needs` names the exercises that this one builds on and that are
-    wrong themselves. Without `words` the cases do not tell how the function was called and what came back, which takes
-    a while, and which nobody may see of hidden ones.
+    wrong themselves. Without `words`, the cases do not describe the call and its result, which takes a while and must
+    not be shown for hidden cases.
     """
     with np.errstate(all="ignore"):  # whatever a notebook set by np.seterr
         return _evaluate(place, checks, texts, observations, wrong_needs, words)

@@ -1,7 +1,8 @@
-"""One submission's result as a page of HTML that stands alone: points, and what was seen of what is not right.
+"""The feedback page of one submission, in a single HTML file: the points, and a report on each exercise that failed.
 
-The page is made from what grading stored, and says no more: of hidden cases the points, that they failed, and the
-likely cause. All text is escaped where it enters; no script, picture, style or font is ever fetched.
+The page is made from stored results and reveals no more than they do: of the hidden cases only the points, that they
+failed, and the likely cause. All text is escaped where it enters the page; no script, picture, style or font is ever
+fetched.
 """
 
 from __future__ import annotations
@@ -32,8 +33,8 @@ def feedback_page(
     hints: Mapping[str, str],
     recorded: Recorded = NOTHING,
 ) -> str:
-    """The page of one submission. `hints` holds the first hint of each exercise, `recorded` is what the gradebook has
-    of it.
+    """The page of one submission. `hints` holds the first hint of each exercise, `recorded` what the gradebook has
+    recorded for the submission.
     """
     found = graded.by_exercise
     public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
@@ -69,25 +70,25 @@ def feedback_page(
 """
 
 
-_STAMP = """<p class="stamp"><strong>Not final.</strong> This result was found without the sandbox in which work is \
-graded, so nothing vouches for it. Your instructor has to grade the work again.</p>
+_STAMP = """<p class="stamp"><strong>Not final.</strong> This submission was graded without the sandbox that \
+isolates its code, so the result cannot be trusted. Your instructor has to grade it again.</p>
 """
-_FOOTER = """<p>Your notebook's own checks use <em>public cases</em>. Points are given for <em>hidden cases</em>: \
-inputs of the same kind with other numbers, which are shown to nobody. Of these you read whether they passed and what \
-the likely cause is.</p>
+_FOOTER = """<p>The checks in your notebook use <em>public cases</em>. Points are given for <em>hidden cases</em>: \
+inputs of the same kind with other numbers, which no student sees. This page says whether they passed and what the \
+likely cause of a failure is.</p>
 """
-_BY_A_PERSON = """<p>The points and comments that a person gives are on this page as far as they were given when it \
-was made.</p>
+_BY_A_PERSON = """<p>Your instructor's points and comments appear here if they were recorded before this page was \
+made.</p>
 """
 
 
 def _points(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
-    """What was earned, exercise by exercise and in all, after what a human changed."""
+    """The points of each exercise and in total, including an instructor's changes."""
     due = sum(exercise.points for exercise in chapter.exercises)
     earned = sum(_final(exercise, graded, recorded) or 0.0 for exercise in chapter.exercises)
     total = f"{number(earned)} of {_counted(due, 'point')}"
     changed = any(recorded.of(exercise.id).changed for exercise in chapter.exercises)
-    beside = f" The checks gave {number(graded.earned)}; a person changed that." if changed else ""
+    beside = f" The checks gave {number(graded.earned)}; your instructor changed that." if changed else ""
     beside += _questions(chapter, graded, recorded)
     late, penalty = _late(chapter, graded, recorded)
     groups = "".join(
@@ -101,7 +102,7 @@ def _points(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
 <h2 id="points">Points</h2>
 <p class="total"><strong>{total}</strong> from the exercises.{beside}</p>
 {late}<table>
-<thead><tr><th scope="col">Exercise</th><th scope="col">How it stands</th>\
+<thead><tr><th scope="col">Exercise</th><th scope="col">Result</th>\
 <th scope="col" class="points">Points</th></tr></thead>
 {groups}<tfoot>
 {_foot("All exercises", f"{number(earned)} of {number(due)}")}{penalty}</tfoot>
@@ -111,25 +112,25 @@ def _points(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
 
 
 def _questions(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
-    """What the questions are worth together, or what they gave."""
+    """A sentence on the points of all questions: how many there are, or how many were given."""
     due = sum(question.points for question in chapter.questions)
     if not due:
         return ""
     if not any(recorded.of(question.id).changed for question in chapter.questions):
-        return f" {_counted(due, 'more point')} in this chapter, given by a person."
+        return f" The questions are worth {_counted(due, 'more point')}, given by your instructor."
     given = sum(_final(question, graded, recorded) or 0.0 for question in chapter.questions)
     return f" <strong>{number(given)} of {_counted(due, 'point')}</strong> from the questions."
 
 
 def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, str]:
-    """The late penalty and what it leaves of all points: a sentence, and lines at the table's foot."""
+    """The late penalty and the points that remain: a sentence, and the last lines of the table."""
     if not recorded.late_penalty:
         return "", ""
     due = sum(item.points for item in chapter.items)
     left = sum(_final(item, graded, recorded) or 0.0 for item in chapter.items) - recorded.late_penalty
     yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
     return (
-        f'<p class="total">Handed in late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '
+        f'<p class="total">Submitted late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '
         f"<strong>{number(left)} of {_counted(due, 'point')}</strong>{yet}.</p>\n",
         _foot("Late penalty", f"−{number(recorded.late_penalty)}")
         + _foot("All points, after the late penalty", f"{number(left)} of {number(due)}"),
@@ -151,7 +152,7 @@ def _exercise_line(exercise: Exercise, graded: Graded, recorded: Recorded) -> st
         if not verdict:
             name = f'<a href="#{escape(exercise.id)}">{name}</a>'
         if recorded.of(exercise.id).changed:
-            how += f"; the checks gave {number(verdict.earned)}, and a person changed that"
+            how += f"; the checks gave {number(verdict.earned)}, which your instructor changed"
     return _line(name, how, _final(exercise, graded, recorded), exercise.points)
 
 
@@ -159,13 +160,13 @@ def _question_line(question: Question, graded: Graded, recorded: Recorded) -> st
     score = recorded.of(question.id)
     answers = {name: answer for its in graded.answers.values() for name, answer in its.items()}
     if score.changed:
-        how = "graded by a person" + (", who will look at it again" if score.needs_a_human else "")
+        how = "graded by your instructor" + (", who will review it again" if score.needs_a_human else "")
     elif question.id not in answers:
         how = "not graded yet"
     elif not answers[question.id]:
-        how = "no answer was found"
+        how = "no answer found"
     else:
-        how = "waits for a person, who reads it and gives the points"
+        how = "your instructor will read and grade your answer"
     return _line(escape(question.title), how, _final(question, graded, recorded), question.points)
 
 
@@ -175,7 +176,7 @@ def _line(name: str, how: str, points: float | None, due: float) -> str:
 
 
 def _comments(chapter: Chapter, recorded: Recorded) -> str:
-    """What a human wrote, beside which exercise or question."""
+    """The instructor's comments, each with its exercise or question."""
     items: list[Exercise | Question] = []
     for notebook in chapter.notebooks:
         items += [*notebook.exercises, *notebook.questions]
@@ -187,13 +188,13 @@ def _comments(chapter: Chapter, recorded: Recorded) -> str:
     if not said:
         return ""
     return (
-        f'<section aria-labelledby="comments">\n<h2 id="comments">A person\'s comments</h2>\n'
+        f'<section aria-labelledby="comments">\n<h2 id="comments">Your instructor\'s comments</h2>\n'
         f'<dl class="comments">\n{said}</dl>\n</section>\n'
     )
 
 
 def _remarks(chapter: Chapter, graded: Graded) -> str:
-    """What the student should know of the files that were handed in."""
+    """Remarks for the student on the submitted files."""
     told = for_student(chapter, graded.remarks)
     if not told:
         return ""
@@ -201,7 +202,7 @@ def _remarks(chapter: Chapter, graded: Graded) -> str:
         f"<li>{f'<strong>{escape(title)}.</strong> ' if title else ''}{inline(_bounded(sentence))}</li>\n"
         for title, sentence in told
     )
-    counted = '<p class="quiet">Cells are counted from 1, text cells too.</p>\n' if "Cell " in items else ""
+    counted = '<p class="quiet">Cells are counted from 1, including text cells.</p>\n' if "Cell " in items else ""
     return f"""<section aria-labelledby="notebooks">
 <h2 id="notebooks">About your notebooks</h2>
 {counted}<ul>
@@ -217,9 +218,9 @@ def _notebook(
     public: Mapping[str, Verdict],
     hints: Mapping[str, str],
 ) -> str:
-    """What is not right in one notebook."""
+    """A report on each exercise of one notebook that is not right."""
     wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
-    sharing: dict[str, list[Exercise]] = {}  # by the note, where that is all there is to say
+    sharing: dict[str, list[Exercise]] = {}  # by the note, if the report consists of nothing else
     for exercise in wrong:
         if exercise.id not in public and not found[exercise.id].cases and found[exercise.id].note:
             sharing.setdefault(found[exercise.id].note, []).append(exercise)
@@ -234,19 +235,19 @@ def _notebook(
     )
     name = f"in-{notebook.name}"
     return (
-        f'<section aria-labelledby="{name}">\n<h2 id="{name}">What to mend: {escape(notebook.title)}</h2>\n'
+        f'<section aria-labelledby="{name}">\n<h2 id="{name}">What to fix: {escape(notebook.title)}</h2>\n'
         f"{articles}</section>\n"
     )
 
 
 def _whole(wrong: list[Exercise], note: str) -> str:
-    """One note on exercises that fail for the same reason."""
+    """One note for all exercises that fail for the same reason."""
     names = "".join(f'<li id="{escape(e.id)}">{escape(e.title)}, <code>{escape(e.id)}</code></li>\n' for e in wrong)
-    return f"<p>{inline(_bounded(harmless(note)))} The exercises concerned:</p>\n<ul>\n{names}</ul>\n"
+    return f"<p>{inline(_bounded(harmless(note)))} Affected exercises:</p>\n<ul>\n{names}</ul>\n"
 
 
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
-    """One exercise that is not right: what was seen on public cases, what is said of hidden ones, where to go on."""
+    """One exercise that is not right: results on public cases, the summary of hidden ones, and where to read on."""
     place = manifest.place(exercise.id)
     points = f"{number(verdict.earned)} of {_counted(verdict.points, 'point')}"
     page = escape(place.page_title)
@@ -257,20 +258,20 @@ def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: 
     return f"""<article class="{verdict.status}" id="{name}" aria-labelledby="title-{name}">
 <h3 id="title-{name}">{escape(exercise.title)}, <code>{name}</code></h3>
 <p>{mark(verdict)} <strong>{points}</strong>, {escape(headline(verdict))}</p>
-{_cases(verdict, public)}{_hint(exercise.id, hint)}<p>To read again: {page}</p>
+{_cases(verdict, public)}{_hint(exercise.id, hint)}<p>Read again: {page}</p>
 </article>
 """
 
 
 def _cases(hidden: Verdict, public: Verdict | None) -> str:
-    """The facts on public and on hidden cases; under one head where no case was reached."""
+    """The facts on public and on hidden cases, under one heading if no case was reached."""
     if public is None or public.status == "unimplemented":
         return _facts(facts(hidden))
     if public:
-        seen = "<p>Right on all of them. What is wrong shows on hidden cases alone.</p>\n"
+        seen = "<p>All of them pass. The mistake shows only on hidden cases.</p>\n"
     else:
         how = escape(headline(public))
-        seen = f"<p>{how[0].upper()}{how[1:]}. The first that does not:</p>\n"
+        seen = f"<p>{how[0].upper()}{how[1:]}. The first that fails:</p>\n"
         if len(public.cases) < 2:
             seen = ""
         seen += _facts(facts(replace(public, facets=())))  # points are for hidden cases
@@ -287,7 +288,7 @@ def _facts(found: list[Row]) -> str:
 
 
 def _hint(exercise_id: str, hint: str) -> str:
-    """The first hint, folded."""
+    """The first hint, collapsed."""
     if not hint:
         return ""
     paragraphs = "".join(f"<p>{inline(' '.join(part.split()))}</p>\n" for part in re.split(r"\n\s*\n", hint))
@@ -298,7 +299,7 @@ def _hint(exercise_id: str, hint: str) -> str:
 
 
 def _bounded(text: str) -> str:
-    """The text, cut where it would bury the page."""
+    """The text, cut if it is too long for the page."""
     lines = text[:MOST_CHARACTERS].splitlines()
     kept = "\n".join(lines[:MOST_LINES])
     return kept if len(text) <= MOST_CHARACTERS and len(lines) <= MOST_LINES else f"{kept} … (cut here)"

@@ -1,4 +1,4 @@
-"""How a page of feedback looks: by day, by night, on a phone and on paper. Nothing is fetched."""
+"""The style sheet of the feedback pages: light and dark, for screens, phones and paper. Nothing is fetched."""
 
 STYLE = """
 :root {

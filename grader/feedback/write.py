@@ -1,8 +1,8 @@
-"""Write the pages of feedback of a chapter, from what grading stored. No student code is run.
+"""Write the feedback pages of a chapter from the stored results. No student code is run.
 
-A page is `TERM/feedback/STUDENT/CHAPTER.html`: beside the folder `TERM/feedback/STUDENT/CHAPTER/` of nbgrader's own
-feedback and not in it, since nbgrader skips a folder that is there already, and deletes it with all it holds when it
-writes it anew.
+A page is `TERM/feedback/STUDENT/CHAPTER.html`. It is not inside the folder `TERM/feedback/STUDENT/CHAPTER/` of
+nbgrader's own feedback, because nbgrader skips a folder that exists already, and deletes it with all its contents when
+it is told to write it again.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.gradebook.scores import NOTHING
 from grader.autograde.grading import store
 from grader.autograde.grading.session import State, state_of
-from grader.autograde.submission.folders import handed_in
+from grader.autograde.submission.folders import find_submissions
 from grader.feedback.page import feedback_page
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
@@ -23,13 +23,13 @@ from grader.released import Released
 
 
 class FeedbackError(Exception):
-    """There is nothing to write feedback from; the message says what is missing and what to do."""
+    """There are no results to write feedback from; the message says what is missing and what to do."""
 
 
 @dataclass
 class Written:
-    """What was written. `ungraded` handed in and have no result yet; those of `outdated` have handed in something else
-    since, or the course has changed; results of `unsafe` were found without sandbox.
+    """The pages that were written, and three lists of students: `ungraded` have a submission but no result yet; for
+    `outdated` the submission or the course has changed since grading; `unsafe` were graded without a sandbox.
     """
 
     pages: list[Path] = field(default_factory=list)
@@ -45,12 +45,12 @@ def page_path(term: Path, student: str, chapter_id: str) -> Path:
 def write_feedback(
     root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None, db_url: str | None = None
 ) -> Written:
-    """Write the pages of these students, of all if None, with what a human gave by the gradebook (the term's own if
-    None). Raises UnknownIdError, FeedbackError, GradebookError, OSError.
+    """Write the pages of these students (all if None), with the points and comments of the instructor from the
+    gradebook (the term's own if None). Raises UnknownIdError, FeedbackError, GradebookError, OSError.
     """
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
-    submitted = handed_in(term, chapter).folders
+    submitted = find_submissions(term, chapter).folders
     names, written = _chosen(term, chapter, submitted, students)
     data = Released(root / "grader" / "data")
     hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
@@ -70,25 +70,25 @@ def write_feedback(
         if not _is_of_today(submitted.get(name), stored, state):
             written.outdated.append(name)
     if not written.pages:
-        raise FeedbackError(f"No result of {chapter.id} in {term} can be read. {_first(term, chapter)}")
+        raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")
     return written
 
 
 def _chosen(
     term: Path, chapter: Chapter, submitted: Collection[str], students: Collection[str] | None
 ) -> tuple[list[str], Written]:
-    """Whose pages to write, and who has none to come. Raises FeedbackError."""
+    """The students whose pages to write, and those without a result. Raises FeedbackError."""
     graded = store.students(term, chapter.id)
     if students is None:
         if not graded:
-            raise FeedbackError(f"Nothing of {chapter.id} is graded in {term} yet. {_first(term, chapter)}")
+            raise FeedbackError(f"No submission for {chapter.id} in {term} is graded yet. {_first(term, chapter)}")
         return graded, Written(ungraded=[name for name in submitted if name not in set(graded)])
     for name in students:
         if name in graded:
             continue
         if name in submitted:
-            raise FeedbackError(f"{chapter.id} of {name!r} is not graded yet. {_first(term, chapter)}")
-        raise FeedbackError(f"No submission of {chapter.id} by {name!r} in {term / 'submitted'}.")
+            raise FeedbackError(f"The submission of {name!r} is not graded yet. {_first(term, chapter)}")
+        raise FeedbackError(f"{name!r} has no submission for {chapter.id} in {term / 'submitted'}.")
     return list(dict.fromkeys(students)), Written()
 
 
@@ -97,7 +97,7 @@ def _first(term: Path, chapter: Chapter) -> str:
 
 
 def _is_of_today(folder: Path | None, stored: store.Stored, state: State) -> bool:
-    """Whether grading would keep this result. Where the submission is gone nothing speaks against it."""
+    """Whether grading would keep this result. A result whose submission is gone counts as up to date."""
     try:
         return folder is None or store.key(state, folder, stored.graded.sandboxed) == stored.key
     except FileNotFoundError:

@@ -156,7 +156,7 @@ def test_an_answer_that_stands_twice(planned):
     assert found(made).source == "My answer."
     assert made.notebook.cells[-1].source == "Another."
     assert [remark_line(Remark(odd)) for odd in made.remarks] == [
-        "the cell `why` stands twice; read both, the points are given at the first that is filled in",
+        "the cell `why` appears twice; read both, and give the points in the first that is filled in",
     ]
     assert OddCell("answer beside", "why") in planned(lambda c: (answer(c), c.append(text("More.")))).remarks
 
@@ -358,7 +358,7 @@ def test_files_are_bounded_in_number_and_size(tmp_path):
     assert "z.ipynb" in files  # notebooks come first
     assert not {"big.bin", ".hidden"} & set(files)
     assert len(left_out) == 7
-    assert remark_line(Remark(left_out[-1])).startswith("big.bin (8.0 MB) was not laid beside the notebooks")
+    assert remark_line(Remark(left_out[-1])).startswith("big.bin (8.0 MB) was not available to the notebooks")
 
 
 @pytest.fixture

@@ -108,14 +108,14 @@ def graded(session, starters, tmp_path):
     return run
 
 
-OF_TWO = "recurrence: {} was graded, in which most is written; not graded: {}"
+OF_TWO = "recurrence: several versions: {} is the most complete and was graded; not graded: {}"
 
 
 @pytest.mark.parametrize(
     "name", ["recurrence (1).ipynb", "Recurrence.ipynb", "ann_recurrence.ipynb", "recurrence.ipynb.txt", "x.IPYNB"]
 )
 def test_another_name(graded, right, name):
-    words = f"there is no file recurrence.ipynb; {name} was graded in its place"
+    words = f"there is no file recurrence.ipynb; {name} was graded instead"
     assert graded({name: right, "notes.ipynb": {"cells": []}}) == (4, [words])
 
 
@@ -148,7 +148,7 @@ def test_a_tie_goes_to_the_right_name_and_then_to_the_first(graded, right, tmp_p
     files = {"recurrence.ipynb": right, "a.ipynb": other}
     assert graded(files) == (4, [OF_TWO.format("recurrence.ipynb", "a.ipynb")])
     (tmp_path / "recurrence.ipynb").rename(tmp_path / "b.ipynb")
-    absent = "there is no file recurrence.ipynb; a.ipynb was graded in its place"
+    absent = "there is no file recurrence.ipynb; a.ipynb was graded instead"
     assert graded({}) == (2, [absent, OF_TWO.format("a.ipynb", "b.ipynb")])
 
 
@@ -171,12 +171,12 @@ def test_a_link_is_not_followed(graded, right, tmp_path):
     (tmp_path / "elsewhere").mkdir()
     (tmp_path / "elsewhere" / "a.ipynb").write_text(json.dumps(right))
     (tmp_path / "recurrence.ipynb").symlink_to(tmp_path / "elsewhere" / "a.ipynb")
-    assert graded({}) == (0, ["recurrence: the file is a link; hand in the notebook itself"])
+    assert graded({}) == (0, ["recurrence: the file is a link; submit the notebook itself"])
 
 
 def test_the_one_file_in_which_nothing_was_recognised(graded):
     """It is looked at, so that what is wrong with it is told."""
-    absent = "there is no file recurrence.ipynb; final.ipynb was graded in its place"
+    absent = "there is no file recurrence.ipynb; final.ipynb was graded instead"
     assert graded({"final.ipynb": b""}) == (0, [absent, "recurrence: the file is empty"])
 
 

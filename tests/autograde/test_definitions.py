@@ -109,9 +109,9 @@ def merge_into_the_last(n):
     del n.cells[n.at("rnn_step")]
 
 
-LOST = "the check cell of `{}` was missing; it was put back"
-LIFTED = "the check cell of `{}` stood above the cell that defines it; it was moved below"
-LEFT = "the released cell of `{}` was left beside the cell that defines it; it was not run"
+LOST = "the check cell of `{}` was missing; it was restored"
+LIFTED = "the check cell of `{}` was above the cell that defines it; it was moved below"
+LEFT = "the released stub of `{}` was left in the notebook alongside the student's cell; it was not run"
 MERGED = [
     (merge, []),
     (merge_and_lose_checks, [LOST.format("rnn_step"), LOST.format("rnn_forward")]),
@@ -134,7 +134,7 @@ def test_a_merged_cell_that_fails_is_named(hand_in, notebook):
     result = hand_in(notebook.tree)
     assert result.points == (0, 0)
     for name in RIGHT:
-        assert "the cell that should define it ended with ZeroDivisionError: division by zero" in result.shown(name)
+        assert "the cell that should define it stopped with ZeroDivisionError: division by zero" in result.shown(name)
 
 
 # --- other statements ----------------------------------------------------------------------------------------
@@ -262,4 +262,4 @@ def test_names_that_a_file_does_not_have(grade_with, notebook):
     graded = grade_with(notebook.tree, "plain", helper=b"x = 1")
     verdict = graded.by_exercise["rnn_step"]
     assert (verdict.earned, verdict.status) == (0, "error")
-    assert verdict.note.startswith("rnn_step is not defined where its check stands.")
+    assert verdict.note.startswith("rnn_step is not defined above its check cell.")

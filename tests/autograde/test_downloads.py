@@ -194,8 +194,8 @@ def test_gradescope(tmp_path):
     log = collect(tmp_path)
     (told,) = [line for line in log.splitlines() if "for a group" in line]
     assert told.endswith(
-        "ann@example.edu handed in for a group, and it is collected for ann@example.edu alone. If the others are to be "
-        "graded too, copy it into their folders: cy@example.edu, d-19."
+        "ann@example.edu submitted for a group. The submission is collected for ann@example.edu only; to grade the "
+        "other members too, copy it into their folders: cy@example.edu, d-19."
     )
     assert submitted(tmp_path) == {
         "ann@example.edu/recurrence.ipynb": "ann",

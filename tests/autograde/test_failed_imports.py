@@ -42,7 +42,7 @@ def first_code(notebook, source):
     return cell
 
 
-LINE = "recurrence, cell 2: `{}` could not be imported ({}); the lines that need it were left out"
+LINE = "recurrence, cell 2: `{}` could not be imported ({}); the lines that need it were skipped"
 
 
 @pytest.mark.parametrize("starter", ["sandbox", "plain"])
@@ -115,8 +115,8 @@ def test_the_cause_is_named_once(graded, notebook):
     assert lines == [LINE.format("no_such_numpy", "No module named 'no_such_numpy'")]
     notes = {verdict.note for verdict in found.by_exercise.values()}
     assert notes == {
-        "`no_such_numpy` is missing: cell 2 could not import it (No module named 'no_such_numpy'). Use what the course "
-        "installs, or hand in the module's file beside your notebook."
+        "`no_such_numpy` is missing: cell 2 could not import it (No module named 'no_such_numpy'). Use only "
+        "packages that the course installs, or submit the module's file together with your notebook."
     }
     assert {verdict.status for verdict in found.by_exercise.values()} == {"error"}
     assert "NameError" not in page
@@ -159,7 +159,7 @@ def test_a_name_error_of_ones_own_is_told_as_such(graded, notebook):
     first_code(notebook, "import numpy as np\nimport no_such_module")
     notebook.cell("rnn_step")["source"] = RIGHT["rnn_step"].replace("np.", "numpy.")
     found, *_ = graded(notebook.tree)
-    assert found.by_exercise["rnn_step"].note == "On hidden cases the call ended in an exception."
+    assert found.by_exercise["rnn_step"].note == "On hidden cases your code raises an exception."
     assert found.public["recurrence"]["rnn_step"].cases[0].problems[0].text == "NameError: name 'numpy' is not defined"
 
 

@@ -7,7 +7,7 @@ import shutil
 import pytest
 
 from grader.autograde.grading.preflight import stray_lines
-from grader.autograde.submission.folders import handed_in
+from grader.autograde.submission.folders import find_submissions
 
 CHAPTER = "ch01_vanilla_rnn"
 
@@ -36,7 +36,7 @@ def lay(tmp_path, right):
 @pytest.fixture
 def found(tmp_path, session):
     def look():
-        handed = handed_in(tmp_path, session.chapter)
+        handed = find_submissions(tmp_path, session.chapter)
         folders = {name: str(path.relative_to(tmp_path / "submitted")) for name, path in handed.folders.items()}
         return folders, {(stray.kind, stray.path, stray.graded) for stray in handed.strays}
 
@@ -118,7 +118,7 @@ def test_the_right_name_counts_before_one_like_it(lay, found):
 def test_a_name_that_is_no_text_is_told_as_text(lay, tmp_path, session):
     lay(("ann/work.zip", "text"))
     os.rename(tmp_path / "submitted" / "ann", tmp_path / "submitted" / os.fsdecode(b"a\xff\n\x1b[2J"))
-    (line,) = stray_lines(session.chapter, handed_in(tmp_path, session.chapter).strays)
+    (line,) = stray_lines(session.chapter, find_submissions(tmp_path, session.chapter).strays)
     line.encode()
     assert line.isprintable()
 
@@ -126,18 +126,18 @@ def test_a_name_that_is_no_text_is_told_as_text(lay, tmp_path, session):
 def test_each_is_told_in_a_line(lay, tmp_path, session):
     lay(("ann/work.zip", "text"), f"bo/{CHAPTER.upper()}/recurrence.ipynb", (f"cy/{CHAPTER}/work.zip", "text"))
     lay(f"{CHAPTER}/dee/recurrence.ipynb")
-    assert stray_lines(session.chapter, handed_in(tmp_path, session.chapter).strays) == [
-        f"ann/work.zip: an archive, which is not unpacked. Not graded. Unpack it into ann/{CHAPTER}/, or collect with  "
-        "nbgrader zip_collect",
-        f"bo/{CHAPTER.upper()}: graded from here, since no notebook is in bo/{CHAPTER}/",
+    assert stray_lines(session.chapter, find_submissions(tmp_path, session.chapter).strays) == [
+        f"ann/work.zip: is an archive, which is not unpacked. Not graded. Unpack it into ann/{CHAPTER}/, or collect "
+        "with  nbgrader zip_collect",
+        f"bo/{CHAPTER.upper()}: graded from here, because bo/{CHAPTER}/ contains no notebook",
         f"{CHAPTER}: is named like the chapter, where a student's folder is expected. Not graded. "
         f"Put each student's notebooks into STUDENT/{CHAPTER}/",
-        f"cy/{CHAPTER}/work.zip: an archive, which is not unpacked. Graded as handed in without a notebook. "
+        f"cy/{CHAPTER}/work.zip: is an archive, which is not unpacked. Graded as a submission without notebooks. "
         f"Unpack it into cy/{CHAPTER}/, or collect with  nbgrader zip_collect",
     ]
 
 
 def test_no_submitted_folder_at_all(tmp_path, session):
-    assert handed_in(tmp_path, session.chapter).folders == {}
+    assert find_submissions(tmp_path, session.chapter).folders == {}
     shutil.rmtree(tmp_path)
-    assert handed_in(tmp_path, session.chapter).strays == ()
+    assert find_submissions(tmp_path, session.chapter).strays == ()

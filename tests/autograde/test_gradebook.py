@@ -296,7 +296,7 @@ def test_no_gradebook_has_no_scores_and_is_not_made(tmp_path):
     [
         ({"third": {}}, "no notebook 'third' in ch01; it has first, second"),
         ({"second": {"double": 1}}, "no exercise 'double' in ch01/second; it has square"),
-        ({"second": {"square": 1.5}}, "cannot have 1.5 points for 'square': it is worth 0 to 1"),
+        ({"second": {"square": 1.5}}, "cannot have 1.5 points for 'square': the points go from 0 to 1"),
         ({"second": {"square": -1}}, "cannot have -1.0 points"),
         ({"second": {"square": float("nan")}}, "cannot have nan points"),
     ],
@@ -331,7 +331,7 @@ def test_a_locked_gradebook(registered):
     with open_writer(f"{registered}?timeout=0.05", "ch01") as writer:
         other = sqlite3.connect(registered.removeprefix("sqlite:///"), isolation_level=None)
         other.execute("BEGIN IMMEDIATE")
-        with pytest.raises(GradebookError, match=r"database is locked.*Wait until that has finished"):
+        with pytest.raises(GradebookError, match=r"database is locked.*Wait until it has finished"):
             writer.record("ada", {})
         other.execute("ROLLBACK")
         other.close()
@@ -350,7 +350,7 @@ def test_a_file_that_is_no_gradebook(tmp_path):
 def test_a_folder_that_is_a_file(tmp_path):
     (tmp_path / "term").write_text("", "utf-8")
     with (
-        pytest.raises(GradebookError, match="its folder cannot be made"),
+        pytest.raises(GradebookError, match="its folder cannot be created"),
         open_gradebook(gradebook_url(tmp_path / "term")),
     ):
         pass
@@ -447,5 +447,5 @@ def test_the_second_lock_refuses_too():
 
     from grader.autograde.nbgrader_steps import RefuseToRun
 
-    with pytest.raises(NbGraderException, match="with your rights"):
+    with pytest.raises(NbGraderException, match="with your permissions"):
         RefuseToRun().preprocess(None, {})

@@ -15,7 +15,7 @@ from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
 from grader.autograde.grading.report import remark_line
-from grader.autograde.submission.timestamp import TimestampError, handed_in_at
+from grader.autograde.submission.timestamp import TimestampError, submitted_at
 
 CHAPTER = "ch01_vanilla_rnn"
 ZERO = """
@@ -105,8 +105,8 @@ def test_a_plugin_of_the_courses_own(course, term):
     assert penalties(term) == {"ann": 0, "bo": 1 / 24, "cy": 0}
     assert not results["bo"].fault
     assert results["cy"].fault == (
-        "in the gradebook, but with its earlier late penalty: PerDay raised KeyError: 'no cy'. "
-        f"Mend it, or take it out of {course / 'nbgrader_config.py'}."
+        "recorded in the gradebook, but with its earlier late penalty: PerDay raised KeyError: 'no cy'. "
+        f"Fix it, or remove it from {course / 'nbgrader_config.py'}."
     )
 
 
@@ -127,7 +127,7 @@ def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
     output = CliRunner().invoke(cli.app, ["autograde", CHAPTER, "--term", str(term)]).stdout
     rows = {line.split()[0]: line.split() for line in output.splitlines() if line.startswith(("ann ", "bo ", "cy "))}
     assert [rows[name][-4:-2] for name in ("ann", "bo", "cy")] == [["4", "4"], ["−4", "0"], ["−4", "0"]]
-    assert "late: points that nbgrader takes off; total: what is left of all points" in output.splitlines()
+    assert "late: the late penalty from nbgrader; total: all points minus this penalty" in output.splitlines()
 
 
 def test_nbgrader_exports_the_penalty(course, term):
@@ -164,7 +164,7 @@ def test_nbgrader_exports_the_penalty(course, term):
 def test_a_time_stamp_that_is_none_is_told(course, term, content):
     (term / "submitted" / "bo" / CHAPTER / "timestamp.txt").write_bytes(content)
     with pytest.raises(TimestampError):
-        handed_in_at(term / "submitted" / "bo" / CHAPTER)
+        submitted_at(term / "submitted" / "bo" / CHAPTER)
 
 
 def test_it_stands_among_what_a_human_looks_at(course, term):
@@ -172,12 +172,12 @@ def test_it_stands_among_what_a_human_looks_at(course, term):
     for _ in range(2):  # in the second run the result is a stored one
         results = run(course, term)
         (line,) = map(remark_line, results["bo"].remarks)
-        assert line == "its timestamp.txt holds no time but 'at noon', so it counts as in time"
+        assert line == "timestamp.txt contains 'at noon' instead of a time, so the submission counts as on time"
         assert results["ann"].remarks == ()
 
 
 @pytest.mark.parametrize("text", ["2026-03-01 12:30:00 UTC", "2026-03-01T12:30:00\n"])
 def test_time_stamps(tmp_path, text):
-    assert handed_in_at(tmp_path) is None
+    assert submitted_at(tmp_path) is None
     (tmp_path / "timestamp.txt").write_text(text)
-    assert handed_in_at(tmp_path) == datetime(2026, 3, 1, 12, 30)
+    assert submitted_at(tmp_path) == datetime(2026, 3, 1, 12, 30)

@@ -174,7 +174,7 @@ def test_what_is_printed(tmp_path):
     others = [Change(f"s{n:02}", ("submission", "checks"), {"f": 1.5, "g": 2}, {"f": 1, "g": 2}) for n in range(22)]
     assert printed([], tmp_path) == []
     assert printed([change("ann"), change("bo")], tmp_path) == [
-        f"Changed since the last run (all of it is in {tmp_path}):",
+        f"Changed since the last run (full log: {tmp_path}):",
         "  graded for the first time: 2",
     ]
     lines = printed([change("ann"), *reversed(others)], tmp_path)

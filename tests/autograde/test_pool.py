@@ -156,7 +156,7 @@ def test_choosing(small_course, term):
     assert stored == set()
     assert set(again) == {name for name, graded in everyone.items() if graded.remarks}
     assert 0 < len(again) < 8
-    with pytest.raises(AutogradeError, match=r"No submission of ch01_vanilla_rnn by 'nobody' in .*submitted"):
+    with pytest.raises(AutogradeError, match=r"No submission for ch01_vanilla_rnn by 'nobody' in .*submitted"):
         run(small_course, term, students=["nobody"])
 
 
@@ -168,7 +168,7 @@ def test_a_submission_that_goes_away_meanwhile(small_course, term):
             yield pool.work(job, state, task)
 
     results, _ = run(small_course, term, execute)
-    assert "was the submission moved or deleted meanwhile?" in results["student02"].fault
+    assert "was the submission moved or deleted?" in results["student02"].fault
     assert [name for name, graded in results.items() if graded.fault] == ["student02"]
 
 
@@ -272,7 +272,7 @@ def test_ctrl_c_stops_cleanly_and_the_next_run_goes_on(small_course, tmp_path, r
     os.killpg(first.pid, signal.SIGINT)
     _, errors = first.communicate(timeout=60)
     assert first.returncode == 130, errors
-    assert "Stopped. What was graded is kept" in errors
+    assert "Stopped. Finished results are kept" in errors
     assert "Traceback" not in errors
     known = len(list((term / "results").rglob("result.json")))
     assert 3 <= known < 30

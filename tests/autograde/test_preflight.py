@@ -86,9 +86,9 @@ def test_how_many_are_new_changed_and_unchanged(course, term, hand_in_as):
     (course / "course.toml").write_text(text.replace("seconds_per_cell = 6", "seconds_per_cell = 7"), "utf-8")
     assert look(course, term).to_do == {"new": 2, "submission": 1, "course": 1}
     assert lines(course, term) == [
-        f"4 submissions of {CHAPTER}: 2 new, 1 changed since graded, 1 unchanged but graded by other checks, points "
-        "or limits.",
-        "1 not in the gradebook: dee. Is the name right?",
+        f"4 submissions of {CHAPTER}: 2 new, 1 changed since they were graded, 1 unchanged but graded with other "
+        "checks, points or limits.",
+        "1 not in the gradebook: dee. Check the names.",
     ]
 
 
@@ -109,8 +109,8 @@ def test_the_roster_is_compared(course, term):
     with sqlite3.connect(term / "gradebook.db") as database:
         database.execute("update student set last_name = 'Ann' where id = 'ann'")
     assert lines(course, term)[1:] == [
-        "2 of 3 in the gradebook have no submission: dee, eve.",
-        "2 not in the gradebook: bo, cy. Is the name right?",
+        "2 of 3 students in the gradebook have no submission: dee, eve.",
+        "2 not in the gradebook: bo, cy. Check the names.",
     ]
     assert len(lines(course, term, students=["ann"])) == 1
     tree = preflight_tree(load_manifest(course / "course.toml").chapter(CHAPTER), look(course, term))
@@ -150,9 +150,9 @@ def test_a_dry_run_grades_and_writes_nothing(grader, term):
     assert (status, error) == (0, "")
     assert output.splitlines() == [
         f"3 submissions of {CHAPTER}: 3 new.",
-        "Not as expected in submitted/:",
-        f"  work.zip: an archive, which is not unpacked. Not graded. Unpack it into STUDENT/{CHAPTER}/, or collect with"
-        "  nbgrader zip_collect",
+        "Unexpected in submitted/:",
+        f"  work.zip: is an archive, which is not unpacked. Not graded. Unpack it into STUDENT/{CHAPTER}/, or collect "
+        "with  nbgrader zip_collect",
     ]
     status, output, error = grader("--term", term, "--dry-run", "--json")
     assert (status, error) == (0, "")
@@ -175,11 +175,11 @@ def test_who_is_asked_for_and_not_there_may_lie_elsewhere(grader, term, tmp_path
     (term / "submitted" / "zoe" / "work.zip").touch()
     status, output, error = grader("--term", term, "--student", "zoe")
     assert (status, output) == (1, "")
-    assert f"No submission of {CHAPTER} by 'zoe'" in error
-    assert "zoe/work.zip: an archive, which is not unpacked." in error
+    assert f"No submission for {CHAPTER} by 'zoe'" in error
+    assert "zoe/work.zip: is an archive, which is not unpacked." in error
     for name in ("ann", "bo", "cy"):
         shutil.rmtree(Path(term, "submitted", name))
-    assert "zoe/work.zip: an archive, which is not unpacked." in grader("--term", term)[2]
+    assert "zoe/work.zip: is an archive, which is not unpacked." in grader("--term", term)[2]
 
 
 def test_what_is_not_released_is_refused_before_anything(grader, course, term):
@@ -189,5 +189,5 @@ def test_what_is_not_released_is_refused_before_anything(grader, course, term):
     for more in ((), ("--dry-run",)):
         status, output, error = grader("--term", term, *more)
         assert (status, output) == (1, "")
-        assert "rnn_step has 4 points in course.toml and 2 in exercises/" in error
+        assert "rnn_step has 4 points in course.toml but 2 in exercises/" in error
     assert files(term) == before

@@ -44,8 +44,8 @@ def files(folder):
 
 
 EDITS = {
-    "points": ("points = 2", "points = 5", "rnn_step has 5 points in course.toml and 2 in exercises/ch01_vanilla_rnn/"),
-    "another exercise": ('id = "rnn_step"', 'id = "rnn_stride"', "rnn_stride is in course.toml and not in exercises/"),
+    "points": ("points = 2", "points = 5", "rnn_step has 5 points in course.toml but 2 in exercises/ch01_vanilla_rnn/"),
+    "another exercise": ('id = "rnn_step"', 'id = "rnn_stride"', "rnn_stride is in course.toml but not in exercises/"),
     "a notebook": ('name = "recurrence"', 'name = "recurring"', "recurring.ipynb: the file cannot be read"),
 }
 
@@ -70,7 +70,7 @@ def test_the_data_of_the_students_checks_is_released_too(course, term):
     release_notebooks(course, course / "exercises")
     with pytest.raises(AutogradeError) as caught:
         grade(course, term)
-    assert "rnn_step has 3 points in course.toml and 2 in grader/data/course.toml" in str(caught.value)
+    assert "rnn_step has 3 points in course.toml but 2 in grader/data/course.toml" in str(caught.value)
     shutil.copy(course / "course.toml", course / "grader" / "data")
     (graded,) = grade(course, term)
     assert graded.earned == 5

@@ -30,22 +30,28 @@ from grader.render.rows import noted
 KEY = store.Key("submission", "checks", "points", "limits", sandboxed=True)
 LINES = {
     Remark(OddCell("check edited", "f"), "nb"): "nb: the check cell of `f` was edited; the released one was used",
-    Remark(Foreign(), "nb"): "nb: nothing of this notebook's exercises was found in it; is it from another assignment?",
+    Remark(Foreign(), "nb"): "nb: contains none of this notebook's exercises. Is it from another assignment?",
     Remark(Unreadable("the file is empty"), "nb"): "nb: the file is empty",
     Remark(Ended(Fault("timeout", 3, 2.5)), "nb"): "nb, cell 4: stopped after 2.5 s of running time",
     Remark(Ended(Fault("timeout", 3, 10.0), "f"), "nb"): "nb, the check of f: stopped after 10 s of running time",
     Remark(Ended(Fault("died", None)), "nb"): "nb, between cells: the Python process ended",
-    Remark(Ended(Fault("memory", 0)), "nb"): "nb, cell 1: stopped, since it needed more memory than it may have",
+    Remark(Ended(Fault("memory", 0)), "nb"): "nb, cell 1: stopped because it used more memory than allowed",
     Remark(Ended(Fault("malformed", 0)), "nb"): "nb, cell 1: its answer could not be read",
-    Remark(Ended(Fault("out of turn", None)), "nb"): "nb, between cells: it claims to run a cell that is not due",
-    Remark(Ended(Fault("too much", 0, 64_000_000)), "nb"): "nb, cell 1: gave more than 64,000,000 bytes of results",
-    Remark(LeftOut("a.csv", 4_050_000)): "a.csv (4.0 MB) was not laid beside the notebooks: too large or too many",
-    Remark(NoTime("'noon'")): "its timestamp.txt holds no time but 'noon', so it counts as in time",
-    Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded in its place",
-    Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded in its place",
+    Remark(Ended(Fault("out of turn", None)), "nb"): "nb, between cells: its process reported cells in the wrong order",
+    Remark(
+        Ended(Fault("too much", 0, 64_000_000)), "nb"
+    ): "nb, cell 1: it produced more than 64,000,000 bytes of results",
+    Remark(
+        LeftOut("a.csv", 4_050_000)
+    ): "a.csv (4.0 MB) was not available to the notebooks: too large, or too many files",
+    Remark(NoTime("'noon'")): "timestamp.txt contains 'noon' instead of a time, so the submission counts as on time",
+    Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded instead",
+    Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded instead",
     Remark(NotImported(1, "jax", "no such"), "nb"): "nb, cell 2: `jax` could not be imported (no such); the lines that "
-    "need it were left out",
-    Remark(OtherFiles("b", ("a", "c")), "nb"): "nb: b was graded, in which most is written; not graded: a, c",
+    "need it were skipped",
+    Remark(
+        OtherFiles("b", ("a", "c")), "nb"
+    ): "nb: several versions: b is the most complete and was graded; not graded: a, c",
 }
 
 

@@ -118,7 +118,7 @@ def test_a_seed_is_made_once_and_differs_between_terms(tmp_path):
 def test_a_seed_that_is_none(tmp_path):
     (tmp_path / "hidden").mkdir()
     (tmp_path / "hidden" / "seed").write_text("8675309 and a half")
-    with pytest.raises(hidden.HiddenError, match="holds no number; restore it from a backup") as caught:
+    with pytest.raises(hidden.HiddenError, match=r"does not contain a number\. Restore it from a backup") as caught:
         hidden.hidden_seed(tmp_path)
     assert "8675309" not in str(caught.value)
 
@@ -189,7 +189,7 @@ def test_hidden_checks_are_made_once_and_again_where_a_check_changes(course, tmp
 def test_checks_that_cannot_be_made_say_why(course, tmp_path):
     root, checks, chapter = course
     (checks / "double.py").write_text("SPEC = 3")
-    with pytest.raises(hidden.HiddenError, match=r"(?s)hidden cases of ch01 could not be made:.*defines no SPEC"):
+    with pytest.raises(hidden.HiddenError, match=r"(?s)hidden cases of ch01 could not be computed:.*defines no SPEC"):
         hidden.hidden_checks(root, tmp_path / "term", chapter)
 
 

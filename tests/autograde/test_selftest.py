@@ -37,7 +37,7 @@ def test_without_any_wall_it_names_every_gap(small_course, tmp_path, monkeypatch
     ):
         assert gap in text
     assert "Nothing was graded." in text
-    assert "a right function gets no right result" not in text
+    assert "a correct function gives a wrong result" not in text
 
 
 @pytest.fixture
@@ -83,7 +83,7 @@ def test_a_filter_that_lets_all_pass_is_named(small_course, tmp_path, monkeypatc
         ("bwrap: No permissions to create a new namespace, likely because the kernel", "In a container"),
         ("bwrap: Creating new namespace failed: Operation not permitted", "--security-opt"),
         ("ModuleNotFoundError: No module named 'nunpy'", "No module named 'nunpy'"),
-        ("", "it ended without a word"),
+        ("", "it ended without a message"),
     ],
 )
 def test_what_bubblewrap_complains_of_comes_with_advice(complaint, advice):

@@ -39,7 +39,7 @@ UNREADABLE = {
     "cells are no list": (b'{"cells": {}, "nbformat": 4}', "no cells"),
     "worksheets of nonsense": (
         b'{"worksheets": [3], "nbformat": 3, "nbformat_minor": 0}',
-        "no notebook of a known format",
+        "an unknown format",
     ),
     "nested deeply": (b"[" * 200_000, "nested too deeply"),
     "too many cells": (
@@ -77,7 +77,7 @@ def check_unreadable(session, folder, words):
     first = path.read_bytes()
     for text in (remark, verdicts["rnn_step"].note, shown.cells[0].source):
         assert words in text
-    assert "hand in the .ipynb file again" in shown.cells[0].source
+    assert "submit the .ipynb file again" in shown.cells[0].source
     assert "could not be read" in json.dumps([cell.get("outputs") for cell in shown.cells])
     grade(session, Plain(), "ada", folder)
     assert path.read_bytes() == first  # the same bytes each time
@@ -108,7 +108,7 @@ def test_a_file_under_another_name(session, tmp_path, right):
     graded = grade(session, Plain(), "ada", tmp_path)
     assert graded.earned == 4
     (remark,) = map(remark_line, graded.remarks)
-    assert remark == "there is no file recurrence.ipynb; recurrence (1).ipynb was graded in its place"
+    assert remark == "there is no file recurrence.ipynb; recurrence (1).ipynb was graded instead"
 
 
 def test_a_file_whose_name_is_no_text(session, tmp_path, right):
@@ -118,7 +118,7 @@ def test_a_file_whose_name_is_no_text(session, tmp_path, right):
     assert graded.earned == 4
     store.write(tmp_path, "ch", store.Stored(store.Key("", "", "", "", sandboxed=True), graded))
     (remark,) = map(remark_line, store.read(tmp_path, "ch", "ada").graded.remarks)
-    assert remark == "there is no file recurrence.ipynb; \ufffdbung\ufffd.ipynb was graded in its place"
+    assert remark == "there is no file recurrence.ipynb; \ufffdbung\ufffd.ipynb was graded instead"
     for path in tmp_path.glob("*.ipynb"):
         path.write_text("{}")
     (tmp_path / "another.ipynb").write_text("{}")
@@ -171,7 +171,7 @@ def test_another_assignment(hand_in, notebook):
     assert result.points == (0, 0)
     assert {v.status for v in result.verdicts.values()} == {"error"}
     assert "another assignment" in result.shown("rnn_step")
-    assert "Hand in the notebook of this one." in result.shown("rnn_forward")
+    assert "Submit the notebook of this one." in result.shown("rnn_forward")
     assert result.remarks == ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
 
 
@@ -267,9 +267,9 @@ def claims_more_points(n):
     n.cell("rnn_step-check")["metadata"]["nbgrader"].update(points=50, solution=True, locked=False)
 
 
-MISSING = "no cell defines `rnn_step`; the empty one of the release was put in its place"
-LIFTED = "the check cell of `{}` stood above the cell that defines it; it was moved below"
-LOST = "the check cell of `{}` was missing; it was put back"
+MISSING = "no cell defines `rnn_step`; the released stub was inserted"
+LIFTED = "the check cell of `{}` was above the cell that defines it; it was moved below"
+LOST = "the check cell of `{}` was missing; it was restored"
 BROKEN = [
     # how, points, status of rnn_step, remarks
     (delete_exercise, (0, 2), "unimplemented", [MISSING]),
@@ -286,8 +286,8 @@ BROKEN = [
         "passed",
         ["the check cell of `rnn_step` was edited; the released one was used", LIFTED.format("rnn_step")],
     ),
-    (double_exercise, (2, 2), "passed", ["the cell `rnn_step` stands twice; both were run, in their order"]),
-    (double_exercise_stub_first, (2, 2), "passed", ["the cell `rnn_step` stands twice; both were run, in their order"]),
+    (double_exercise, (2, 2), "passed", ["the cell `rnn_step` appears twice; both were run in order"]),
+    (double_exercise_stub_first, (2, 2), "passed", ["the cell `rnn_step` appears twice; both were run in order"]),
     (lose_metadata, (2, 2), "passed", []),
     (lose_metadata_and_checks, (2, 2), "passed", [LOST.format("rnn_step"), LOST.format("rnn_forward")]),
     (nonsense_metadata, (2, 2), "passed", []),
@@ -339,7 +339,7 @@ def test_no_submissions(session, tmp_path):
         submissions(tmp_path, session.chapter)
     text = str(caught.value)
     assert text.startswith(
-        f"No submissions of ch01_vanilla_rnn in {tmp_path}/submitted. There are submissions of ch99."
+        f"No submissions for ch01_vanilla_rnn in {tmp_path}/submitted. There are submissions for ch99."
     )
     assert text.endswith(f"Put each student's notebooks into {tmp_path}/submitted/STUDENT/ch01_vanilla_rnn/.")
 

@@ -113,7 +113,7 @@ def test_a_function_that_never_ends_costs_its_own_time_alone(hand_in, notebook):
     result = hand_in(notebook.tree, seconds=1)
     assert result.points == (2, 0)
     assert result["rnn_forward"].status == "timeout"
-    assert "rnn_forward was stopped after 1 s of running time. Is there a loop that cannot end?" in result.shown(
+    assert "rnn_forward was stopped after 1 s of running time. Does it contain a loop that never ends?" in result.shown(
         "rnn_forward"
     )
     assert result.outcome.children == 2  # both were to be examined by one process
@@ -139,7 +139,7 @@ def test_a_function_that_never_ends_comes_first(hand_in, notebook):
     assert result.points == (0, 2)
     assert result["rnn_step"].status == "timeout"
     ended = result.outputs("tenth = 2")[0]  # this cell of the release calls rnn_step, and so has no end either
-    assert ended.evalue == "This cell was ended: stopped after 1 s of running time."
+    assert ended.evalue == "This cell did not finish: stopped after 1 s of running time."
 
 
 def test_an_exercise_that_builds_on_a_wrong_one(hand_in, notebook):
@@ -165,10 +165,10 @@ CELLS = {
     "SystemExit": ("raise SystemExit", "SystemExit"),
     "exit()": ("exit()", "SystemExit"),
     "quit()": ("quit()", "SystemExit"),
-    "os._exit": ("import os; os._exit(0)", "This cell was ended: the Python process ended."),
-    "SIGABRT": ("import os; os.abort()", "This cell was ended: the Python process ended."),
+    "os._exit": ("import os; os._exit(0)", "This cell did not finish: the Python process ended."),
+    "SIGABRT": ("import os; os.abort()", "This cell did not finish: the Python process ended."),
     "SIGKILL": ("import os; os.kill(os.getpid(), 9)", "PermissionError"),
-    "a loop": ("while True: pass", "This cell was ended: stopped after 1 s of running time."),
+    "a loop": ("while True: pass", "This cell did not finish: stopped after 1 s of running time."),
     "recursion": ("def f(): f()\nf()", "RecursionError"),
     "%timeit": ("%timeit 1 + 1\nprint('went on')", "went on"),
     "%time": ("%time seven = 7\nprint(seven, _ if False else '')", "7"),
@@ -293,7 +293,7 @@ def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
         notebook.append(f"import os; os._exit({number})")
     result = hand_in(notebook.tree)
     assert result.points == (2, 2)
-    assert result.outputs("_exit(1)")[0].evalue == "This cell was ended: the Python process ended."
+    assert result.outputs("_exit(1)")[0].evalue == "This cell did not finish: the Python process ended."
     assert result.outputs("_exit(2)")[0].evalue == "This cell was not run."
 
 
@@ -343,12 +343,12 @@ def test_the_cell_goes_on_and_fails_after_the_definition(hand_in, notebook):
 @pytest.mark.parametrize(
     ("source", "why"),
     [
-        (RIGHT["rnn_step"].replace("):", ")"), "its cell ended with SyntaxError: expected ':'"),
-        ("1 / 0\n" + RIGHT["rnn_step"], "ended with ZeroDivisionError: division by zero"),
+        (RIGHT["rnn_step"].replace("):", ")"), "its cell stopped with SyntaxError: expected ':'"),
+        ("1 / 0\n" + RIGHT["rnn_step"], "stopped with ZeroDivisionError: division by zero"),
         ("while True: pass\n" + RIGHT["rnn_step"], "stopped after 1 s of running time"),
         ("import os; os._exit(0)\n" + RIGHT["rnn_step"], "the Python process ended"),
-        (RIGHT["rnn_step"].replace("rnn_step", "rnnstep"), "Define a function of exactly this name"),
-        ("", "Define a function of exactly this name"),
+        (RIGHT["rnn_step"].replace("rnn_step", "rnnstep"), "Define a function with exactly this name"),
+        ("", "Define a function with exactly this name"),
     ],
 )
 def test_a_function_that_is_not_defined(hand_in, notebook, source, why):

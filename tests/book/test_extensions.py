@@ -8,7 +8,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from accessible_html import mend
+from accessible_html import repair
 from drawing import inline
 from one_page import ROOT, build, words
 from page_environment import imported, prepare
@@ -48,12 +48,12 @@ def test_drawing_without_words_is_refused() -> None:
 
 
 def test_mending_twice_changes_nothing_more() -> None:
-    once = mend('<div id="pst-primary-sidebar"><button class="btn search-button" aria-label="Search">')
+    once = repair('<div id="pst-primary-sidebar"><button class="btn search-button" aria-label="Search">')
     assert (
         once
         == '<div role="region" aria-label="Book sidebar" id="pst-primary-sidebar"><button class="btn search-button">'
     )
-    assert mend(once) == once
+    assert repair(once) == once
 
 
 def test_pages_compute_with_one_thread(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -88,12 +88,14 @@ OPEN = verdict(
     diagnosis=Diagnosis("late", "Every result is one time step too late."),
     earned=0.5,
 )
-HIDDEN = dataclasses.replace(OPEN, cases=(), note="On hidden cases the values differ from what is due.")
+HIDDEN = dataclasses.replace(OPEN, cases=(), note="On hidden cases the values differ from the expected ones.")
 
 
 def test_points_for_each_exercise_and_in_all():
     text = words(page(HIDDEN, public=[OPEN]))
-    assert "13.5 of 15 points from the exercises. 2 more points in this chapter, given by a person." in text
+    assert (
+        "13.5 of 15 points from the exercises. The questions are worth 2 more points, given by your instructor." in text
+    )
     assert "One step of the recurrence✓ right2 of 2" in text
     assert "The forward pass over a sequence✗ not right yet0.5 of 2" in text
     assert "All exercises13.5 of 15" in text
@@ -106,8 +108,10 @@ def test_a_public_case_in_the_words_of_the_notebooks_check():
         if row.label not in ("next", "earned", "where"):
             assert f"{row.label}{row.text}" in read
     assert grid_svg(GRID) in text
-    assert "Not right yet: 1 of 2 cases pass. The first that does not:" in read
-    assert "Hidden cases On hidden cases the values differ from what is due. The likely cause is the same." in read
+    assert "Not right yet: 1 of 2 cases pass. The first that fails:" in read
+    assert (
+        "Hidden cases On hidden cases the values differ from the expected ones. The likely cause is the same." in read
+    )
     assert read.count("Every result is one time step too late.") == 1
     assert read.count("one time step 0.5 / 0.5 · several time steps 0 / 1.5") == 1  # those of hidden cases
 
@@ -122,7 +126,7 @@ def test_another_cause_on_hidden_cases_is_told_beside():
 
 def test_right_on_public_cases_and_wrong_on_hidden_ones():
     read = words(page(HIDDEN, public=[verdict("rnn_forward", cases=(CASE, CASE))]))
-    assert "Public cases Right on all of them. What is wrong shows on hidden cases alone." in read
+    assert "Public cases All of them pass. The mistake shows only on hidden cases." in read
     assert CASE.call not in read
 
 
@@ -160,7 +164,7 @@ def test_the_first_hint_is_folded_and_no_other_is_there():
 
 
 def test_the_books_page_is_named_and_linked_where_the_manifest_says_where_it_is():
-    assert "To read again: The vanilla RNN › One step of a recurrent network" in words(page(HIDDEN))
+    assert "Read again: The vanilla RNN › One step of a recurrent network" in words(page(HIDDEN))
     assert 'href="http' not in page(HIDDEN)
     for url in ("https://example.org/book/", "../../../book"):
         linked = page(HIDDEN, manifest=dataclasses.replace(MANIFEST, book_url=url))
@@ -169,9 +173,9 @@ def test_the_books_page_is_named_and_linked_where_the_manifest_says_where_it_is(
 
 
 def test_questions_wait_for_a_person_or_were_left_empty():
-    assert "Explain why it writeswaits for a person, who reads it and gives the points– of 2" in words(page())
-    assert "Explain why it writesno answer was found0 of 2" in words(page(answers={"capstone": {"why_it_writes": ""}}))
-    assert "are on this page as far as they were given when it was made." in words(page())
+    assert "Explain why it writesyour instructor will read and grade your answer– of 2" in words(page())
+    assert "Explain why it writesno answer found0 of 2" in words(page(answers={"capstone": {"why_it_writes": ""}}))
+    assert "appear here if they were recorded before this page was made." in words(page())
 
 
 def with_scores(*changed, scores, late=0.0, **more):
@@ -186,18 +190,18 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
     }
     text = with_scores(HIDDEN, public=[OPEN], scores=scores)
     read = words(text)
-    assert "15 of 15 points from the exercises. The checks gave 13.5; a person changed that." in read
+    assert "15 of 15 points from the exercises. The checks gave 13.5; your instructor changed that." in read
     assert "1 of 2 points from the questions." in read
     assert (
-        "The forward pass over a sequence✗ not right yet; the checks gave 0.5, and a person changed that1.5 of 2"
+        "The forward pass over a sequence✗ not right yet; the checks gave 0.5, which your instructor changed1.5 of 2"
         in read
     )
-    assert "One step of the recurrence✓ right; the checks gave 2, and a person changed that2.5 of 2" in read
-    assert "Explain why it writesgraded by a person1 of 2" in read
+    assert "One step of the recurrence✓ right; the checks gave 2, which your instructor changed2.5 of 2" in read
+    assert "Explain why it writesgraded by your instructor1 of 2" in read
     assert "All exercises15 of 15" in read
     assert (
-        "A person's comments The forward pass over a sequence The idea is <right>. Explain why it writes Say why."
-        in read
+        "Your instructor's comments The forward pass over a sequence The idea is <right>. "
+        "Explain why it writes Say why." in read
     )
     assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
 
@@ -206,7 +210,7 @@ def test_a_late_penalty_is_named_with_what_it_leaves():
     scores = {"rnn_forward": Score(manual=1.5), "why_it_writes": Score(manual=1.0)}
     read = words(with_scores(HIDDEN, public=[OPEN], scores=scores, late=4.25))
     assert "14.5 of 15 points from the exercises." in read
-    assert "Handed in late: a penalty of 4.25 points leaves 11.25 of 17 points." in read
+    assert "Submitted late: a penalty of 4.25 points leaves 11.25 of 17 points." in read
     assert "All exercises14.5 of 15 Late penalty−4.25 All points, after the late penalty11.25 of 17" in read
     read = words(with_scores(scores={}, late=1.0))
     assert "a penalty of 1 point leaves 14 of 17 points so far." in read
@@ -216,7 +220,7 @@ def test_a_late_penalty_is_named_with_what_it_leaves():
 def test_a_new_answer_keeps_its_points_until_a_person_has_looked():
     scores = {"why_it_writes": Score(manual=1.0, needs_a_human=True)}
     read = words(with_scores(scores=scores))
-    assert "Explain why it writesgraded by a person, who will look at it again1 of 2" in read
+    assert "Explain why it writesgraded by your instructor, who will review it again1 of 2" in read
 
 
 def test_a_gradebook_that_no_person_touched_changes_nothing():
@@ -225,7 +229,7 @@ def test_a_gradebook_that_no_person_touched_changes_nothing():
 
 
 def test_a_result_without_sandbox_is_stamped():
-    stamp = "Not final. This result was found without the sandbox in which work is graded"
+    stamp = "Not final. This submission was graded without the sandbox that isolates its code"
     assert stamp in words(page(sandboxed=False))
     assert stamp not in words(page())
 
@@ -312,7 +316,7 @@ def test_remarks_without_end_are_cut():
     remarks = tuple(Remark(Ended(Fault("timeout", n, 5)), "recurrence") for n in range(3000))
     text = page(remarks=remarks)
     assert text.count("<li>") == 21
-    assert "There is more of this kind: 2980 remarks." in text
+    assert "2980 more remarks are not shown." in text
 
 
 def test_nothing_is_fetched_and_nothing_may_be():

@@ -86,14 +86,17 @@ def foreign(cells, by_id):
 
 
 CHANGES = [
-    (edited, "Check cells that read differently from the released ones: `rnn_step`, `rnn_forward`. The released ones"),
-    (missing, "Check cells that were missing: `rnn_step`. They were put back; this costs no points."),
-    (above, "Check cells that stood above the cell that defines their function: `rnn_step`."),
-    (undefined, "No cell was found that defines: `rnn_forward`. If you wrote it, look whether"),
-    (again, "Defined again below its check: `rnn_step`. What stands above the check was graded."),
-    (left, "Released cells that were left beside your own definition: `rnn_step`. Your definition was graded"),
-    (twice, "Cells that stand twice: `rnn_step`. Both were run"),
-    (foreign, "Nothing of this notebook's exercises was found in the file. Is it from another assignment?"),
+    (
+        edited,
+        "Edited check cells: `rnn_step`, `rnn_forward`. The original cells were used instead. You lose no points.",
+    ),
+    (missing, "Missing check cells: `rnn_step`. They were restored. You lose no points."),
+    (above, "Check cells above the cell that defines their function: `rnn_step`."),
+    (undefined, "No cell defines `rnn_forward`. If you wrote that code, check that"),
+    (again, "Defined again below the check cell: `rnn_step`. The definition above the check cell was graded."),
+    (left, "Original cells left in the notebook alongside your own definition: `rnn_step`. Your definition was graded"),
+    (twice, "Duplicate cells: `rnn_step`. Both were run"),
+    (foreign, "The file contains none of this notebook's exercises. Is it from another assignment?"),
 ]
 
 
@@ -117,7 +120,7 @@ def test_an_answer_that_is_gone():
     exercises = [exercise.id for exercise in CHAPTER.notebooks[0].exercises]
     (remark,) = plan(released, submitted, exercises, ["why_it_writes"]).remarks
     ((_, sentence),) = for_student(CHAPTER, (Remark(remark, "recurrence"),))
-    assert sentence.startswith("No cell was found that answers: `why_it_writes`. If you wrote it,")
+    assert sentence.startswith("No cell answers `why_it_writes`. If you wrote an answer,")
 
 
 def test_an_answer_that_stands_twice():
@@ -126,7 +129,7 @@ def test_an_answer_that_stands_twice():
         cells.insert(0, copy.deepcopy(by_id["why_it_writes"]))
 
     assert of("capstone", doubled) == [
-        "Answers that stand twice: `why_it_writes`. The points stand at the first that is filled in."
+        "Duplicate answer cells: `why_it_writes`. The points are given in the first one that is filled in."
     ]
 
 
@@ -135,9 +138,9 @@ def test_text_beside_an_answer():
         cells.append(nbformat.v4.new_markdown_cell("![Mine.](attachment:a.png)"))
 
     assert of("capstone", beside) == [
-        "Answers with text in other cells beside their own: `why_it_writes`. A person reads that text too.",
-        "Answers with a picture that is not in the notebook, or is too large (more than 6 MB): `why_it_writes`. "
-        "Nobody can see it. Paste the picture into the cell itself.",
+        "Answers that continue in other cells: `why_it_writes`. Your instructor reads those cells too.",
+        "Answers with a picture that is not in the notebook, or is larger than 6 MB: `why_it_writes`. "
+        "Your instructor cannot see it. Paste the picture into the cell itself.",
     ]
 
 
@@ -151,10 +154,10 @@ class Died:
 
 ERRORS = [
     (OutOfTimeError(5), False, "Cell 4 was stopped after 5 s of running time. The other cells were run without it."),
-    (EOFError(), True, "Cell 4 needed more memory than a notebook may have and was stopped."),
-    (EOFError(), False, "Cell 4 did not end: Python itself ended while it ran."),
+    (EOFError(), True, "Cell 4 used more memory than a notebook is allowed and was stopped."),
+    (EOFError(), False, "Cell 4 did not finish: the Python process ended."),
     (CodecError(""), False, "Cell 4 could not be run to its end: its answer could not be read."),
-    (TooMuchError(), False, "Cell 4 could not be run to its end: gave more than 5 bytes of results."),
+    (TooMuchError(), False, "Cell 4 could not be run to its end: it produced more than 5 bytes of results."),
 ]
 
 
@@ -175,7 +178,7 @@ def test_what_stands_under_the_exercise_is_not_told_twice():
     assert for_student(CHAPTER, (Remark(_ended(Fault("timeout", 3, 5), planned), "recurrence"),)) == []
     between = Remark(_ended(Fault("died", None), planned), "recurrence")
     assert for_student(CHAPTER, (between,)) == [
-        ("The recurrence", "It could not be run to its end: the Python process ended.")
+        ("The recurrence", "The notebook could not be run to its end: the Python process ended.")
     ]
 
 
@@ -185,8 +188,8 @@ def test_files(tmp_path):
     assert for_student(CHAPTER, tuple(map(Remark, left_out))) == [
         (
             "",
-            "The file big <b>.csv (8.0 MB) did not lie beside your notebooks while they ran: "
-            "it is too large, or one too many.",
+            "The file big <b>.csv (8.0 MB) was not available to your notebooks while they ran: "
+            "it is too large, or you submitted too many files.",
         )
     ]
     shutil.copy(FOLDER / "recurrence.ipynb", tmp_path / "final.ipynb")
@@ -196,8 +199,7 @@ def test_files(tmp_path):
     assert for_student(CHAPTER, (Remark(other),)) == [
         (
             "",
-            "There is no file recurrence.ipynb, so final.ipynb was graded. "
-            "Keep the name of the file that you were given.",
+            "There is no file recurrence.ipynb, so final.ipynb was graded instead. Keep the original file name.",
         )
     ]
 
@@ -207,8 +209,8 @@ def test_several_files():
     assert for_student(CHAPTER, (remark,)) == [
         (
             "The recurrence",
-            "More than one of your files is this notebook: final.ipynb was graded, since most is written in it. "
-            "Not graded: a.ipynb, b.ipynb. Hand in one file for each notebook.",
+            "Several of your files are versions of this notebook. final.ipynb was graded, because it is the most "
+            "complete. Not graded: a.ipynb, b.ipynb. Submit one file for each notebook.",
         )
     ]
 

@@ -1,8 +1,8 @@
-"""Scores in nbgrader's gradebook: SQLite, or PostgreSQL by its URL.
+"""Scores in nbgrader's gradebook, an SQLite or PostgreSQL database.
 
-What is written is what `nbgrader generate_assignment` and `nbgrader autograde` would write, so that
-formgrader, `generate_feedback` and `export` work on it unchanged. nbgrader takes a second to import, so the
-functions that use it import it.
+The rows are those that `nbgrader generate_assignment` and `nbgrader autograde` would write, so formgrader,
+`generate_feedback` and `export` work with them unchanged. Importing nbgrader takes a second, so only the functions that
+use it import it.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ __all__ = [
 
 @contextmanager
 def open_gradebook(db_url: str) -> Iterator[Any]:
-    """nbgrader's own `Gradebook`, made if there is none, closed at the end. Raises GradebookError."""
+    """nbgrader's own `Gradebook`, created if it does not exist and closed at the end. Raises GradebookError."""
     with open_engine(db_url), explained(db_url):
         gradebook = nbgrader_tables().Gradebook(patient(db_url))
     try:

@@ -1,8 +1,8 @@
-"""What was answered when a question was recorded last: a table of our own beside nbgrader's, which have no place for
-it.
+"""The answers to questions when they were last recorded, in a table of our own, because nbgrader's tables cannot store
+them.
 
-It lies in the gradebook so that it is written in one transaction with what follows from it, and is there as long as a
-human's score is. A row belongs to a row of nbgrader's table `grade`; where that is removed, it is never read again.
+The table is in the gradebook so that it is written in the same transaction as the scores, and kept as long as the
+manual scores. Each row belongs to a row of nbgrader's table `grade`; once that row is deleted, this one is never read.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ NAME = "unrolled_answer"
 
 @cache
 def answers_table() -> Table:
-    """The digest of each answer, by the id of its grade; empty where there was none."""
+    """The hash of each answer, by the id of its grade; empty if there was no answer."""
     from sqlalchemy import Column, MetaData, String, Table
 
     return Table(
@@ -29,9 +29,9 @@ def answers_table() -> Table:
 
 
 def make_answers(engine: Engine) -> None:
-    """Make the table where it is not there yet."""
+    """Create the table if it does not exist."""
     from sqlalchemy import inspect
 
     if not inspect(engine).has_table(NAME):
         with transaction(engine, alone=True) as connection:
-            answers_table().create(connection, checkfirst=True)  # another run may have been faster
+            answers_table().create(connection, checkfirst=True)  # in case another run has just created it

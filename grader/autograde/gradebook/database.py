@@ -1,4 +1,4 @@
-"""The gradebook as a database: opened or made, written in whole transactions, its complaints told in words."""
+"""The gradebook as a database: open or create it, write in transactions, and turn its errors into advice."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from grader.autograde.imports import nbgrader_tables
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
 
-PATIENCE = 30  # seconds to wait for whoever else is writing
+PATIENCE = 30  # seconds to wait for another writer
 COURSE = "default_course"  # nbgrader's name for the one course of a gradebook
-_ADVISORY_LOCK = 0x756E726F6C6C6564  # for PostgreSQL: one run at a time makes tables or registers cells
+_ADVISORY_LOCK = 0x756E726F6C6C6564  # for PostgreSQL: only one run at a time creates tables or registers cells
 
 
 class GradebookError(Exception):
@@ -31,7 +31,7 @@ def gradebook_url(term: Path) -> str:
 
 @contextmanager
 def open_engine(db_url: str) -> Iterator[Engine]:
-    """Connections to the gradebook, which is made if there is none. Raises GradebookError."""
+    """Connections to the gradebook, which is created if it does not exist. Raises GradebookError."""
     with explained(db_url):
         from sqlalchemy import create_engine, event
 
@@ -48,7 +48,7 @@ def open_engine(db_url: str) -> Iterator[Engine]:
 
 
 def patient(db_url: str) -> str:
-    """The URL, with the time to wait for another writer where it gives none; SQLite alone has it there."""
+    """The URL, with a time to wait for another writer if it has none. Only SQLite takes this time from the URL."""
     from sqlalchemy import make_url
 
     url = make_url(db_url)
@@ -59,17 +59,17 @@ def patient(db_url: str) -> str:
 
 @contextmanager
 def transaction(engine: Engine, *, alone: bool = False) -> Iterator[Connection]:
-    """All that is written inside is written together or not at all. `alone`: no other run makes or registers now."""
+    """A transaction: everything is written, or nothing. If `alone`, no other run creates tables or registers cells."""
     with engine.connect() as connection:
         if engine.dialect.name == "sqlite":
-            connection.exec_driver_sql("BEGIN IMMEDIATE")  # wait for other writers now, not half-way
+            connection.exec_driver_sql("BEGIN IMMEDIATE")  # wait for other writers now, not in the middle
         elif alone and engine.dialect.name == "postgresql":
             connection.exec_driver_sql(f"SELECT pg_advisory_xact_lock({_ADVISORY_LOCK})")
         try:
             yield connection
             connection.commit()
         except BaseException:
-            connection.invalidate()  # a commit that failed leaves SQLite's transaction open: hang up
+            connection.invalidate()  # a failed commit leaves SQLite's transaction open, so close the connection
             raise
 
 
@@ -84,13 +84,13 @@ def _make_or_check(engine: Engine) -> None:
 
     if not inspect(engine).get_table_names():
         with transaction(engine, alone=True) as connection:
-            if not inspect(connection).get_table_names():  # another run may have been faster
+            if not inspect(connection).get_table_names():  # unless another run has just created them
                 _make_tables(connection)
     _refuse_older(engine)
 
 
 def _make_tables(connection: Connection) -> None:
-    """What `nbgrader.api.Gradebook` makes, in one transaction, and without its bare call of `alembic`."""
+    """Create the same tables as `nbgrader.api.Gradebook`, but in one transaction and without running `alembic`."""
     from sqlalchemy import text
 
     api = nbgrader_tables()
@@ -117,7 +117,7 @@ def _newest_revision() -> str | None:
 
 
 def _refuse_older(engine: Engine) -> None:
-    """nbgrader adds the tables that an older gradebook lacks and not the columns, after which no upgrade works."""
+    """Refuse an older gradebook. nbgrader would add the missing tables but not the columns, and then cannot upgrade."""
     from sqlalchemy import inspect
 
     found = inspect(engine).get_multi_columns()
@@ -127,12 +127,12 @@ def _refuse_older(engine: Engine) -> None:
             if (table.name, column.name) not in columns:
                 raise GradebookError(
                     f"Gradebook {shown(str(engine.url))}: it has no {table.name}.{column.name}. "
-                    "An older nbgrader made it, or another program: back it up, then run  nbgrader db upgrade"
+                    "It was made by an older nbgrader or another program. Back it up, then run  nbgrader db upgrade"
                 )
 
 
 def _make_folder(db_url: str) -> None:
-    """SQLite makes its file, not the folder around it."""
+    """Create the folder of an SQLite file, because SQLite creates only the file."""
     from sqlalchemy import make_url
 
     url = make_url(db_url)
@@ -140,7 +140,7 @@ def _make_folder(db_url: str) -> None:
         try:
             Path(url.database).parent.mkdir(parents=True, exist_ok=True)
         except OSError as error:
-            raise GradebookError(f"Gradebook {shown(db_url)}: its folder cannot be made: {error}.") from error
+            raise GradebookError(f"Gradebook {shown(db_url)}: its folder cannot be created: {error}.") from error
 
 
 # --- complaints ---------------------------------------------------------------------------------------------
@@ -148,7 +148,7 @@ def _make_folder(db_url: str) -> None:
 
 @contextmanager
 def explained(db_url: str) -> Iterator[None]:
-    """Turn what a database or nbgrader complains about into a GradebookError that says what to do."""
+    """Turn an error of the database or of nbgrader into a GradebookError that says what to do."""
     try:
         from sqlalchemy.exc import SQLAlchemyError
     except ImportError as error:
@@ -161,8 +161,8 @@ def explained(db_url: str) -> Iterator[None]:
 
 
 _INSTALL = "Install nbgrader:  pip install 'unrolled-grader[autograde]'"
-_BUSY = "Another program is writing to it. Wait until that has finished, then run this again."
-_FULL = "There is no room left. Make some (df -h shows where), then run this again."
+_BUSY = "Another program is writing to it. Wait until it has finished, then repeat this command."
+_FULL = "The disk is full. Free some space (df -h shows where), then repeat this command."
 _DAMAGED = "Restore it from a backup, or move it away and grade again."
 _ADVICE = (
     ("locked", _BUSY),
@@ -170,29 +170,29 @@ _ADVICE = (
     ("deadlock", _BUSY),
     ("disk is full", _FULL),
     ("No space left", _FULL),
-    ("unable to open", "Make sure that its folder exists and that you may write there."),
-    ("readonly", "You may not write to it: look at its owner and mode (ls -l)."),
-    ("read-only", "You may not write to it: ask who runs the database."),
-    ("permission denied", "You may not write to it: ask who runs the database."),
+    ("unable to open", "Make sure that its folder exists and that you have permission to write there."),
+    ("readonly", "You have no permission to write to it. Check its owner and permissions (ls -l)."),
+    ("read-only", "You have no permission to write to it. Ask the administrator of the database."),
+    ("permission denied", "You have no permission to write to it. Ask the administrator of the database."),
     ("not a database", _DAMAGED),
     ("malformed", f"It is damaged. {_DAMAGED}"),
-    ("disk I/O error", "The disk failed, or its file is not on a local disk: look there, then run this again."),
-    ("no such", "An older nbgrader made it: back it up, then run  nbgrader db upgrade"),
-    ("too long", "Its columns hold names of at most 128 characters."),
+    ("disk I/O error", "The disk failed, or the file is not on a local disk. Check this, then repeat this command."),
+    ("no such", "It was made by an older nbgrader. Back it up, then run  nbgrader db upgrade"),
+    ("too long", "Names can have at most 128 characters."),
     ("No module named 'psycopg", "Install its driver:  pip install 'unrolled-grader[postgres]'"),
     ("No module named 'nbgrader'", _INSTALL),
     ("No module named", "Install the driver of this kind of database into this environment."),
     ("Could not parse", "Write it as  sqlite:///term/gradebook.db  or  postgresql+psycopg://user@host/name"),
-    ("authentication failed", "Put the right user and password into its URL."),
-    ("does not exist", "Make it (createdb), or put the right name into its URL."),
-    ("connection", "Make sure that the database server runs and can be reached, then run this again."),
+    ("authentication failed", "Correct the user and password in its URL."),
+    ("does not exist", "Create it (createdb), or correct the name in its URL."),
+    ("connection", "Make sure that the database server is running and can be reached, then repeat this command."),
 )
 
 
 def _explain(db_url: str, error: Exception) -> str:
     complaint = " ".join(str(getattr(error, "orig", None) or error).split())
     advice = next((advice for words, advice in _ADVICE if words in complaint), None)
-    return f"Gradebook {shown(db_url)}: {complaint.rstrip('.')}. {advice or 'Mend this, then run it again.'}"
+    return f"Gradebook {shown(db_url)}: {complaint.rstrip('.')}. {advice or 'Fix this, then repeat the command.'}"
 
 
 def shown(db_url: str) -> str:

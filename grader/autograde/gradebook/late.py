@@ -1,5 +1,5 @@
-"""Late penalties: nbgrader's own plugin, as `nbgrader_config.py` names it, on submissions that came after their due
-date. nbgrader would assign them in its own autograde step, which this course does without.
+"""Late penalties, computed by nbgrader's plugin (the one set in `nbgrader_config.py`) for submissions after the due
+date. nbgrader assigns them in its own autograde step, which this course does not use.
 """
 
 from __future__ import annotations
@@ -23,9 +23,9 @@ CONFIG = "nbgrader_config.py"
 
 @contextmanager
 def open_penalties(db_url: str, chapter_id: str, root: Path) -> Iterator[Callable[[str], None]]:
-    """Gives a function that assigns a student's late penalties, or takes those away that are no longer due.
+    """Provide a function that assigns a student's late penalties, and removes those that no longer apply.
 
-    The submission has to be recorded. Raises GradebookError, as does that function.
+    The submission has to be in the gradebook. Both raise GradebookError.
     """
     with open_engine(db_url) as engine, explained(db_url):
         needed = _may_differ(engine, chapter_id)
@@ -77,7 +77,7 @@ class _Penalties:
                     notebook.late_submission_penalty = penalty
             self._gradebook.db.commit()
         finally:
-            self._gradebook.db.rollback()  # so that the next one is read anew, and nobody waits for this one
+            self._gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
 
     def _penalty(self, student: str, score: float, late: float) -> float | None:
         try:
@@ -86,19 +86,19 @@ class _Penalties:
         except Exception as error:
             raise GradebookError(
                 f"{type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
-                f"Mend it, or take it out of {self._root / CONFIG}."
+                f"Fix it, or remove it from {self._root / CONFIG}."
             ) from error
 
     @cached_property
     def _plugin(self) -> Any:
-        """What nbgrader's own step would use. Raises GradebookError."""
+        """The plugin that nbgrader's own step would use. Raises GradebookError."""
         from nbgrader.preprocessors.latesubmissions import AssignLatePenalties
         from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
 
         folder = str(self._root)
         if folder not in sys.path:
-            sys.path.append(folder)  # where nbgrader, called in the course, finds a plugin of the course's own
-        environment = dict(os.environ)  # which the file may set, for nbgrader's own programs
+            sys.path.append(folder)  # where nbgrader, run in the course folder, finds the course's own plugins
+        environment = dict(os.environ)  # the configuration file may change it for nbgrader's own programs
         try:
             config = PyFileConfigLoader(CONFIG, folder).load_config()
             step = AssignLatePenalties(config=config)

@@ -23,9 +23,9 @@ Cells = dict[tuple[str, ...], Row]  # by notebook, and name, and type
 
 
 def register(db_url: str, chapter: Chapter, released: Mapping[str, NotebookNode]) -> None:
-    """Make or update the chapter's assignment. Doing it again changes nothing, and asks nobody to stop writing.
+    """Create or update the chapter's assignment. If it is up to date, nothing is written and nothing is locked.
 
-    `released` are the notebooks as students got them, by name. Raises GradebookError where cells were added or removed
+    `released` are the notebooks as students got them, by name. Raises GradebookError if cells were added or removed
     although students have submitted.
     """
     with open_engine(db_url) as engine, explained(db_url):
@@ -40,7 +40,7 @@ def register(db_url: str, chapter: Chapter, released: Mapping[str, NotebookNode]
 
 
 class _Wanted:
-    """What the gradebook must hold of a chapter."""
+    """What the gradebook should contain for a chapter."""
 
     def __init__(self, released: Mapping[str, NotebookNode]) -> None:
         nbgrader_tables()
@@ -69,7 +69,7 @@ class _Wanted:
 
 
 class _Saved:
-    """What it holds: the ids of its rows, and their values."""
+    """What the gradebook contains for a chapter: the ids of its rows, and their values."""
 
     def __init__(self, connection: Connection, chapter_id: str) -> None:
         from sqlalchemy import select
@@ -114,7 +114,7 @@ class _Saved:
 
 
 def _refuse_changes(connection: Connection, chapter_id: str, saved: _Saved, wanted: _Wanted) -> None:
-    """Submissions mirror the cells, in rows that humans wrote to: cells may not come or go under them."""
+    """Refuse to add or remove cells once there are submissions: these mirror the cells, in rows with manual scores."""
     from sqlalchemy import func, select
 
     submitted = nbgrader_tables().SubmittedAssignment.__table__
@@ -128,14 +128,14 @@ def _refuse_changes(connection: Connection, chapter_id: str, saved: _Saved, want
     changes = [f"added {name}" for name in added] + [f"removed {name}" for name in removed]
     raise GradebookError(
         f"{chapter_id}: cells changed although {number} students have submitted "
-        f"({'; '.join(changes)}), which nbgrader cannot do. Either undo the change for this term, or move "
-        "the gradebook away and grade again: points are computed afresh, scores and comments given by hand "
-        "stay in the old one."
+        f"({'; '.join(changes)}), which nbgrader does not support. Either undo the change for this term, or move "
+        "the gradebook away and grade again: the points are computed again, but manual scores and comments "
+        "remain in the old gradebook."
     )
 
 
 def _save(connection: Connection, chapter_id: str, saved: _Saved, wanted: _Wanted) -> None:
-    """Insert, update and delete what differs; what stays keeps its id."""
+    """Insert, update and delete the rows that differ; all others keep their ids."""
     assignment = saved.assignment or _new_assignment(connection, chapter_id)
     notebooks = nbgrader_tables().Notebook.__table__
     ids = dict(saved.notebooks)

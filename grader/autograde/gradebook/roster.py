@@ -1,4 +1,4 @@
-"""Who takes the course, by the gradebook: read, and nothing made for it."""
+"""The roster, read from the gradebook. Nothing is created or written."""
 
 from __future__ import annotations
 
@@ -9,17 +9,17 @@ from grader.autograde.gradebook.database import explained, patient
 
 
 def roster(db_url: str) -> frozenset[str] | None:
-    """The ids of the students that were entered; None where there is no gradebook, or nobody in it.
+    """The ids of the students in the roster; None if there is no gradebook, or if it has no students.
 
-    Grading enters whoever handed in, by the id alone. So where some have a name, an e-mail address or another system's
-    id, as from `nbgrader db student import`, those are the roster. Raises GradebookError.
+    Grading adds every student with a submission, by the id only. If some students have a name, an e-mail address or the
+    id of another system, as after `nbgrader db student import`, these are the roster. Raises GradebookError.
     """
     with explained(db_url):
         from sqlalchemy import column, create_engine, inspect, make_url, select, table
 
         url = make_url(db_url)
         if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
-            return None  # to connect would make it
+            return None  # connecting would create it
         engine = create_engine(patient(db_url))
         try:
             if not inspect(engine).has_table("student"):

@@ -1,4 +1,4 @@
-"""What the gradebook holds of a chapter beside the autograder's points: a human's, and nbgrader's late penalties."""
+"""What the gradebook contains besides the autograder's points: manual scores and comments, and late penalties."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from grader.cells import check_id
 
 @dataclass(frozen=True)
 class Score:
-    """An exercise's or a question's: a human's score, extra credit and comment, and whether a human is to look."""
+    """The manual score, extra credit and comment of an exercise or a question, and whether it needs manual grading."""
 
     manual: float | None = None
     extra: float = 0.0
@@ -23,11 +23,11 @@ class Score:
 
     @property
     def changed(self) -> bool:
-        """Whether a human gave other points than the autograder, or may have."""
+        """Whether an instructor gave points, which may differ from the autograder's."""
         return self.manual is not None or self.extra != 0
 
     def final(self, earned: float | None) -> float | None:
-        """The points, where the autograder gave `earned`; None where nobody has given any."""
+        """The points that count if the autograder gave `earned`; None if no points were given."""
         points = earned if self.manual is None else self.manual
         return points + self.extra if points is not None else self.extra or None
 
@@ -37,7 +37,7 @@ _UNSEEN = Score()
 
 @dataclass(frozen=True)
 class Recorded:
-    """Of one submission: the scores by exercise or question, and the points that nbgrader takes off for being late."""
+    """The scores of one submission by exercise or question, and its late penalty from nbgrader."""
 
     scores: Mapping[str, Score] = field(default_factory=dict)
     late_penalty: float = 0.0
@@ -52,7 +52,7 @@ Rows = Sequence[Any]
 
 
 def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
-    """What is recorded, by student; nothing where there is no gradebook. Raises GradebookError."""
+    """The recorded scores by student; empty if there is no gradebook. Raises GradebookError."""
     with explained(db_url):
         from sqlalchemy import create_engine, func, inspect, make_url, select
 
@@ -83,7 +83,7 @@ def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
     said = {(student, name): text or "" for student, name, text in comments}
     scores: dict[str, dict[str, Score]] = {}
     for student, name, manual, extra, needs_a_human in grades:
-        item = name.removesuffix(check_id(""))  # the comment on an exercise stands at the cell that solves it
+        item = name.removesuffix(check_id(""))  # the comment on an exercise belongs to the cell that solves it
         score = Score(manual, extra or 0.0, bool(needs_a_human), said.get((student, item), ""))
         scores.setdefault(student, {})[item] = score
     return {student: Recorded(scores.get(student, {}), penalty or 0.0) for student, penalty in penalties}

@@ -1,6 +1,6 @@
-"""Submissions' rows in the gradebook: those of nbgrader's own API, in one transaction and a few statements.
+"""Write submissions to the gradebook: the rows of nbgrader's own API, in one transaction and a few statements.
 
-What does not change between submissions, the chapter's notebooks and cells, is read once.
+The chapter's notebooks and cells, which are the same for all submissions, are read only once.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ Scores = Mapping[str, Mapping[str, float]]
 
 @contextmanager
 def open_writer(db_url: str, chapter_id: str) -> Iterator[Writer]:
-    """Write many submissions of one chapter, which is registered. Raises GradebookError."""
+    """Open a writer for the submissions of one registered chapter. Raises GradebookError."""
     with open_engine(db_url) as engine:
         with explained(db_url):
             make_answers(engine)
@@ -69,32 +69,32 @@ class Writer:
         comments: Mapping[str, Mapping[str, str]] | None = None,
         answers: Mapping[str, Mapping[str, str]] | None = None,
     ) -> Given:
-        """What `record_all` is to write of one submission. Raises GradebookError where it cannot be written.
+        """The values that `record_all` writes for one submission. Raises GradebookError if they are invalid.
 
-        `scores` are points by notebook and exercise; an exercise without one gets 0. `timestamp` (UTC where it
-        has no zone) is when it was submitted. `comments`, by notebook and exercise, stand in the feedback unless
-        a human wrote one there. `answers`, by notebook and question, are digests of the answers that only humans
-        grade; a question without one, or with an empty one, has no answer and gets 0. An exercise whose points
-        changed under a human's score is marked for another look, and so is a question whose answer is another one
-        than was recorded last.
+        `scores` are points by notebook and exercise; an exercise without points gets 0. `timestamp` is the time of
+        submission, in UTC if it has no time zone. `comments`, by notebook and exercise, appear in the feedback unless
+        an instructor wrote a comment there. `answers`, by notebook and question, are hashes of the answers, which are
+        graded manually; a question with no hash or an empty one has no answer and gets 0. An exercise is marked for
+        manual grading again if its points changed after an instructor gave a score, and so is a question if its answer
+        changed since it was last recorded.
         """
         _check_student(student_id)
         earned = self._checked(student_id, scores)
         return Given(student_id, _utc(timestamp), earned, comments or {}, answers or {})
 
     def record_all(self, submissions: Sequence[Given]) -> None:
-        """Write the scores of submissions in one transaction; what a human wrote stays.
+        """Write the scores of submissions in one transaction. Manual scores and comments are kept.
 
-        Raises GradebookError, and then writes none of them.
+        Raises GradebookError, in which case nothing is written.
         """
-        in_order = sorted(submissions, key=lambda given: given.student_id)  # so that two runs wait for no deadlock
+        in_order = sorted(submissions, key=lambda given: given.student_id)  # so that two runs cannot deadlock
         with explained(str(self._engine.url)):
             self._persist(lambda connection: self._write(connection, in_order))
 
     def _persist(self, write: Callable[[Connection], None]) -> None:
-        """Once more, where another run wrote this student just now, or the server hung up.
+        """Write, and try again if another run has just written the same student or the connection was lost.
 
-        If it hung up on the commit nobody knows what was written; writing the same again changes nothing.
+        If it was lost during the commit, it is unknown what was written; writing the same values again does no harm.
         """
         from sqlalchemy.exc import DBAPIError, IntegrityError
 
@@ -110,7 +110,7 @@ class Writer:
     # --- what is asked for ----------------------------------------------------------------------------------
 
     def _checked(self, student_id: str, scores: Scores) -> dict[str, float]:
-        """The points by the cell's id, of all cells that check an exercise."""
+        """The points of all check cells, by the id of the cell."""
         earned = {}
         _check_names("notebook", self._chapter_id, scores, {notebook.name for notebook in self._notebooks})
         for notebook in self._notebooks:
@@ -121,7 +121,7 @@ class Writer:
                 if not (math.isfinite(points) and 0 <= points <= cell.max_score):
                     raise GradebookError(
                         f"{where}: {student_id!r} cannot have {points} points for {cell.exercise!r}: "
-                        f"it is worth 0 to {cell.max_score:g}. Register the chapter again if its points changed."
+                        f"the points go from 0 to {cell.max_score:g}. If they changed, register the chapter again."
                     )
         return earned
 
@@ -155,7 +155,7 @@ class Writer:
     # --- writing --------------------------------------------------------------------------------------------
 
     def _write(self, connection: Connection, submissions: Sequence[Given]) -> None:
-        """Mirror the chapter's structure where it is missing, and set what differs."""
+        """Insert the rows that are missing, and update those that differ."""
         sql, changes = self._sql, _Changes()
         for given in submissions:
             self._find(connection, given, changes)
@@ -175,7 +175,7 @@ class Writer:
                 connection.execute(statement, rows)
 
     def _find(self, connection: Connection, given: Given, changes: _Changes) -> None:
-        """Add what is to change for one submission."""
+        """Add the changes for one submission."""
         sql = self._sql
         found = connection.execute(sql.submission, {"a": self._assignment, "s": given.student_id}).one_or_none()
         if found is None:
@@ -250,13 +250,13 @@ _UNGRADED = _Grade(None, None, True)
 
 
 def _check_grade(was: _Grade, earned: float) -> _Grade:
-    """An exercise's points; a human's score is looked at again where they changed under it."""
+    """The points of an exercise. A manual score needs another look if the autograder's points have changed since."""
     changed = was.manual is not None and (was.needs_a_human or was.auto != earned)
     return _Grade(earned, was.manual, changed)
 
 
 def _question_grade(was: _Grade, answer: str, recorded: str | None) -> _Grade:
-    """A human reads each new answer; none at all is 0, and read only where an older one was given points."""
+    """A new answer needs manual grading. No answer gets 0; it needs a look only if an older answer was given points."""
     changed = was.needs_a_human or answer != recorded
     return _Grade(None, was.manual, changed) if answer else _Grade(0.0, was.manual, changed and was.manual is not None)
 
@@ -272,7 +272,7 @@ class _Cell:
 
     @cached_property
     def exercise(self) -> str:
-        """The exercise that this cell checks; empty where it is a question."""
+        """The exercise that this cell checks; empty if it belongs to a question."""
         return self.name.removesuffix(_CHECK_SUFFIX) if self.name.endswith(_CHECK_SUFFIX) else ""
 
 
@@ -290,7 +290,7 @@ class _Notebook:
 
 @dataclass(frozen=True)
 class Given:
-    """What is to be recorded."""
+    """The values to record for one submission."""
 
     student_id: str
     timestamp: datetime | None
@@ -301,7 +301,7 @@ class Given:
 
 @dataclass
 class _Old:
-    """The rows of a submission that was recorded before, by what they stand for."""
+    """The existing rows of a submission that was recorded before, by their cells."""
 
     notebooks: dict[str, str] = field(default_factory=dict)
     grades: dict[tuple[str, str], Any] = field(default_factory=dict)
@@ -324,7 +324,7 @@ class _Changes:
 
 
 class _Statements:
-    """On nbgrader's own tables; built once, so that SQLAlchemy compiles each only once."""
+    """The SQL statements, built once so that SQLAlchemy compiles each only once."""
 
     def __init__(self) -> None:
         from sqlalchemy import and_, bindparam, select
@@ -343,7 +343,7 @@ class _Statements:
             notebook.c.assignment_id == bindparam("submission")
         )
         ours = select(notebook.c.id).where(notebook.c.assignment_id == bindparam("submission"))
-        # A human's score may not change between being read and what follows from it (SQLite locks all there is)
+        # lock the rows, so that a manual score cannot change between reading and writing (SQLite locks the database)
         self.grades = select(grade).where(grade.c.notebook_id.in_(ours)).with_for_update()
         answer, of_grade = answers_table(), grade.c.notebook_id.in_(ours)
         self.answers = select(answer).where(answer.c.grade_id.in_(select(grade.c.id).where(of_grade)))
@@ -362,24 +362,24 @@ class _Statements:
 
 
 def _utc(time: datetime | None) -> datetime | None:
-    """As nbgrader stores it: UTC, without saying so."""
+    """The time as nbgrader stores it: in UTC, without a time zone."""
     return time if time is None or time.tzinfo is None else time.astimezone(UTC).replace(tzinfo=None)
 
 
 def _storable(text: str | None) -> str | None:
-    """What any database takes: no NUL, no half of a character."""
+    """The text as every database accepts it, without NULs and lone surrogates."""
     return text if text is None else text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
 
 
 def _check_student(student_id: str) -> None:
     if not student_id or _storable(student_id) != student_id:
-        raise GradebookError(f"{student_id!r} cannot be a student's name in a gradebook. Rename the folder.")
+        raise GradebookError(f"The gradebook cannot store {student_id!r} as a student's name. Rename the folder.")
 
 
 def _check_names(what: str, where: str, given: Collection[str], known: Collection[str]) -> None:
     strange = sorted(set(given) - set(known))
     if strange:
         raise GradebookError(
-            f"The gradebook knows no {what} {strange[0]!r} in {where}; "
+            f"The gradebook has no {what} {strange[0]!r} in {where}; "
             f"it has {', '.join(sorted(known)) or 'none'}. Register the chapter again."
         )

@@ -1,8 +1,8 @@
-"""How points changed from run to run: `TERM/results/CHAPTER/changes.log`, a line of JSON for each, only appended;
-and what is printed of it.
+"""How points changed from run to run: the log `TERM/results/CHAPTER/changes.log`, to which each change is appended as
+a line of JSON, and the summary that is printed.
 
-A change stands first in the stored result (`store.py`) and then here. A run that ended in between has the next one
-write it, before anything is graded anew.
+A change is written first to the stored result (`store.py`) and then to this log. If a run ends in between, the next run
+writes it before it grades anything.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ PRINTED = 20  # students whose changes are printed
 
 
 class Log:
-    """The log of a chapter; several runs may write it at a time."""
+    """The log of a chapter. Several runs may write to it at the same time."""
 
     def __init__(self, term: Path, chapter_id: str) -> None:
         self.path = log_path(term, chapter_id)
@@ -31,13 +31,13 @@ class Log:
         self._read = 0  # bytes of it
 
     def add(self, change: Change) -> bool:
-        """Append a change that is not there yet; return whether it was not. Raises OSError."""
+        """Append a change if the log does not have it yet; return whether it was appended. Raises OSError."""
         if change.id in self._known:
             return False
         self.path.parent.mkdir(parents=True, exist_ok=True)
         descriptor = os.open(self.path, os.O_RDWR | os.O_APPEND | os.O_CREAT, PRIVATE)
         with open(descriptor, "r+b", buffering=0) as file:
-            with suppress(OSError):  # a disk that knows no locks: at worst a line stands twice
+            with suppress(OSError):  # a file system without locks: at worst a line is duplicated
                 fcntl.flock(file, fcntl.LOCK_EX)
             file.seek(self._read)
             news = file.read()
@@ -76,7 +76,7 @@ def _id(line: bytes) -> str:
     try:
         return msgspec.json.decode(line, type=_Logged).id
     except msgspec.MsgspecError:
-        return ""  # a line that a full disk tore
+        return ""  # a line that was cut off by a full disk
 
 
 class _Logged(msgspec.Struct):
@@ -84,13 +84,13 @@ class _Logged(msgspec.Struct):
 
 
 def printed(changes: Sequence[Change], log: Path) -> list[str]:
-    """What changed since the last run, a line a student up to some; nothing where nothing did."""
+    """What has changed since the last run: one line for each of the first students; empty if nothing has."""
     first = [change for change in changes if change.reasons == ("first",)]
     others = sorted((change for change in changes if change not in first), key=lambda change: change.student)
     lines = [f"  {change.student}: {_change_words(change)}" for change in others[:PRINTED]]
     lines += [f"  and {len(others) - PRINTED} more"] if len(others) > PRINTED else []
     lines += [f"  graded for the first time: {len(first)}"] if first else []
-    return [f"Changed since the last run (all of it is in {log}):", *lines] if lines else []
+    return [f"Changed since the last run (full log: {log}):", *lines] if lines else []
 
 
 def _change_words(change: Change) -> str:
@@ -112,11 +112,11 @@ def _points(value: float | None) -> str:
 
 _REASONS = {
     "first": "graded for the first time",
-    "illegible": "the earlier result could not be read",
+    "illegible": "the earlier result was unreadable",
     "submission": "the submission changed",
     "checks": "the checks or the grader changed",
     "points": "the exercises' points changed",
     "limits": "the limits changed",
-    "sandbox": "the sandbox was on in one run and off in the other",
-    "again": "graded again, with another result",
+    "sandbox": "only one of the two runs used the sandbox",
+    "again": "regraded with a different result",
 }

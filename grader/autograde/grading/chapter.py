@@ -1,4 +1,4 @@
-"""Autograde a chapter: every submission of a term folder, into nbgrader's gradebook and `autograded/`."""
+"""Grade all submissions of a chapter: scores go to nbgrader's gradebook, notebooks to `autograded/`."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from grader.autograde.grading.recorder import batches, recorder
 from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.session import open_session
 from grader.autograde.grading.store import Change
-from grader.autograde.submission.folders import HandedIn, handed_in
+from grader.autograde.submission.folders import Submissions, find_submissions
 from grader.manifest import Chapter, load_manifest
 
 
-def submissions(term: Path, chapter: Chapter) -> HandedIn:
-    """What was handed in of this chapter. Raises AutogradeError where nothing was that could be graded."""
-    found = handed_in(term, chapter)
+def submissions(term: Path, chapter: Chapter) -> Submissions:
+    """The submissions of this chapter. Raises AutogradeError if there are none that can be graded."""
+    found = find_submissions(term, chapter)
     if not found.folders:
         folder = term / "submitted"
         others = sorted({path.name for path in folder.glob("*/*") if path.is_dir()})
-        also = f" There are submissions of {', '.join(others)}." if others else ""
+        also = f" There are submissions for {', '.join(others)}." if others else ""
         lines = "".join(f"\n  {line}" for line in stray_lines(chapter, found.strays))
         raise AutogradeError(
-            f"No submissions of {chapter.id} in {folder}.{also} "
+            f"No submissions for {chapter.id} in {folder}.{also} "
             f"Put each student's notebooks into {folder}/STUDENT/{chapter.id}/.{lines}"
         )
     return found
@@ -42,9 +42,10 @@ def chosen(
     only_failed: bool = False,
     again: bool = False,
 ) -> list[Task]:
-    """The submissions to grade: of these students, of all if None; `only_failed` ones; `again` whatever is stored.
+    """The submissions to grade: those of these students (all if None), or only those that failed. With `again`, they
+    are graded even if their results are up to date.
 
-    Raises AutogradeError for a student who has handed in nothing.
+    Raises AutogradeError for a student without a submission.
     """
     found = submissions(term, chapter)
     folders = found.folders
@@ -54,7 +55,7 @@ def chosen(
         odd = [stray for stray in found.strays if stray.student in strange]
         lines = "".join(f"\n  {line}" for line in stray_lines(chapter, odd))
         raise AutogradeError(
-            f"No submission of {chapter.id} by {', '.join(map(repr, strange))} in {term / 'submitted'}.{lines}"
+            f"No submission for {chapter.id} by {', '.join(map(repr, strange))} in {term / 'submitted'}.{lines}"
         )
     if only_failed:
         names = [name for name in names if _failed(term, chapter, name)]
@@ -62,7 +63,7 @@ def chosen(
 
 
 def _failed(term: Path, chapter: Chapter, student: str) -> bool:
-    """Whether the last run left this submission without a result, or with something for a human to look at."""
+    """Whether the last run left this submission without a result or with remarks for manual review."""
     stored = store.read(term, chapter.id, student)
     return stored is None or bool(stored.graded.remarks)
 
@@ -94,7 +95,7 @@ def autograde(
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
     results: list[Graded] = []
     log = Log(term, chapter_id)
-    for task in tasks:  # what a run that was killed had no time to tell
+    for task in tasks:  # changes that a killed run could not report
         _tell(log, before.change if (before := store.read(term, chapter_id, task.student)) else None, on_change)
     folders = {task.student: task.folder for task in tasks}
     with recorder(db_url, session, folders) as record, closing(execute(job, session.state, tasks)) as all_done:
@@ -109,7 +110,7 @@ def autograde(
 
 
 def _tell(log: Log, change: Change | None, on_change: Callable[[Change], None]) -> None:
-    """Log a change and tell it, once. Where it cannot be written the next run does both."""
+    """Log and report a change, once. If it cannot be written, the next run does both."""
     with suppress(OSError):
         if change is not None and log.add(change):
             on_change(change)

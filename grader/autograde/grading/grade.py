@@ -1,4 +1,4 @@
-"""One submission: from a student's folder to verdicts and autograded notebooks."""
+"""Grade one submission: from a student's folder to verdicts and autograded notebooks."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from grader.checking.verdict import Verdict
 from grader.files import write_whole
 from grader.manifest import Notebook
 
-ATTEMPTS = 3  # processes that may fail under one submission before it is left to a human
+ATTEMPTS = 3  # processes that can fail on one submission before it is left to the instructor
 
 
 @dataclass(frozen=True)
 class Graded:
-    """One submission: what each notebook's exercises earned, and what a human should look at.
+    """A graded submission: the points of each exercise, and the remarks for manual review.
 
-    `verdicts`, by notebook and exercise, are of the hidden cases and show none of them; `public` are those of the
-    public cases, for exercises that are not right. `answers`, by notebook and question, are digests of what a human
-    is to read, empty where there is no answer. `seconds` is how long each part of the work took. `fault` is set where
-    the grader itself failed: nothing was written then, and nobody's points are touched.
+    `verdicts`, by notebook and exercise, are those on the hidden cases, without the cases themselves; `public` are
+    those on the public cases, for exercises that are not right. `answers`, by notebook and question, are hashes of the
+    answers that are graded manually, empty if there is no answer. `seconds` is the time that each part took. `fault` is
+    set if the grader itself failed; then nothing was written, and earlier points are unchanged.
     """
 
     student: str
@@ -64,7 +64,7 @@ class Graded:
         return sum(verdict.earned for verdict in self.by_exercise.values())
 
     def earned_for(self, item: str) -> float | None:
-        """What the autograder gave for an exercise or a question; None where that is for a human to say."""
+        """The autograder's points for an exercise or a question; None if they are given manually."""
         verdict = self.by_exercise.get(item)
         answers = {question: answer for its in self.answers.values() for question, answer in its.items()}
         return verdict.earned if verdict is not None else 0.0 if answers.get(item) == "" else None
@@ -76,7 +76,9 @@ class Graded:
 
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
-    """What goes wrong with one submission, in whatever way, is told of it and leaves the others graded."""
+    """Grade one submission. If anything fails, record it as the `fault` of this submission, so that the others are
+    still graded.
+    """
     if reason := unfit(student):
         return Graded(legible(student), fault=reason)
     try:
@@ -91,7 +93,7 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
     except WorkerError as error:
         return Graded(student, fault=str(error))
     except FileNotFoundError as error:
-        return Graded(student, fault=f"{error.filename} is gone: was the submission moved or deleted meanwhile?")
+        return Graded(student, fault=f"{error.filename} no longer exists: was the submission moved or deleted?")
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
@@ -147,7 +149,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
 
 
 class _Clock:
-    """Seconds spent on each named part of the work."""
+    """The seconds spent on each named part of the work."""
 
     def __init__(self) -> None:
         self.seconds: dict[str, float] = {}
@@ -173,15 +175,15 @@ def _all_lost(session: Session, notebook: Notebook, reason: str) -> dict[str, Ve
     return {e.id: verdict(session.manifest.place(e.id), "error", note=note) for e in notebook.exercises}
 
 
-_HAND_IN = "Open it in Jupyter, save it, and hand in the .ipynb file again."
+_HAND_IN = "Open it in Jupyter, save it, and submit the .ipynb file again."
 
 
 def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
-    """The empty notebook with a word on why the submission is not in it."""
+    """The released notebook with a note that says why the submission is not in it."""
     from nbformat.v4 import new_markdown_cell
 
     notebook = copy.deepcopy(released)
-    words = f"**This submission could not be read.** What was wrong: {reason}. {_HAND_IN} The file is kept as it is."
+    words = f"**This submission could not be read.** Reason: {reason}. {_HAND_IN} The submitted file is unchanged."
     notebook.cells.insert(0, new_markdown_cell(words))
     fresh_ids(notebook)
     for cell in notebook.cells:

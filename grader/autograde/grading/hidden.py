@@ -1,8 +1,8 @@
-"""A term's hidden cases: a seed made once, and the checks computed from it once for each state of the course's
-checks.
+"""The hidden cases of a term: a seed that is made once, and the checks that are computed from it whenever the course's
+checks change.
 
-Both stand in `TERM/hidden/`, readable by their owner alone. The oracle (PyTorch, mostly) runs in a short process of
-its own, `python -m grader.autograde.grading.hidden ROOT TERM CHAPTER`, so that the grader itself stays small.
+Both are in `TERM/hidden/`, readable only by their owner. The oracle (mostly PyTorch) runs in a short process of its
+own, `python -m grader.autograde.grading.hidden ROOT TERM CHAPTER`, so that the grader itself stays small.
 """
 
 from __future__ import annotations
@@ -25,18 +25,18 @@ PRIVATE = 0o600
 
 
 class HiddenError(Exception):
-    """The hidden cases could not be made; the message says why and what to do."""
+    """The hidden cases could not be computed; the message says why and what to do."""
 
 
 def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]:
-    """The hidden checks of a chapter's exercises, from `TERM/hidden/` or made now. Raises HiddenError."""
+    """The hidden checks of a chapter's exercises, read from `TERM/hidden/` or computed now. Raises HiddenError."""
     path = term / "hidden" / f"{chapter.id}.msgpack"
     state = _state(root, chapter, hidden_seed(term))
     trees = _read(path, state)
     if trees is None:
         command = [
             sys.executable,
-            "-P",  # a folder grader/ of the course must not stand for the package
+            "-P",  # so that a folder grader/ in the course does not hide the package
             "-m",
             "grader.autograde.grading.hidden",
             str(root.resolve()),
@@ -46,7 +46,7 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
         made = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
         trees = _read(path, state)
         if made.returncode or trees is None:
-            raise HiddenError(f"the hidden cases of {chapter.id} could not be made:\n{made.stderr.strip()}")
+            raise HiddenError(f"The hidden cases of {chapter.id} could not be computed:\n{made.stderr.strip()}")
     manifest = load_manifest(root / "course.toml")
     fixtures = read_fixtures(fixtures_path(root, chapter))
     checks = {}
@@ -60,7 +60,7 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
 
 
 def hidden_seed(term: Path) -> int:
-    """The term's seed, made at its first use and never changed."""
+    """The term's seed, made at first use and never changed."""
     folder = term / "hidden"
     folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     path = folder / "seed"
@@ -70,14 +70,14 @@ def hidden_seed(term: Path) -> int:
         return int(path.read_text())
     except ValueError as error:
         raise HiddenError(
-            f"{path} holds no number; restore it from a backup, or delete {folder} for new cases"
+            f"{path} does not contain a number. Restore it from a backup, or delete {folder} to get new cases."
         ) from error
 
 
 def hidden_state(root: Path, term: Path, chapter: Chapter) -> str:
-    """A hash of everything that the hidden checks are computed from; the seed cannot be told from it.
+    """A hash of everything that the hidden checks are computed from. It does not reveal the seed.
 
-    A term without a seed is given none here, so that whoever only looks changes nothing.
+    This does not make a seed if there is none, so that a dry run changes nothing.
     """
     return _state(root, chapter, hidden_seed(term) if (term / "hidden" / "seed").exists() else None)
 

@@ -1,4 +1,4 @@
-"""What a notebook could not import, and which exercises fail for that reason."""
+"""The modules that a notebook could not import, and the exercises that fail for that reason."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from grader.autograde.running.trial import Outcome
 from grader.codec import Raised
 from grader.render.rows import harmless
 
-_ANY = "*"  # what `from helper import *` would have bound
+_ANY = "*"  # stands for the names that `from helper import *` would have bound
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
 
 
 def not_imported(outcome: Outcome) -> list[NotImported]:
-    """Each module that a cell could not import, with the first such cell."""
+    """Each module that could not be imported, with the first cell that imports it."""
     found: dict[str, NotImported] = {}
     for cell, missing in _all_missing(outcome):
         module = harmless(missing.module)
@@ -25,9 +25,10 @@ def not_imported(outcome: Outcome) -> list[NotImported]:
 
 
 def lacks(name: str, outcome: Outcome) -> str:
-    """The note for an exercise of which every call ended for want of a name that was not imported; '' for others.
+    """The note for an exercise whose every call failed because a name was not imported; '' for other exercises.
 
-    Which name is told of its public cases: by the name that a hidden case lacks a function could tell its inputs.
+    The name is taken from the public cases, because a function could use the name that is missing on a hidden case to
+    reveal its inputs.
     """
     notes = _notes(outcome)
     public, hidden = (
@@ -45,7 +46,7 @@ def _note(raised: Raised | None, exercise: str, notes: Mapping[str, str]) -> str
 
 
 def _notes(outcome: Outcome) -> dict[str, str]:
-    """What is said where a name is missing, by the name."""
+    """The note for each missing name."""
     notes: dict[str, str] = {}
     for cell, missing in _all_missing(outcome):
         for name in missing.names:
@@ -54,8 +55,8 @@ def _notes(outcome: Outcome) -> dict[str, str]:
 
 
 _NOTE = (
-    "`{}` is missing: cell {} could not import it ({}). Use what the course installs, or hand in the module's file "
-    "beside your notebook."
+    "`{}` is missing: cell {} could not import it ({}). Use only packages that the course installs, or submit the "
+    "module's file together with your notebook."
 )
 
 

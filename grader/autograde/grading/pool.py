@@ -1,7 +1,7 @@
-"""Workers that grade submissions: processes of this machine, or of a Dask cluster. Both do the same, and give the same.
+"""Workers that grade submissions: processes on this machine, or on a Dask cluster, with the same results.
 
-Each worker is a process that loads the session once and keeps one warm sandbox. Results come in the order in which
-they are done.
+Each worker is a process that loads the session once and keeps one warm sandbox. Results are returned in the order in
+which they are finished.
 """
 
 from __future__ import annotations
@@ -30,14 +30,14 @@ from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
 from grader.manifest import load_manifest
 
-BATCH = 4  # submissions that a worker is handed at once; towards the end fewer, so that all end together
+BATCH = 4  # submissions given to a worker at a time; fewer towards the end, so that all workers finish together
 WARM = "grader.autograde.grading.warm"
-ATTEMPTS = 3  # workers that may die over one submission before it is left to a human
+ATTEMPTS = 3  # workers that can die on one submission before it is left to the instructor
 
 
 @dataclass(frozen=True)
 class Job:
-    """What a worker needs to know of the whole: where the course and the term are, and whether there are walls."""
+    """What every worker needs to know: the folders of the course and the term, and whether the sandbox is used."""
 
     root: Path
     term: Path
@@ -47,7 +47,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Task:
-    """One submission. `again` says that it is graded whatever is stored of it."""
+    """One submission. With `again`, it is graded even if its result is up to date."""
 
     student: str
     folder: Path
@@ -56,7 +56,7 @@ class Task:
 
 @dataclass(frozen=True)
 class Done:
-    """A graded submission; `stored` says that it was taken from an earlier run. `change` is the last of its points."""
+    """A graded submission. `stored`: its result is from an earlier run. `change`: the last change of its points."""
 
     graded: Graded
     stored: bool = False
@@ -73,14 +73,14 @@ def _session(job: Job, state: State) -> Session:
     if session.state != state:
         raise AutogradeError("the course changed while it was graded; run the command again")
     gc.collect()
-    gc.freeze()  # all this stays: no collection need walk through it again
-    gc.set_threshold(50_000)  # what a submission leaves is little, and goes with its last reference
+    gc.freeze()  # these objects stay, so garbage collection can skip them
+    gc.set_threshold(50_000)  # a submission leaves few objects behind that only a collection would free
     return session
 
 
 @cache
 def _starter(job: Job, state: State, thread: int) -> Starter:
-    """This thread's own, since a warm sandbox runs one notebook at a time and dies with the thread that started it."""
+    """The starter of this thread: a sandbox runs one notebook at a time and dies with the thread that started it."""
     if not job.sandboxed:
         return Plain()
     manifest = load_manifest(job.root / "course.toml")
@@ -92,13 +92,13 @@ def _starter(job: Job, state: State, thread: int) -> Starter:
 
 
 def work(job: Job, state: State, task: Task) -> Done:
-    """Grade one submission, or find that it is graded already."""
+    """Grade one submission, or return its stored result if that is up to date."""
     starter = _starter(job, state, threading.get_ident())  # first: it starts while the session is loaded
     session = _session(job, state)
     try:
         key = store.key(state, task.folder, job.sandboxed)
     except OSError as error:
-        reason = f"{error.filename} cannot be read ({error.strerror}): was the submission moved or deleted meanwhile?"
+        reason = f"{error.filename} cannot be read ({error.strerror}): was the submission moved or deleted?"
         return Done(Graded(task.student, fault=reason))
     found = store.read(job.term, job.chapter, task.student)
     why = store.reasons(job.term, job.chapter, task.student, found, key)
@@ -111,7 +111,7 @@ def work(job: Job, state: State, task: Task) -> Done:
     try:
         store.write(job.term, job.chapter, store.Stored(key, graded, change))
     except OSError as error:
-        return Done(Graded(task.student, fault=f"its result could not be kept: {error.strerror}"))
+        return Done(Graded(task.student, fault=f"the result could not be stored: {error.strerror}"))
     return Done(graded, change=change)
 
 
@@ -122,7 +122,7 @@ def autograded(session: Session, student: str) -> list[Path]:
 
 
 def here(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-    """In this process, one after another: for tests, and for whoever looks with a debugger."""
+    """Grade in this process, one after another, for tests and debugging."""
     for task in tasks:
         yield work(job, state, task)
 
@@ -145,11 +145,11 @@ def begin() -> None:
 
 
 def local(workers: int) -> Execute:
-    """Processes of this machine. A worker that dies takes nothing with it: what it had in hand is tried again."""
+    """Processes on this machine. If a worker dies, the submissions that it was grading are tried again."""
 
     def execute(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
         waiting = list(tasks)
-        suspects: list[Task] = []  # a worker died while they were in hand: they are graded one at a time
+        suspects: list[Task] = []  # a worker died while it graded them, so they are graded one at a time
         tries = dict.fromkeys((task.student for task in tasks), 0)
         begin()
         while waiting or suspects:
@@ -159,7 +159,7 @@ def local(workers: int) -> Execute:
                 while waiting or suspects or running:
                     while (source := suspects or waiting) and len(running) < (1 if suspects else 2 * workers):
                         size = 1 if suspects else max(1, min(BATCH, len(waiting) // (4 * workers)))
-                        future = pool.submit(work_all, job, state, source[:size])  # fails where a worker has died
+                        future = pool.submit(work_all, job, state, source[:size])  # raises if a worker has died
                         running[future] = source[:size]
                         del source[:size]
                     for future in wait(running, return_when=FIRST_COMPLETED).done:
@@ -172,7 +172,12 @@ def local(workers: int) -> Execute:
                     if tries[task.student] < ATTEMPTS:
                         suspects.append(task)
                     else:
-                        yield Done(Graded(task.student, fault=f"the worker process died {ATTEMPTS} times over it"))
+                        yield Done(
+                            Graded(
+                                task.student,
+                                fault=f"the worker process died {ATTEMPTS} times while it graded this submission",
+                            )
+                        )
             finally:
                 pool.shutdown(cancel_futures=True)
 
@@ -185,7 +190,7 @@ def work_all(job: Job, state: State, tasks: Sequence[Task]) -> list[Done]:
 
 
 def _follow() -> None:
-    """Ctrl-C is for the process that leads, and workers finish what they have in hand; where that is dead, they end."""
+    """Leave Ctrl-C to the main process while the worker finishes its submissions; exit if the main process dies."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_leader, daemon=True).start()
 
@@ -198,8 +203,8 @@ def _end_with_leader() -> None:
 
 
 def dask(scheduler: str | None, workers: int) -> Execute:
-    """A Dask cluster: the one at this address, or one of this machine. Its workers need the course and the term under
-    the same paths.
+    """A Dask cluster: the one at this address, or a new one on this machine. Its workers need the course and the term
+    under the same paths.
     """
 
     def execute(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
@@ -214,7 +219,7 @@ def dask(scheduler: str | None, workers: int) -> Execute:
                     try:
                         yield future.result()
                     except distributed.KilledWorker:
-                        fault = "the Dask worker died over it again and again"
+                        fault = "the Dask worker died repeatedly while it graded this submission"
                         yield Done(Graded(futures[future].student, fault=fault))
         except (TimeoutError, OSError) as error:
             message = f"No Dask scheduler answers at {scheduler}: {error}. Start it, or leave out --scheduler."

@@ -1,5 +1,5 @@
-"""What `grader autograde` finds before it grades: who handed in and who did not, what lies where it should not, and how
-many results are to be found anew. Nothing is written for it.
+"""What `grader autograde` finds before it grades: who has submitted and who has not, which files are not in their
+expected place, and how many submissions have to be graded. This writes nothing.
 """
 
 from __future__ import annotations
@@ -16,19 +16,19 @@ from grader.autograde.gradebook import roster
 from grader.autograde.grading import store
 from grader.autograde.grading.pool import Task
 from grader.autograde.grading.session import state_of
-from grader.autograde.submission.folders import Stray, handed_in
+from grader.autograde.submission.folders import Stray, find_submissions
 from grader.codec import writable
 from grader.manifest import Chapter, Manifest
 from grader.render.rows import harmless
 
-_SOME = 8  # names that a short line has
+_SOME = 8  # names in a short line
 
-# What there is to do with a submission, in the words of the line that counts them.
+# What has to be done with a submission, as the summary line words it.
 _TO_DO = {
     "new": "new",
-    "submission": "changed since graded",
-    "course": "unchanged but graded by other checks, points or limits",
-    "again": "unchanged and graded again",
+    "submission": "changed since they were graded",
+    "course": "unchanged but graded with other checks, points or limits",
+    "again": "unchanged but to be regraded",
     "unchanged": "unchanged",
     "unreadable": "unreadable",
 }
@@ -36,8 +36,8 @@ _TO_DO = {
 
 @dataclass(frozen=True)
 class Preflight:
-    """What was found. `to_do` counts the submissions by what there is to do; `roster` is who is in the gradebook, None
-    where it has nobody or only some students were asked for.
+    """What was found. `to_do` counts the submissions by what has to be done. `roster` are the students in the
+    gradebook; None if there are none, or if only some students were asked for.
     """
 
     to_do: dict[str, int]
@@ -47,12 +47,12 @@ class Preflight:
 
     @property
     def absent(self) -> list[str]:
-        """Who is in the roster and handed in nothing that could be graded."""
+        """The students of the roster without a submission that can be graded."""
         return sorted((self.roster or frozenset()) - self.submitted)
 
     @property
     def unknown(self) -> list[str]:
-        """Who handed in and is not in the roster."""
+        """The students with a submission who are not in the roster."""
         return [] if self.roster is None else sorted(self.submitted - self.roster)
 
 
@@ -67,7 +67,7 @@ def preflight(
     sandboxed: bool,
     db_url: str | None,
 ) -> Preflight:
-    """Look at the submissions of these tasks, and at what lies beside them. Raises GradebookError, OSError."""
+    """Examine the submissions of these tasks and the files around them. Raises GradebookError, OSError."""
     state = state_of(root, term, manifest, chapter)
     count: Counter[str] = Counter()
     for task in tasks:
@@ -78,7 +78,7 @@ def preflight(
             continue
         before = store.read(term, chapter.id, task.student)
         count[_to_do(store.reasons(term, chapter.id, task.student, before, now), task.again)] += 1
-    handed = handed_in(term, chapter)
+    handed = find_submissions(term, chapter)
     strays = handed.strays
     if students is not None:
         strays = tuple(stray for stray in strays if stray.student in students)
@@ -99,17 +99,17 @@ def _to_do(why: Collection[store.Reason], again: bool) -> str:
 
 
 def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[str]:
-    """What an instructor reads: the counts, and what is odd; the `whole` of it has all names."""
+    """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed."""
     total = sum(found.to_do.values())
     counts = ", ".join(f"{count} {_TO_DO[name]}" for name, count in found.to_do.items())
     lines = [f"{total} submission{'s' * (total != 1)} of {chapter.id}: {counts}." if total else "Nothing to grade."]
     if found.absent:
-        of = f"{len(found.absent)} of {len(found.roster or ())} in the gradebook"
+        of = f"{len(found.absent)} of {len(found.roster or ())} students in the gradebook"
         lines.append(f"{of} have no submission: {_names(found.absent, whole)}.")
     if found.unknown:
-        lines.append(f"{len(found.unknown)} not in the gradebook: {_names(found.unknown, whole)}. Is the name right?")
+        lines.append(f"{len(found.unknown)} not in the gradebook: {_names(found.unknown, whole)}. Check the names.")
     if found.strays:
-        lines += ["Not as expected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
+        lines += ["Unexpected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
     return lines
 
 
@@ -126,13 +126,13 @@ def preflight_tree(chapter: Chapter, found: Preflight) -> dict[str, Any]:
 
 
 def some(names: Sequence[str]) -> str:
-    """The first few names, and how many there are beside."""
+    """The first few names, and the number of others."""
     more = f" and {len(names) - _SOME} more" if len(names) > _SOME else ""
     return ", ".join(map(_legible, names[:_SOME])) + more
 
 
 def _legible(text: str) -> str:
-    """Folders' names in one line, whatever they hold."""
+    """Folder names in one printable line, whatever characters they contain."""
     name = harmless(writable(text))
     return name if name.isprintable() else repr(name)
 
@@ -142,27 +142,28 @@ def _names(names: Sequence[str], whole: bool) -> str:
 
 
 def stray_lines(chapter: Chapter, strays: Sequence[Stray]) -> list[str]:
-    """A line for each: what lies where, what is done about it, and what you can do."""
+    """A line for each: where it is, what it is, how it was handled, and what you can do."""
     return [_legible(_stray_line(chapter, stray)) for stray in strays]
 
 
 def _stray_line(chapter: Chapter, stray: Stray) -> str:
     due = f"{stray.student or 'STUDENT'}/{chapter.id}/"
-    zero = " Graded as handed in without a notebook." if stray.graded else " Not graded."
+    zero = " Graded as a submission without notebooks." if stray.graded else " Not graded."
     return f"{stray.path}: " + _STRAYS[stray.kind].format(due=due, zero=zero)
 
 
 _STRAYS = {
-    "elsewhere": "graded from here, since no notebook is in {due}",
-    "spare": "not graded, since {due} is there too. If the right notebooks are here, move them there.",
-    "unclear": "notebooks of this chapter, but other folders have some too, or here are other chapters' notebooks."
-    "{zero} Put those that count into {due}",
-    "unknown": "notebooks, but none is of this chapter by its cells or its name.{zero} If one is, put it into {due}",
-    "packed": "an archive, which is not unpacked.{zero} Unpack it into {due}, or collect with  nbgrader zip_collect",
-    "empty": "no notebook in it.{zero}",
-    "no student": "a notebook in no student's folder.{zero} Put it into {due}",
+    "elsewhere": "graded from here, because {due} contains no notebook",
+    "spare": "not graded, because {due} exists too. If the right notebooks are here, move them there.",
+    "unclear": "contains notebooks of this chapter, but so do other folders, or it also contains notebooks of other "
+    "chapters.{zero} Put the notebooks that count into {due}",
+    "unknown": "contains notebooks, but none belongs to this chapter by its cells or its name.{zero} If one does, put "
+    "it into {due}",
+    "packed": "is an archive, which is not unpacked.{zero} Unpack it into {due}, or collect with  nbgrader zip_collect",
+    "empty": "contains no notebook.{zero}",
+    "no student": "is a notebook outside any student's folder.{zero} Put it into {due}",
     "swapped": "is named like the chapter, where a student's folder is expected.{zero} "
     "Put each student's notebooks into {due}",
-    "never": "hidden or made by an operating system, so no student. If it is one, rename it.",
-    "closed": "cannot be read.{zero} Look at its owner and mode:  ls -ld",
+    "never": "is hidden or was made by an operating system, so it is ignored. If it is a student's folder, rename it.",
+    "closed": "cannot be read.{zero} Check its owner and permissions:  ls -ld",
 }

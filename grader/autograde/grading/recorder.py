@@ -1,6 +1,6 @@
-"""Results into the gradebook, several in one transaction.
+"""Write results to the gradebook, several in one transaction.
 
-A result is on disk before it comes here, so what a killed run had not recorded is recorded by the next one.
+Each result is stored on disk before it comes here, so the next run records what a killed run did not.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.pool import Done
 from grader.autograde.grading.session import Session
 from grader.autograde.remark import NoTime, Remark
-from grader.autograde.submission.timestamp import TimestampError, handed_in_at
+from grader.autograde.submission.timestamp import TimestampError, submitted_at
 
-TOGETHER = 16  # results in one transaction at most
-APART = 0.5  # seconds between two transactions, as long as results come faster than that
+TOGETHER = 16  # at most this many results in one transaction
+APART = 0.5  # at least this many seconds between two transactions, unless one is full
 
 
 def batches(all_done: Iterable[Done], clock: Callable[[], float] = time.monotonic) -> Iterator[list[Done]]:
-    """Results as they come: each by itself where they come slowly, else those of half a second together."""
+    """Group results as they come: one by one if they come slowly, otherwise those of half a second together."""
     batch: list[Done] = []
     last = clock() - APART
     for done in all_done:
@@ -44,12 +44,12 @@ def batches(all_done: Iterable[Done], clock: Callable[[], float] = time.monotoni
 def recorder(
     db_url: str | None, session: Session, folders: Mapping[str, Path]
 ) -> Iterator[Callable[[Sequence[Graded]], Sequence[Graded]]]:
-    """Gives a function that writes results into the gradebook; what cannot be written becomes that result's fault."""
+    """Provide a function that writes results to the gradebook. If a result cannot be written, its `fault` says why."""
     if db_url is None:
         yield lambda batch: batch
         return
     with ThreadPoolExecutor(1) as aside, ExitStack() as open_until_the_end:
-        # it imports for a second, while the workers start
+        # importing takes a second, during which the workers start
         registered = aside.submit(register, db_url, session.chapter, session.released)
 
         @cache
@@ -63,7 +63,7 @@ def recorder(
             return batch if all(graded.fault for graded in batch) else opened().record(batch)
 
         yield record
-        registered.result()  # may complain even where there was nothing to record
+        registered.result()  # can raise even if there was nothing to record
 
 
 class _Recorder:
@@ -71,23 +71,23 @@ class _Recorder:
         self._writer, self._assign_penalties, self._folders = writer, assign_penalties, folders
 
     def record(self, batch: Sequence[Graded]) -> list[Graded]:
-        """Write these results, in one transaction if that can be done; return them with what became of that."""
+        """Write these results, in one transaction if possible; return them with any faults and penalties."""
         started = time.perf_counter()
         dated = [(graded, None) if graded.fault else self._dated(graded) for graded in batch]
         try:
             given = [self._given(*each) for each in dated if not each[0].fault]
             self._writer.record_all(given)
         except GradebookError as error:
-            if len(batch) > 1:  # one by one: it may be about one of them
+            if len(batch) > 1:  # one by one, because only one of them may have caused it
                 return [graded for each in batch for graded in self.record([each])]
             return [_not_written(batch[0], error)]
         seconds = (time.perf_counter() - started) / len(batch)
         return [graded if graded.fault else self._penalized(graded, seconds) for graded, _ in dated]
 
     def _dated(self, graded: Graded) -> tuple[Graded, datetime | None]:
-        """A result with the time at which it was handed in, or with a remark on why none can be told."""
+        """A result with its time of submission, or with a remark on why the time is unknown."""
         try:
-            return graded, handed_in_at(self._folders[graded.student])
+            return graded, submitted_at(self._folders[graded.student])
         except TimestampError as error:
             return replace(graded, remarks=(*graded.remarks, Remark(NoTime(str(error))))), None
 
@@ -96,12 +96,12 @@ class _Recorder:
         return self._writer.given(graded.student, scores, timestamp=when, answers=graded.answers)
 
     def _penalized(self, graded: Graded, seconds: float) -> Graded:
-        """A result that is written, with its late penalty beside it and the seconds that it took."""
+        """Assign the late penalty of a recorded result; return the result with the seconds that this took."""
         started = time.perf_counter()
         try:
             self._assign_penalties(graded.student)
         except GradebookError as error:
-            return replace(graded, fault=f"in the gradebook, but with its earlier late penalty: {error}")
+            return replace(graded, fault=f"recorded in the gradebook, but with its earlier late penalty: {error}")
         seconds += time.perf_counter() - started
         return replace(graded, seconds=graded.seconds | {"gradebook": seconds})
 

@@ -1,4 +1,4 @@
-"""The released notebooks of a chapter, and whether they are those of `course.toml`."""
+"""The released notebooks of a chapter, and whether they agree with `course.toml`."""
 
 from __future__ import annotations
 
@@ -9,9 +9,9 @@ from grader.autograde.submission.notebook import UnreadableError, read_notebook
 from grader.cells import check_id, grade_id
 from grader.manifest import Chapter, ManifestError, Notebook, UnknownIdError, load_manifest
 
-_MOST = 5  # differences that are told
+_MOST = 5  # differences that are listed
 
-Points = dict[str, float]  # of each cell that is graded, by its grade_id
+Points = dict[str, float]  # of each graded cell, by its grade_id
 
 
 class AutogradeError(Exception):
@@ -21,8 +21,8 @@ class AutogradeError(Exception):
 def released_notebooks(root: Path, chapter: Chapter) -> dict[str, Any]:
     """The chapter's notebooks as students got them, by name.
 
-    Raises AutogradeError where there is none, and where `course.toml` has other exercises or points than the release,
-    since the gradebook takes its points from there.
+    Raises AutogradeError if one is missing, or if `course.toml` has other exercises or points than the release, because
+    the gradebook takes its points from the release.
     """
     released = {}
     for notebook in chapter.notebooks:
@@ -36,7 +36,7 @@ def released_notebooks(root: Path, chapter: Chapter) -> dict[str, Any]:
         raise AutogradeError(
             f"course.toml has changed since {chapter.id} was released:\n  "
             + "\n  ".join(found[:_MOST])
-            + f"{more}\nNothing was graded. Run  grader release  and then this again."
+            + f"{more}\nNothing was graded. Run  grader release  first, then repeat this command."
         )
     return released
 
@@ -50,7 +50,7 @@ def _of_notebooks(chapter: Chapter, released: dict[str, Any]) -> list[str]:
 
 
 def _of_data(root: Path, chapter: Chapter) -> list[str]:
-    """What the students' own checks are of: the manifest that the release copied."""
+    """The differences from the copy of the manifest that the release made, which the students' own checks use."""
     path = root / "grader" / "data" / "course.toml"
     try:
         notebooks = load_manifest(path).chapter(chapter.id).notebooks
@@ -77,9 +77,9 @@ def _differences(due: Points, released: Points, place: str) -> list[str]:
     for name in due | released:
         exercise = name.removesuffix(check_id(""))
         if name not in released:
-            found.append(f"{exercise} is in course.toml and not in {place}")
+            found.append(f"{exercise} is in course.toml but not in {place}")
         elif name not in due:
-            found.append(f"{exercise} is in {place} and not in this notebook of course.toml")
+            found.append(f"{exercise} is in {place} but not in this notebook of course.toml")
         elif due[name] != released[name]:
-            found.append(f"{exercise} has {due[name]:g} points in course.toml and {released[name]:g} in {place}")
+            found.append(f"{exercise} has {due[name]:g} points in course.toml but {released[name]:g} in {place}")
     return found

@@ -1,4 +1,4 @@
-"""What `grader autograde` tells of a class: a table for people, a tree for programs, and what needs a human."""
+"""What `grader autograde` reports about a class: a table, JSON for programs, and a list for manual review."""
 
 from __future__ import annotations
 
@@ -31,20 +31,20 @@ from grader.autograde.remark import (
 from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import number
 
-MOST_NAMED = 5  # students, of whom something harmless is said
+MOST_NAMED = 5  # students in a line about something harmless
 _NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
-_WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # and what a human's points add to them
-_WIDTH_LATE = 14  # and late penalties
+_WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # added by points that an instructor gave
+_WIDTH_LATE = 14  # added by late penalties
 
 
 def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
-    """A row a student: the points of each exercise, and of what is not right the likely cause, or how it ended.
+    """One row per student: the points of each exercise, and for each that failed the likely cause, or how it ended.
 
-    The exercises are numbered, so that a chapter of many fits a narrow terminal; `legend` tells the numbers. Where they
-    do not fit, a column holds the points of one notebook's exercises, from the first to the last. Points are those
-    after what a human changed, by the gradebook's `scores`; those of questions have a column where any are given, and
-    late penalties two, with what they leave of all points.
+    The exercises are numbered so that many of them fit a narrow terminal; `legend` explains the numbers. If they still
+    do not fit, one column holds the points of all exercises of a notebook. The points include an instructor's changes,
+    from the gradebook's `scores`. Questions get a column if points were given for any, and late penalties get two: the
+    penalty, and the total that remains.
     """
     by_hand = any(its.of(question.id).changed for its in scores.values() for question in chapter.questions)
     late = any(its.late_penalty for its in scores.values())
@@ -66,7 +66,7 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
         table.add_column("late\n", justify="right")
         table.add_column(f"total\n/ {number(sum(item.points for item in chapter.items))}", justify="right")
     table.add_column("time", justify="right")
-    table.add_column("what is not right", overflow="fold")
+    table.add_column("problems", overflow="fold")
     for graded in results:
         if graded.fault:
             table.add_row(
@@ -97,36 +97,36 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
 
 
 def _late(chapter: Chapter, graded: Graded, scores: ByStudent) -> tuple[str, str]:
-    """The late penalty, and what it leaves of all points."""
+    """The late penalty, and the total that remains."""
     penalty = scores.get(graded.student, NOTHING).late_penalty
     return f"−{number(penalty)}" if penalty else "", number(_total(chapter, graded, scores))
 
 
 def _total(chapter: Chapter, graded: Graded, scores: ByStudent) -> float:
-    """All points after what a human changed and after the late penalty, as nbgrader exports them."""
+    """All points, including an instructor's changes and the late penalty, as nbgrader exports them."""
     return (_of(chapter.items, graded, scores) or 0.0) - scores.get(graded.student, NOTHING).late_penalty
 
 
 def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:
-    """The points of some exercises; with a star where a human changed them."""
+    """The points of some exercises, with a star if an instructor changed them."""
     its = scores.get(graded.student, NOTHING)
     changed = any(its.of(exercise.id).changed for exercise in group)
     return number(_of(group, graded, scores) or 0.0) + "*" * changed
 
 
 def _of(items: Sequence[Exercise | Question], graded: Graded, scores: ByStudent) -> float | None:
-    """The points of exercises or questions together; None where nobody has given any."""
+    """The points of exercises or questions together; None if none were given."""
     found = [final for item in items if (final := final_points(item.id, graded, scores)) is not None]
     return sum(found) if found else None
 
 
 def final_points(item: str, graded: Graded, scores: ByStudent) -> float | None:
-    """What an exercise or a question is worth after what a human changed; None where nobody has given points."""
+    """The points of an exercise or a question, including an instructor's changes; None if none were given."""
     return scores.get(graded.student, NOTHING).of(item).final(graded.earned_for(item))
 
 
 def legend(chapter: Chapter, width: int, scores: ByStudent = _NO_SCORES) -> list[str]:
-    """The numbers of `class_table`'s columns, in lines of this width, what a star is, and what late is."""
+    """Lines of this width that explain the numbers, the stars and the late penalties of `class_table`."""
     lines = [""]
     for index, exercise in enumerate(chapter.exercises, 1):
         named = f"{index} {exercise.id}"
@@ -134,17 +134,17 @@ def legend(chapter: Chapter, width: int, scores: ByStudent = _NO_SCORES) -> list
             lines.append("")
         lines[-1] += f"   {named}" if lines[-1] else named
     if _any_changed(chapter, scores):
-        lines.append("* changed by a person; in parentheses: what the checks gave")
+        lines.append("* changed by an instructor; in parentheses: the points that the checks gave")
     if any(its.late_penalty for its in scores.values()):
-        lines.append("late: points that nbgrader takes off; total: what is left of all points")
+        lines.append("late: the late penalty from nbgrader; total: all points minus this penalty")
     return lines
 
 
 def waiting(chapter: Chapter, scores: ByStudent) -> list[str]:
-    """How many answers and scores wait for a human, in a line; no line where none do."""
+    """A line with the number of answers and scores that need manual grading; no line if there are none."""
     count = Counter(name for its in scores.values() for name, score in its.scores.items() if score.needs_a_human)
     found = [f"{item.id} ({_students(count[item.id])})" for item in chapter.items if count[item.id]]
-    return [f"Waiting for a person in formgrader: {', '.join(found)}."] if found else []
+    return [f"To grade manually in formgrader: {', '.join(found)}."] if found else []
 
 
 def _students(count: int) -> str:
@@ -152,13 +152,13 @@ def _students(count: int) -> str:
 
 
 def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
-    """Whether a human changed the points of an exercise."""
+    """Whether an instructor changed the points of an exercise."""
     return any(its.of(exercise.id).changed for its in scores.values() for exercise in chapter.exercises)
 
 
 def for_a_human(results: list[Graded]) -> list[str]:
-    """What could not be graded, or was odd: a line for each such thing, with the students that it is said of. What is
-    not graded comes first, then what may have changed points, then the rest.
+    """One line for everything that could not be graded or looks wrong, with the students that it concerns. Ungraded
+    notebooks come first, then what may have changed points, then the rest.
     """
     said: dict[tuple[int, str], Counter[str]] = {}
     for graded in results:
@@ -169,7 +169,7 @@ def for_a_human(results: list[Graded]) -> list[str]:
         f"  {_names(counts, MOST_NAMED if rank == _HARMLESS else len(counts))}: {line}"
         for (rank, line), counts in sorted(said.items(), key=lambda item: item[0][0])
     ]
-    return ["For a human to look at:", *told] if told else []
+    return ["Needs manual review:", *told] if told else []
 
 
 _NOT_GRADED, _MAY_CHANGE_POINTS, _HARMLESS = range(3)
@@ -182,7 +182,7 @@ def _rank(what: What) -> int:
 
 
 def may_change_points(what: What) -> bool:
-    """Whether other points might have come of what a remark tells."""
+    """Whether the points might have been different without what the remark reports."""
     return not (
         isinstance(what, OddCell) and what.kind in ("check edited", "check missing", "check above", "stub left")
     )
@@ -195,49 +195,49 @@ def _names(counts: Counter[str], most: int) -> str:
 
 
 def remark_line(remark: Remark) -> str:
-    """A remark as an instructor reads it: which notebook, where in it, what is odd."""
+    """A remark as an instructor reads it: the notebook, the place in it, and what happened."""
     where = remark.notebook
     match remark.what:
         case OddCell(kind, name):
             text = _ODD_CELLS[kind].format(name)
         case Foreign():
-            text = "nothing of this notebook's exercises was found in it; is it from another assignment?"
+            text = "contains none of this notebook's exercises. Is it from another assignment?"
         case Unreadable(reason):
             text = reason
         case Ended(fault, exercise):
             text = fault.text
             where += f", {_place(fault.cell, exercise)}"
         case LeftOut(file, size):
-            text = f"{file} ({size / 1e6:.1f} MB) was not laid beside the notebooks: too large or too many"
+            text = f"{file} ({size / 1e6:.1f} MB) was not available to the notebooks: too large, or too many files"
         case NoTime(found):
-            text = f"its timestamp.txt holds no time but {found}, so it counts as in time"
+            text = f"timestamp.txt contains {found} instead of a time, so the submission counts as on time"
         case OtherName(due, is_folder, taken):
-            text = f"{absence(due, is_folder)}; {taken} was graded in its place"
+            text = f"{absence(due, is_folder)}; {taken} was graded instead"
         case NotImported(cell, module, reason):
-            text = f"`{module}` could not be imported ({reason}); the lines that need it were left out"
+            text = f"`{module}` could not be imported ({reason}); the lines that need it were skipped"
             where += f", {_place(cell, None)}"
         case OtherFiles(taken, left):
-            text = f"{taken} was graded, in which most is written; not graded: {', '.join(left)}"
+            text = f"several versions: {taken} is the most complete and was graded; not graded: {', '.join(left)}"
     return f"{where}: {text}" if where else text
 
 
 _ODD_CELLS = {
     "check edited": "the check cell of `{}` was edited; the released one was used",
-    "check missing": "the check cell of `{}` was missing; it was put back",
-    "check above": "the check cell of `{}` stood above the cell that defines it; it was moved below",
-    "undefined": "no cell defines `{}`; the empty one of the release was put in its place",
-    "defined again": "`{}` is defined again below its check cell; what stands above it was graded",
-    "stub left": "the released cell of `{}` was left beside the cell that defines it; it was not run",
-    "cell twice": "the cell `{}` stands twice; both were run, in their order",
-    "answer twice": "the cell `{}` stands twice; read both, the points are given at the first that is filled in",
-    "answer missing": "no cell answers the question `{}`; the empty one of the release was put back",
-    "answer beside": "text in other cells beside `{}` belongs to the answer; it stands there in formgrader too",
+    "check missing": "the check cell of `{}` was missing; it was restored",
+    "check above": "the check cell of `{}` was above the cell that defines it; it was moved below",
+    "undefined": "no cell defines `{}`; the released stub was inserted",
+    "defined again": "`{}` is defined again below its check cell; the definition above it was graded",
+    "stub left": "the released stub of `{}` was left in the notebook alongside the student's cell; it was not run",
+    "cell twice": "the cell `{}` appears twice; both were run in order",
+    "answer twice": "the cell `{}` appears twice; read both, and give the points in the first that is filled in",
+    "answer missing": "no cell answers the question `{}`; the released empty one was restored",
+    "answer beside": "the answer to `{}` continues in neighbouring cells; formgrader shows them there too",
     "picture missing": "a picture in the answer to `{}` is not in the notebook, or is too large",
 }
 
 
 def _place(cell: int | None, exercise: str | None) -> str:
-    """Where in the notebook, in a human's count of cells."""
+    """The place in the notebook, with cells counted from 1."""
     if exercise is not None:
         return f"the check of {exercise}"
     return "between cells" if cell is None else f"cell {cell + 1}"
@@ -251,9 +251,9 @@ def as_json(
     preflight: Mapping[str, Any] | None = None,
     changes: Sequence[Change] = (),
 ) -> str:
-    """All results for another program: points, status, likely cause, and what needs a human; what was found before
-    grading, and what changed since the last run. `earned` is what the checks gave; `final` what counts after what a
-    human changed, or null, and of a student also after the `late_penalty`.
+    """All results for another program: points, status, likely cause and what needs manual review; what was found before
+    grading, and what has changed since the last run. `earned` are the points that the checks gave. `final` are the
+    points that count, including an instructor's changes, or null; for a student also minus the `late_penalty`.
     """
     students = [
         {

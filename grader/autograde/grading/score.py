@@ -1,4 +1,4 @@
-"""From what a child observed to verdicts, and to the autograded notebook that instructor and student look at."""
+"""Turn the observations of a notebook's process into verdicts, and into the autograded notebook for the instructor."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ MOST_FOUND = 500  # verdicts that are kept, of some kilobytes each
 
 
 def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
-    """What every child is asked of each exercise."""
+    """The cases on which each exercise is run."""
     return {
         e.id: Exam(hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds)
         for e in chapter.exercises
@@ -34,8 +34,8 @@ def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str
 def requests_for(
     plans: Mapping[str, Plan], exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes]
 ) -> list[dict[str, Request]]:
-    """What children are asked to do for one student's notebooks, by name: those which stay within themselves together
-    in one process, with the last of the others behind them, and each that is left by itself.
+    """The requests for one student's notebooks, by name, grouped by process. Notebooks that change nothing outside
+    themselves share a process, followed by the last of the others; each remaining notebook gets its own.
     """
     requests = {name: request_for(plan, exams, limits, files) for name, plan in plans.items()}
     others = [name for name in requests if not plans[name].stays_within]
@@ -46,7 +46,7 @@ def requests_for(
 def request_for(
     plan: Plan, exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes] | None = None
 ) -> Request:
-    """What a child is asked to do for one notebook."""
+    """The request for one notebook."""
     return Request(
         cells=plan.cells,
         exams={cell.exercise: exams[cell.exercise] for cell in plan.cells if cell.exercise},
@@ -56,8 +56,8 @@ def request_for(
 
 
 class Found:
-    """Verdicts by all that they depend on. Much of what a class hands in gives the same results, byte for byte, and is
-    judged once. The latest MOST_FOUND are kept.
+    """Verdicts, by all that they depend on. Many submissions of a class give the same results, byte for byte; these
+    are judged once. The latest MOST_FOUND are kept.
     """
 
     def __init__(self) -> None:
@@ -103,41 +103,40 @@ def verdicts_of(
 
 
 _FOREIGN = (
-    "Nothing of this notebook's exercises was found in what was handed in. Is it from another assignment? "
-    "Hand in the notebook of this one."
+    "Your submission contains none of this notebook's exercises. Is it from another assignment? "
+    "Submit the notebook of this one."
 )
 
 
 def _not_observed(name: str, plan: Plan, outcome: Outcome) -> tuple[Status, str]:
-    """What is said of an exercise whose function was not driven on all cases."""
+    """The status and note of an exercise whose function was not called on all cases."""
     check = next((cell.index for cell in plan.cells if cell.exercise == name), -1)
     fault = outcome.fault_in(check)
     if fault is None:
         return "error", (
-            f"The notebook's process ended before {name} was reached. "
-            "Look at the cells above its check that were not run."
+            f"The notebook stopped before {name} was checked. Look at the cells above its check cell that were not run."
         )
     if fault.kind == "timeout":
-        return "timeout", f"{name} was {fault.text}. Is there a loop that cannot end?"
+        return "timeout", f"{name} was {fault.text}. Does it contain a loop that never ends?"
     if fault.kind == "memory":
         return "error", f"{name} was {fault.text}. Does something grow with every call?"
     if fault.kind == "died":
         return "error", (
-            f"The Python process ended while {name} ran. Does it end Python itself, or need more memory than there is?"
+            f"The Python process ended while {name} ran. Does the function end the process, or use too much memory?"
         )
-    return "error", f"{name} was called, and what came back could not be read: {fault.text}."
+    return "error", f"{name} was called, but its result could not be read: {fault.text}."
 
 
 def _not_defined(name: str, plan: Plan, outcome: Outcome) -> str:
-    """Why the function does not exist where its check stands: what ended the cell that should define it."""
+    """Why the function does not exist at its check cell: what ended the cell that should define it."""
     index = plan.defining.get(name, -1)
     fault, end = outcome.fault_in(index), outcome.ends.get(index)
     if fault is not None:
-        return f"{name} is not defined: {fault.text} in the cell that should define it. Mend that cell first."
+        return f"{name} is not defined: the cell that should define it failed ({fault.text}). Fix that cell first."
     if end is not None and end.raised is not None:
         why = f"{end.raised.type}: {end.raised.text}".removesuffix(": ")
-        return f"{name} is not defined: the cell that should define it ended with {why}. Mend that cell first."
-    return f"{name} is not defined where its check stands. Define a function of exactly this name in its cell."
+        return f"{name} is not defined: the cell that should define it stopped with {why}. Fix that cell first."
+    return f"{name} is not defined above its check cell. Define a function with exactly this name in its cell."
 
 
 def public_verdicts(
@@ -148,7 +147,7 @@ def public_verdicts(
     verdicts: Mapping[str, Verdict],
     found: Found,
 ) -> dict[str, Verdict]:
-    """What the notebook's own check says of each exercise that is not right and was driven on all public cases."""
+    """The notebook's own check of each exercise that is not right and whose function was called on all public cases."""
     shown: dict[str, Verdict] = {}
     for name, hidden in verdicts.items():
         observed = outcome.public.get(name)
@@ -160,9 +159,7 @@ def public_verdicts(
 
 
 def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Verdict]) -> Any:
-    """The submission with what its visible cells printed, and under each check cell its verdict, which shows no hidden
-    case.
-    """
+    """The submission with the output of its visible cells, and below each check cell a verdict without hidden cases."""
     notebook = copied(plan.notebook, cells=[copied(cell) for cell in plan.notebook.cells])
     exercises = {cell.index: cell.exercise for cell in plan.cells}
     for index, cell in enumerate(notebook.cells):
@@ -178,8 +175,8 @@ def autograded_notebook(plan: Plan, outcome: Outcome, verdicts: Mapping[str, Ver
 
 
 def without_cases(full: Verdict, exercises: Collection[str]) -> Verdict:
-    """What a student may see of a verdict on hidden cases: points, status and likely cause; no input, value, text or
-    name of a hidden run. `exercises` are the names that it may hold.
+    """What a student may see of a verdict on hidden cases: points, status and likely cause, but no input, value, text
+    or name from a hidden run. `exercises` are the names that it may contain.
     """
     note = full.note
     if not note and full.first_problem is not None:
@@ -187,22 +184,22 @@ def without_cases(full: Verdict, exercises: Collection[str]) -> Verdict:
     diagnosis = full.diagnosis
     if diagnosis is not None and diagnosis.id == "constant_factor":  # the factor may be one of the hidden inputs
         diagnosis = replace(diagnosis, text="Every number is off by the same factor.")
-    unwritten = full.unwritten if full.unwritten in exercises else ""  # it may be a name that the hidden run made up
+    unwritten = full.unwritten if full.unwritten in exercises else ""  # a hidden run can invent a name
     return replace(full, cases=(), diagnosis=diagnosis, note=note, unwritten=unwritten)
 
 
 _KINDS = {
-    "raised": "On hidden cases the call ended in an exception.",
-    "none": "On hidden cases the call returned None.",
+    "raised": "On hidden cases your code raises an exception.",
+    "none": "On hidden cases your code returns None.",
     "type": "On hidden cases a result has the wrong type.",
     "count": "On hidden cases the number of results is wrong.",
     "shape": "On hidden cases a result has the wrong shape.",
     "dtype": "On hidden cases a result has the wrong dtype.",
     "not_finite": "On hidden cases a result is not finite.",
-    "values": "On hidden cases the values differ from what is due.",
+    "values": "On hidden cases the values differ from the expected ones.",
     "gradient": "On hidden cases no gradient reaches some of the weights.",
-    "changed": "On hidden cases the call changed one of its inputs.",
-    "judge": "On hidden cases the result is not what is due.",
+    "changed": "On hidden cases your code changes one of its inputs.",
+    "judge": "On hidden cases the result is not as expected.",
 }
 
 
@@ -213,7 +210,7 @@ def verdict_output(shown: Verdict) -> Any:
 
 def _outputs(end: End | None, fault: Fault | None) -> list[Any]:
     if end is None:
-        text = f"This cell was ended: {fault.text}." if fault else "This cell was not run."
+        text = f"This cell did not finish: {fault.text}." if fault else "This cell was not run."
         return [_output("error", ename="NotRun", evalue=text, traceback=[text])]
     outputs = []
     if end.printed:
@@ -228,7 +225,7 @@ def _outputs(end: End | None, fault: Fault | None) -> list[Any]:
 
 
 def _output(kind: str, **entries: Any) -> Any:
-    """An output of a cell. Not by nbformat's `new_output`, which validates each: the notebook is, as it is written."""
+    """An output of a cell. nbformat's `new_output` would validate each one, although writing validates the notebook."""
     import nbformat
 
     if "data" in entries:

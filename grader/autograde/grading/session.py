@@ -1,4 +1,4 @@
-"""What grading a chapter needs, loaded once by each process that grades."""
+"""Everything that grading a chapter needs, loaded once by each worker."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ _ENGINE = Path(__file__).resolve().parents[2]
 
 
 class State(msgspec.Struct, frozen=True):
-    """Hashes of all that verdicts depend on beside the submission: of the points of each exercise, of the limits, and
-    of everything else.
+    """Hashes of everything that verdicts depend on besides the submission: the points of each exercise, the limits, and
+    the rest.
     """
 
     checks: str
@@ -39,7 +39,7 @@ class State(msgspec.Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Session:
-    """A chapter made ready for grading. `state` is what verdicts depend on beside the submission."""
+    """A chapter prepared for grading. `state` is what verdicts depend on besides the submission."""
 
     root: Path
     term: Path
@@ -95,7 +95,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
 
 
 def state_of(root: Path, term: Path, manifest: Manifest, chapter: Chapter) -> State:
-    """What the verdicts of a chapter depend on now; nothing is made or written for it. Raises OSError."""
+    """What the verdicts of a chapter depend on at present. Nothing is created or written. Raises OSError."""
     return State(
         checks=_checks_of(root, term, chapter),
         points=_hash({item.id: item.points for item in chapter.items}),
@@ -108,7 +108,7 @@ def _hash(tree: object) -> str:
 
 
 def _checks_of(root: Path, term: Path, chapter: Chapter) -> str:
-    """A hash of the released notebooks, the hidden cases, how they are judged and by which versions."""
+    """A hash of the released notebooks, the hidden cases, the code that judges them and the versions in use."""
     digest = hashlib.sha256(hidden_state(root, term, chapter).encode())
     digest.update(msgspec.json.encode((FORMAT_VERSION, _without_points(chapter))))
     for path in sorted(
@@ -128,7 +128,7 @@ def _checks_of(root: Path, term: Path, chapter: Chapter) -> str:
 
 
 def _without_points(chapter: Chapter) -> Chapter:
-    """The chapter without what `State` tells of by itself."""
+    """The chapter without the points and limits, which `State` hashes separately."""
     notebooks = tuple(
         replace(
             notebook,
@@ -141,13 +141,13 @@ def _without_points(chapter: Chapter) -> Chapter:
 
 
 def _unmarked(path: Path) -> bytes:
-    """A released notebook without its cells' points, and nbgrader's checksums, which change with these."""
+    """A released notebook without the points of its cells and nbgrader's checksums, which change with the points."""
     content = path.read_bytes()
     try:
         tree = json.loads(content)
         for cell in tree["cells"]:
             for name in ("points", "checksum"):
                 cell["metadata"].get("nbgrader", {}).pop(name, None)
-    except (ValueError, KeyError, TypeError, AttributeError):  # not as it was released
+    except (ValueError, KeyError, TypeError, AttributeError):  # not a released notebook
         return content
     return msgspec.json.encode(tree)

@@ -1,9 +1,9 @@
-"""What was found of each submission, on disk, so that no work is done twice and none is lost.
+"""Store the result of each submission on disk, so that no work is repeated or lost.
 
-`TERM/results/CHAPTER/STUDENT/result.json` holds a `Graded` with the key it was found under: hashes of the submission
-and of all that verdicts depend on beside it, and the way it was run. A result is written whole or not at all, before
-the gradebook is; another run takes it from here as long as the key is the same. With it stands how it came to differ
-from the one before, so that a change is told even where a run ended before it could (`changes.py`).
+`TERM/results/CHAPTER/STUDENT/result.json` holds a `Graded` with its key: hashes of the submission and of everything
+else that verdicts depend on, and whether it ran in the sandbox. A result is written atomically, before the gradebook;
+later runs reuse it as long as the key is the same. The last change of its points is stored with it, so that it is
+reported even if the run ended before it could do so (`changes.py`).
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ Reason = Literal["first", "illegible", "submission", "checks", "points", "limits
 
 
 class Key(msgspec.Struct, frozen=True):
-    """What a result depends on: hashes, and whether there was a sandbox."""
+    """What a result depends on: hashes, and whether it was found in the sandbox."""
 
     submission: str
     checks: str
@@ -34,9 +34,9 @@ class Key(msgspec.Struct, frozen=True):
 
 
 class Change(msgspec.Struct, frozen=True):
-    """How a student's points changed, by exercise; there are no `old` ones where nothing legible was stored before.
+    """How a student's points changed, by exercise; `old` is None if there was no readable result before.
 
-    No two changes have the same `id`.
+    Every change has a unique `id`.
     """
 
     student: str
@@ -55,11 +55,11 @@ class Stored(msgspec.Struct, frozen=True):
 
 
 def key(state: State, folder: Path, sandboxed: bool) -> Key:
-    """What a result of this submission depends on. Raises OSError where it cannot be read."""
+    """The key of a result of this submission. Raises OSError if the submission cannot be read."""
     digest = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.is_dir() and path.suffix != ".ipynb":
-            continue  # another chapter, where a student's notebooks of this one lie beside its folder
+            continue  # another chapter's folder, if the student's notebooks of this chapter are next to it
         digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0")
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
@@ -68,7 +68,7 @@ def key(state: State, folder: Path, sandboxed: bool) -> Key:
 
 
 def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, now: Key) -> tuple[Reason, ...]:
-    """Why a submission is to be graded although there may be a stored result; none where that is still right."""
+    """Why a submission has to be graded although a result may be stored; empty if the result is up to date."""
     if before is None:
         return ("illegible",) if _path(term, chapter_id, student).exists() else ("first",)
     was = before.key
@@ -83,7 +83,7 @@ def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, no
 
 
 def last_change(before: Stored | None, why: tuple[Reason, ...], now: Key, graded: Graded) -> Change | None:
-    """The last change of a student's points: from the stored result to this one; an earlier one where these agree."""
+    """The last change of a student's points: from the stored result to this one or, if they agree, an earlier one."""
     old = None if before is None else _points(before.graded)
     new = _points(graded)
     if before is not None and old == new:
@@ -98,7 +98,7 @@ def _points(graded: Graded) -> dict[str, float]:
 
 
 def read(term: Path, chapter_id: str, student: str) -> Stored | None:
-    """A stored result; None where there is none, or none that can be read."""
+    """The stored result; None if there is none or it cannot be read."""
     try:
         return msgspec.json.decode(_path(term, chapter_id, student).read_bytes(), type=Stored)
     except (OSError, ValueError, msgspec.MsgspecError):
@@ -106,12 +106,12 @@ def read(term: Path, chapter_id: str, student: str) -> Stored | None:
 
 
 def write(term: Path, chapter_id: str, stored: Stored) -> None:
-    """Store a result, readable by its owner alone."""
+    """Store a result that only its owner can read."""
     write_whole(_path(term, chapter_id, stored.graded.student), msgspec.json.encode(stored), PRIVATE)
 
 
 def students(term: Path, chapter_id: str) -> list[str]:
-    """Who has a stored result, legible or not."""
+    """The students with a stored result, readable or not."""
     return sorted(path.parent.name for path in (term / "results" / chapter_id).glob("*/result.json"))
 
 

@@ -1,4 +1,4 @@
-"""Grading under the eyes of whoever started it: a progress bar, and Ctrl-C."""
+"""Grading with a progress bar and Ctrl-C."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ def watched(
     err: Console,
     run: Callable[[Callable[[int], None], Callable[[Done], None], Callable[[], bool]], list[Graded]],
 ) -> tuple[list[Graded], bool]:
-    """Run under a progress bar on `err`; return the results, and whether Ctrl-C ended it: the first one ends it after
-    the submissions in hand, another one at once.
+    """Run with a progress bar on `err`; return the results, and whether Ctrl-C stopped it. The first Ctrl-C stops after
+    the submissions that are being graded, the second one immediately.
     """
     stop = False
 
@@ -37,7 +37,7 @@ def watched(
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), _Rate())
     before = signal.getsignal(signal.SIGINT)
     with Progress(*columns, TimeRemainingColumn(), console=err) as progress:
-        bar = progress.add_task("making ready", total=None)
+        bar = progress.add_task("preparing", total=None)
         signal.signal(signal.SIGINT, interrupted)
         try:
             results = run(

@@ -1,13 +1,15 @@
-"""The student's process: runs a notebook's cells in order, and writes frames.
+"""The student's process: run a notebook's cells in order, and write frames.
 
-In the sandbox `run` is called in a copy of the warm process; without one, `unsandboxed.py` has `enter.py` call `main`
-with the descriptors REQUEST RESULT SOCKET…. `check`, `hint` and `progress` do nothing here; nothing that a cell does
-ends the run but the end of the process. At each check cell the process forks. The fork keeps the state of this moment
-and waits; it gets its exercise's public and then its hidden inputs only after the last visible cell has ended, drives
-the function on them, writes what it observed, and ends. So no visible cell can show them, and what a function does to
-its process it does to its fork alone. Where cells keep no state beside their names, one fork, or the process itself at
-its end, serves several check cells, and puts back the names that each has seen; then several notebooks may be run here,
-one after another. No expected value is ever here.
+In the sandbox, `run` is called in a copy of the warm process; without it, `unsandboxed.py` lets `enter.py` call `main`
+with the descriptors REQUEST RESULT SOCKET…. `check`, `hint` and `progress` do nothing here, and a cell can end the run
+only by ending the process.
+
+The process forks at each check cell. The fork keeps the notebook's state at that point and waits until the last visible
+cell has finished. Only then does it receive the inputs of the public cases, followed by those of the hidden cases; it
+calls the function on each, writes its observations and exits. No visible cell can therefore show these inputs, and the
+side effects of a function stay in its own fork. If the cells keep no state apart from their names, one fork (or the
+process itself, at its end) handles several check cells and restores the names that each of them saw; several notebooks
+can then be run one after another. Expected values never reach this process.
 """
 
 from __future__ import annotations
@@ -56,7 +58,7 @@ HELD_BYTES = 1 << 16  # of answers, before they are sent
 
 
 class _Bounded(io.StringIO):
-    """What a cell prints, up to a number of characters that all cells share."""
+    """The output of a cell, up to a number of characters that all cells share."""
 
     def __init__(self, room: int) -> None:
         super().__init__()
@@ -70,13 +72,13 @@ class _Bounded(io.StringIO):
 
 
 class _Shell:
-    """A small stand-in for IPython's shell: `%time` runs its statement, other magics are accepted and do nothing."""
+    """A small replacement for IPython's shell: `%time` runs its statement, other magics are accepted but do nothing."""
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
 
     def run_line_magic(self, name: str, line: str, *_: object, **__: object) -> Any:
-        """Run what `%time` times; ignore other magics."""
+        """Run the statement of `%time`; ignore other magics."""
         if name != "time":
             return None
         try:
@@ -92,25 +94,24 @@ class _Shell:
         """Ignore the command."""
 
     def getoutput(self, command: str) -> list[str]:
-        """Ignore the command: it printed nothing."""
+        """Ignore the command, as if it had printed nothing."""
         return []
 
 
 def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Callable[[], None]) -> None:
-    """Run all cells of a request; what happens goes out as frames. Returns when every fork has ended.
+    """Run all cells of a request and write frames about them. Return when every fork has ended.
 
-    `socket_fds` belong to the request's exercises, in their order. A fork calls `confine` before it meets hidden
-    cases.
+    `socket_fds` belong to the request's exercises, in order. A fork calls `confine` before it gets hidden cases.
     """
     work = read_request(request)
     for name, content in work.files.items():
         Path(name).write_bytes(content)
-    sys.path.insert(0, os.getcwd())  # as Jupyter does: files beside the notebook can be imported
+    sys.path.insert(0, os.getcwd())  # as in Jupyter, so that files next to the notebook can be imported
     builtins.input = _no_input
     sockets = dict(zip(work.exercises, socket_fds, strict=True))
     forks = []
-    seen: dict[str, _Seen] = {}  # of each exercise without a fork as yet
-    before = frame_bytes(Ready())  # sent with what follows at once: whoever reads wakes up half as often
+    seen: dict[str, _Seen] = {}  # for each exercise without a fork so far
+    before = frame_bytes(Ready())  # sent together with the next frame, so that the reader wakes up half as often
     starts = [*work.starts]
     for cell in work.cells:
         while starts and cell.index >= starts[0]:
@@ -141,8 +142,8 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
 
 @dataclass
 class _Notebook:
-    """A notebook as it runs: its module, the index of its first cell, the lines of its cells as `linecache` keeps them,
-    and what its imports failed to bind.
+    """A running notebook: its module, the index of its first cell, the lines of its cells for `linecache`, and the
+    names that its imports failed to bind.
     """
 
     module: ModuleType
@@ -157,16 +158,14 @@ class _Notebook:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The names that a check cell has seen, and in which notebook."""
+    """The names at a check cell, and its notebook."""
 
     notebook: _Notebook
     names: dict[str, Any]
 
 
 def _begun(first: int) -> _Notebook:
-    """What every notebook begins with: an empty module, and randomness that starts alike, so that a second grading
-    finds what the first one found.
-    """
+    """Start a notebook with an empty module and fixed random seeds, so that grading it again gives the same result."""
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
     shell = _Shell(module.__dict__)
@@ -189,7 +188,7 @@ def _run_cell(cell: Cell, notebook: _Notebook, room: int) -> End:
         try:
             run_statements(cell.source, filename, notebook.names, notebook.lost, ran, cell.plain)
             value = None if ran.value is None else repr(ran.value)[:MAX_VALUE]
-        except BaseException as error:  # SystemExit and KeyboardInterrupt end the cell, not the notebook
+        except BaseException as error:  # SystemExit and KeyboardInterrupt end only the cell
             raised = caught(error)
     printed = output.getvalue()
     if output.room < 0:
@@ -198,9 +197,9 @@ def _run_cell(cell: Cell, notebook: _Notebook, room: int) -> End:
 
 
 def _examinee(seen: dict[str, _Seen], sockets: dict[str, int], result_fd: int, confine: Callable[[], None]) -> NoReturn:
-    """Wait for the exams of these exercises, drive the functions on every case, and end with this process.
+    """Wait for the cases of these exercises, call the functions on each case, and end this process.
 
-    What it prints meanwhile is not kept. A function that never returns is ended from outside.
+    What the functions print is not kept. A function that never returns is killed from outside.
     """
     try:
         os.close(result_fd)
@@ -234,13 +233,13 @@ def _as_seen(seen: _Seen) -> dict[str, Any]:
 
 
 def _one_thread() -> None:
-    """PyTorch's threads did not come along into this copy of the process; who waits for them waits for ever."""
-    with suppress(Exception):  # whatever a cell put there
+    """Use one thread: a fork has no copy of PyTorch's threads, so waiting for them would never end."""
+    with suppress(Exception):  # a cell may have put anything there
         sys.modules["torch"].set_num_threads(1)
 
 
 def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
-    """Answer one part of the exam."""
+    """Answer the public or the hidden cases of an exercise."""
     with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
         answers = bytearray()
         for index, case in enumerate(part.cases):
@@ -269,18 +268,18 @@ def _send(descriptor: int, frames: bytes | bytearray) -> None:
 
 
 def _display(*values: object, **_: object) -> None:
-    """IPython's `display`, as text."""
+    """Print the values as text, in place of IPython's `display`."""
     for value in values:
         print(repr(value))
 
 
 def _no_input(prompt: object = "") -> NoReturn:
-    """In place of `input`."""
-    raise EOFError("input() gets no answer while a notebook is graded; put the value into the cell")
+    """Replaces `input`."""
+    raise EOFError("input() is not available while a notebook is graded; write the value into the cell")
 
 
 def main() -> NoReturn:
-    """Read the request to its end, run it, and end without waiting for whatever the notebook left running."""
+    """Read the request, run it, and exit without waiting for anything that the notebook left running."""
     request_fd, result_fd, *socket_fds = map(int, sys.argv[1:])
     with os.fdopen(request_fd, "rb") as file:
         request = file.read()

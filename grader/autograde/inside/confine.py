@@ -1,9 +1,9 @@
-"""Inside the sandbox: what a submission's processes shut behind themselves before any student code runs.
+"""Isolate each submission inside the sandbox before any student code runs.
 
-`enclosed` makes a process in new user, mount, PID, IPC and UTS namespaces. It is the first process there, and runs
-nothing of the student's: it hides /proc, gives the submission an empty disk in memory, and starts the one process that
-runs the notebook, without capabilities and under limits and a list of allowed system calls. When the first process is
-killed, the kernel ends all others.
+`enclosed` starts a process in new user, mount, PID, IPC and UTS namespaces. This first process runs no student code: it
+hides /proc, gives the submission an empty in-memory disk, and starts the process that runs the notebook, without
+capabilities, with resource limits and with a list of allowed system calls. When the first process is killed, the kernel
+ends all others.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import NoReturn
 SCRATCH = "/submission"
 MESSAGE = 1 << 16  # bytes of a message to the warm process, or of its answer
 REQUEST, RESULTS, SOCKETS = 3, 4, 5  # the descriptors that a submission's process has; sockets from 5 on
-BROKEN = 97  # the exit status of a first process that could not put up its walls
+BROKEN = 97  # the exit status of a first process that could not isolate itself
 
 _NEW_NAMESPACES = 0x20000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000  # mount, UTS, IPC, user, PID
 _CLONE = {"x86_64": 56, "aarch64": 220}
@@ -37,7 +37,7 @@ _locked = ctypes.PyDLL(None, use_errno=True)  # keeps the interpreter's lock dur
 
 @dataclass(frozen=True)
 class Room:
-    """What one submission may use. Bytes, seconds and counts."""
+    """The limits of one submission: bytes, seconds and counts, and the system call filters."""
 
     address_space: int
     disk: int
@@ -49,21 +49,21 @@ class Room:
 
 
 def become(user: int) -> None:
-    """Give up root for an ordinary user, for good: the kernel does not bound root's processes."""
+    """Switch from root to an ordinary user permanently, because the kernel does not limit root's processes."""
     os.setgroups([])
     os.setresgid(user, user, user)
     os.setresuid(user, user, user)
-    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # or /proc/self would stay root's
+    _libc.prctl(_PR_SET_DUMPABLE, 1, 0, 0, 0)  # otherwise /proc/self would still belong to root
 
 
 def enclosed(room: Room, descriptors: Sequence[int], complaints: int, work: Callable[[], None]) -> int:
-    """Start `work` in a process behind walls; return the id of the first process around it.
+    """Start `work` in an isolated process; return the id of the first process in its namespaces.
 
-    `descriptors` become REQUEST, RESULTS and SOCKETS there. Where the walls cannot be put up the first process ends
-    with the status BROKEN and writes why into `complaints`. Raises OSError where there are no namespaces.
+    `descriptors` become REQUEST, RESULTS and SOCKETS there. If the isolation fails, the first process exits with the
+    status BROKEN and writes the reason to `complaints`. Raises OSError if no namespaces can be created.
     """
     user, group = os.getuid(), os.getgid()
-    # The C library's fork cannot make namespaces. In the copy, only the calls below are made before a true fork.
+    # The C library's fork cannot create namespaces. The copy makes only the calls below before a real fork.
     pid = int(_locked.syscall(_CLONE[platform.machine()], _NEW_NAMESPACES | signal.SIGCHLD, 0, 0, 0, 0))
     if pid < 0:
         raise OSError(ctypes.get_errno(), "no namespaces: " + os.strerror(ctypes.get_errno()))
@@ -73,7 +73,7 @@ def enclosed(room: Room, descriptors: Sequence[int], complaints: int, work: Call
 
 
 def no_more_processes(hidden_filter: bytes) -> None:
-    """From here on this process may start threads alone."""
+    """From now on, allow this process to start only threads."""
     _filter(hidden_filter)
 
 
@@ -104,13 +104,13 @@ def _first_process(
             _filter(room.cells_filter)
             work()
             os._exit(0)
-        os.closerange(REQUEST, SOCKETS + len(descriptors))  # their ends are the notebook's to close
+        os.closerange(REQUEST, SOCKETS + len(descriptors))  # only the notebook's process closes them
         while True:
             if signal.sigwait(waited) == signal.SIGTERM:
                 with suppress(ProcessLookupError):
                     os.kill(notebook, signal.SIGKILL)
             _gather()
-    except ChildProcessError:  # all are gone
+    except ChildProcessError:  # all have ended
         os._exit(0)
     except BaseException:
         with suppress(OSError):
@@ -119,13 +119,13 @@ def _first_process(
 
 
 def _gather() -> None:
-    """Wait for all that have ended. Raises ChildProcessError where none is left."""
+    """Wait for all processes that have ended. Raises ChildProcessError if none is left."""
     while os.waitpid(-1, os.WNOHANG) != (0, 0):
         pass
 
 
 def _keep_only(descriptors: Sequence[int], complaints: int) -> None:
-    """Nothing is open but null in the place of standard input and output, and the submission's own descriptors."""
+    """Close everything except /dev/null as standard input and output, and the submission's own descriptors."""
     null = os.open("/dev/null", os.O_RDWR)
     high = [fcntl.fcntl(each, fcntl.F_DUPFD, 1000) for each in (null, null, complaints, *descriptors)]
     for number, each in enumerate(high):
@@ -148,7 +148,7 @@ def _mount(source: str | None, target: str, kind: str | None, flags: int, option
 
 def _drop_capabilities() -> None:
     _check(_libc.prctl(_PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0), "no_new_privs")
-    for capability in range(64):  # those that this kernel does not know are refused, and not there
+    for capability in range(64):  # unknown ones are refused, which does no harm
         _libc.prctl(_PR_CAPBSET_DROP, capability, 0, 0, 0)
     _check(_libc.capset(struct.pack("Ii", _CAPABILITIES_V3, 0), bytes(24)), "capset")
 
@@ -169,7 +169,7 @@ def _bound(room: Room) -> None:
 
 
 def _filter(program: bytes) -> None:
-    """Load a seccomp program, which nothing can take away again."""
+    """Load a seccomp program, which cannot be removed again."""
     code = ctypes.create_string_buffer(program, len(program))
     header = struct.pack("HxxxxxxQ", len(program) // 8, ctypes.addressof(code))
     _check(_libc.prctl(_PR_SET_SECCOMP, 2, header, 0, 0), "seccomp")

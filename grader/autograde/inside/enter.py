@@ -1,7 +1,7 @@
-"""Enters a process that is to run students' code: `python -I enter.py MODULE DESCRIPTOR…` runs the module's `main`.
+"""Entry point of a process that runs student code: `python -I enter.py MODULE DESCRIPTOR…` runs the module's `main`.
 
-The package `grader` is put there without what judges and what is recorded: neither has a place in such a process, and
-importing them takes time.
+It provides the package `grader` without the code that judges and without recorded data: such a process must not have
+them, and importing them takes time.
 """
 
 import gc
@@ -12,7 +12,7 @@ from types import ModuleType
 
 
 def _inert(*_: object, **__: object) -> None:
-    """In place of `check`, `hint` and `progress`: grading has its own calls."""
+    """Replaces `check`, `hint` and `progress`, because grading calls the functions itself."""
 
 
 if __name__ == "__main__":

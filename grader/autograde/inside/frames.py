@@ -1,9 +1,9 @@
-"""What a student's process is asked to do, and what it answers: a request, exams, and frames of bounded bytes.
+"""The messages between the grader and a student's process: a request, test cases, and frames of limited size.
 
-The request holds the cells and no case. Each exercise's exam, its hidden inputs, follows on a socket of its own,
-and only after the last visible cell has ended. A frame is four bytes of length, little endian, and one of the classes
-of `Frame` as msgpack; what was observed lies in it as a tree of `grader.codec`. The parent believes nothing in it but
-its form: a frame that does not parse ends the conversation.
+The request contains the cells but no cases. The inputs of each exercise's cases follow on a separate socket, and only
+after the last visible cell has ended. A frame is its length in four bytes, little endian, and one of the classes of
+`Frame` as msgpack; observations are in it as trees of `grader.codec`. The parent treats frames as untrusted input: a
+frame that cannot be parsed ends the communication.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from grader.codec import MAX_BYTES, CodecError, Raised, decode, encode, writable
 if TYPE_CHECKING:  # the student's process has no manifest
     from grader.manifest import Limits
 
-MAX_VALUE = 4_000  # characters kept of a last expression's text
-MAX_LINES = 3  # and lines of a traceback
+MAX_VALUE = 4_000  # characters of a last expression's text that are kept
+MAX_LINES = 3  # lines of a traceback that are kept
 MAX_MISSING = 20  # modules of a cell that could not be imported
 NOT_KEPT = "\n[what was printed beyond this was not kept]"
 _LENGTH = struct.Struct("<I")
@@ -50,21 +50,21 @@ def file_of(number: int) -> str:
 
 @dataclass(frozen=True)
 class Exam:
-    """What the child needs to drive an exercise: how, on which inputs, and the text of the chapter's own builders of
-    inputs. No expected value is among it.
+    """The test cases of an exercise for the child: how to call the function, on which inputs, and the source of the
+    chapter's own fixtures, which build inputs. There are no expected values.
 
-    The public cases are sent first, and answered by all exercises before any gets its hidden ones.
+    The public cases are sent first, and all exercises answer theirs before any gets its hidden cases.
     """
 
     driver: str
     public: tuple[Case, ...]
     hidden: tuple[Case, ...]
     fixtures: str = ""
-    seconds: float | None = None  # for either half, where it is not what the chapter says
+    seconds: float | None = None  # for the public and for the hidden cases, if different from the chapter's limit
     _bytes: dict[bool, bytes] = field(default_factory=dict, repr=False, compare=False)
 
     def part_bytes(self, hidden: bool) -> bytes:
-        """One half as bytes for the fork: the same for a whole class, and so made once."""
+        """The public or the hidden cases as bytes for the fork. They are the same for all students, so made once."""
         if hidden not in self._bytes:
             cases = self.hidden if hidden else self.public
             self._bytes[hidden] = part_bytes(Part(self.driver, cases, hidden, self.fixtures))
@@ -73,9 +73,8 @@ class Exam:
 
 @dataclass(frozen=True)
 class Request:
-    """One notebook to run, or several in one process, which begin at the cells of these indices (`starts`). `files`
-    lie in its folder, by name; `skip` names cells that are not run (again). Where it is run `apart`, every check cell
-    has a fork of its own.
+    """One notebook to run, or several in one process, which begin at the cells with the indices `starts`. `files` are
+    put into its folder, by name; cells in `skip` are not run (again). If `apart`, every check cell gets its own fork.
     """
 
     cells: tuple[Cell, ...]
@@ -87,7 +86,7 @@ class Request:
     starts: tuple[int, ...] = (0,)
 
     def seconds(self, cell: Cell) -> float:
-        """How much running time a cell may take, or each half of the exam at a check cell."""
+        """The running time that a cell may take; at a check cell, for the public and for the hidden cases each."""
         if cell.exercise is None:
             return self.limits.seconds_per_cell
         return self.exams[cell.exercise].seconds or self.limits.seconds_per_exercise
@@ -103,7 +102,7 @@ class Request:
 
 
 class _Frame(msgspec.Struct, frozen=True, tag_field="is", tag=str.lower, forbid_unknown_fields=True):
-    """What a student's process writes, as msgpack."""
+    """A message from a student's process, as msgpack."""
 
 
 class Ready(_Frame, frozen=True):
@@ -118,14 +117,14 @@ class Begin(_Frame, frozen=True):
 
 @dataclass(frozen=True)
 class Observed:
-    """One case was driven, of the exercise whose socket this comes from."""
+    """The function was called on one case of the exercise whose socket this comes from."""
 
     case: int
     observation: Observation
 
 
 class Missing(msgspec.Struct, frozen=True):
-    """A module that a cell could not import, why, and the names that it should have bound; `*` for any."""
+    """A module that a cell could not import, the reason, and the names that it should have bound; `*` for any name."""
 
     module: str
     reason: str
@@ -133,8 +132,8 @@ class Missing(msgspec.Struct, frozen=True):
 
 
 class End(_Frame, frozen=True):
-    """A cell has run: what it printed, the text of its last expression, the exception that ended it or that a failed
-    import brought about, and what could not be imported.
+    """A cell has run: its output, the text of its last expression, the exception that ended it or that a failed import
+    caused, and the modules that could not be imported.
     """
 
     cell: int
@@ -152,7 +151,7 @@ Frame = Ready | Begin | Observed | End | Done
 
 
 class _Observed(_Frame, frozen=True, tag="observed"):
-    """An `Observed` as it crosses, with the observation's tree in bytes."""
+    """An `Observed` as it is sent, with the observation's tree as bytes."""
 
     case: int
     tree: bytes
@@ -188,7 +187,7 @@ def read_request(data: bytes) -> Work:
 
 @dataclass(frozen=True)
 class Part:
-    """One half of an exam as the fork reads it: cases to drive, and how."""
+    """The public or the hidden cases of an exercise as the fork reads them, and how to call the function."""
 
     driver: str
     cases: tuple[Case, ...]
@@ -197,15 +196,15 @@ class Part:
 
 
 def part_bytes(part: Part) -> bytes:
-    """Half an exam as bytes for its fork, with the length in front."""
+    """A `Part` as bytes for its fork, preceded by the length."""
     cases = [(dict(case.sizes), dict(case.inputs), case.kind) for case in part.cases]
     body = encode({**vars(part), "cases": cases})
     return _LENGTH.pack(len(body)) + body
 
 
 def read_part(receive: Callable[[int], bytes]) -> Part | None:
-    """The inverse of `part_bytes`, from a function that reads at most so many bytes; None where the parent is gone or
-    has no more to ask.
+    """The inverse of `part_bytes`, from a function that reads at most so many bytes; None if the parent has ended or
+    sends no more cases.
     """
     head = _exactly(receive, _LENGTH.size)
     body = None if head is None else _exactly(receive, _LENGTH.unpack(head)[0])
@@ -226,12 +225,12 @@ def _exactly(receive: Callable[[int], bytes], length: int) -> bytes | None:
 
 
 def not_defined(exercise: str) -> Raised:
-    """What is observed where the notebook has not defined the exercise's function when its check is due."""
+    """The observation if the notebook has not defined the exercise's function before its check cell."""
     return Raised("NameError", f"{exercise} is not defined")
 
 
 def frame_bytes(frame: Frame) -> bytes:
-    """One frame with its length in front. Raises CodecError where it is too large."""
+    """One frame preceded by its length. Raises CodecError if it is too large."""
     crosses: _Wire
     match frame:
         case Observed(case, observation):
@@ -249,13 +248,13 @@ def frame_bytes(frame: Frame) -> bytes:
 
 @dataclass
 class FrameReader:
-    """Takes bytes as they come and gives the frames that are complete. Raises CodecError for anything malformed."""
+    """Collect bytes as they come and return complete frames. Raises CodecError for anything malformed."""
 
     _buffer: bytearray = field(default_factory=bytearray)
 
     @property
     def pending(self) -> bool:
-        """Whether there are bytes after the last frame that was given."""
+        """Whether there are bytes after the last frame that was returned."""
         return bool(self._buffer)
 
     def feed(self, data: bytes) -> Iterator[Frame]:

@@ -1,5 +1,5 @@
-"""Runs a cell statement by statement. An import that fails costs the statements that need what it should have bound,
-and not the rest of its cell: where work is graded fewer modules are installed than on a student's machine.
+"""Run a cell statement by statement. If an import fails, only the statements that need its names fail, not the rest of
+the cell, because fewer modules are installed for grading than on a student's machine.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.codec import Raised
 
 @dataclass
 class Lost:
-    """What the failed imports of a notebook should have bound: names, or `*` for any."""
+    """The names that a notebook's failed imports should have bound; `*` stands for any name."""
 
     names: set[str] = field(default_factory=set)
 
@@ -27,8 +27,8 @@ class Lost:
 
 @dataclass
 class Ran:
-    """What came of a cell that ran to its end: the value of its last expression, the first exception that a failed
-    import brought about, and what could not be imported.
+    """The result of a cell that ran to its end: the value of its last expression, the first exception that a failed
+    import caused, and the modules that could not be imported.
     """
 
     value: Any = None
@@ -96,5 +96,5 @@ def _compiled(source: str, filename: str) -> list[_Statement]:
 def _missing(statement: ast.Import | ast.ImportFrom, error: ImportError, namespace: dict[str, Any]) -> Missing:
     names = [alias.asname or alias.name.partition(".")[0] for alias in statement.names]
     module = statement.names[0].name if isinstance(statement, ast.Import) else statement.module or "."
-    reason = caught(error).text.partition(" (")[0]  # without the path of the module's file
+    reason = caught(error).text.partition(" (")[0]  # without the path of the module
     return Missing(module, reason, tuple(name for name in names if name not in namespace))

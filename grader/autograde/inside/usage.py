@@ -1,4 +1,4 @@
-"""What processes use, as the kernel tells it to whoever may look at them from outside."""
+"""The processor time and memory that processes use, read from /proc."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-_ACTIVE = frozenset("RD")  # it computes or would, were a processor free; it waits for the disk
+_ACTIVE = frozenset("RD")  # R: computing, or ready to compute; D: waiting for the disk
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _CORES = os.cpu_count() or 1
 # By how much the kernel's counts of a process's pages may be out: each core keeps a part of them to itself.
@@ -17,8 +17,8 @@ _UNCOUNTED = 2 * _CORES * max(32, 2 * _CORES) * os.sysconf("SC_PAGE_SIZE")
 
 @dataclass(frozen=True)
 class Activity:
-    """Seconds of processor time so far, and whether all wait for something that is neither a processor nor a disk:
-    for time to pass, for a lock, for one another.
+    """Seconds of processor time so far, and whether all processes wait for something other than a processor or a disk,
+    such as time, a lock or each other.
     """
 
     cpu: float = 0.0
@@ -26,7 +26,7 @@ class Activity:
 
 
 def activity(processes: Iterable[int]) -> Activity:
-    """What these processes and all that they have waited for come to. Of those that have ended nothing is known."""
+    """The activity of these processes and the children that they have waited for. Ended processes are left out."""
     cpu, waiting = 0.0, True
     for process in processes:
         with suppress(OSError):
@@ -37,8 +37,8 @@ def activity(processes: Iterable[int]) -> Activity:
 
 
 def memory(processes: Iterable[int]) -> int:
-    """Bytes that these processes take together, each page counted once. Pages of files are left out: the libraries'
-    belong to nobody, and the kernel can drop them.
+    """Bytes that these processes use together, with each page counted once. Pages of files are left out, because
+    processes share the libraries' pages, and the kernel can drop them.
     """
     total = 0
     for process in processes:
@@ -64,12 +64,12 @@ def _at_most(process: int) -> int:
 
 
 def everyone() -> list[int]:
-    """The processes that this one's /proc shows."""
+    """All processes in this process's /proc."""
     return [int(name) for name in os.listdir("/proc") if name.isdecimal()]
 
 
 def with_descendants(process: int) -> list[int]:
-    """A process and all that it has started, and they; of systems without /proc, it alone."""
+    """A process and all its descendants; on systems without /proc, only the process itself."""
     found = [process]
     with suppress(OSError):
         for thread in os.listdir(f"/proc/{process}/task"):
@@ -84,6 +84,6 @@ def _has_active_thread(process: int) -> bool:
 
 
 def _stat(path: Path) -> list[str]:
-    """The state of a process or thread and its times: in user and kernel mode, its own and of children waited for."""
-    fields = path.read_text(errors="replace").rpartition(")")[2].split()  # before that stands its name, whatever it is
+    """The state of a process or thread and its times in user and kernel mode, its own and those of its children."""
+    fields = path.read_text(errors="replace").rpartition(")")[2].split()  # the name before it may contain anything
     return [fields[0], *fields[11:15]]

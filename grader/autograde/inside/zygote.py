@@ -1,4 +1,4 @@
-"""The warm process: NumPy is imported once, and every notebook gets a copy of it behind walls of its own.
+"""The warm process: it imports NumPy once, and every notebook runs in an isolated copy of it.
 
 Inside bubblewrap `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` says. It holds no secret and
 reads no request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
@@ -66,7 +66,7 @@ def main() -> NoReturn:
 
 
 def _warm_up(preloaded: list[str]) -> None:
-    """What the first submission would otherwise do for itself, and every one after it again."""
+    """Do the one-time initialisation that each submission would otherwise repeat."""
     a = np.ones((2, 2))
     a @ a
     np.random.default_rng(0)
@@ -78,8 +78,8 @@ def _warm_up(preloaded: list[str]) -> None:
 
 
 def _warm_up_torch() -> None:
-    """One thread from here on: threads of a pool do not come along into a copy of the process, and who waits for them
-    waits for ever.
+    """Initialise PyTorch with one thread from now on: forks have no copies of pool threads, so waiting for those would
+    never end.
     """
     torch = importlib.import_module("torch")
     torch.set_num_threads(1)
@@ -90,12 +90,12 @@ def _warm_up_torch() -> None:
 
 
 def _mapped() -> int:
-    """How much address space this process takes."""
+    """The address space of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
 def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], most: int) -> None:
-    """Run one notebook until `end` is said. `most` is how much there may be of it, this process's own included."""
+    """Run one notebook until the message `end`. `most` is its memory limit in bytes, including this process."""
 
     def work() -> None:
         with os.fdopen(confine.REQUEST, "rb") as file:
@@ -115,7 +115,7 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         ready, _, _ = select.select([control], [], [], WATCH_SECONDS)
         message = control.recv(MESSAGE) if ready else None
         if message == b"":
-            os._exit(0)  # whoever grades is gone; all below ends with this process
+            os._exit(0)  # the grader has exited; exiting here ends all child processes too
         word = decode(message) if message else "watch"
         if word in ("watch", "state") and first and not too_much and takes_more_than(most, _all()):
             too_much = True
@@ -129,7 +129,7 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         broken = broken or os.pread(complaints, MESSAGE // 2, 0).decode("utf-8", "replace")
         seen = activity(_of_the_notebook()) if word == "state" else Activity()
         control.send(encode({"broken": broken, "memory": too_much, "cpu": seen.cpu, "waiting": seen.waiting}))
-        if word == "end":  # whoever grades need not wait for the kernel to clear up; the next notebook does
+        if word == "end":  # the grader need not wait until the kernel has cleaned up, but the next notebook has to
             _ended(first)
             os.close(complaints)
             return

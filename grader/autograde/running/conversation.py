@@ -1,4 +1,4 @@
-"""What crosses between the grader and a notebook's process, while the process has time left."""
+"""Communication between the grader and a notebook's process, while the process has time left."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ from grader.autograde.running.meter import Meter
 
 
 class TooMuchError(Exception):
-    """A child wrote more than it may."""
+    """A child wrote more than allowed."""
 
 
 class Frames:
-    """Frames from a descriptor, as they come, until its other end is closed; of `most` bytes altogether.
+    """Frames from a descriptor, as they come, until its other end is closed; at most `most` bytes in total.
 
     Iterating raises OutOfTimeError, StarvedError, CodecError, and TooMuchError.
     """
@@ -49,7 +49,7 @@ class Frames:
 
 
 def send(line: socket.socket, data: bytes, meter: Meter) -> None:
-    """Send all of it to a process that reads it within its time."""
+    """Send all data to a process, which must read it within its time."""
     rest = memoryview(data)
     while rest:
         meter.wait(line.fileno(), select.POLLOUT)
@@ -57,7 +57,7 @@ def send(line: socket.socket, data: bytes, meter: Meter) -> None:
 
 
 def is_readable(line: socket.socket) -> bool:
-    """Whether something lies there unread; an end that is closed is found out by sending. It blocks no more after."""
+    """Whether there is unread data. Sets the socket to non-blocking. (A closed end is noticed when sending.)"""
     line.setblocking(False)
     try:
         return bool(line.recv(1, socket.MSG_PEEK))

@@ -1,9 +1,9 @@
-"""The clock by which a notebook's time limits are judged: its running time.
+"""The clock for a notebook's time limits: its running time.
 
-Running time passes while the notebook's processes compute, as their processor time, which they share; and while all of
-them wait for something other than a processor or a disk: `sleep`, a lock, one another. It stands still while they
-could compute and a busy machine does not let them. So a limit means the same on any machine, whatever else runs there,
-and where nothing else runs, it is the time on the wall. It is read from outside, by whoever watches the processes.
+Running time is the processor time of all the notebook's processes together, plus the time during which all of them wait
+for something other than a processor or a disk, such as `sleep`, a lock or each other. It does not include time in which
+they could compute but a busy machine does not let them. A limit therefore means the same however busy the machine is;
+on an idle machine it is wall-clock time. It is read from outside, by the process that watches the others.
 """
 
 from __future__ import annotations
@@ -14,12 +14,12 @@ from collections.abc import Callable
 
 from grader.autograde.running.processes import State, WorkerError
 
-LOOK_SECONDS = 0.1  # between two looks at the processes; a notebook that is done by then costs none
-WALL_SECONDS, WALL_FACTOR = 120.0, 30.0  # how long a limit may take on the wall, at least, and beside what it allows
+LOOK_SECONDS = 0.1  # between two looks at the processes; a notebook that finishes earlier needs none
+WALL_SECONDS, WALL_FACTOR = 120.0, 30.0  # a limit may take this long on the clock, or so many times the limit
 
 
 class OutOfTimeError(Exception):
-    """A notebook's running time went beyond `limit`."""
+    """A notebook's running time exceeded `limit`."""
 
     def __init__(self, limit: float) -> None:
         super().__init__(limit)
@@ -27,14 +27,14 @@ class OutOfTimeError(Exception):
 
 
 class StarvedError(WorkerError):
-    """A notebook neither computed nor waited for so long that it says nothing of the notebook."""
+    """The machine was so busy that a notebook could neither compute nor wait, which says nothing about the notebook."""
 
 
 class Meter:
-    """The running time of one child's processes, whose notebook may use `most` seconds and had used some `before`.
+    """The running time of one child's processes. Their notebook may use `most` seconds, and has used `before` already.
 
-    `allow` begins what has a limit of its own. `wait`, `check` and `look` raise OutOfTimeError beyond that, or beyond
-    `most`, and StarvedError.
+    `allow` starts a section with its own limit. `wait`, `check` and `look` raise OutOfTimeError if that limit or `most`
+    is exceeded, and StarvedError.
     """
 
     def __init__(
@@ -54,11 +54,11 @@ class Meter:
 
     @property
     def left(self) -> float:
-        """What the notebook may still use."""
+        """The seconds that the notebook can still use."""
         return self._most - self._before - self.used
 
     def allow(self, seconds: float) -> None:
-        """From here on this long is left, which counts from the next look."""
+        """Allow this much time from now on, counted from the next look."""
         self._limit = seconds
         self._base = None
         self._began = self._clock()
@@ -74,15 +74,15 @@ class Meter:
             self.look(self._limit)
 
     def check(self, seconds: float) -> None:
-        """What was allowed is done: was it within these seconds? What is done between two looks was."""
+        """Check at the end of a section that it took at most these seconds; if it ended before a look, it did."""
         if self._base is not None:
             self.look(seconds)
 
     def look(self, limit: float) -> None:
-        """See what the processes have used, and judge it by this limit."""
+        """Read the time that the processes have used, and compare it with this limit."""
         state, now = self._state(), self._clock()
         self._cpu = max(self._cpu, state.cpu)
-        if state.waiting:  # whoever looks late does not know how long
+        if state.waiting:  # after a late look, the true waiting time is unknown
             self._waited += min(now - self._looked, LOOK_SECONDS)
         self._looked = now
         if self._base is None:
@@ -94,6 +94,6 @@ class Meter:
         if self._looked - self._began > max(WALL_SECONDS, WALL_FACTOR * limit):
             raise StarvedError(
                 f"its notebook had {self.used - self._base:.1f} s of running time in "
-                f"{self._looked - self._began:.0f} s, too little to judge it by. Grade it again when less runs on "
-                "this machine, or with fewer workers"
+                f"{self._looked - self._began:.0f} s, too little to judge it. Grade it again when this machine is less "
+                "busy, or with fewer workers"
             )

@@ -1,7 +1,7 @@
-"""`run_submission(request, starter) → outcome`: the one seam through which student code is ever run.
+"""`run_submission(request, starter) → outcome`: the only place from which student code is run.
 
-How a child is started, with a sandbox or without, is the starter's concern (`sandbox.py`, `unsandboxed.py`); what is
-said to it stands in `trial.py`, and what is believed of it here.
+The starter decides how a child is started, with the sandbox or without (`sandbox.py`, `unsandboxed.py`). `trial.py`
+communicates with the child, and this module decides which of its failures to accept.
 """
 
 from __future__ import annotations
@@ -15,27 +15,27 @@ from grader.autograde.inside.frames import Cell, Request
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.trial import Child, Outcome, examine, run_cells
 
-FIRST_TRIAL = 0.25  # of its limits: no time-out in it is believed, so an endless loop need not cost twice its limit
+FIRST_TRIAL = 0.25  # of its limits: no timeout in it is accepted, so that an endless loop need not take twice its limit
 
 
 def run_submission(
     request: Request, starter: Starter, outcome: Outcome | None = None, trust: Trust | None = None
 ) -> Outcome:
-    """Run a notebook in a child process, then examine the forks that it left at its check cells.
+    """Run a notebook in a child process, then test the functions in the forks that it left at its check cells.
 
-    Where a cell kills or exhausts the child, a fresh one skips that cell and runs the others again; where an exercise
-    does so to a process that it shares, a fresh one has a fork for each that is left. No exam is sent
-    before a child has shown all that it will, and no hidden case before all public ones are answered. Where one
-    exercise takes the memory of all, a fresh child goes on with those that are left; nothing else is kept of it, since
-    it may know how long the hidden cases took.
+    If a cell kills or exhausts the child, a new child skips that cell and runs the others again. If an exercise does
+    this to a process that it shares, the new child has a separate fork for each remaining exercise. No cases are sent
+    before a child has finished its cells, and no hidden case before all public ones are answered. If one exercise uses
+    up the memory for all, a new child continues with the remaining ones; nothing else from it is kept, because it may
+    know how long the hidden cases took.
 
-    That a process ended is believed when it happens twice at the same cell: an exit of the notebook's own does, a kill
-    from outside does not. That it took too long is believed when that happens again in a fresh child, since a process
-    may hang by accident; so the first one has but a part of each limit, and those that follow a time-out all of it.
-    Time is running time (`meter.py`). Raises WorkerError where no child could be started at all, or where none got
-    enough of the machine to be judged.
+    A dead process is accepted as a fault if it happens twice at the same cell: an exit that the notebook causes
+    happens again, a kill from outside does not. A timeout is accepted if it happens again in a new child, because a
+    process may hang by accident; therefore the first child gets only a part of each limit, and the children after a
+    timeout the whole limit. Time is running time (`meter.py`). Raises WorkerError if no child could be started, or if
+    none got enough processor time to be judged.
 
-    `outcome` and `trust` are what `run_together` knows already, and has seen once.
+    `outcome` and `trust` are what `run_together` knows already and has seen once.
     """
     started = time.monotonic()
     outcome, trust = outcome or Outcome(), trust or Trust()
@@ -67,15 +67,15 @@ def run_submission(
 
 @dataclass
 class Trust:
-    """Which faults were seen once, and are believed if they happen again: `patience` is the part of each limit that a
-    child gets, and at the cells `died` a process has ended.
+    """The faults that were seen once and are accepted if they happen again: `patience` is the part of each limit that a
+    child gets, and `died` are the cells at which a process has ended.
     """
 
     patience: float = FIRST_TRIAL
     died: set[int | None] = field(default_factory=set)
 
     def doubts(self, fault: Fault, child: Child, outcome: Outcome) -> bool:
-        """Whether this is the first time; the child that makes sure is not counted."""
+        """Whether this fault is seen for the first time. The child that repeats the attempt is not counted."""
         if fault.kind == "timeout" and child.patience < 1 and child.meter.left > 0:
             self.patience = 1.0
         elif fault.kind == "died" and fault.cell not in self.died:
@@ -87,7 +87,7 @@ class Trust:
 
 
 def _examined(request: Request, outcome: Outcome) -> frozenset[int]:
-    """The check cells of which all is known: their cases are observed, or a fault is noted."""
+    """The check cells that are finished: their cases are observed, or a fault is recorded."""
     faulty = {fault.cell for fault in outcome.faults}
     return frozenset(
         cell.index
@@ -97,7 +97,7 @@ def _examined(request: Request, outcome: Outcome) -> frozenset[int]:
 
 
 def _examine_all(child: Child, waiting: Sequence[Cell], outcome: Outcome, trust: Trust) -> bool:
-    """Examine the forks that wait, on public and then on hidden cases; say whether none needs a fresh child."""
+    """Run the waiting forks on the public and then on the hidden cases; return whether no new child is needed."""
     for hidden in (False, True):
         for cell in waiting:
             if outcome.fault_in(cell.index) is None:
@@ -106,7 +106,7 @@ def _examine_all(child: Child, waiting: Sequence[Cell], outcome: Outcome, trust:
                     return False
                 if fault is not None:
                     outcome.faults.append(fault)
-                    # what goes on computing would take the others' time, and what ended a shared process took theirs
+                    # a process that keeps computing takes time from the others; a dead shared one was theirs too
                     if fault.kind in ("memory", "timeout") or child.exams_are_shared:
                         return False
     return True

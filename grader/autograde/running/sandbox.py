@@ -1,8 +1,8 @@
-"""The outer wall: bubblewrap around a warm process, and the conversation with it.
+"""Start the sandbox, a pre-warmed process inside bubblewrap, and communicate with it.
 
-What the processes inside can see: the Python prefix, the system's libraries, the files of `grader/` that run a
-notebook, `/dev/null`, `/dev/urandom`, and an empty disk in memory. All of it is read-only but the last. There is no
-network, no environment, no capability. Inside, `confine.py` shuts one submission off from the next.
+Processes in the sandbox see the Python prefix, the system libraries, the files of `grader/` that run a notebook,
+`/dev/null`, `/dev/urandom` and an empty in-memory disk. Only that disk is writable. There is no network, no environment
+and no capability. Inside the sandbox, `confine.py` isolates each submission from the next.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from grader.autograde.running.seccomp import filters
 from grader.codec import CodecError, decode, encode
 from grader.manifest import Limits
 
-NOBODY = 65533  # whom root becomes: no account's number
+UNPRIVILEGED = 65533  # the user id that root switches to; no account has it
 _GRADER = Path(__file__).resolve().parents[2]
 _SHOWN = (
     "codec",
@@ -39,7 +39,7 @@ _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
 class SandboxError(Exception):
-    """This machine cannot wall students' code in; the message says what is missing and how to get it."""
+    """The sandbox does not work on this machine; the message says what is missing and how to get it."""
 
 
 @dataclass(frozen=True)
@@ -97,24 +97,24 @@ class Sandbox:
         return _Notebook(self)
 
     def say(self, word: str) -> None:
-        """Tell the warm process; where that is dead, its notebook is too."""
+        """Send a word to the warm process. If that is dead, so is its notebook."""
         with suppress(OSError):
             if self._control is not None:
                 self._control.send(encode(word))
 
     def ask(self, word: str) -> State:
-        """What became of the running notebook. Raises WorkerError where its walls were not up."""
+        """Send a word; return the state of the running notebook. Raises WorkerError if its isolation failed."""
         self.say(word)
         answer = self._answer(ANSWER_SECONDS)
         if answer is None:
             self.close()
             raise WorkerError("the sandbox's warm process died")
         if answer["broken"]:
-            raise WorkerError(f"a wall of the sandbox could not be put up: {answer['broken'].strip()[-500:]}")
+            raise WorkerError(f"a part of the sandbox could not be set up: {answer['broken'].strip()[-500:]}")
         return State(answer["memory"], answer["cpu"], answer["waiting"])
 
     def close(self) -> None:
-        """Kill the warm process, and with it all that runs inside."""
+        """Kill the warm process and everything that runs inside."""
         if self._process is not None:
             with suppress(ProcessLookupError):
                 self._process.kill()
@@ -171,7 +171,7 @@ class Sandbox:
     def _say_setup(self) -> None:
         limits = self._limits
         setup = {
-            "user": NOBODY if os.getuid() == 0 else None,
+            "user": UNPRIVILEGED if os.getuid() == 0 else None,
             "preload": list(limits.preload),
             "memory": limits.memory_mb << 20,
             "disk": limits.disk_mb << 20,
@@ -185,7 +185,7 @@ class Sandbox:
         self._control.send(encode(setup))
 
     def _answer(self, seconds: float) -> Any:
-        """The warm process's next message, or None where none comes."""
+        """The next message of the warm process, or None if none comes."""
         if self._control is None:
             return None
         self._control.settimeout(seconds)
@@ -200,15 +200,15 @@ def _compiled() -> Any:
         return filters()
     except (ImportError, OSError, RuntimeError) as error:
         raise SandboxError(
-            f"libseccomp, which bounds the system calls of students' code, cannot be used: {error}. "
+            f"libseccomp, which restricts the system calls of student code, cannot be used: {error}. "
             "On Debian and Ubuntu: apt install libseccomp2; then pip install pyseccomp."
         ) from error
 
 
 def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
-    """The command that starts the warm process behind the outer wall.
+    """The command that starts the warm process inside bubblewrap.
 
-    Raises SandboxError where bwrap is missing, or where what is to be hidden is what is needed.
+    Raises SandboxError if bwrap is missing, or if a folder that has to be hidden is also needed.
     """
     program = shutil.which("bwrap")
     if program is None:
@@ -226,7 +226,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     interpreter = Path(sys.executable).resolve()
     for path in map(Path, _SYSTEM):
         command += _shown(path)
-    if base == Path("/usr"):  # the interpreter alone, under each name by which the environment knows it
+    if base == Path("/usr"):  # only the interpreter, under each name that the environment uses for it
         command += _bound(interpreter)
         for link in _names(Path(sys.executable)):
             command += ["--symlink", str(interpreter), str(link)]
@@ -255,7 +255,7 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
 
 
 def _names(path: Path) -> list[Path]:
-    """The links below /usr that lead from a path to the file it stands for."""
+    """The links below /usr that lead from a path to the file that it refers to."""
     found = []
     while path.is_symlink():
         path = path.parent / os.readlink(path)
@@ -275,30 +275,30 @@ def _bound(path: Path) -> list[str]:
 
 
 def _folders(path: Path) -> list[str]:
-    """Make the folders above a path: bubblewrap's own would be closed to all but root."""
+    """Create the folders above a path, because only root could enter those that bubblewrap creates itself."""
     above = [each for each in reversed(path.parents) if each != Path("/")]
     return [word for each in above for word in ("--perms", "0755", "--dir", str(each))]
 
 
 WITHIN_PYTHON = (
-    "The course or the term is itself the folder of the Python environment {}: students' code needs the one and must "
-    "not see the other. Make the environment in a folder of its own, such as .venv."
+    "The course or the term is also the folder of the Python environment {}. Student code needs the environment but "
+    "must not see the course or the term: create the environment in a separate folder, such as .venv."
 )
 NO_BUBBLEWRAP = (
-    "bubblewrap, the sandbox's outer wall, is not installed (no program bwrap). "
+    "bubblewrap, which provides the sandbox, is not installed (no program bwrap). "
     "On Debian and Ubuntu: apt install bubblewrap; on Fedora: dnf install bubblewrap. "
-    "macOS and Windows have none: grade in a Linux container or virtual machine."
+    "It does not exist for macOS and Windows: grade in a Linux container or virtual machine."
 )
 
 
 def explained(complaint: str) -> str:
-    """What bubblewrap complains of, with what to do about it."""
-    complaint = complaint.strip()[-600:] or "it ended without a word"
+    """An error message of bubblewrap, with advice."""
+    complaint = complaint.strip()[-600:] or "it ended without a message"
     advice = "The book's page `Grade a class` says what the sandbox needs."
     if any(words in complaint for words in ("namespace", "uid map", "Operation not permitted", "Permission denied")):
         advice = (
-            "This machine does not let bubblewrap make user namespaces. Ubuntu 24.04 and later: allow it by an "
-            "AppArmor profile for bwrap (apt install apparmor-profiles; ln -s "
+            "This machine does not allow bubblewrap to create user namespaces. Ubuntu 24.04 and later: allow it with "
+            "an AppArmor profile for bwrap (apt install apparmor-profiles; ln -s "
             "/usr/share/apparmor/extra-profiles/bwrap-userns-restrict /etc/apparmor.d/; systemctl reload apparmor). "
             "In a container: start it with --security-opt seccomp=unconfined --security-opt apparmor=unconfined "
             "--security-opt systempaths=unconfined. Debian before 11: sysctl kernel.unprivileged_userns_clone=1."

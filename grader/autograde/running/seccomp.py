@@ -1,8 +1,8 @@
-"""Which system calls student code may make: two allow lists, compiled by libseccomp for this machine's processor.
+"""The system calls that student code may make: two filters, compiled by libseccomp for this machine's processor.
 
-All that is not listed fails with EPERM ("Operation not permitted"), as a program expects of a call that it may not
-make. Python, NumPy, PyTorch and threads get along with these; what opens a socket, starts a program, traces another
-process, mounts, or reaches the kernel's wider surface is not among them.
+Every other call fails with EPERM ("Operation not permitted"), as programs expect of a forbidden call. The list is
+sufficient for Python, NumPy, PyTorch and threads. It contains no calls that open a socket, start a program, trace
+another process, mount a file system, or reach less common parts of the kernel.
 """
 
 from __future__ import annotations
@@ -17,8 +17,8 @@ _CLONE_THREAD = 0x10000
 _CLONE_NEW = 0x7E020080  # every flag of clone(2) that makes a namespace
 _PR_SET_NAME, _PR_GET_NAME, _PR_SET_SECCOMP = 15, 16, 22
 _TCGETS, _FIONREAD, _FIOCLEX = 0x5401, 0x541B, 0x5451
-# Duplicates, flags and a pipe's size. No locks, leases or owners: the libraries' files are everybody's, and two
-# notebooks could tell each other something by what is locked.
+# Duplicates, flags and a pipe's size. No locks, leases or owners: notebooks share the libraries' files and could use
+# locks on them to communicate.
 _FCNTL = (0, 1, 2, 3, 4, 1030, 1031, 1032)
 
 _ALLOWED = """
@@ -41,10 +41,10 @@ uname unlink unlinkat utime utimensat utimes wait4 waitid write writev
 
 @dataclass(frozen=True)
 class Filters:
-    """Two programs for the kernel (BPF, as `export_bpf` writes them).
+    """Two filter programs for the kernel (BPF, as `export_bpf` writes them).
 
-    `cells` holds while a notebook's cells run; it still lets the process fork, since the runner forks at each check
-    cell. `hidden` is added to it before a function meets hidden cases: threads alone may be started then.
+    `cells` applies while a notebook's cells run. It allows forks, because the process forks at each check cell.
+    `hidden` is added before a function gets hidden cases; from then on only threads can be started.
     """
 
     cells: bytes
@@ -52,7 +52,7 @@ class Filters:
 
 
 def filters() -> Filters:
-    """Both programs for this machine. Raises OSError or RuntimeError where libseccomp is missing."""
+    """Both programs for this machine. Raises OSError or RuntimeError if libseccomp is missing."""
     import pyseccomp as libseccomp
 
     refuse = libseccomp.ERRNO(errno.EPERM)
@@ -61,13 +61,13 @@ def filters() -> Filters:
     for name in _ALLOWED.split():
         _allow(libseccomp, cells, name)
     masked, equal = libseccomp.MASKED_EQ, libseccomp.EQ
-    # A thread, or a fork as the C library makes it; no namespaces, and the kernel's newer clone3 is "not there",
-    # whereupon the C library takes clone.
+    # A thread, or a fork as the C library makes it, but no namespaces. The newer clone3 is reported as not available,
+    # so that the C library uses clone.
     _allow(libseccomp, cells, "clone", libseccomp.Arg(0, masked, _CLONE_THREAD | _CLONE_NEW, _CLONE_THREAD))
     _allow(libseccomp, cells, "clone", libseccomp.Arg(0, masked, _CLONE_THREAD | _CLONE_NEW | 0xFF, signal.SIGCHLD))
     cells.add_rule(libseccomp.ERRNO(errno.ENOSYS), "clone3")
-    # Not for SIGCHLD: a process that ignores it is not told of its children's end, nor of the time that they took. A
-    # signal's number is another where one of its seven bits is.
+    # Not for SIGCHLD: a process that ignores it learns neither of the end of its children nor of the time they used.
+    # A number differs from SIGCHLD if one of its seven bits differs.
     for bit in (1 << place for place in range(7)):
         _allow(libseccomp, cells, "rt_sigaction", libseccomp.Arg(0, masked, bit, ~signal.SIGCHLD & bit))
     for option in (_PR_SET_NAME, _PR_GET_NAME, _PR_SET_SECCOMP):
@@ -86,7 +86,7 @@ def filters() -> Filters:
 
 
 def _allow(libseccomp: Any, program: Any, name: str, *arguments: object) -> None:
-    """Add one rule; a call that this processor does not have (`open` on arm64) needs none."""
+    """Add one rule, unless this processor does not have the call (such as `open` on arm64)."""
     if _known(libseccomp, name):
         program.add_rule(libseccomp.ALLOW, name, *arguments)
 

@@ -1,7 +1,7 @@
-"""Proof, before a class is graded, that the walls hold on this machine: a small notebook tries what must not work.
+"""Test the sandbox on this machine before a class is graded: a small notebook tries what must not work.
 
-It reads a file that lies beside the class, opens a socket, forks while hidden cases run, writes outside its own disk,
-and defines one function as it should be. All of it must come out as it must, or nothing is graded.
+It reads a file in the term folder, opens a socket, forks while hidden cases run, writes outside its own disk, and also
+defines one correct function. If any of these has an unexpected result, nothing is graded.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def forks(x):
 
 
 def prove(root: Path, term: Path, chapter_id: str) -> None:
-    """Try the walls around this chapter's submissions. Raises SandboxError, which says what does not hold."""
+    """Test the sandbox with this chapter's limits. Raises SandboxError, which says what is not prevented."""
     manifest = load_manifest(root / "course.toml")
     limits = manifest.limits(manifest.chapter(chapter_id))
     word = secrets.token_hex(16)
@@ -65,7 +65,7 @@ def prove(root: Path, term: Path, chapter_id: str) -> None:
     broken = _broken(outcome, word)
     if broken:
         raise SandboxError(
-            f"The sandbox does not hold on this machine: {'; '.join(broken)}. Nothing was graded. "
+            f"The sandbox is not secure on this machine: {'; '.join(broken)}. Nothing was graded. "
             "The book's page `Grade a class` says what the sandbox needs."
         )
 
@@ -83,7 +83,7 @@ def _request(canary: Path, limits: Limits) -> Request:
 
 
 def _broken(outcome: Outcome, word: str) -> list[str]:
-    """What did not come out as it must."""
+    """The attempts with an unexpected result."""
     broken = []
     for index, what in enumerate(_CELLS, 1):
         end = outcome.ends.get(index)
@@ -91,7 +91,7 @@ def _broken(outcome: Outcome, word: str) -> list[str]:
         if end is None or not refused or word in f"{end.value}{end.printed}":
             broken.append(f"{what} ({end.value or end.raised if end else 'the cell did not end'})")
     for name, what, due in (
-        ("honest", "a right function gets no right result", np.array([3.0, -4.0])),
+        ("honest", "a correct function gives a wrong result", np.array([3.0, -4.0])),
         ("forks", "a process is started while hidden cases run", np.array([0.0, 0.0])),
     ):
         seen = next(iter(outcome.observations.get(name, ())), None)

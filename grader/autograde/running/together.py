@@ -21,7 +21,7 @@ from grader.autograde.running.trial import Child, Outcome, examine, run_cells
 
 
 def run_together(requests: Sequence[Request], starter: Starter) -> list[Outcome]:
-    """Run notebooks with the same limits and files, one after another; all but the last stay within themselves.
+    """Run notebooks with the same limits and files, one after another. Only the last may change things outside itself.
 
     Raises WorkerError as `run_submission` does.
     """
@@ -47,7 +47,7 @@ def _length(request: Request) -> int:
 
 
 def _joined(requests: Sequence[Request], bounds: Sequence[int]) -> Request:
-    """All notebooks as one. The exams of all but the last are left to forks that it cannot reach."""
+    """All notebooks as one request. The cases of all but the last go to forks that the last cannot reach."""
     *others, last = (
         [replace(cell, index=first + cell.index) for cell in request.cells]
         for request, first in zip(requests, bounds, strict=False)
@@ -71,7 +71,7 @@ def _tried(joined: Request, starter: Starter, seen: Outcome) -> Fault | None:
 
 
 def _part(seen: Outcome, request: Request, first: int, end: int) -> Outcome:
-    """What is known of one of the notebooks."""
+    """The outcome of one of the notebooks."""
     return Outcome(
         ends={i - first: msgspec.structs.replace(seen.ends[i], cell=i - first) for i in seen.ends if first <= i < end},
         observations={name: seen.observations[name] for name in request.exams if name in seen.observations},
@@ -84,7 +84,7 @@ def _part(seen: Outcome, request: Request, first: int, end: int) -> Outcome:
 
 
 def _seen_once(fault: Fault, first: int, end: int) -> Trust:
-    """A fault in one of the notebooks' own cells is believed if it happens again."""
+    """The trust with which a notebook is run again: a fault in its own cells is accepted if it happens again."""
     if fault.cell is None or not first <= fault.cell < end:
         return Trust()
     if fault.kind == "timeout":

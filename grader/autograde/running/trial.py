@@ -1,6 +1,6 @@
-"""One child of a notebook: what it is asked, how its cells end, and what its forks observe at the check cells.
+"""One child process of a notebook: its request, the results of its cells, and the observations of its forks.
 
-What is believed of it stands in `runner.py`.
+`runner.py` decides which of its failures to accept.
 """
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from grader.autograde.running.processes import START_SECONDS, Descriptors, Start
 from grader.checking.case import Observation
 from grader.codec import MAX_TEXT, CodecError, Line, Raised
 
-MAX_NAME, MAX_NAMES = 100, 50  # of what could not be imported: characters of each text, and names
-MAX_CHILDREN = 12  # children that one notebook may use up before the rest of it is given up
+MAX_NAME, MAX_NAMES = 100, 50  # of failed imports: characters of each text, and names
+MAX_CHILDREN = 12  # children for one notebook before the rest of it is skipped
 
 
 @dataclass
@@ -67,8 +67,8 @@ class Outcome:
 
 
 def run_cells(child: Child, outcome: Outcome) -> tuple[list[Cell], Fault | None]:
-    """Run one child's cells and note how each ended; return the check cells at which a fork waits, and what ended the
-    child early, if anything did.
+    """Run the cells of one child and record how each ended; return the check cells at which a fork waits, and the fault
+    that ended the child early, if any.
     """
     request = child.request
     due = iter(request.to_run)
@@ -104,7 +104,7 @@ def run_cells(child: Child, outcome: Outcome) -> tuple[list[Cell], Fault | None]
 
 
 def _bounded(end: End, room: int) -> End:
-    """What a cell showed, as much of it as an honest child would have sent."""
+    """The output of a cell, cut to what an honest child would have sent."""
     raised = end.raised
     if raised is not None:
         kept = raised.lines[-MAX_LINES:]
@@ -121,9 +121,9 @@ def _bounded(end: End, room: int) -> End:
 
 
 def examine(child: Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault | None:
-    """Send the fork of this check cell one part of its exam, and note what it observes within the exercise's time.
+    """Send the public or the hidden cases to the fork of this check cell, and record its observations.
 
-    It must answer each case once, in order, and nothing but what it was asked.
+    It must answer each case once, in order and in time, and send nothing else.
     """
     assert cell.exercise is not None
     request = child.request
@@ -142,7 +142,7 @@ def examine(child: Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault |
         send(line, exam.part_bytes(hidden), child.meter)
         for frame in frames:
             if not isinstance(frame, Observed) or frame.case != len(found):
-                raise CodecError("an answer that is not due")
+                raise CodecError("an unexpected answer")
             found.append(frame.observation)
             if len(found) == len(cases):
                 if frames.reader.pending:
@@ -169,9 +169,9 @@ def _fault(error: Exception, cell: Cell | None, child: Child) -> Fault:
 
 
 class Child:
-    """One child with its request, a pipe for its frames, a socket for each exercise's exam, and a meter of its time.
+    """One child with its request, a pipe for its frames, a socket for each exercise's cases, and a meter of its time.
 
-    It gets the part `patience` of each limit. It and all its forks are killed when the `with` ends.
+    It gets the fraction `patience` of each limit. It and all its forks are killed at the end of the `with` block.
     """
 
     def __init__(self, request: Request, starter: Starter, patience: float, outcome: Outcome) -> None:

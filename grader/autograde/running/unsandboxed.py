@@ -1,7 +1,7 @@
-"""A notebook's processes without walls: a child of this process, with its rights.
+"""Run a notebook without the sandbox, in a child of this process with the same permissions.
 
-For work that is trusted: the demo class, a student's own notebook on a student's own machine, and what an instructor
-grades by `--unsafe-no-sandbox`.
+This is for trusted code only: the demo class, a student's own notebook on their own machine, and what an instructor
+grades with `--unsafe-no-sandbox`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ENTER = Path(__file__).parents[1] / "inside" / "enter.py"
 
 
 class Plain:
-    """Starts a new interpreter for each notebook, in a folder of its own."""
+    """Start a new interpreter for each notebook, in its own folder."""
 
     def start(self, descriptors: Descriptors) -> _Notebook:
         scratch = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
@@ -53,7 +53,7 @@ class _Notebook:
         return State(cpu=seen.cpu, waiting=seen.waiting)
 
     def end(self) -> None:
-        """Let the process gather its forks and leave; kill what is still there after a second."""
+        """Let the process wait for its forks and exit; after a second, kill what is left."""
         with suppress(subprocess.TimeoutExpired):
             self.process.wait(LEAVE_SECONDS)
         with suppress(ProcessLookupError):

@@ -1,7 +1,7 @@
-"""The answers to a notebook's questions: which cell holds one, what the student wrote beside it, and what it all says.
+"""Find the answer to each question of a notebook: the cell made for it, and the cells around it that belong to it.
 
-Students answer where they find room: in the cell that was made for it, in a new one below or above, or in both. All of
-that is the answer, and stands together where a human grades it.
+Students write in the cell that was made for the answer, in new cells above or below it, or in both. All of these cells
+together are the answer that an instructor grades.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from grader.cells import grade_id
 
 @dataclass(frozen=True)
 class Answer:
-    """What answers a question: the cells that say something, in order, of which those `beside` are not its own."""
+    """The answer to a question: its non-empty cells in order, of which those in `beside` are not the released one."""
 
     cells: tuple[int, ...]
     beside: tuple[int, ...]
@@ -29,8 +29,8 @@ class Answer:
 
 
 def answer_cells(released: Any, submitted: Any, questions: Sequence[str]) -> dict[int, str]:
-    """The submitted cell that answers each question: by its id, the first that says something; else the student's own
-    behind the text that asks the question.
+    """The submitted cell that answers each question: the first non-empty cell with its id, otherwise the student's own
+    cell after the text of the question.
     """
     templates = {grade_id(cell): cell for cell in released.cells}
     known = {_text(cell) for cell in released.cells}
@@ -53,8 +53,8 @@ def answer_cells(released: Any, submitted: Any, questions: Sequence[str]) -> dic
 def read_answers(
     released: Any, cells: Sequence[Any], questions: Sequence[str], prose: Collection[int]
 ) -> dict[str, Answer]:
-    """The answer to each question in a notebook that is matched with the release. `prose` are the code cells that are
-    no code.
+    """The answer to each question, in a notebook that is matched with the release. `prose` are code cells whose content
+    is not code.
     """
     stubs = {grade_id(cell): cell.source.strip() for cell in released.cells}
     known = {_text(cell) for cell in released.cells}
@@ -73,7 +73,7 @@ def _read(
 ) -> Answer:
     released = [-1, *(i for i, cell in enumerate(cells) if i != at and not _is_own(cell, known)), len(cells)]
     start, end = max(i for i in released if i < at), min(i for i in released if i > at)
-    first = at if start in answers else start + 1  # what stands below another question's answer belongs to that
+    first = at if start in answers else start + 1  # a cell below another question's answer belongs to that answer
     around = [i for i in range(first, end) if i != at and _text(cells[i])]
     beside = tuple(i for i in around if cells[i].cell_type != "code" or i in prose)
     own = () if _text(cells[at]) in ("", stub) else (at,)
@@ -92,6 +92,6 @@ def _text(cell: Any) -> str:
 
 
 def _digest(cells: Iterable[Any]) -> str:
-    """Where it is the same, a human has nothing new to read."""
+    """A hash of the answer: if it has not changed, there is nothing new to grade."""
     content = [(_text(cell), cell.get("attachments", {})) for cell in cells]
     return hashlib.sha256(msgspec.json.encode(content, order="sorted")).hexdigest()

@@ -1,4 +1,4 @@
-"""What a cell's syntax tells: the names that it binds, and whether names are all that it leaves."""
+"""What the syntax of a cell shows: the names that it binds, and whether it leaves anything else behind."""
 
 from __future__ import annotations
 
@@ -11,9 +11,9 @@ from functools import lru_cache
 
 from grader.autograde.submission.stateless import leaves_only_names, stays_within
 
-SHORT = 10_000  # characters of a cell: the parse of many such is kept, of longer ones that of a few
+SHORT = 10_000  # characters of a cell: many parsed cells up to this length are cached, but only a few longer ones
 _SUBMISSION = "<submission>"
-# A backslash in a student's string is not our concern. (Not `catch_warnings`: its filters are those of all threads.)
+# Invalid escapes in a student's strings do not matter. (`catch_warnings` would change the filters of all threads.)
 warnings.filterwarnings("ignore", module=_SUBMISSION)
 _BINDS_ANYTHING = {"exec", "globals"}
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
@@ -50,8 +50,8 @@ def _parsed(source: str) -> Known:
     return Known(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
 
 
-_of_short = lru_cache(maxsize=200)(_parsed)  # a class repeats the cells that it was given
-_of_long = lru_cache(maxsize=8)(_parsed)  # one may take seconds, and is asked about several times
+_of_short = lru_cache(maxsize=200)(_parsed)  # most submissions contain the released cells
+_of_long = lru_cache(maxsize=8)(_parsed)  # parsing one can take seconds, and is needed several times
 
 _BY_EYE = re.compile(
     r"""^[ \t]*(?:
@@ -69,16 +69,14 @@ def _names_by_eye(source: str) -> Iterator[str]:
 
 
 def bound_names(tree: ast.Module, within: bool = True) -> frozenset[str]:
-    """The names that a module binds in its own namespace, wherever they stand in it; `*` for those that its syntax
-    does not tell. Statements `global` are looked for `within` functions, which takes a while.
+    """The names that a module binds in its own namespace, anywhere in its code; `*` stands for names that the syntax
+    does not show. Statements `global` are looked for `within` functions, which takes a while.
     """
     return frozenset(name for node in _outside_functions(tree, within) for name in _bound_by(node))
 
 
 def _outside_functions(tree: ast.Module, within: bool) -> Iterator[ast.AST]:
-    """The nodes of the module's own scope. A function or class is one of them, and what stands in it is not, but for
-    `global`.
-    """
+    """The nodes of the module's own scope: functions and classes, but of their contents only `global` statements."""
     waiting: list[ast.AST] = [tree]
     while waiting:
         node = waiting.pop()

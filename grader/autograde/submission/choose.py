@@ -1,7 +1,8 @@
-"""Which of a submission's files is which notebook of the chapter.
+"""Decide which file of a submission is which notebook of the chapter.
 
-Names change as files are downloaded, copied and sent, so a file is known by its cells: it belongs to the notebook of
-which it has most. Of several files that belong to one notebook, that with most exercises written is graded.
+File names change when files are downloaded, copied and sent, so a file is identified by its cells: it belongs to the
+notebook with which it shares most cells. If several files belong to one notebook, the one with the most completed
+exercises is graded.
 """
 
 from __future__ import annotations
@@ -19,14 +20,14 @@ from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
 from grader.render.rows import harmless
 
-MOST_OTHERS = 40  # files that are read beside those that bear a notebook's name, with MAX_BYTES together
+MOST_OTHERS = 40  # files that are read besides those with a notebook's name, with MAX_BYTES together
 MOST_NAMED = 5  # files in a remark
 
 
 @dataclass(frozen=True)
 class Chosen:
-    """What is graded as a notebook of the chapter: the file's name, its plan or why there is none, and what a human
-    should know of the choice.
+    """The file that is graded as a notebook of the chapter: its name, its plan or the reason why there is none, and
+    remarks on the choice.
     """
 
     file: str
@@ -51,7 +52,7 @@ class _File:
 
     @cached_property
     def names(self) -> set[str]:
-        """The names that its cells define, and those that the release gave them."""
+        """The names that its cells define, and the ids that the release gave the cells."""
         codes = [cell["source"] for cell in self.cells if cell["cell_type"] == "code"]
         defined = {name for code in codes for name in known(code).names}
         return defined | {name for cell in self.cells if (name := grade_id(cell)) is not None}
@@ -59,7 +60,7 @@ class _File:
 
 @dataclass(frozen=True)
 class _Candidate:
-    """A file as one notebook's submission; `written` counts the exercises and questions that were worked on."""
+    """A file that may be the submission of a notebook; `written` counts the exercises and questions worked on."""
 
     file: _File
     plan: Plan | UnreadableError
@@ -67,7 +68,7 @@ class _Candidate:
 
 
 def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[str, Chosen]:
-    """What is graded as each notebook of the chapter, by the notebook's name."""
+    """The file that is graded as each notebook of the chapter, by the notebook's name."""
     files = _read(folder, {f"{notebook.name}.ipynb" for notebook in chapter.notebooks})
     marks = {name: [(cell["source"].strip(), grade_id(cell)) for cell in book.cells] for name, book in released.items()}
     belonging = {notebook.name: list[_File]() for notebook in chapter.notebooks}
@@ -90,7 +91,7 @@ def _is_named(file: _File, notebook: Notebook) -> bool:
 
 
 def _read(folder: Path, due: set[str]) -> list[_File]:
-    """The notebooks of a folder: those of the names that are due, and as many others as may be read."""
+    """The notebooks in a folder: those with the expected names, and others up to the limit."""
     paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     notebooks = [path for path in paths if ".ipynb" in path.name.lower()]  # browsers add `.txt` and `.json`
     chosen = [path for path in notebooks if path.name in due]
@@ -113,8 +114,8 @@ _Marks = Sequence[tuple[str, str | None]]  # the text and the id of each of a re
 
 
 def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, _Marks]) -> str:
-    """The name of the notebook of which a file has most; among equals the one that it is named after; '' where that
-    leaves none or several.
+    """The name of the notebook with which a file shares most cells; in a tie, the one that the file is named after; ''
+    if none or several are left.
     """
     shares = {notebook.name: _shared(file, released[notebook.name]) for notebook in chapter.notebooks}
     most = [notebook for notebook in chapter.notebooks if shares[notebook.name] == max(shares.values())]
@@ -124,8 +125,8 @@ def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, _Marks]) -
 
 
 def _shared(file: _File, released: _Marks) -> int:
-    """How many of a released notebook's cells a file has: by their id, by their text, or by the exercise that it
-    defines.
+    """The number of a released notebook's cells that a file contains, by their id, their text, or the exercise that
+    they define.
     """
     sources = set(file.sources) - {""}
     names = file.names
@@ -136,7 +137,7 @@ def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[_Fi
     due = folder / f"{notebook.name}.ipynb"
     if not files:
         names = ", ".join(sorted(harmless(file.path.name) for file in rest))
-        reason = absence(due.name, due.is_dir()) + (f" (there are: {names})" if names else "")
+        reason = absence(due.name, due.is_dir()) + (f" (found instead: {names})" if names else "")
         return Chosen(due.name, UnreadableError(reason))
     best, *others = sorted(
         (_candidate(file, notebook, released) for file in files),

@@ -1,4 +1,4 @@
-"""What lies beside a notebook while it is graded: the student's other files, and those that the release adds."""
+"""The files that a notebook can read while it is graded: the student's own files and those of the release."""
 
 from __future__ import annotations
 
@@ -8,15 +8,15 @@ from pathlib import Path
 from grader.autograde.remark import LeftOut
 
 MAX_FILES = 40
-MAX_FILE_BYTES = 8_000_000  # of each: weights of a trained network
-MAX_BYTES = 20_000_000  # of all files of a submission, and of all that a release adds: both fit on the sandbox's disk
+MAX_FILE_BYTES = 8_000_000  # per file: enough for the weights of a trained network
+MAX_BYTES = 20_000_000  # for a submission, and for the files of the release: both fit on the sandbox's disk
 
 
 def submitted_files(folder: Path, given: Collection[str] = ()) -> tuple[dict[str, bytes], list[LeftOut]]:
-    """The files of a submission's folder by name, notebooks first, and each that is too large or too many.
+    """The files of a submission's folder by name, notebooks first, and those that exceed a limit.
 
-    Those that the release gives are left out, and so are links and folders: a link could point to anything that the
-    grader may read.
+    Files of the release (`given`), links and folders are left out, because a link could point to anything that the
+    grader can read.
     """
     files: dict[str, bytes] = {}
     left_out = []
@@ -32,7 +32,7 @@ def submitted_files(folder: Path, given: Collection[str] = ()) -> tuple[dict[str
 
 
 def released_files(folder: Path) -> dict[str, bytes]:
-    """The files that a release puts beside its notebooks, by name."""
+    """The files that a release provides besides its notebooks, by name."""
     return {path.name: path.read_bytes() for path in _plain_files(folder) if path.suffix != ".ipynb"}
 
 

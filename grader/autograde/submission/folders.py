@@ -1,8 +1,8 @@
-"""Whose submission of a chapter lies where in a term, and what lies there that is none.
+"""Find the submission folder of each student for a chapter, and report what is not in its expected place.
 
-A submission is expected in `submitted/STUDENT/CHAPTER/`. Where there is no such folder, or no notebook in it, one other
-folder of the student's is taken if it is the only one with notebooks of this chapter, and holds none of another. All
-else is told, so that no student is overlooked without a word.
+A submission is expected in `submitted/STUDENT/CHAPTER/`. If there is no such folder, or no notebook in it, another
+folder of the student is used if it is the only one with notebooks of this chapter and contains none of other chapters.
+Everything else is reported, so that no student is overlooked silently.
 """
 
 from __future__ import annotations
@@ -32,9 +32,9 @@ Kind = Literal[
 
 
 class Stray(msgspec.Struct, frozen=True):
-    """Something that lies not as expected: at `path`, from `submitted/` on; of this student, where one is meant.
+    """Something at an unexpected place: `path` is relative to `submitted/`; `student` is set if it belongs to one.
 
-    `graded` says that the student is graded all the same: from there if it is "elsewhere", else without it.
+    `graded` says that the student is graded anyway: from this path if the kind is "elsewhere", otherwise without it.
     """
 
     kind: Kind
@@ -44,15 +44,15 @@ class Stray(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True)
-class HandedIn:
-    """The folder of each student who handed in, and what else was found."""
+class Submissions:
+    """The submission folder of each student, and everything else that was found."""
 
     folders: dict[str, Path] = field(default_factory=dict)
     strays: tuple[Stray, ...] = ()
 
 
-def handed_in(term: Path, chapter: Chapter) -> HandedIn:
-    """What was handed in of a chapter, by student."""
+def find_submissions(term: Path, chapter: Chapter) -> Submissions:
+    """Map each student to their submission folder for this chapter, and list what is not in its expected place."""
     submitted = term / "submitted"
     folders: dict[str, Path] = {}
     strays: list[Stray] = []
@@ -71,11 +71,11 @@ def handed_in(term: Path, chapter: Chapter) -> HandedIn:
         for kind, place in odd:
             whose = "" if kind == "swapped" else writable(path.name)
             strays.append(Stray(kind, writable(str(place.relative_to(submitted))), whose, home is not None))
-    return HandedIn(folders, tuple(strays))
+    return Submissions(folders, tuple(strays))
 
 
 def _of_student(student: Path, chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
-    """The folder with this student's notebooks, or None, and what is odd about it."""
+    """The folder with this student's notebooks, or None, and what is unexpected about it."""
     try:
         next(student.iterdir(), None)
     except OSError:
@@ -97,7 +97,7 @@ def _of_student(student: Path, chapter: Chapter) -> tuple[Path | None, list[tupl
 
 
 def _within(home: Path, below: list[Path], chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
-    """Where the notebooks of the chapter's own folder lie: there, or, unzipped once too deep, in one below it."""
+    """The folder with the notebooks: the chapter's own, or one below it if they were unpacked one level too deep."""
     if any(map(_is_notebook, _entries(home))):
         return home, []
     found, odd = _anywhere(home, below, chapter)
@@ -105,7 +105,7 @@ def _within(home: Path, below: list[Path], chapter: Chapter) -> tuple[Path | Non
 
 
 def _anywhere(folder: Path, below: list[Path], chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
-    """The one folder, this or one below it, that holds notebooks of this chapter."""
+    """The only folder, this or one below it, that contains notebooks of this chapter."""
     kinds = {place: _whose(place, chapter) for place in (folder, *below)}
     places = [place for place, whose in kinds.items() if "ours" in whose]
     if len(places) == 1 and "other" not in kinds[places[0]]:
@@ -117,12 +117,12 @@ def _anywhere(folder: Path, below: list[Path], chapter: Chapter) -> tuple[Path |
 
 
 def _whose(folder: Path, chapter: Chapter) -> set[str]:
-    """Of which chapters the notebooks in a folder are: "ours", "other" or "unknown"."""
+    """The chapters to which the notebooks in a folder belong: "ours", "other" or "unknown"."""
     return {_whose_notebook(path, chapter) for path in _entries(folder) if _is_notebook(path)}
 
 
 def _whose_notebook(path: Path, chapter: Chapter) -> str:
-    """By the cells that the release marked; where an editor lost the marks by what it defines, or by its name."""
+    """Decide by the cell ids of the release; if an editor removed them, by what the notebook defines or by its name."""
     ours = {exercise.id for exercise in chapter.exercises}
     try:
         cells = read_notebook(path).cells
@@ -143,7 +143,7 @@ def _defined(cells: Iterable[Any]) -> Iterable[str]:
 
 
 def _entries(folder: Path) -> list[Path]:
-    """What lies in a folder, by name; nothing where it is none, or may not be read."""
+    """The contents of a folder in order; empty if it is not a folder or cannot be read."""
     try:
         return sorted(folder.iterdir())
     except OSError:
@@ -151,7 +151,7 @@ def _entries(folder: Path) -> list[Path]:
 
 
 def _alike(name: str) -> str:
-    """A name as somebody may write it who does not mind case, spaces and hyphens."""
+    """The name without differences in case, spaces and hyphens."""
     return re.sub(r"[\s_-]+", "_", name.strip()).casefold()
 
 

@@ -1,7 +1,7 @@
-"""Which names of students' folders can be graded: those that the gradebook holds and that nbgrader can show.
+"""Which student folders can be graded: those whose names the gradebook can store and nbgrader can show safely.
 
-nbgrader ends, for all students, where a name breaks a line, and writes names into its pages' HTML and scripts as they
-are: a name could run there.
+A line break in a name makes nbgrader fail for all students. It also writes names unescaped into the HTML and scripts
+of its pages, so a name could run code there.
 """
 
 from __future__ import annotations
@@ -15,13 +15,13 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def unfit(name: str) -> str:
-    """Why no submission of this name is graded; empty where it is."""
+    """Why a submission with this folder name cannot be graded; empty if it can."""
     if writable(name) != name:
-        return "the folder's name is not UTF-8; rename the folder"
+        return "the folder's name is not valid UTF-8; rename the folder"
     found = _UNFIT.search(name)
-    return f"the folder's name holds {found[0]!r}, which nbgrader cannot show; rename the folder" if found else ""
+    return f"the folder's name contains {found[0]!r}, which nbgrader cannot show; rename the folder" if found else ""
 
 
 def legible(name: str) -> str:
-    """The name in one line of text."""
+    """The name as one line of printable text."""
     return _UNPRINTABLE.sub("?", writable(name))

@@ -1,8 +1,7 @@
-"""Reading a submitted notebook, and matching it with the released one: which cells run, in which order, and what is
-odd.
+"""Read a submitted notebook and match it with the released one: which cells run, in which order, and which differ.
 
-Cells are matched by `metadata.nbgrader.grade_id`, and where an editor lost that, by the function they define. Check
-cells come from the release, whatever the submission has in their place.
+Cells are matched by `metadata.nbgrader.grade_id` or, if an editor removed it, by the function that they define. Check
+cells always come from the release, whatever the submission contains instead.
 """
 
 from __future__ import annotations
@@ -27,23 +26,24 @@ from grader.codec import writable
 MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
-LONG = "long"  # the tag of a cell that is not run while grading: it takes long, and nothing is graded by it
-MAX_TRANSFORMED = 300_000  # characters that IPython's transformer may have to read for one notebook: seconds
+LONG = "long"  # the tag of a cell that is skipped while grading: it takes long, and no points depend on it
+MAX_TRANSFORMED = 300_000  # characters that IPython's transformer may read for one notebook, which takes seconds
 
 
 class UnreadableError(Exception):
-    """A submitted file that is no notebook; the message says what is wrong with it, in a student's words."""
+    """A submitted file is not a notebook; the message tells the student what is wrong with it."""
 
 
 @dataclass(frozen=True)
 class Plan:
-    """A submission made ready: the notebook to show (`notebook.cells[cell.index]` belongs to `cell`), and the cells
-    to run.
+    """A submission prepared for grading: the notebook to show (`notebook.cells[cell.index]` belongs to `cell`) and the
+    cells to run.
 
-    `defining` maps each exercise to the index of the cell that defines it. `remarks` are for a human; `foreign` says
-    that nothing of this assignment was found. `written` names the exercises that a cell other than the released one
-    may define. `answers` are digests of the answers to all questions, empty where there is none. `stays_within` says
-    that running it changes nothing outside itself, so that another notebook may be run behind it in the same process.
+    `defining` maps each exercise to the index of the cell that defines it. `remarks` are for people; `foreign` says
+    that the file contains none of this notebook's exercises. `written` names the exercises that a cell other than the
+    released one may define. `answers` are hashes of the answers to all questions, empty if there is no answer.
+    `stays_within` says that running it changes nothing outside the notebook, so that another notebook can be run after
+    it in the same process.
     """
 
     notebook: Any
@@ -57,51 +57,51 @@ class Plan:
 
 
 def read_notebook(path: Path) -> Any:
-    """A submitted file as a notebook of format 4. Raises UnreadableError."""
+    """A submitted file as a notebook in format 4. Raises UnreadableError."""
     skip_iri_grammar()
     import nbformat
 
     try:
         if path.is_symlink():
-            raise UnreadableError("the file is a link; hand in the notebook itself")
+            raise UnreadableError("the file is a link; submit the notebook itself")
         size = path.stat().st_size
         if size > MAX_BYTES:
-            raise UnreadableError(f"the file has {size / 1e6:.0f} MB; at most {MAX_BYTES / 1e6:.0f} MB are read")
+            raise UnreadableError(f"the file has {size / 1e6:.0f} MB; the limit is {MAX_BYTES / 1e6:.0f} MB")
         if size == 0:
             raise UnreadableError("the file is empty")
         tree = json.loads(path.read_bytes())
     except OSError as error:
         raise UnreadableError(f"the file cannot be read: {error.strerror}") from error
     except UnicodeDecodeError as error:
-        raise UnreadableError("the file is not text, so it is no notebook") from error
+        raise UnreadableError("the file is not text, so it is not a notebook") from error
     except RecursionError as error:
         raise UnreadableError("the file is nested too deeply to be a notebook") from error
     except ValueError as error:
-        raise UnreadableError(f"the file is not JSON, so it is no notebook: {error}") from error
+        raise UnreadableError(f"the file is not JSON, so it is not a notebook: {error}") from error
     if not isinstance(tree, dict) or not isinstance(tree.get("cells", tree.get("worksheets")), list):
-        raise UnreadableError("the file is JSON, but has no cells, so it is no notebook")
+        raise UnreadableError("the file is JSON but has no cells, so it is not a notebook")
     if "cells" not in tree:
         try:
             tree = nbformat.convert(nbformat.reader.reads(json.dumps(tree)), 4)
         except Exception as error:
-            raise UnreadableError(f"the file is no notebook of a known format: {type(error).__name__}") from error
+            raise UnreadableError(f"the notebook has an unknown format: {type(error).__name__}") from error
     if len(tree["cells"]) > MAX_CELLS:
-        raise UnreadableError(f"the notebook has {len(tree['cells']):,} cells; at most {MAX_CELLS:,} are read")
+        raise UnreadableError(f"the notebook has {len(tree['cells']):,} cells; the limit is {MAX_CELLS:,}")
     try:
         notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(tree.get("metadata", {})))
-    except Exception:  # what stands there is not needed
+    except Exception:  # the metadata is not needed
         notebook = nbformat.v4.new_notebook()
     notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
     fresh_ids(notebook)
     bound_pictures(notebook)
     size = sum(len(cell.source) for cell in notebook.cells)
     if size > MAX_SOURCE:
-        raise UnreadableError(f"its cells hold {size:,} characters; at most {MAX_SOURCE:,} are read")
+        raise UnreadableError(f"its cells contain {size:,} characters; the limit is {MAX_SOURCE:,}")
     return notebook
 
 
 def _sound_cell(cell: Any) -> Any:
-    """A cell with nothing but what is needed of it, in sound form, or None where it is none."""
+    """The parts of a cell that are needed, in valid form; None if it is not a cell."""
     import nbformat
 
     if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
@@ -111,7 +111,7 @@ def _sound_cell(cell: Any) -> Any:
         source = "".join(source)
     if not isinstance(source, str):
         return None
-    # not by nbformat's `new_…_cell`, which validate each: the notebook is validated as it is written
+    # not made by nbformat's `new_…_cell`, which validates each cell: writing the notebook validates them all
     sound = nbformat.from_dict({"id": "", "cell_type": cell["cell_type"], "metadata": {}, "source": writable(source)})
     if cell["cell_type"] == "code":
         sound |= {"outputs": [], "execution_count": None}
@@ -136,10 +136,10 @@ def _is_plain(value: object) -> bool:
 class _Draft:
     cells: list[Any] = field(default_factory=list)
     remarks: list[OddCell | Foreign] = field(default_factory=list)
-    _names: dict[str, frozenset[str]] = field(default_factory=dict)  # of each source: to parse it may take seconds
+    _names: dict[str, frozenset[str]] = field(default_factory=dict)  # by source, because parsing can take seconds
 
     def binds(self, cell: Any, name: str) -> bool:
-        """Whether a cell binds a name; `*` is any name, in ways that its syntax does not tell."""
+        """Whether a cell binds a name; `*` asks whether it may bind names that its syntax does not show."""
         if cell["cell_type"] != "code":
             return False
         source = cell["source"]
@@ -151,8 +151,8 @@ class _Draft:
         return self.binds(self.cells[index], name) or self.binds(self.cells[index], "*")
 
     def definitions(self, name: str, stub: Any) -> list[int]:
-        """The cells that define an exercise, without released stubs where there is anything else; where none does,
-        the first that may.
+        """The cells that define an exercise, without released stubs if there are others; if there are none, the first
+        cell that may define it.
         """
         own = [i for i, cell in enumerate(self.cells) if self.binds(cell, name) and not _is_as_released(cell, stub)]
         return (
@@ -168,8 +168,8 @@ def _is_as_released(cell: Any, template: Any) -> bool:
 
 
 def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Sequence[str] = ()) -> Plan:
-    """Match a submission with the released (student's) notebook. Of a question's cell the student's text and pictures
-    are kept, and all else comes from the release.
+    """Match a submission with the released notebook. The answer cell of a question keeps the student's text and
+    pictures; everything else in it comes from the release.
     """
     templates = {name: cell for cell in released.cells if (name := grade_id(cell))}
     checks = {check_id(name): name for name in exercises}
@@ -206,7 +206,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
 def _read_answers(
     released: Any, draft: _Draft, notebook: Any, questions: Sequence[str], runnable: Sequence[Cell]
 ) -> dict[str, Answer]:
-    """The answers to the questions, with what is odd about them."""
+    """The answers to the questions. Remarks on them are added to the draft."""
     prose = {cell.index for cell in runnable if not known(cell.source).is_python}
     given = read_answers(released, notebook.cells, questions, prose)
     for name, answer in given.items():
@@ -214,7 +214,7 @@ def _read_answers(
         draft.remarks += [odd for odd in answer.remarks if not (twice and odd.kind == "answer beside")]
         for index in answer.beside:
             if notebook.cells[index].cell_type == "raw":
-                notebook.cells[index].cell_type = "markdown"  # nbgrader would leave out its line breaks
+                notebook.cells[index].cell_type = "markdown"  # nbgrader would drop its line breaks
     return given
 
 
@@ -231,13 +231,14 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
 
 
 def _stubs(draft: _Draft, stub: Any) -> list[int]:
-    """The cells that hold an exercise's released stub."""
+    """The cells that contain an exercise's released stub."""
     return [i for i, cell in enumerate(draft.cells) if _is_as_released(cell, stub)]
 
 
 def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) -> tuple[Cell, ...]:
-    """Up to the first cell that may leave a state, each check cell leaves its exam to the next one's fork. Behind the
-    last of them the release's own cells are no reason for a fork either: they show what stateless functions do.
+    """Up to the first cell that may leave state behind, each check cell leaves its test cases to the fork of the next
+    one. After the last of them, the release's own cells need no fork either, because they only demonstrate stateless
+    functions.
     """
     stateful = (i for i, cell in enumerate(cells) if cell.exercise is None and not known(cell.source).stateless)
     end = next(stateful, len(cells))
@@ -259,8 +260,8 @@ def _take_submitted(
     exercises: Sequence[str],
     answers: dict[int, str],
 ) -> set[str]:
-    """The student's cells in their order, with the release's check cells and metadata; return the exercises and
-    questions found.
+    """Add the student's cells in order, with the check cells and metadata of the release; return the exercises and
+    questions that were found.
     """
     by_id = {grade_id(cell) for cell in submitted.cells}
     seen: set[str] = set()
@@ -300,7 +301,7 @@ def _take_submitted(
 
 
 def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool) -> None:
-    """Put back what the submission lacks of an exercise: its cell (the stub) and its check cell, behind its last
+    """Restore what a submission lacks of an exercise: its cell (the stub), and its check cell after the last
     definition.
     """
     check, stub = check_id(name), templates[name]
@@ -325,19 +326,19 @@ def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool
 
 
 def _plain(cell: Any) -> Any:
-    """A cell of the student's own: nothing in its metadata may look like the release's."""
+    """A cell of the student's own, without metadata that could be taken for the release's."""
     own = _own(cell)
     own.metadata.pop("nbgrader", None)
     return own
 
 
 def _own(cell: Any) -> Any:
-    """A copy of a cell that may be changed; what lies deeper than its metadata's entries is shared."""
+    """A copy of a cell that can be changed down to the entries of its metadata; anything deeper is shared."""
     return copied(cell, metadata=copied(cell.metadata))
 
 
 def copied(node: Any, **changes: Any) -> Any:
-    """A notebook or part of one, with some of its entries changed. A deep copy would take most of a reading's time."""
+    """A copy of a notebook or part of one, with some entries changed. Deep copies would dominate the reading time."""
     new = type(node)()
     dict.update(new, node)  # the class's own `update` walks through everything
     dict.update(new, changes)
@@ -345,7 +346,7 @@ def copied(node: Any, **changes: Any) -> Any:
 
 
 def fresh_ids(notebook: Any) -> None:
-    """Give every cell an id of its own: submissions may repeat them."""
+    """Give every cell a unique id, because submissions may repeat ids."""
     for index, cell in enumerate(notebook.cells):
         cell["id"] = grade_id(cell) or f"cell-{index}"
 
@@ -355,10 +356,10 @@ _RUNS_ITS_CELL = re.compile(r"\s*%%(time|capture)\b.*")
 
 
 class _Python:
-    """IPython's syntax (magics, `!`, `?`) as Python, for one notebook; what it cannot transform is run as it stands.
+    """Translate IPython's syntax (magics, `!`, `?`) into Python, for one notebook. Other cells are run unchanged.
 
-    IPython reads a cell once for each magic in it. A cell of thousands would take hours, so what may be read in all
-    is bounded.
+    IPython reads a cell once for each magic in it, so a cell with thousands of magics would take hours. Therefore the
+    total number of characters is limited.
     """
 
     def __init__(self) -> None:
@@ -377,5 +378,5 @@ class _Python:
             source = "\n" + "".join(others)  # the lines keep their numbers
         try:
             return str(TransformerManager().transform_cell(source))
-        except Exception:  # it tokenizes by its own rules, and students write anything
+        except Exception:  # IPython has its own tokenizer, and students write anything
             return source

@@ -1,4 +1,4 @@
-"""Pictures that were pasted into cells: nbformat's attachments, as far as they are sound and not too large."""
+"""Pictures pasted into cells: nbformat's attachments, if they are valid and not too large."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from urllib.parse import unquote
 
 from grader.codec import writable
 
-MAX_PICTURE, MAX_PICTURES = 8_000_000, 20_000_000  # characters in base64 of one, and of all in a notebook
+MAX_PICTURE, MAX_PICTURES = 8_000_000, 20_000_000  # characters of base64: per picture, and per notebook
 KINDS = frozenset(f"image/{kind}" for kind in ("png", "jpeg", "gif", "webp", "svg+xml"))
 _REFERENCE = re.compile(r"(?:\]\(\s*<?|src=[\"'])attachment:")
 
@@ -27,7 +27,7 @@ def sound_pictures(attachments: Any) -> dict[str, dict[str, str]]:
 
 
 def bound_pictures(notebook: Any) -> None:
-    """Take out pictures beyond what a notebook may hold in all, the last ones first."""
+    """Remove every picture that does not fit into what is left of the limit for a notebook."""
     room = MAX_PICTURES
     for cell in notebook.cells:
         for name, picture in list(cell.get("attachments", {}).items()):
@@ -39,13 +39,13 @@ def bound_pictures(notebook: Any) -> None:
 
 
 def lacks_pictures(cell: Any) -> bool:
-    """Whether a text shows a picture that is not attached to its cell."""
+    """Whether the text refers to a picture that is not attached to its cell."""
     names = tuple(cell.get("attachments", {}))
     shown = [part[:1_000] for part in _REFERENCE.split(cell.source)[1:]]
     return not all(part.startswith(names) or unquote(part).startswith(names) for part in shown)
 
 
 def _joined(data: Any) -> str:
-    """What a file has as a text or as its lines; empty where it is neither."""
+    """The data, which a file stores as one text or as lines; empty if it is neither."""
     lines = data if isinstance(data, list) else [data]
     return writable("".join(lines)) if all(isinstance(line, str) for line in lines) else ""

@@ -1,8 +1,10 @@
-"""Which cells leave nothing behind but names: then their functions may be examined in one process, one after another.
-And which leave nothing outside their notebook: then another of the same student may be run behind it.
+"""Decide whether a cell leaves nothing behind but names, so that the functions of such cells can be tested one after
+another in a single process; and whether it changes nothing outside its notebook, so that another notebook of the same
+student can be run after it.
 
-Told from a cell's syntax, and with caution: whatever might keep a state, in the notebook or in a library, says no.
-An answer `yes` that is wrong can cost a student's own points alone, never gain any.
+The decision is based on the cell's syntax and errs on the side of caution: anything that might keep state, in the
+notebook or in a library, counts as stateful. A cell that is wrongly called stateless can only lose points for its own
+student, never gain any.
 """
 
 from __future__ import annotations
@@ -34,12 +36,12 @@ _REFUSED = (
 
 
 def stays_within(tree: ast.Module) -> bool:
-    """Whether all that a cell may change lies in its own notebook's names and what they hold."""
+    """Whether a cell can change only the names of its own notebook and the objects that they refer to."""
     return all(map(_changes_nothing_outside, tree.body))
 
 
 def leaves_only_names(tree: ast.Module) -> bool:
-    """Whether a cell of which `stays_within` is true only imports, names constants and defines functions."""
+    """Whether a cell for which `stays_within` is true only imports, assigns constants and defines functions."""
     return all(map(_is_plain, tree.body))
 
 
@@ -56,8 +58,8 @@ def _is_plain(statement: ast.stmt) -> bool:
 
 
 def _nodes(tree: ast.AST) -> Iterator[ast.AST]:
-    """All nodes, but for `random` where it is no module of shared state: in `random.default_rng`, which makes a
-    generator of its own, and in `rng.random()`.
+    """All nodes except `random` where it is not a module with shared state: in `random.default_rng`, which creates a
+    new generator, and in `rng.random()`.
     """
     waiting: list[ast.AST] = [tree]
     while waiting:

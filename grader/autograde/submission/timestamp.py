@@ -1,4 +1,4 @@
-"""When a submission was handed in, by the `timestamp.txt` that nbgrader's collect steps write."""
+"""The time of a submission, from the `timestamp.txt` that nbgrader's collect steps write."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ _MOST = 100  # characters that are read
 
 
 class TimestampError(Exception):
-    """There is a time stamp, and it cannot be read; the message is what stands there."""
+    """The timestamp cannot be read; the message says what was found instead."""
 
 
-def handed_in_at(folder: Path) -> datetime | None:
-    """When it was handed in (UTC, without saying so); None where there is no time stamp. Raises TimestampError."""
+def submitted_at(folder: Path) -> datetime | None:
+    """The time of submission, in UTC without a time zone; None if there is no timestamp. Raises TimestampError."""
     try:
         with (folder / NAME).open("rb") as file:
             content = file.read(_MOST)
