@@ -232,7 +232,7 @@ def autograde(
             (out if dry_run else err).print(line, soft_wrap=True)
         if dry_run:
             return
-        sandboxed = _walls(term, proof)
+        sandboxed = _proved(term, proof)
         if unsafe and not force_gradebook:
             err.print("The gradebook is not written. To write it anyway, add --force-gradebook.", style="yellow")
             url = None
@@ -313,7 +313,7 @@ def feedback(
         raise typer.Exit(3)
 
 
-def _walls(term: Path, proof: Future[None] | None) -> bool:
+def _proved(term: Path, proof: Future[None] | None) -> bool:
     """Wait for the sandbox's test, or warn that there is none; return whether there is one. Raises SandboxError."""
     from grader.author.demo_class import PLANTED
     from grader.autograde.running.sandbox import SandboxError

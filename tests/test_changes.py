@@ -104,7 +104,7 @@ def test_a_line_taken_out_leaves_no_blank_one():
 @pytest.mark.parametrize(
     ("texts", "says"),
     [
-        (("x[s]", "x[t]"), "stands nowhere:\nx[s]"),
+        (("x[s]", "x[t]"), "occurs nowhere:\nx[s]"),
         (("total", "sum"), "occurs 3 times:\ntotal"),
         (("total += x[t]\ntotal", "a"), "occurs nowhere:\ntotal += x[t]\ntotal"),
         (("x[t]", "x[s]", ("x[t]", "x[r]")), "pair 2: this text must occur once"),
@@ -200,7 +200,7 @@ def test_a_solution_that_was_rewritten_names_every_change_that_fits_no_longer(co
         load_spec(course, place)
     said = str(caught.value)
     assert "checks/rnn_forward.py: mistake 'time_axis_first', variant 1: this text must occur once" in said
-    assert "stands nowhere:\nnp.stack(h, axis=1)\n" in said
+    assert "occurs nowhere:\nnp.stack(h, axis=1)\n" in said
     assert "mistake 'last_state_only', variant 1: " in said
     assert "h_0_comes_first" not in said
     assert said.endswith("The code is\n" + reference_code(course, place))

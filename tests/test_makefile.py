@@ -87,7 +87,7 @@ def test_without_pytorch_it_says_what_to_do(make, tmp_path):
     status, calls, _, error = make("test", refused=refused)
     assert status == 2
     assert pip_calls(calls) == [WHEEL, FROM_INDEX, DEFAULT]
-    assert f"{TORCH} could not be had. Choose one:" in error
+    assert f"{TORCH} could not be installed. Choose one:" in error
     assert "make test TORCH_INDEX=URL" in error
     assert "PIP_FIND_LINKS=FOLDER make test" in error
     assert not (tmp_path / ".venv/.stamp").exists()

@@ -154,7 +154,7 @@ def test_an_id_that_is_near_to_nothing_names_all(path):
 
 @pytest.mark.parametrize("given", [len, ["rnn_step"], None, 3])
 def test_what_is_no_id_at_all_says_how_to_write_one(path, given):
-    with pytest.raises(UnknownIdError, match='its id in quotes, such as "rnn_step"'):
+    with pytest.raises(UnknownIdError, match='the id of an exercise in quotes, such as "rnn_step"'):
         load_manifest(path).place(given)
 
 

@@ -1,4 +1,4 @@
-"""`grader autograde` as a whole command: walls up, gradebook and autograded notebooks written."""
+"""`grader autograde` as a whole command: sandbox started, gradebook and autograded notebooks written."""
 
 from __future__ import annotations
 

@@ -29,7 +29,7 @@ def test_a_course_below_the_environment_is_hidden():
 
 @pytest.mark.parametrize("where", [sys.prefix, sys.base_prefix])
 def test_a_course_that_is_the_environment_is_refused(where):
-    with pytest.raises(SandboxError, match=r"Make the environment in a folder of its own"):
+    with pytest.raises(SandboxError, match=r"create the environment in a separate folder"):
         bubblewrap(3, [Path(where).resolve()])
 
 

@@ -90,7 +90,7 @@ def check_unreadable(session, folder, words):
         (lambda folder: (folder / "recurrence.ipynb").mkdir(), "recurrence.ipynb is a folder, not a file"),
         (
             lambda folder: [(folder / f"{name}.ipynb").write_text("{}") for name in "ab"],
-            "there is no file recurrence.ipynb (there are: a.ipynb, b.ipynb)",
+            "there is no file recurrence.ipynb (found instead: a.ipynb, b.ipynb)",
         ),
         (lambda folder: (folder / "recurrence.ipynb").symlink_to("nowhere"), "there is no file recurrence.ipynb"),
     ],
@@ -123,7 +123,7 @@ def test_a_file_whose_name_is_no_text(session, tmp_path, right):
         path.write_text("{}")
     (tmp_path / "another.ipynb").write_text("{}")
     (remark,) = map(remark_line, grade(session, Plain(), "ada", tmp_path).remarks)
-    assert remark.endswith("there is no file recurrence.ipynb (there are: another.ipynb, \ufffdbung\ufffd.ipynb)")
+    assert remark.endswith("there is no file recurrence.ipynb (found instead: another.ipynb, \ufffdbung\ufffd.ipynb)")
 
 
 def test_older_and_stranger_formats(hand_in, right):
@@ -172,7 +172,7 @@ def test_another_assignment(hand_in, notebook):
     assert {v.status for v in result.verdicts.values()} == {"error"}
     assert "another assignment" in result.shown("rnn_step")
     assert "Submit the notebook of this one." in result.shown("rnn_forward")
-    assert result.remarks == ["nothing of this notebook's exercises was found in it; is it from another assignment?"]
+    assert result.remarks == ["contains none of this notebook's exercises. Is it from another assignment?"]
 
 
 def test_no_cells_at_all(hand_in):
@@ -405,7 +405,9 @@ def test_a_fault_of_the_grader_costs_nobody_points(odd_class):
     term, results = odd_class
     assert results["faulty"].fault == "no process for student code could be started: out of memory"
     assert results["unlucky"].fault.startswith("the grader failed: ZeroDivisionError: a bug (test_submissions.py:")
-    assert results["latin-?"].fault == "the folder's name is not UTF-8; rename the folder"
-    assert results["line?break"].fault == r"the folder's name holds '\n', which nbgrader cannot show; rename the folder"
+    assert results["latin-?"].fault == "the folder's name is not valid UTF-8; rename the folder"
+    assert (
+        results["line?break"].fault == r"the folder's name contains '\n', which nbgrader cannot show; rename the folder"
+    )
     assert all(results[name].fault.endswith("which nbgrader cannot show; rename the folder") for name in UNFIT.values())
     assert {path.name for path in (term / "autograded").iterdir()} == set(NAMES)

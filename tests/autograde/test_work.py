@@ -40,7 +40,7 @@ FUNCTIONS = {
     # what: (source, points, status, diagnosis, words that the student reads)
     "wrong arity": ("def rnn_step(x_t):\n    return x_t", 0, "error", None, "exception"),
     "no function": ("rnn_step = 3", 0, "error", None, "exception"),
-    "None": (step(f"result = {RESULT}"), 0, "failed", None, "returned None"),
+    "None": (step(f"result = {RESULT}"), 0, "failed", None, "returns None"),
     "a list": (step(f"return {RESULT}.tolist()"), 0, "failed", None, "wrong type"),
     "NaN": (step(f"return {RESULT} * np.nan"), 0, "failed", None, "not finite"),
     "wrong shape": (step(f"return {RESULT}[None]"), 0, "failed", "after: squeeze of axis=-3 missing", "wrong shape"),
@@ -52,7 +52,7 @@ FUNCTIONS = {
         0,
         "failed",
         None,
-        "changed one of its inputs",
+        "changes one of its inputs",
     ),
     "inputs changed and put back": (step(f"h_prev += 1\nh_prev -= 1\nreturn {RESULT}"), 0, "failed", None, "input"),
     "an exception": (step("raise ValueError('not my day')"), 0, "error", None, "exception"),
@@ -180,7 +180,7 @@ CELLS = {
     "?np": ("?np", None),
     "np?": ("np.tanh??", None),
     "%matplotlib": ("%matplotlib inline\nprint('on')", "on"),
-    "input()": ("input('name: ')", "put the value into the cell"),
+    "input()": ("input('name: ')", "write the value into the cell"),
     "unicode": ("größe = 'żółw 亀 🐢'\nprint(größe)", "żółw 亀 🐢"),
     "surrogates in a string": ("print('\\ud800')", "?"),
     "a syntax error": ("def f(:\n    pass", "SyntaxError"),
@@ -304,7 +304,7 @@ def test_more_deadly_cells_than_children_before_the_exercises(hand_in, notebook,
     notebook.insert(notebook.at("rnn_forward"), "import os; os._exit(0)")
     result = hand_in(notebook.tree)
     assert result.points == (2, 0)
-    assert "ended before rnn_forward was reached" in result.shown("rnn_forward")
+    assert "stopped before rnn_forward was checked" in result.shown("rnn_forward")
 
 
 # --- Run all: what stands above the check counts -------------------------------------------------------------
@@ -322,7 +322,7 @@ def test_defined_again_below_the_check(hand_in, notebook, above):
     notebook.append(step("return None") if above == RIGHT["rnn_step"] else RIGHT["rnn_step"])
     result = hand_in(notebook.tree)
     assert result.points == (2 if above == RIGHT["rnn_step"] else 0, 2)
-    assert "`rnn_step` is defined again below its check cell; what stands above it was graded" in result.remarks
+    assert "`rnn_step` is defined again below its check cell; the definition above it was graded" in result.remarks
 
 
 def test_changed_from_afar_before_the_check(hand_in, notebook):

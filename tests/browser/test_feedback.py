@@ -90,7 +90,7 @@ def test_a_page_is_accessible_and_fetches_nothing(
 
 def test_a_hint_unfolds_by_keyboard(browser: Browser, folder: Path) -> None:
     with opened(browser, f"{folder.as_uri()}/", "wrong.html") as (page, _):
-        hint = page.get_by_text("Which are they, and which of the five arguments belongs to each?")
+        hint = page.get_by_text("Which are they, and which of the five arguments belong to each?")
         expect(hint).to_be_hidden()
         for _ in range(40):
             page.keyboard.press("Tab")
@@ -115,7 +115,7 @@ def test_paper_shows_all_of_it(browser: Browser, folder: Path) -> None:
     with opened(browser, f"{folder.as_uri()}/", "wrong.html", scheme="dark") as (page, _):
         page.emulate_media(media="print")
         assert page.evaluate("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
-        expect(page.get_by_text("Which are they, and which of the five arguments belongs to each?")).to_be_visible()
+        expect(page.get_by_text("Which are they, and which of the five arguments belong to each?")).to_be_visible()
 
 
 def test_the_policy_holds_where_escaping_would_not(browser: Browser, folder: Path) -> None:

@@ -101,8 +101,8 @@ def _make_tables(connection: Connection) -> None:
 
 
 def _newest_revision() -> str | None:
-    """The last of nbgrader's revisions, on which no other builds. `alembic` takes long to import, and is asked only
-    where the files do not tell.
+    """nbgrader's latest revision, on which no other builds. It is read from the files, because `alembic` takes long to
+    import; `alembic` is used only if the files are not clear.
     """
     from nbgrader.dbutil import ALEMBIC_DIR
 
@@ -162,7 +162,7 @@ def explained(db_url: str) -> Iterator[None]:
 
 _INSTALL = "Install nbgrader:  pip install 'unrolled-grader[autograde]'"
 _BUSY = "Another program is writing to it. Wait until it has finished, then repeat this command."
-_FULL = "The disk is full. Free some space (df -h shows where), then repeat this command."
+_FULL = "Free some disk space (df -h shows where), then repeat this command."
 _DAMAGED = "Restore it from a backup, or move it away and grade again."
 _ADVICE = (
     ("locked", _BUSY),

@@ -46,7 +46,7 @@ def open_penalties(db_url: str, chapter_id: str, root: Path) -> Iterator[Callabl
 
 
 def _may_differ(engine: Engine, chapter_id: str) -> bool:
-    """Whether there may be a penalty that is not as it should be: there is a due date, or there was one."""
+    """Whether a penalty may have to be assigned or removed: there is a due date, or there was one."""
     from sqlalchemy import select
 
     api = nbgrader_tables()

@@ -128,14 +128,14 @@ def here(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None,
 
 
 def begin() -> None:
-    """Start the process of which `local` workers are copies, so that it imports what they need while others do other
-    things. It starts afresh, and holds nothing of what this process has opened.
+    """Start the process of which `local` workers are copies, so that it imports what they need in the background. It is
+    a new process, which does not inherit what this one has opened.
     """
-    # NumPy's threads would wait for work by spinning, and take the cores that students' processes need.
+    # NumPy's threads spin while they wait for work, and would occupy the cores that students' processes need.
     os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
     forkserver.set_forkserver_preload([WARM])
     before = dict(os.environ)
-    # it finds modules where this process does; a folder grader/ of the course must not stand for the package
+    # it uses the same module paths as this process; a folder grader/ in the course must not hide the package
     os.environ |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path), "PYTHONSAFEPATH": "1"}
     try:
         forkserver.ensure_running()

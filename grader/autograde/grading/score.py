@@ -20,7 +20,7 @@ from grader.manifest import Chapter, Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
 
-MOST_FOUND = 500  # verdicts that are kept, of some kilobytes each
+MOST_FOUND = 500  # cached verdicts, some kilobytes each
 
 
 def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
@@ -56,8 +56,8 @@ def request_for(
 
 
 class Found:
-    """Verdicts, by all that they depend on. Many submissions of a class give the same results, byte for byte; these
-    are judged once. The latest MOST_FOUND are kept.
+    """A cache of verdicts by everything that they depend on. Many submissions of a class give exactly the same results,
+    which are judged only once. The latest MOST_FOUND verdicts are kept.
     """
 
     def __init__(self) -> None:

@@ -1,10 +1,10 @@
-"""What workers would each import at their first submission. The process that they are copies of imports this module."""
+"""The imports that all workers need. The process of which they are copies imports this module once."""
 
 from __future__ import annotations
 
 import gc
 
-gc.disable()  # all that is imported stays
+gc.disable()  # everything that is imported stays
 
 from grader.autograde.imports import skip_iri_grammar  # noqa: E402
 

@@ -30,10 +30,10 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell to run. At a check cell a fork is left that drives its function; its source is not run.
+    """One cell to run. A check cell's source is not run; the process leaves a fork there, which calls its function.
 
-    Where it `shares`, the fork of the next check cell drives it, or behind the last the process itself: nothing that
-    runs until then keeps a state. A `plain` cell imports nothing by its own statements, and ends with no expression.
+    If it `shares`, the fork of the next check cell (after the last one, the process itself) calls it, because nothing
+    that runs until then keeps state. A `plain` cell has no import statements of its own and no last expression.
     """
 
     index: int
@@ -44,7 +44,7 @@ class Cell:
 
 
 def file_of(number: int) -> str:
-    """What stands for a file's name in the tracebacks of a cell, by its number in its notebook; people count from 1."""
+    """The name that a cell has in tracebacks in place of a file name, by its number in its notebook from 0."""
     return f"<cell {number + 1}>"
 
 

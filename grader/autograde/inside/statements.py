@@ -42,7 +42,7 @@ _prepared: dict[tuple[str, str], list[_Statement]] = {}
 
 
 def prepare(source: str, filename: str) -> None:
-    """Compile a cell of the release, which many notebooks hold as it is, for this process and all copies of it."""
+    """Compile a cell of the release once for this process and all its copies: many notebooks contain it unchanged."""
     with suppress(SyntaxError, ValueError):
         _prepared[source, filename] = _compiled(source, filename)
 
@@ -50,12 +50,12 @@ def prepare(source: str, filename: str) -> None:
 def run_statements(
     source: str, filename: str, namespace: dict[str, Any], lost: Lost, ran: Ran, plain: bool = False
 ) -> None:
-    """Run a cell and note in `ran` what comes of it. Raises what ends the cell. A `plain` one imports nothing, and has
-    no last expression whose value is shown.
+    """Run a cell and store its results in `ran`. Raises the exception that ends the cell. A `plain` cell imports
+    nothing and has no last expression whose value is shown.
     """
     prepared = _prepared.get((source, filename))
     if prepared is None and plain and not lost.names:
-        exec(compile(source, filename, "exec"), namespace)  # at once, in a third of the time
+        exec(compile(source, filename, "exec"), namespace)  # all statements at once, in a third of the time
         return
     for code, imports in prepared or _compiled(source, filename):
         ran.value = None
@@ -75,7 +75,7 @@ def run_statements(
 
 
 def _compiled(source: str, filename: str) -> list[_Statement]:
-    """The statements in order, an import of several modules as several; of the last expression there is a value."""
+    """The statements in order. An import of several modules is split; a last expression is compiled to give a value."""
     found: list[_Statement] = []
     body = ast.parse(source, filename).body
     for statement in body:

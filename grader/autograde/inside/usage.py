@@ -11,7 +11,7 @@ from pathlib import Path
 _ACTIVE = frozenset("RD")  # R: computing, or ready to compute; D: waiting for the disk
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
 _CORES = os.cpu_count() or 1
-# By how much the kernel's counts of a process's pages may be out: each core keeps a part of them to itself.
+# How far the kernel's page counts of a process may be wrong: each core keeps a part of them to itself.
 _UNCOUNTED = 2 * _CORES * max(32, 2 * _CORES) * os.sysconf("SC_PAGE_SIZE")
 
 
@@ -50,8 +50,8 @@ def memory(processes: Iterable[int]) -> int:
 
 
 def takes_more_than(most: int, processes: Collection[int]) -> bool:
-    """Whether the `memory` of these processes is more than that. To find it, the kernel walks through all of their
-    pages; a sum that counts shared pages for each process is at hand, and mostly small enough to answer.
+    """Whether the `memory` of these processes exceeds `most`. Reading it makes the kernel walk through all of their
+    pages. A sum that counts shared pages once per process is available at once, and usually small enough to decide.
     """
     return sum(map(_at_most, processes)) > most and memory(processes) > most
 

@@ -1,9 +1,9 @@
 """The warm process: it imports NumPy once, and every notebook runs in an isolated copy of it.
 
-Inside bubblewrap `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` says. It holds no secret and
-reads no request: descriptors pass through it to the copy. On the control socket it is told, as trees of `grader.codec`,
-first how to set up and which cells to prepare, then for each notebook `run` with descriptors, perhaps `stop` (end the
-cells; their forks go on) and `state`, and `end`. It answers the last two with what became of the processes.
+Inside bubblewrap, `enter.py` calls `main` with the descriptor CONTROL, as `sandbox.py` specifies. The process holds no
+secrets and reads no requests: it only passes descriptors on to the copy. On the control socket it receives, as trees of
+`grader.codec`, first the setup and the cells to prepare, then for each notebook `run` with descriptors, possibly `stop`
+(end the cells; their forks continue) and `state`, and `end`. It answers the last two with the state of the processes.
 """
 
 from __future__ import annotations

@@ -61,8 +61,8 @@ class _Notebook:
 class Sandbox:
     """A warm process behind bubblewrap, started at the first notebook and again whenever it has died.
 
-    `hide` are folders that stay invisible even if they lie below the Python prefix. `cells` gives those of the release,
-    by their source and file name: as far as a message holds them, they are compiled once.
+    `hide` are folders that stay invisible even if they are inside the Python prefix. `cells` returns the cells of the
+    release, as source and file name, to be compiled only once (unless they are too long for a message).
     """
 
     def __init__(
@@ -150,7 +150,7 @@ class Sandbox:
         if not self._is_ready:
             if self._answer(ANSWER_SECONDS) != "ready":
                 raise SandboxError(explained(self._last_words()))
-            with suppress(OSError):  # where it has died, whoever says `run` finds out
+            with suppress(OSError):  # if it has died, the next `run` notices
                 for cell in self._cells():
                     if len(message := encode(("prepare", *cell))) <= MESSAGE:
                         control.send(message)
@@ -158,7 +158,7 @@ class Sandbox:
         return control
 
     def _last_words(self) -> str:
-        """What was complained of as the warm process started, which is ended."""
+        """End the warm process, which did not start properly; return its error output."""
         assert self._process is not None
         assert self._complaints is not None
         self._process.kill()

@@ -40,10 +40,10 @@ MAX_CHILDREN = 12  # children for one notebook before the rest of it is skipped
 
 @dataclass
 class Outcome:
-    """What came of a notebook: how each cell ended, what was observed of each exercise on hidden (`observations`) and
-    on public cases, of all of them or not at all, and what went wrong outside Python. `fork_seconds` of its `seconds`
-    passed before a first cell ran. `running` is its running time, as far as its children were looked at. `digests` are
-    of the bytes in which observations came, by the exercise and whether they are on hidden cases.
+    """The result of running a notebook: the end of each cell, the observations of each exercise on all hidden
+    (`observations`) and all public cases, and the faults outside Python. `fork_seconds` of its `seconds` passed before
+    a first cell ran. `running` is its running time, as far as its children were watched. `digests` are hashes of the
+    bytes of the observations, by the exercise and whether they are on hidden cases.
     """
 
     ends: dict[int, End] = field(default_factory=dict)
@@ -53,7 +53,7 @@ class Outcome:
     faults: list[Fault] = field(default_factory=list)
     children: int = 0
     ready: bool = False
-    sealed: bool = False  # hidden cases were sent: what a later child shows by its cells or public cases is not kept
+    sealed: bool = False  # hidden cases were sent, so the output of a later child's cells or public cases is not kept
     seconds: float = 0.0
     fork_seconds: float = 0.0
     running: float = 0.0
@@ -205,7 +205,7 @@ class Child:
         self._running.end()
 
     def begin(self, cell: Cell) -> None:
-        """From here on the time of this cell counts, or of half of its exam."""
+        """Start the time of this cell, or of the public or hidden cases of a check cell."""
         self.meter.allow(self.patience * self.request.seconds(cell))
 
     @property
@@ -218,9 +218,9 @@ class Child:
         return any(cell.shares for cell in self.request.to_run)
 
     def stop(self) -> None:
-        """Kill the process that runs the cells; its forks wait on."""
+        """Kill the process that runs the cells; its forks keep waiting."""
         self._running.stop()
 
     def used_up_memory(self) -> bool:
-        """Whether the whole of it was ended for that."""
+        """Whether the whole notebook was killed because it used too much memory."""
         return self._running.state().too_much_memory
