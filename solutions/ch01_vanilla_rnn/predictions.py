@@ -43,8 +43,8 @@ from grader import check, hint, progress
 # | $e^{z}$ | 2.72 | 20.09 | 1.65 | 24.45 |
 # | `p` | 0.11 | 0.82 | 0.07 | 1.00 |
 #
-# **Large logits.** Adding 1000 to all three logits does not change the probabilities,
-# because the factor $e^{1000}$ appears in the numerator and in the denominator.
+# **Large logits.** Adding 1000 to all three logits, or subtracting 1000 from them, does not change the probabilities,
+# because the factor $e^{1000}$ or $e^{-1000}$ appears in the numerator and in the denominator.
 # In floating point, however, `np.exp(1001.0)` overflows to infinity and `np.exp(-999.0)` underflows to 0.
 # Your function must still return the same three probabilities,
 # even where one row of an array is near 1000 and another near −1000.
@@ -121,7 +121,8 @@ def classify_last(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 # ## The cross-entropy of a sequence
 #
 # Write `sequence_loss`.
-# At each step a language model outputs V logits, $z_{b,t}$, for the next token.
+# At each step a language model outputs V logits, $z_{b,t}$, one for each token of its vocabulary:
+# they are its prediction of the next token.
 # The token that does come next is the **target**.
 # The loss of the step is the **negative log-likelihood** of the target, $-\ln p$:
 # it is 0 if the model was certain of the target, and the less probable the target was, the larger it is.

@@ -181,7 +181,7 @@ def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# The **temperature** controls how much chance there is in sampling: all logits are divided by it before the softmax,
+# The **temperature** controls how random the sampling is: all logits are divided by it before the softmax,
 # so a temperature above 1 makes the probabilities more alike.
 # To sample at a temperature of 3, add `hello["W_hy"] /= 3` and `hello["b_y"] /= 3` above `try`,
 # and run the cell again.

@@ -43,7 +43,7 @@ def softmax(z, axis=-1):
 # Your function passes it back through the step,
 # and returns the gradients with respect to the input, the previous state, the weights and the bias.
 #
-# **One number each, in full.** With D = 1 and H = 1, every quantity is a single number.
+# **A worked example with single numbers.** With D = 1 and H = 1, every quantity is a single number.
 # The derivative of the tanh at the **pre-activation** $a_t$ is $1 - \tanh^2(a_t)$.
 # Because $\tanh(a_t)$ is the state, this is $1 - h_t^2$, and your function needs neither $a_t$ nor $b_h$.
 # Suppose $x_t$ = 1.50, $h_{t-1}$ = −0.40, $W_{xh}$ = 1.20, $W_{hh}$ = 0.70 and $b_h$ = −0.97.
@@ -62,7 +62,7 @@ def softmax(z, axis=-1):
 # | $W_{hh}$ | $da_t$ times $h_{t-1}$ | 0.60 · (−0.40) = −0.24 |
 # | $b_h$ | $da_t$ itself | 0.60 |
 #
-# **One row, half of it.** Two inputs, two units, still one sequence (B = 1):
+# **One sequence, half worked out.** Two inputs, two units, still one sequence (B = 1):
 #
 # $$x_t = \begin{bmatrix} 1.00 & -2.00 \end{bmatrix} \quad
 # h_{t-1} = \begin{bmatrix} 0.50 & -0.25 \end{bmatrix} \quad
@@ -91,10 +91,10 @@ def softmax(z, axis=-1):
 # | from input 1 | −2.00 · 0.60 = −1.20 | −2.00 · (−0.32) = 0.64 |
 #
 # `dh_prev` and `dW_hh` work in the same way. Write them down before you write any code.
-# The first case of the check is this very row, but the check sees only your function.
+# The first case of the check is exactly this example, but the check sees only your function.
 # Once it passes, compare your numbers with those under *What you wrote down*, at the end of this notebook.
 #
-# **The batch is yours.** B sequences, one per row, go through the step at once.
+# **Your task: the whole batch.** B sequences, one per row, go through the step at once.
 # Each row has its own input, but all rows share the weights and the bias,
 # so the gradient of a weight or of the bias has a contribution from every row.
 #
@@ -136,7 +136,7 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 # The loss is the **cross-entropy**: the mean of $-\ln p$ of the target over all B · T positions.
 # How does the loss change with each logit?
 #
-# **One position, in full.** Let $y$ be the target. The loss at this position is the sum of two terms:
+# **One position, worked out in full.** Let $y$ be the target. The loss at this position is the sum of two terms:
 #
 # $$\ell = -\ln \frac{e^{z_y}}{\sum_j e^{z_j}} = -z_y + \ln \sum_j e^{z_j}$$
 #
@@ -157,7 +157,7 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 # A step *against* this gradient reverses the signs:
 # it raises the target's logit in proportion to $1 - p$, and lowers every other logit in proportion to its own $p$.
 #
-# **Two positions, half of it.** The loss is now the mean of two losses, and the one above is the first.
+# **Two positions, half worked out.** The loss is now the mean of two losses, and the one above is the first.
 # At the second position `z` is [0.00, 1.79, 1.10], and the target is id 2.
 #
 # | position | $d\ell / dz$ of its own loss | its part of `dlogits`, the gradient of the mean |
@@ -165,9 +165,10 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 # | 0 | [−0.88, 0.80, 0.08] | [−0.44, 0.40, 0.04] |
 # | 1 | [0.10, 0.60, −0.70] | ? |
 #
-# Write it down, and compare it with *What you wrote down*, at the end of this notebook, once the check passes.
+# Write down the missing part. Once the check passes, compare it with *What you wrote down*,
+# at the end of this notebook.
 #
-# **The batch is yours.**
+# **Your task: the whole batch.**
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -196,7 +197,7 @@ def cross_entropy_backward(logits, targets):
 # ## What you wrote down
 #
 # The next cell runs your functions on the examples above:
-# it prints the five gradients of the row, and what position 1 contributes to the gradient of the mean.
+# it prints the five gradients of the one sequence, and what position 1 contributes to the gradient of the mean.
 # If one of your numbers differs, go back to its table and work out that entry again.
 
 # %% active="ipynb"
@@ -213,7 +214,7 @@ def cross_entropy_backward(logits, targets):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()
@@ -221,10 +222,10 @@ def cross_entropy_backward(logits, targets):
 # %% [markdown]
 # ## Ten updates
 #
-# Nothing is graded here.
+# This section is not graded.
 # The network below reads `h` and predicts the next letter of *hello*.
 # Its weights are random, and at first it considers another `h` the most probable.
-# In each round your functions compute the gradients, and every weight takes a small step against its own.
+# In each round your functions compute the gradients, and every weight moves a small step against its gradient.
 # What probability will `e` have after ten rounds? Write down a guess, then run the cell.
 
 # %% active="ipynb"

@@ -137,9 +137,10 @@ def mean_loss(logits, targets):
 # %% [markdown]
 # ## Are the gradients right?
 #
-# A **gradient check** will tell. It takes a small network and a few tokens,
+# A **gradient check** answers this question. It takes a small network and a few tokens,
 # and moves every weight up and down a little.
-# Your `numerical_gradient` uses no backpropagation, so the two are unlikely to agree because of a common mistake.
+# Your `numerical_gradient` uses no backpropagation,
+# so the two gradients are unlikely to agree because of a common mistake.
 # If they agree, your gradients belong to the loss as it is written.
 # Whether that is the loss you want, no gradient check can tell.
 #
@@ -262,7 +263,7 @@ def python_manual():
 # and each character is sampled with the probability that the network gives it.
 # You can interrupt the training. The network then keeps what it has learnt so far.
 #
-# It has never seen a word. Before you run the cell, say what its first sample will look like,
+# The network has never seen a word. Before you run the cell, say what its first sample will look like,
 # and what it will learn first: the letters, the lengths of words, or the words?
 
 

@@ -8,7 +8,7 @@
 # With them you can test any backward pass, whoever wrote it.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("relative_error")` asks you a question, `hint("relative_error", 2)` names the idea,
+# `hint("relative_error")` asks you a question, `hint("relative_error", 2)` explains the idea,
 # and `hint("relative_error", 3)` outlines the code.
 #
 # Read first, in the book: *Backpropagation through time › Checking gradients*.
@@ -122,7 +122,8 @@ def relative_error(a, b):
 # One pitfall remains: an array of integers cannot hold small steps, because every value that you assign to it
 # is cut off to an integer.
 # In `np.array([1, 2])` the entries plus 1e-5 are 1 and 2 again, and minus 1e-5 they are 0 and 1.
-# That is a whole step divided by a tiny one, so the gradient is far too large. Write `np.array([1.0, 2.0])`.
+# The two points are then 1 apart, but the difference is divided by 2e-5, so the gradient is far too large.
+# Write `np.array([1.0, 2.0])`.
 
 
 # %% exercise="numerical_gradient"
@@ -146,7 +147,7 @@ def numerical_gradient(f, theta, eps=1e-5):
 
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()

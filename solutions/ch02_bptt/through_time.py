@@ -37,11 +37,12 @@ from grader import check, hint, progress
 #
 # Here $dh_t = \partial L / \partial h_t$ is the **total gradient**, `dh_t` in code.
 # $dh_t^{\text{out}}$ is the contribution of the output at step $t$, which you are given as `dh[:, t]`.
-# (There may be an output at every step, or only at the last one; where there is none, it is zero.)
+# (There may be an output at every step, or only at the last one.
+# At a step without an output, this contribution is zero.)
 # $dh_t^{\text{next}}$ is the contribution of the next step, `dh_next` in code, which you compute yourself.
-# In *Gradients by hand* the two had already been added up for you: its `dh_t` was the total gradient as well.
+# In *Gradients by hand* the two had already been added up for you: the `dh_t` there was this total gradient.
 #
-# **One number each, in full.** D = 1, H = 1, three steps.
+# **A worked example with single numbers.** D = 1, H = 1, three steps.
 # `W_xh` = −0.50, `W_hh` = 0.25, `b_h` = −0.18, `h_0` = 0.70.
 # The three inputs were 0.40, −1.55 and −1.50, and the three states, rounded, −0.20, 0.50 and 0.60.
 # Steps are counted as in Python, from 0, so `h[0]` is the state *after* the first step, $h_1$ in the equations above.
@@ -76,7 +77,7 @@ from grader import check, hint, progress
 # That is why `dh_next` is not a sum over the steps:
 # in each pass of the loop it belongs to another state, one step further back.
 #
-# **One row, half of it.** One input, two units, two steps, one sequence:
+# **One sequence, half worked out.** One input, two units, two steps, one sequence:
 #
 # $$x = \begin{bmatrix} -1.00 \\ 2.00 \end{bmatrix} \quad
 # h_0 = \begin{bmatrix} 0.50 & -0.25 \end{bmatrix} \quad
@@ -103,10 +104,10 @@ from grader import check, hint, progress
 # | 0 | ? | ? | ? | ? |
 #
 # Fill in the question marks before you write any code, and add up the parts of each gradient.
-# The first case of the check is this very sequence, but the check sees only your function.
+# The first case of the check is exactly this example, but the check sees only your function.
 # Once it passes, compare your numbers with those under *What you wrote down*, at the end of this notebook.
 #
-# **The batch is yours.**
+# **Your task: the whole batch.**
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -201,7 +202,7 @@ def embedding_backward(de, ids, vocab_size):
 # %% [markdown]
 # ## What you wrote down
 #
-# The next cell runs your `rnn_backward` on the row of two steps above.
+# The next cell runs your `rnn_backward` on the sequence of two steps above.
 # You had one entry of `dx` to find. The gradients of the weights and the bias are the sums of your parts.
 
 # %% active="ipynb"
@@ -217,7 +218,7 @@ def embedding_backward(de, ids, vocab_size):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()
@@ -225,10 +226,10 @@ def embedding_backward(de, ids, vocab_size):
 # %% [markdown]
 # ## How far back does the gradient reach?
 #
-# Nothing is graded here.
+# This section is not graded.
 # A network with eight units reads an input at each of twelve steps, and the loss depends only on its last state.
-# For three sizes of `W_hh`, the cell below calls your `rnn_backward` and draws the norm of the gradient
-# with respect to the input of each step, relative to the largest one.
+# For three sizes of `W_hh`, the cell below calls your `rnn_backward` and draws the norm (the length) of the
+# gradient with respect to the input of each step, relative to the largest one.
 # At which steps will it be largest, and what will the size of `W_hh` change? Write down a guess, then run the cell.
 
 # %% active="ipynb"
@@ -255,6 +256,7 @@ def embedding_backward(de, ids, vocab_size):
 # %% [markdown]
 # With the small `W_hh`, only the last few inputs have a noticeable gradient,
 # so this network can hardly learn anything from the first ones.
-# With the middle size the gradient reaches back to the first step, and with the large one it grows on its way there.
-# A gradient that shrinks or grows with every step is said to **vanish** or to **explode**.
+# With the middle size the gradient reaches back to the first step, and with the large one it is largest at that step,
+# although it does not grow at every step on its way there.
+# A gradient that keeps shrinking over many steps, or keeps growing, is said to **vanish** or to **explode**.
 # Why this happens, and what helps against it, is the subject of the next chapter.

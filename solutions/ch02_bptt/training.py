@@ -6,7 +6,7 @@
 # and then the **training loop**, which reads a text in chunks and makes one update after each.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("adagrad_step")` asks you a question, `hint("adagrad_step", 2)` names the idea,
+# `hint("adagrad_step")` asks you a question, `hint("adagrad_step", 2)` explains the idea,
 # and `hint("adagrad_step", 3)` outlines the code.
 #
 # Read first, in the book: *Backpropagation through time › Learning from real text*.
@@ -24,8 +24,8 @@ from grader import check, hint, progress
 # Write `adagrad_step`.
 # How far should each weight move?
 # **Gradient descent** subtracts the gradient times one number for all weights, the **learning rate**.
-# But some weights have large gradients in every update, others only now and then a small one,
-# such as the weights of a rare letter.
+# But some weights have large gradients in every update, whereas others, such as those of a rare letter,
+# have only a small one now and then.
 # **Adagrad** (Duchi, Hazan and Singer, 2011) gives each weight a step size of its own:
 # it sums all squared gradients that the weight has had and divides by the square root of the sum.
 #
@@ -49,11 +49,11 @@ from grader import check, hint, progress
 # | `cache` before | 16.00 | 0.00 | 0.00 |
 # | `cache` after | 25.00 | 0.0009 | 0.00 |
 # | its square root | 5.00 | 0.03 | 0.00 |
-# | step | −0.06 | 0.10 | 0.00 |
+# | change of `theta` | −0.06 | 0.10 | 0.00 |
 # | `theta` after | 0.94 | 1.10 | 1.00 |
 #
-# The gradient of weight 1 is a hundred times smaller than that of weight 0, but its step is larger,
-# because it is the first one.
+# The gradient of weight 1 is a hundred times smaller than that of weight 0, but weight 1 moves further,
+# because this is its first gradient that is not 0.
 
 
 # %% exercise="adagrad_step"
@@ -111,9 +111,9 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 # Ids left over at the end are not used, and gradients are not clipped.
 #
 # **A worked example.** `ids` = [7, 1, 4, 4, 9, 0, 2, 5], so N = 8; T = 3, `lr` = 0.10, and 4 updates.
-# The last three columns follow a single weight: its gradient, its cache after the update, and its step.
+# The last three columns follow a single weight: its gradient, its cache after the update, and its change.
 #
-# | update | starts at | `inputs` | `targets` | `h_0` | gradient | cache after | step |
+# | update | starts at | `inputs` | `targets` | `h_0` | gradient | cache after | change |
 # |---|---|---|---|---|---|---|---|
 # | 0 | 0 | 7, 1, 4 | 1, 4, 4 | zeros | 2.00 | 4.00 | −0.10 |
 # | 1 | 3 | 4, 9, 0 | 9, 0, 2 | `h_T` of update 0 | −1.50 | 6.25 | 0.06 |
@@ -123,11 +123,11 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 # A third chunk would start at position 6 and take the ids in positions 6 to 9, but the last position is 7.
 # So an **epoch**, one pass through the text, consists of two updates here.
 #
-# The cell after your code runs these updates with your loop and prints every call,
-# and with the next call how far the weight has moved.
-# There each entry of `h_T` is 0.1 after update 0, 0.2 after update 1, and so on.
+# The cell after your code runs these updates with your loop. It prints every call of `loss_and_grads`,
+# together with how far the weight has moved since the previous call.
+# The states in that cell are made up: each entry of `h_T` is 0.1 after update 0, 0.2 after update 1, and so on.
 # The check works in the same way: its `loss_and_grads` returns made-up numbers and records every call.
-# In its last case alone it is a real network, of 16 units, which must have memorised *hello* after 300 updates.
+# Only in the last case does it run a real network, of 16 units, which must have memorised *hello* after 300 updates.
 
 
 # %%
@@ -190,7 +190,7 @@ def train_char_rnn(ids, vocab_size, hidden_size, seq_length, num_updates, lr, rn
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()

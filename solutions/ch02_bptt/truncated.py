@@ -9,7 +9,7 @@
 # In this notebook you compute the gradient that it defines.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("truncated_bptt")` asks you a question, `hint("truncated_bptt", 2)` names the idea,
+# `hint("truncated_bptt")` asks you a question, `hint("truncated_bptt", 2)` explains the idea,
 # and `hint("truncated_bptt", 3)` outlines the code.
 #
 # Read first, in the book: *Backpropagation through time › Truncated backpropagation through time*.
@@ -43,7 +43,7 @@ from grader import check, hint, progress
 #
 # $$dW_{xh} = \sum_t x_t^\top da_t, \qquad dW_{hh} = \sum_t h_{t-1}^\top da_t, \qquad db_h = \sum_t da_t$$
 #
-# (For a batch, $db_h$ is also summed over the rows.)
+# (The sign $\odot$ stands for multiplication entry by entry. For a batch, $db_h$ is also summed over the rows.)
 # In code the steps are counted from 0, so the chunks are the steps 0 to tau − 1, tau to 2·tau − 1, and so on.
 #
 # | name | shape | what it is |
@@ -61,7 +61,7 @@ from grader import check, hint, progress
 # (The states were chosen so that every number has two decimals; no forward pass gives exactly these.)
 # Read the table from the top, because the last step comes first.
 #
-# | t | `x` | `h` | `dh` | `dh_next`, from t + 1 | `da_t` | part of `dW_xh` | part of `dW_hh` |
+# | t | `x` | `h` | `dh` | `dh_next`, from t + 1 | `da_t`, part of `db_h` | part of `dW_xh` | part of `dW_hh` |
 # |---|---|---|---|---|---|---|---|
 # | 4 | −1.00 | 0.80 | 2.50 | 0.00 | 0.90 | −0.90 | −0.54 |
 # | 3 | 2.50 | −0.60 | −0.85 | 1.35 | 0.32 | 0.80 | 0.16 |
@@ -71,7 +71,8 @@ from grader import check, hint, progress
 # | sum | | | | | 1.38 | −0.04 | −0.49 |
 #
 # Without the cut, step 3 would pass 0.32 · 1.50 = 0.48 back to step 2.
-# Its part of `dW_hh` is 0.32 · 0.50 = 0.16 with or without it: the state of step 2, 0.50, crosses the cut.
+# The part of `dW_hh` from step 3 is 0.32 · 0.50 = 0.16 with or without the cut,
+# because the state of step 2, 0.50, crosses it.
 # This sequence is the first case of the check.
 #
 # You can write one loop over all steps, or copy your `rnn_backward` into a cell above and call it for each chunk.
@@ -110,7 +111,7 @@ def truncated_bptt(dh, x, h_0, h, W_xh, W_hh, tau):
 
 
 # %% [markdown]
-# ## Where you are
+# ## Your progress
 
 # %% active="ipynb"
 # progress()

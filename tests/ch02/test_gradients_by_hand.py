@@ -142,7 +142,7 @@ def test_a_sequence_of_one_row():
     for name in ("dh", "x", "h"):
         last[name] = inputs[name][:, 1:]
     dx, back, dW_xh, dW_hh, db_h = expected("rnn_backward", **last)
-    rest = text.partition("One row, half of it")[2]
+    rest = text.partition("One sequence, half worked out")[2]
     second, first = table(rest, "| derivatives |")
     check_shown(numbers(second[4]), 1 - inputs["h"][0, 1] ** 2)
     check_shown(numbers(second[5]), db_h)

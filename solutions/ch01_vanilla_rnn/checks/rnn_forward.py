@@ -64,9 +64,8 @@ SPEC = Spec(
     why="""
 The loop passes a single thing on, the current state: each step takes it and replaces it with the new one. The first
 step takes `h_0`, which is the state before any input and therefore not part of the result. `x[:, t]` holds the inputs
-of one time step for all sequences, so no loop over the batch is needed. Each step creates a *new* array, which is why
-the stored states still have their values when the loop has ended. Stacking along axis 1 puts time between batch and
-units.
+of one time step for all sequences, so no loop over the batch is needed. Each step creates a *new* array, so the later
+steps do not overwrite the stored states. Stacking along axis 1 puts time between batch and units.
 """,
 )
 

@@ -150,15 +150,16 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "left_out_where_one_is_zero",
-    "You leave out entries of which only one is 0, or count them as right. Compare them like all others: their error "
-    "is 1, which is what a forgotten gradient looks like. The error is 0 only where both entries are 0.",
+    "You leave out the positions where only one of the two entries is 0, or count them as right. Compare them like all "
+    "others: their error is 1, which is what a forgotten gradient looks like. The error is 0 only where both entries "
+    "are 0.",
     change(BELOW, "np.where((a != 0) & (b != 0), size, np.inf)"),
     tempts="A 0 in either array looks as if there were nothing to compare, but it may be an entry that was forgotten.",
     keeps=["0 / 0"],
 )
 SPEC.mistake(
     "floor_in_denominator",
-    "You let tiny entries count for too little: the denominator has a small constant as its least value or as a "
+    "You let tiny entries count for too little: the denominator has a small constant as its minimum or as a "
     "summand, or you ignore what is smaller than a constant, as `np.isclose` does. Make an exception only where both "
     "entries are exactly 0, because gradients of 1e-14 can be wrong too.",
     *(change(BELOW, f"np.maximum({floor}, size)") for floor in ("1e-8", "1e-6", "1e-10", "1e-12")),
@@ -181,7 +182,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sign_kept_in_numerator",
-    "You keep the sign of the difference, so a negative one counts as less than no error. Take its absolute value, "
+    "You keep the sign of the difference, so a negative difference gives a negative error. Take the absolute value, "
     "because too small is as wrong as too large.",
     change(APART, "(a - b)"),
     change(APART, "(a - b)", ZEROS_AND_ALL),

@@ -279,7 +279,7 @@ SPEC.mistake(
 SPEC.mistake(
     "last_update_missing",
     "You return the weights of the last call, whose gradients you never used. Make a step after every call, the last "
-    "one included, because an update consists of both.",
+    "one included, because each update consists of a call and a step.",
     change("for name in params:", "if update == num_updates - 1:\n    break\nfor name in params:"),
     tempts="A loop that makes the step of the previous call first looks the same, but leaves the last gradients "
     "unused.",
