@@ -35,7 +35,7 @@ def check(exercise_id: str, function: Any) -> Report:
 
 
 def hint(exercise_id: str, level: int = 1) -> Hint:
-    """Show a hint: level 1 asks a question, level 2 names the idea, level 3 outlines the code.
+    """Show a hint: level 1 asks a question, level 2 explains the idea, level 3 outlines the code.
 
     Raises UnknownIdError for an id that the course does not have, ValueError for any other level.
     """

@@ -272,7 +272,7 @@ def test_gates_in_another_order_and_one_minus_a_gate():
     made = checks(gates, GATES)
     assert said(made, blocks((0, 1, 3, 2))) == (
         "counterfactual: blocks W_x and b, 1, 2, 4, 3",
-        "You would get this result if the blocks of columns in `W_x` and `b` are in the order 1, 2, 4, 3. "
+        "This is the result you get if the blocks of columns in `W_x` and `b` are in the order 1, 2, 4, 3. "
         "Which block belongs to which gate?",
     )
     assert named(made, blocks((0, 1, 2, 3), (1, -1, 1, 1))) == "gate W_x and b, 2"
@@ -301,7 +301,7 @@ def test_what_a_student_reads():
     made = checks(affine, AFFINE)
     assert said(made, lambda x, W, b, h: affine(x, 0 * W, b, h)) == (
         "counterfactual: zeros W",
-        "You would get this result if `W` is all zeros. Is the given `W` used?",
+        "This is the result you get if `W` is all zeros. Is the given `W` used?",
     )
 
 
@@ -314,13 +314,13 @@ def test_twins_are_named_together():
     made = checks(lambda x, W: np.tanh(x @ W + 1), inputs(x="BH", W="HH"))
     assert said(made, lambda x, W: np.tanh(1 - x @ W)) == (
         "counterfactual: negated x | negated W",
-        "You would get this result if `x` or `W` has the opposite sign. Check both.",
+        "This is the result you get if `x` or `W` has the opposite sign. Check both.",
     )
     two = next(c for c in made.counterfactuals if len(c.slips) == 2)
     unlike = replace(two, slips=(("late", ("`x`",)), ("early", ("`y`",))))
     assert (
         told(unlike)
-        == "You would get this result if `x` comes one step late or if `y` comes one step early. Check both."
+        == "This is the result you get if `x` comes one step late or if `y` comes one step early. Check both."
     )
 
 
@@ -394,11 +394,11 @@ def but(**changed):
 def test_a_slip_that_explains_a_part_says_which(facets):
     made = checks(three, TRIPLES, THREE, facets)
     both = said(made, but(p=lambda x, h, k: three(0 * x, h, k)[0], q=lambda x, h, k: three(0 * x, h, k)[1]))
-    assert both == ("counterfactual: zeros x", "You would get this result if `x` is all zeros. Is the given `x` used?")
+    assert both == ("counterfactual: zeros x", "This is the result you get if `x` is all zeros. Is the given `x` used?")
     part = said(made, but(q=lambda x, h, k: three(0 * x, h, k)[1]))
-    assert part[1] == "For q: You would get this result if `x` is all zeros. Is the given `x` used?"
+    assert part[1] == "For q: This is the result you get if `x` is all zeros. Is the given `x` used?"
     half = but(q=lambda x, h, k: three(0 * x, h, k)[1], r=lambda x, h, k: np.exp(h) * x)
-    assert said(made, half)[1].startswith("For q: You would get this result if `x` is all zeros")
+    assert said(made, half)[1].startswith("For q: This is the result you get if `x` is all zeros")
 
 
 def test_a_slip_that_explains_less_than_half_is_not_named():

@@ -219,7 +219,7 @@ def missing(name):
 # to states from which other characters are likely.
 # (3) For example: its sentences have no meaning and lose their subject; brackets are opened and never closed;
 # the word order makes sense for a few words at a time only.
-# The loss agrees: the same words in another order cost not much more than the sentence.
+# The loss agrees: the same words in another order cost about a quarter more than the sentence.
 # So the state holds little about what was read further back.
 #
 # **How it is marked** (2 points).

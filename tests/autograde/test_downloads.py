@@ -115,7 +115,7 @@ def test_canvas(tmp_path):
     found = submitted(tmp_path)
     eve = {name: text for name, text in found.items() if name.startswith("555/")}
     assert sorted(eve.values()) == ["eve a", "eve b"]
-    assert "555 has two files recurrence.ipynb" in log
+    assert "555 has two files named recurrence.ipynb" in log
     assert {name: text for name, text in found.items() if name not in eve} == {
         "12345/recurrence.ipynb": "ann",
         "12345/predictions.ipynb": "ann 2",
@@ -126,7 +126,7 @@ def test_canvas(tmp_path):
         "444/other-1.ipynb": "dee 1",
         "444/other.ipynb": "dee 0",
     }
-    assert "Left out, since cy_333_4002_recurrence-1.ipynb is newer" in log
+    assert "Skipped, because cy_333_4002_recurrence-1.ipynb is newer" in log
     assert "No release notebooks" not in log
     download(tmp_path, "submissions.zip", {"cy_333_9999_recurrence-3.ipynb": "cy, again"})
     collect(tmp_path, "--force")
@@ -153,8 +153,8 @@ def test_two_students_of_one_name(tmp_path):
     assert submitted(tmp_path)["Ann Lee_22/recurrence.ipynb"] == "ann 22"
     (told,) = [line for line in log.splitlines() if "students are called" in line]
     assert told.endswith(
-        "4 students are called Ann Lee. They are collected as Ann Lee_1, Ann Lee_1234567, Ann Lee_22, Ann Lee_333: "
-        "rename these folders."
+        "4 students are called Ann Lee. They are collected as Ann Lee_1, Ann Lee_1234567, Ann Lee_22, Ann Lee_333. "
+        "Rename these folders."
     )
 
 

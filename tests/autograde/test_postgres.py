@@ -123,12 +123,12 @@ def test_a_lock_that_stays(server, db_url, monkeypatch):
 
 def test_what_the_server_refuses(server, db_url, registered):
     with (
-        pytest.raises(GradebookError, match=r'"nowhere" does not exist\. Make it \(createdb\)'),
+        pytest.raises(GradebookError, match=r'"nowhere" does not exist\. Create it \(createdb\)'),
         open_writer(server.url("nowhere"), "ch01"),
     ):
         pass
     with (
-        pytest.raises(GradebookError, match="Make sure that the database server runs"),
+        pytest.raises(GradebookError, match="Make sure that the database server is running"),
         open_writer("postgresql+psycopg://grader:secret@/name?host=/nowhere", "ch01"),
     ):
         pass

@@ -139,7 +139,7 @@ def told(counterfactual: Counterfactual) -> str:
     if len(slips) > 1 and len({(slip, len(words)) for slip, words in slips}) == len(slips[0][1]) == 1:
         slips = ((slips[0][0], (" or ".join(words[0] for _, words in slips),)),)
     clauses = [WORDS[slip][0].format(*words) for slip, words in slips]
-    return f"You would get this result if {' or if '.join(clauses)}. {question}"
+    return f"This is the result you get if {' or if '.join(clauses)}. {question}"
 
 
 # Marks ----------------------------------------------------------------------------------------------------------------
