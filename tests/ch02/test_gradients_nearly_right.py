@@ -239,7 +239,7 @@ WRONG_STEPS = {
     ),
     "no brackets, the other way": (slope(lambda dh, h_, h: 1 - h**2 * dh), None, ()),
     # what nothing here knows
-    "slope 1 + h²": (slope(lambda dh, h_, h: dh * (1 + h**2)), None, ()),
+    "slope 1 + h²": (slope(lambda dh, h_, h: dh * (1 + h**2)), "square_added", ()),
     "slope of relu": (slope(lambda dh, h_, h: dh * (h > 0)), None, ()),
     "slope squared": (slope(lambda dh, h_, h: dh * (1 - h**2) ** 2), None, ()),
     "slope's root": (slope(lambda dh, h_, h: dh * np.sqrt(1 - h**2)), None, ()),
@@ -415,8 +415,8 @@ WRONG_WALKS = {
         REST["dW_xh"],
     ),
     # what nothing here knows
-    "truncated at two": (truncated(2), "dh_0_left_zero For dh_0:", ()),
-    "truncated at three": (truncated(3), "dh_0_left_zero For dh_0:", ()),
+    "truncated at two": (truncated(2), None, ()),
+    "truncated at three": (truncated(3), None, ()),
     "the last step alone": (last_step_alone, "last_step_only For dW_xh, dW_hh and db_h:", ()),
     "the future twice": (hooked(back=lambda t, da, total, U, T: 2 * da @ U.T), "counterfactual: doubled W_hh", ()),
     "the future halved": (hooked(back=lambda t, da, total, U, T: da @ U.T / 2), None, ()),
