@@ -2,9 +2,9 @@
 
 Thebe would start a remote kernel; `fontawesome.js` draws icons that the web font draws already; source maps
 and macro pages are for the theme's developers. MathJax, half of a page's weight, loads only where the page
-itself has a formula (Sphinx adds it to every page *above* one as well). sphinx-design's files load where something
-of its classes `sd-…` stands, and the index of the whole book on the search page alone, since nothing searches as
-one types.
+itself has a formula (Sphinx adds it to every page *above* one as well). sphinx-design's files load only on pages
+that use one of its classes `sd-…`, and myst-nb's style sheet on pages with code cells. The index of the whole book
+loads on the search page alone, because no page searches while the reader types.
 """
 
 from __future__ import annotations
@@ -39,6 +39,8 @@ def drop_scripts(
         unused.append("mathjax")
     if "sd-" not in context.get("body", ""):
         unused += ["sphinx-design", "design-tabs"]
+    if 'class="cell' not in context.get("body", ""):
+        unused.append("mystnb")
     for kind in ("script_files", "css_files"):
         context[kind] = [file for file in context.get(kind, []) if not any(name in _text(file) for name in unused)]
 
