@@ -9,11 +9,10 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from grader.author.demo_class import PLANTED, demo_class
+from grader.author.demo_class import ENDLESS, PLANTED, demo_class
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "ch01_vanilla_rnn"
-LOOP = "runs for ever"
 # In larger classes the submissions stand again under other names. Ours judges results that it has judged before only
 # once, which helps in any demo class: each exercise is dealt from some forty kinds of work.
 DISTINCT = 60
@@ -22,12 +21,12 @@ _DEMO = 160  # enough for DISTINCT of them to be fit
 
 def make_class(term: Path, size: int, root: Path = ROOT, chapter: str = CHAPTER) -> None:
     """A class without endless loops and without broken files: right, wrong, crashing and unwritten solutions."""
-    _make(term, lambda whats: LOOP not in whats, size, root, chapter)
+    _make(term, lambda whats: ENDLESS not in whats, size, root, chapter)
 
 
 def make_endless(term: Path) -> None:
     """One submission with one endless loop."""
-    _make(term, lambda whats: whats.count(LOOP) == 1, 1, ROOT, CHAPTER)
+    _make(term, lambda whats: whats.count(ENDLESS) == 1, 1, ROOT, CHAPTER)
 
 
 def _make(term: Path, fit: Any, size: int, root: Path, chapter: str) -> None:
