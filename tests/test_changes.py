@@ -6,7 +6,7 @@ import textwrap
 import numpy as np
 import pytest
 
-from grader.author.changes import ChangeError, change, plain_code
+from grader.author.changes import ChangeError, change, define, plain_code
 from grader.author.record import SpecError, load_messages, load_spec, reference_code
 from grader.author.spec import Facet, Output, Spec
 from grader.checking.case import Case
@@ -220,3 +220,9 @@ def test_a_message_may_not_stand_among_the_hints(course, place):
     path.write_text(path.read_text("utf-8") + "\n## Mistake: last_state_only\n\nTwice.\n", "utf-8")
     with pytest.raises(SpecError, match=r"rnn_forward.md: remove the heading 'Mistake: last_state_only'"):
         load_messages(course, place)
+
+
+def test_two_courses_may_give_their_code_the_same_name():
+    codes = ["def f():\n    return 1\n", "def f():\n    return 2\n"]
+    made = [define("f", code, inspect.getmodule(load_spec), "f, wrong 1") for code in codes]
+    assert [inspect.getsource(function) for function in made] == codes

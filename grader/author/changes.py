@@ -13,6 +13,7 @@ import linecache
 import re
 import textwrap
 import tokenize
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
@@ -107,9 +108,9 @@ def plain_code(source: str, name: str) -> str:
 
 def define(name: str, code: str, module: ModuleType, cell: str) -> Callable[..., Any]:
     """The function or class NAME that `code` defines, with access to the names of the module. Tracebacks and `inspect`
-    show its lines under the name `cell`, which should be unique.
+    show its lines under the name `cell`, with a digest of the code: a course and its copies may use the same names.
     """
-    file = f"<{cell}>"
+    file = f"<{cell} {zlib.crc32(code.encode()):08x}>"
     linecache.cache[file] = (len(code), None, code.splitlines(keepends=True), file)
     namespace = dict(vars(module))
     exec(compile(code, file, "exec"), namespace)
