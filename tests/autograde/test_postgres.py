@@ -135,7 +135,10 @@ def test_what_the_server_refuses(server, db_url, registered):
     with open_writer(db_url, "ch01") as writer, pytest.raises(GradebookError, match="at most 128 characters"):
         writer.record("a" * 129, {})
     server.run(f"ALTER DATABASE {name_of(db_url)} SET default_transaction_read_only = on")
-    with open_writer(db_url, "ch01") as writer, pytest.raises(GradebookError, match=r"read-only.*Ask the administrator"):
+    with (
+        open_writer(db_url, "ch01") as writer,
+        pytest.raises(GradebookError, match=r"read-only.*Ask the administrator"),
+    ):
         writer.record("ada", {})
 
 
