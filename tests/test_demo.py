@@ -226,7 +226,7 @@ def test_nbgrader_makes_feedback_of_every_kind_of_work(graded):
     """Feedback takes half a second a student: five stand for the class."""
     out, planted, _ = graded
     by_work = {entry["what"]: student for student, entries in planted.items() for entry in entries.values()}
-    kinds = ("not JSON", "another assignment", "check cells deleted", "runs forever", "stub")
+    kinds = ("not JSON", "another assignment", "check cells deleted", demo.ENDLESS, "stub")
     chosen = {by_work[what] for what in kinds}
     unchosen = [student for student in planted if student not in chosen]
     for student in unchosen:

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
 
 TEXTS = {
-    "book": ("*.md", "*.py", "*.js", "*.svg"),
+    "book": ("*.py", "*.js", "*.svg"),
     "solutions": ("*.md", "*.py"),
     "grader": ("*.py",),
     "experiments": ("*.py",),
-}  # by folder; notebooks and recorded data are made from these
+}  # by folder, besides the pages; notebooks and recorded data are made from these
 
 
 @dataclass(frozen=True)
@@ -56,14 +56,13 @@ class Course:
         return {path: path.read_text("utf-8") for path in sorted((self.root / "book").rglob("*.md"))}
 
     @cached_property
-    def texts(self) -> list[Path]:
+    def texts(self) -> dict[Path, str]:
         """All texts that authors write: pages, notebooks, messages, documents and code."""
-        documents = self.root.glob("*.md")
-        written = (
-            path for folder, names in TEXTS.items() for name in names for path in self.root.glob(f"{folder}/**/{name}")
-        )
+        patterns = ["*.md", *(f"{folder}/**/{name}" for folder, names in TEXTS.items() for name in names)]
+        found = {path for pattern in patterns for path in self.root.glob(pattern)} - self.pages.keys()
         made = self.root / "grader" / "data"
-        return sorted({*documents, *(path for path in written if not path.is_relative_to(made))})
+        written = {path: path.read_text("utf-8") for path in found if not path.is_relative_to(made)}
+        return dict(sorted((self.pages | written).items()))
 
     @cached_property
     def shown(self) -> dict[str, list[tuple[Path, int, str]]]:

@@ -101,7 +101,11 @@ def _mute(text: str) -> Iterator[tuple[int, str]]:
 def words_are_current(course: Course) -> list[str]:
     """No text uses a word that words.toml lists; the message says which word to use instead."""
     words = load_words(course.root)
-    return [f"{course.where(path)}:{line}: {what}" for path in course.texts for line, what in breaches(path, words)]
+    return [
+        f"{course.where(path)}:{line}: {what}"
+        for path, text in course.texts.items()
+        for line, what in breaches(text, words)
+    ]
 
 
 COURSE_RULES = (

@@ -34,9 +34,8 @@ def _spaced(word: str) -> str:
     return r"[\s#]+".join(re.escape(part) for part in word.split())
 
 
-def breaches(path: Path, words: Words) -> Iterator[tuple[int, str]]:
+def breaches(text: str, words: Words) -> Iterator[tuple[int, str]]:
     """(line, what to change), in the order of the lines."""
-    text = path.read_text("utf-8")
     found = [(match, instead) for pattern, instead in words.items() for match in pattern.finditer(text)]
     for match, instead in sorted(found, key=lambda each: each[0].start()):
         yield text.count("\n", 0, match.start()) + 1, f"'{' '.join(match[0].split())}': write {instead}"

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from grader.codec import CodecError, Raised
+from grader.codec import CodecError, Raised, encode
 
 if TYPE_CHECKING:
     from grader.checking.verdict import Problem
@@ -198,6 +199,15 @@ class Checks:
     fixtures: str = ""
     counterfactuals: tuple[Counterfactual, ...] = ()
     _calls: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
+
+    @cached_property
+    def same_inputs(self) -> tuple[tuple[int, ...], ...]:
+        """The indices of the cases that have the same inputs, for inputs that occur more than once."""
+        groups: dict[bytes, list[int]] = {}
+        for index, case in enumerate(self.cases):
+            if case.inputs:
+                groups.setdefault(encode(dict(case.inputs)), []).append(index)
+        return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
     def call_text(self, index: int, written: Callable[[str, Case], str]) -> str:
         """How the call of a case is written, by `written`: the same for a whole class, and so made once."""

@@ -138,11 +138,13 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         remarks += [Remark(each, name) for each in not_imported(outcome)]
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
-            of = session.manifest, notebook, session.hidden, session.texts
-            full = verdicts_of(*of, planned, outcome, session.found)
+            full = verdicts_of(
+                session.manifest, notebook, session.hidden, session.texts, planned, outcome, session.found
+            )
             verdicts[name] = {each: without_cases(found, full) for each, found in full.items()}
-            of_public = session.manifest, session.public, session.texts
-            public[name] = public_verdicts(*of_public, outcome, full, session.found)
+            public[name] = public_verdicts(
+                session.manifest, session.public, session.texts, outcome, full, session.found
+            )
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
     return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)

@@ -18,12 +18,12 @@ def gives_two_results(checks: Checks, observations: tuple[Observation, ...]) -> 
     if checks.own is not None:
         return False
     outputs = tuple(output.name for output in checks.outputs)
-    seen: dict[bytes, tuple[Observation, Observation]] = {}
-    for case, due, ours in zip(checks.cases, checks.expected, observations, strict=True):
-        if not case.inputs or ours.raised is not None or isinstance(ours.result, Opaque):
-            continue
-        due_before, before = seen.setdefault(encode(dict(case.inputs)), (due, ours))
-        same = encode(before.result) == encode(ours.result) or agree(before, ours, outputs, checks)
-        if not same and agree(due_before, due, outputs, checks):
-            return True
+    for group in checks.same_inputs:
+        usable = [i for i in group if observations[i].raised is None and not isinstance(observations[i].result, Opaque)]
+        for other in usable[1:]:
+            first = usable[0]
+            before, ours = observations[first], observations[other]
+            same = encode(before.result) == encode(ours.result) or agree(before, ours, outputs, checks)
+            if not same and agree(checks.expected[first], checks.expected[other], outputs, checks):
+                return True
     return False
