@@ -9,7 +9,7 @@ import pytest
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
 from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.evidence import failed_cases
-from grader.checking.diagnose.order import _each_has_its_own
+from grader.checking.diagnose.order import _has_perfect_matching
 from grader.checking.judge import judge
 from grader.checking.verdict import Problem
 from grader.codec import Line, Raised, freeze
@@ -456,7 +456,7 @@ def test_results_that_are_alike_may_stand_for_each_other(returned, named):
     ],
 )
 def test_each_place_finds_one_of_its_own(choices, found):
-    assert _each_has_its_own(choices) is found
+    assert _has_perfect_matching(choices) is found
 
 
 def test_right_results_with_a_changed_input_are_not_in_another_order():

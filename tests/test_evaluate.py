@@ -9,7 +9,7 @@ from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, 
 from grader.checking.evaluate import evaluate, observe
 from grader.codec import Line, Raised
 from grader.manifest import Chapter, Exercise, Notebook, Place
-from grader.render.rows import noted
+from grader.render.rows import note_text
 from grader.render.text import verdict_text
 
 EXERCISE = Exercise("double", "Double", 3.0, "start")
@@ -122,7 +122,7 @@ def raised(*names):
 def test_what_is_not_written_yet_is_named_where_it_is_another_function(names, note):
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, CASES, raised())
     found = evaluate(PLACE, checks, {}, raised(*names))
-    assert (found.status, noted(found), found.cases, found.earned) == ("unimplemented", note, (), 0)
+    assert (found.status, note_text(found), found.cases, found.earned) == ("unimplemented", note, (), 0)
 
 
 @pytest.mark.parametrize("strange", [np.inf, -np.inf, np.nan, 1e308, -1e-320])

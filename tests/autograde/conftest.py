@@ -121,7 +121,7 @@ def hand_in(session, starters, tmp_path):
         exercises = session.chapter.notebooks[0]
         planned = plan(session.released["recurrence"], read_notebook(path), [e.id for e in exercises.exercises])
         limits = Limits(**{"seconds_per_exercise": seconds, "seconds_per_cell": seconds, **limits})
-        request = request_for(planned, session.exams, limits)
+        request = request_for(planned, session.cases, limits)
         outcome = run_submission(request, starters[starter])
         of = session.manifest, exercises, session.hidden, session.texts
         verdicts = verdicts_of(*of, planned, outcome, session.found)

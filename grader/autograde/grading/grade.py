@@ -113,7 +113,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     remarks = [Remark(each) for each in left_out]
     plans = {name: each.plan for name, each in choices.items() if isinstance(each.plan, Plan)}
     outcomes: dict[str, Outcome] = {}
-    for group in requests_for(plans, session.exams, session.limits, files | session.files):
+    for group in requests_for(plans, session.cases, session.limits, files | session.files):
         with clock("run"):
             outcomes |= zip(group, run_together(list(group.values()), starter), strict=True)
     forked = sum(outcome.fork_seconds for outcome in outcomes.values())

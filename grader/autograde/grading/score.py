@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.autograde.fault import Fault
 from grader.autograde.grading.missing import lacks
-from grader.autograde.inside.frames import End, Exam, Request, not_defined
+from grader.autograde.inside.frames import End, ExerciseCases, Request, not_defined
 from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.notebook import Plan, copied
 from grader.cells import grade_id
@@ -23,33 +23,35 @@ from grader.render.text import verdict_text
 MOST_FOUND = 500  # cached verdicts, some kilobytes each
 
 
-def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
+def cases_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, ExerciseCases]:
     """The cases on which each exercise is run."""
     return {
-        e.id: Exam(hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds)
+        e.id: ExerciseCases(
+            hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds
+        )
         for e in chapter.exercises
     }
 
 
 def requests_for(
-    plans: Mapping[str, Plan], exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes]
+    plans: Mapping[str, Plan], cases: Mapping[str, ExerciseCases], limits: Limits, files: Mapping[str, bytes]
 ) -> list[dict[str, Request]]:
     """The requests for one student's notebooks, by name, grouped by process. Notebooks that change nothing outside
     themselves share a process, followed by the last of the others; each remaining notebook gets its own.
     """
-    requests = {name: request_for(plan, exams, limits, files) for name, plan in plans.items()}
+    requests = {name: request_for(plan, cases, limits, files) for name, plan in plans.items()}
     others = [name for name in requests if not plans[name].stays_within]
     groups = [[name for name in requests if name not in others] + others[-1:], *([name] for name in others[:-1])]
     return [{name: requests[name] for name in group} for group in groups if group]
 
 
 def request_for(
-    plan: Plan, exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes] | None = None
+    plan: Plan, cases: Mapping[str, ExerciseCases], limits: Limits, files: Mapping[str, bytes] | None = None
 ) -> Request:
     """The request for one notebook."""
     return Request(
         cells=plan.cells,
-        exams={cell.exercise: exams[cell.exercise] for cell in plan.cells if cell.exercise},
+        cases={cell.exercise: cases[cell.exercise] for cell in plan.cells if cell.exercise},
         limits=limits,
         files=files or {},
     )
