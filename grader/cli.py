@@ -401,6 +401,6 @@ def main() -> None:
     """The entry point of the command `grader`."""
     from grader.autograde.imports import skip_iri_grammar
 
-    gc.set_threshold(50_000)  # most of what a command makes it has imported, and that stays
+    gc.set_threshold(50_000)  # most objects come from imports and are never freed
     skip_iri_grammar()
     app()

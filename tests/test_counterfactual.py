@@ -1,4 +1,4 @@
-"""Mistaken inputs, and things done at the end: what is recorded, what is named, and what is not."""
+"""Mistreated inputs and extra operations on the result: what is recorded, what is reported, and what is not."""
 
 import time
 from dataclasses import replace

@@ -1,4 +1,4 @@
-"""Diagnosis as such: a cause is named only where the evidence singles it out."""
+"""Diagnosis in general: a cause is reported only if the evidence singles it out."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -16,7 +16,7 @@ from grader.codec import Line, Raised, freeze
 
 
 def telling(value):
-    """In the codec's form, every float such that nobody gives it by chance: 2.0 stands for 2π."""
+    """A value as the codec freezes it, with every float multiplied by π so that it is not equal by coincidence."""
     if isinstance(value, tuple | list):
         return type(value)(map(telling, value))
     return value * np.pi if isinstance(value, float) else freeze(value)

@@ -1,4 +1,4 @@
-"""From observations to a verdict: status, points, and what may be said of a function that is not written yet."""
+"""From observations to a verdict: the status, the points, and the note on a function that is not written yet."""
 
 from dataclasses import replace
 
@@ -140,7 +140,7 @@ def test_a_case_without_sizes_has_a_report_all_the_same():
 
 
 def test_without_words_a_case_tells_only_what_is_wrong():
-    """As of hidden cases, of which nobody may see the call and what came back."""
+    """For hidden cases, the call and the returned values must not be shown."""
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, CASES, (Observation(1.0),) * 3)
     wrong = tuple(Observation(result=0.0) for _ in CASES)
     told, silent = (evaluate(PLACE, checks, {}, wrong, words=words) for words in (True, False))

@@ -1,4 +1,4 @@
-"""Numbers in a report: short, told apart, and alike where only the last bits differ."""
+"""Numbers in a report: short, distinguishable, and equal if only the last bits differ."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""Recording: the same bytes each time, old outputs where they agree, and errors that say what is missing."""
+"""Recording: the same bytes each time, old outputs if they agree, and errors that say what is missing."""
 
 import os
 import shutil

@@ -137,12 +137,12 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
 
 
 def imported(notebook: Any, source: str) -> dict[str, Any]:
-    """Those imports of the notebook's cells that this source of a cell uses."""
+    """The names that the notebook imports and this source of a cell uses."""
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     namespace: dict[str, Any] = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and "import" in cell.source:
-            with suppress(SyntaxError):  # a cell with a magic
+            with suppress(SyntaxError):  # a cell with a magic is not Python
                 for statement in ast.parse(cell.source).body:
                     if isinstance(statement, ast.Import | ast.ImportFrom) and names & _bound(statement):
                         exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)

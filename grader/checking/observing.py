@@ -45,7 +45,7 @@ class FreshInputs:
 
     @property
     def calls(self) -> dict[str, list[Any]]:
-        """The arguments of each call of each callable input; for a generator ["drawn"] if numbers were drawn, else []."""
+        """The arguments of each call of a callable input; for a generator ["drawn"] if numbers were drawn, else []."""
         drawn = {place: _position(generator) != start for place, (generator, start) in self._generators.items()}
         return self._calls | {place: ["drawn"] * moved for place, moved in drawn.items()}
 

@@ -1,4 +1,4 @@
-"""What crosses between grader and student's process: the reader of frames, and a child that lies in every way."""
+"""Messages between the grader and a student's process: the reader of frames, and children that send false ones."""
 
 import io
 import os

@@ -1,4 +1,4 @@
-"""What nobody may see: expected values and the seed stay with the grader, hidden inputs out of every notebook."""
+"""Secrets: expected values and the seed stay with the grader, and hidden inputs appear in no notebook."""
 
 import os
 import re

@@ -1,4 +1,4 @@
-"""PyTorch behind the walls: it is warm, its shared pages are nobody's, and copies of a process can use it."""
+"""PyTorch in the sandbox: it is imported once, its shared pages are not counted, and copies of a process can use it."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""What a student's code may do, each in a real child: the exact points of both exercises, and words that help."""
+"""Student code of many kinds, run in a real child: the exact points of both exercises, and helpful messages."""
 
 import json
 import textwrap

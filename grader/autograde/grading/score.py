@@ -20,7 +20,7 @@ from grader.manifest import Chapter, Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
 
-MOST_FOUND = 500  # cached verdicts, some kilobytes each
+MAX_CACHED = 500  # cached verdicts, some kilobytes each
 
 
 def cases_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, ExerciseCases]:
@@ -57,9 +57,9 @@ def request_for(
     )
 
 
-class Found:
+class VerdictCache:
     """A cache of verdicts by everything that they depend on. Many submissions of a class give exactly the same results,
-    which are judged only once. The latest MOST_FOUND verdicts are kept.
+    which are judged only once. The latest MAX_CACHED verdicts are kept.
     """
 
     def __init__(self) -> None:
@@ -67,7 +67,7 @@ class Found:
 
     def __call__(self, key: Hashable, find: Callable[[], Verdict]) -> Verdict:
         if key not in self._verdicts:
-            if len(self._verdicts) == MOST_FOUND:
+            if len(self._verdicts) == MAX_CACHED:
                 del self._verdicts[next(iter(self._verdicts))]
             self._verdicts[key] = find()
         return self._verdicts[key]
@@ -80,7 +80,7 @@ def verdicts_of(
     texts: Mapping[str, Mapping[str, str]],
     plan: Plan,
     outcome: Outcome,
-    found: Found,
+    cache: VerdictCache,
 ) -> dict[str, Verdict]:
     """A verdict on every exercise of the notebook, in the course's order."""
     verdicts: dict[str, Verdict] = {}
@@ -100,7 +100,7 @@ def verdicts_of(
         else:
             wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
             find = partial(evaluate, place, checks[name], texts[name], observed, wrong_needs, words=False)
-            verdicts[name] = found((name, True, outcome.digests[name, True], *wrong_needs), find)
+            verdicts[name] = cache((name, True, outcome.digests[name, True], *wrong_needs), find)
     return verdicts
 
 
@@ -147,7 +147,7 @@ def public_verdicts(
     texts: Mapping[str, Mapping[str, str]],
     outcome: Outcome,
     verdicts: Mapping[str, Verdict],
-    found: Found,
+    cache: VerdictCache,
 ) -> dict[str, Verdict]:
     """The notebook's own check of each exercise that is not right and whose function was called on all public cases."""
     shown: dict[str, Verdict] = {}
@@ -156,7 +156,7 @@ def public_verdicts(
         if not hidden and observed is not None and not lacks(name, outcome):
             needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
             find = partial(evaluate, manifest.place(name), public[name], texts[name], observed, needs)
-            shown[name] = found((name, False, outcome.digests[name, False], *needs), find)
+            shown[name] = cache((name, False, outcome.digests[name, False], *needs), find)
     return shown
 
 

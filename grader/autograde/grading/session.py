@@ -14,7 +14,7 @@ from msgspec.structs import replace
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
 from grader.autograde.grading.release import AutogradeError, released_notebooks
-from grader.autograde.grading.score import Found, cases_of
+from grader.autograde.grading.score import VerdictCache, cases_of
 from grader.autograde.inside.frames import ExerciseCases, file_of
 from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
@@ -53,11 +53,11 @@ class Session:
     released: dict[str, Any]
     files: dict[str, bytes]
     state: State
-    found: Found = field(default_factory=Found, compare=False)
+    cache: VerdictCache = field(default_factory=VerdictCache, compare=False)
 
     @property
     def cells(self) -> list[tuple[str, str]]:
-        """The release's cells of code, and what stands for their files' names."""
+        """The code cells of the release, each with the name that it has in tracebacks."""
         return [
             (cell.source, file_of(number))
             for notebook in self.released.values()

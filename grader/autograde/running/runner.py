@@ -35,7 +35,7 @@ def run_submission(
     timeout the whole limit. Time is running time (`meter.py`). Raises WorkerError if no child could be started, or if
     none got enough processor time to be judged.
 
-    `outcome` and `trust` are what `run_together` knows already and has seen once.
+    `outcome` and `trust` are what `run_together` has recorded and observed in an earlier run.
     """
     started = time.monotonic()
     outcome, trust = outcome or Outcome(), trust or Trust()
@@ -106,7 +106,7 @@ def _run_all_cases(child: Child, waiting: Sequence[Cell], outcome: Outcome, trus
                     return False
                 if fault is not None:
                     outcome.faults.append(fault)
-                    # a process that keeps computing takes time from the others; a dead shared one was theirs too
+                    # a process that keeps computing takes time from the others; a shared one that died had their cases
                     if fault.kind in ("memory", "timeout") or child.forks_are_shared:
                         return False
     return True

@@ -1,7 +1,7 @@
 """Several notebooks of one student in one child: one process, one set of namespaces and mounts instead of one for each.
 
-All but the last of them change nothing outside themselves. Where all goes well, as it nearly always does, that is all.
-Else each notebook that is not finished is run by itself, and only what happens there is believed.
+All but the last of them change nothing outside themselves. This usually succeeds. If anything fails, each unfinished
+notebook is run again in a child of its own, and only the outcome of that run counts.
 """
 
 from __future__ import annotations
