@@ -402,7 +402,7 @@ def main() -> None:
     """The entry point of the command `grader`."""
     from grader.autograde.imports import skip_iri_grammar
 
-    gc.set_threshold(50_000)  # most of what a command makes it has imported, and that stays
+    gc.set_threshold(50_000)  # most objects come from imports and are never freed
     atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would
     skip_iri_grammar()
     app()

@@ -1,4 +1,4 @@
-"""Fixtures: what the builders build, and that the driver records how it is called."""
+"""Fixtures: what the builders return, and the calls that the driver records."""
 
 import numpy as np
 import pytest

@@ -1,4 +1,4 @@
-"""The judge: structure before values, no broadcasting, and the place where a result first differs."""
+"""The judge: structure before values, no broadcasting, and the position of the first difference."""
 
 import re
 from collections import Counter, defaultdict, namedtuple

@@ -1,4 +1,4 @@
-"""The driver of torch modules: whatever a student's class does becomes an observation, told in plain words."""
+"""The driver of torch modules: whatever a student's class does becomes an observation with a clear message."""
 
 import linecache
 import subprocess

@@ -1,4 +1,4 @@
-"""Recording: the same bytes each time, old outputs where they agree, and errors that say what is missing."""
+"""Recording: the same bytes each time, old outputs if they agree, and errors that say what is missing."""
 
 import os
 import shutil
@@ -80,7 +80,7 @@ def test_outputs_that_agree_keep_their_old_bytes(data):
 
 
 @pytest.mark.parametrize(("by", "kept"), [(1e-7, True), (1e-3, False)])
-def test_marks_keep_their_old_bytes_to_the_precision_of_float32(data, by, kept):
+def test_fingerprints_keep_their_old_bytes_to_the_precision_of_float32(data, by, kept):
     record(DEMO, data)
     tree = decode((data / OUTPUTS).read_bytes())
     assert tree["marks"].dtype == np.float32

@@ -1,6 +1,6 @@
 """Every attack of `corpus/` on the real sandbox: it gains no point, reads no secret, and leaves nothing behind.
 
-After each attack the next student hands in right work to the same warm process, and gets all points.
+After each attack, a correct notebook of the next student runs in the same warm process and gets all points.
 """
 
 import json
@@ -134,7 +134,7 @@ def prelude(session):
 
 @pytest.fixture
 def honest(hand_in, token):
-    """The next student: right work, in a notebook that nobody else may see."""
+    """Grade the next student's correct notebook, which no attack may see."""
 
     def run():
         return hand_in("next", {**RIGHT, "start": f"mine = {token!r}"}, PATIENT)

@@ -1,4 +1,4 @@
-"""The proof before a class is graded: it passes where the walls stand, and says which one does not."""
+"""The test before a class is graded: it passes if the sandbox holds, and otherwise says what is not prevented."""
 
 import py_compile
 import sys
