@@ -229,3 +229,52 @@ def gradient_norms_by_lag(dh_T, h, W_hh):
 
 # %% active="ipynb"
 # progress()
+
+# %% [markdown]
+# ## One matrix, three fates
+#
+# This section is not graded.
+# The cell below runs a network of 32 units on 8 sequences of 60 steps, three times with the *same* random `W_hh`.
+# Only the size of the inputs differs: no input, weak inputs and strong inputs,
+# drawn at random with standard deviation 0.0, 0.1 and 1.0.
+# For each run it prints the mean derivative of the tanh, and draws the gradient's norm at lags 0, 10, …, 50,
+# relative to lag 0, on a logarithmic scale: two more circles are a factor of 10.
+# The last number is the largest singular value of the Jacobian from `h[0, 9]` to `h[0, 59]`,
+# by which those 50 steps can lengthen a small change of the first sequence's state at most.
+#
+# In which run will the gradient vanish, and in which will it explode? Write down a guess, then run the cell.
+
+# %% active="ipynb"
+# rng = np.random.default_rng(0)
+# B, T, H = 8, 60, 32
+# W_hh, dh_T, noise = rng.normal(size=(H, H)), rng.normal(size=(B, H)), rng.normal(size=(T, B, H))
+# W_hh = 1.2 * W_hh / np.abs(np.linalg.eigvals(W_hh)).max()  # its largest eigenvalue has the absolute value 1.2
+#
+# try:
+#     for size in (0.0, 0.1, 1.0):
+#         h_t, states = np.zeros((B, H)), []
+#         for t in range(T):
+#             h_t = np.tanh(size * noise[t] + h_t @ W_hh)  # (B, H)
+#             states.append(h_t)
+#         h = np.stack(states, axis=1)  # (B, T, H)
+#         norms = gradient_norms_by_lag(dh_T, h, W_hh)
+#         product = jacobian_product(h[0], W_hh, 9, 59)
+#         print(f"inputs of size {size}, mean derivative {np.mean(1 - h**2):.2f}")
+#         for lag in range(0, 60, 10):
+#             share = norms[lag] / norms[0]
+#             print(f"  lag {lag:2d}  {share:.1e}  ", "●" * round(20 + 2 * np.log10(share)))
+#         print(f"  50 steps, largest singular value: {np.linalg.norm(product, 2):.1e}")
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
+
+# %% [markdown]
+# With the same weights, the gradient explodes without inputs, hardly changes with weak ones,
+# and vanishes with strong ones.
+# Without inputs all states are zero, so every derivative of the tanh is 1 and the Jacobians contain the weights alone.
+# Strong inputs push the units towards −1 and 1, where the derivative is small,
+# and a product of 50 small factors is tiny.
+# With weak inputs, growth and shrinkage nearly balance. Change the seed in the first line and run the cell again:
+# the first and the last run look alike with every seed, whereas the middle one may end well above 1 or below it.
+#
+# This is one network with random weights, which has not been trained.
+# Why its eigenvalues matter at all is the subject of the next notebook, *The linear case*.

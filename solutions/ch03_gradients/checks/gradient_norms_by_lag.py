@@ -48,7 +48,7 @@ def cases(rng):
 
 
 SPEC = Spec(
-    outputs=[Output("norms", ("T",))],
+    outputs=[Output("norms", ("lag",))],
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
@@ -67,13 +67,31 @@ BACK = "dh = (dh * (1 - h[:, T - 1 - lag] ** 2)) @ W_hh.T"
 STATE = "h[:, T - 1 - lag]"
 EACH = "np.linalg.norm(dh, axis=1)"
 SPEC.mistake(
-    "norm_of_each_sequence",
-    "You take a norm for each sequence, whether or not you combine them afterwards. Take one norm over all entries of "
-    "the (B, H) array at once: neither the mean nor the sum of several norms is the norm of the whole.",
-    *(change(NORM, norm) for norm in (f"{EACH}.mean()", f"{EACH}.sum()", f"{EACH}.max()", f"{EACH}[0]")),
+    "norm_along_one_axis",
+    "You take norms along one axis, of each sequence or of each unit, whether or not you combine them afterwards. Take "
+    "one norm over all entries of the (B, H) array at once: neither the mean nor the sum of several norms is the norm "
+    "of the whole.",
+    *(
+        change(NORM, f"np.linalg.norm(dh, axis={axis}){combined}")
+        for axis in (1, 0)
+        for combined in (".mean()", ".sum()", ".max()")
+    ),
+    change(NORM, f"{EACH}[0]"),
     change(NORM, EACH, ("np.zeros(T)", "np.zeros((T, len(h)))")),
     change(NORM, EACH, ("np.zeros(T)", "np.zeros((T, len(h)))"), ("return norms", "return norms.T")),
     tempts="Each sequence has a gradient of its own, and results over a batch are usually averaged.",
+)
+SPEC.mistake(
+    "entries_added_before_the_norm",
+    "You add or average entries of the gradient before they are squared, so positive and negative ones cancel. Square "
+    "every entry first, then add up all the squares and take the root.",
+    change(NORM, "np.linalg.norm(dh.sum(axis=0))"),
+    change(NORM, "np.linalg.norm(dh.mean(axis=0))"),
+    change(NORM, "np.linalg.norm(dh.sum(axis=1))"),
+    change(NORM, "dh.sum()"),
+    change(NORM, "dh.mean()"),
+    change(NORM, "abs(dh.sum())"),
+    tempts="A gradient is often summed or averaged over the batch, but only that of a weight.",
 )
 SPEC.mistake(
     "norm_divided_by_the_size",
@@ -85,12 +103,14 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "another_norm",
-    "You use another norm than the Frobenius norm, such as the largest singular value or a sum of absolute values. Take the root of the sum of all squares. For a matrix, `np.linalg.norm(dh)` computes it, whereas "
+    "You use another norm than the Frobenius norm, such as the largest singular value or a sum or mean of absolute "
+    "values. Take the root of the sum of all squares. For a matrix, `np.linalg.norm(dh)` computes it, whereas "
     "`np.linalg.norm(dh, 2)` is the largest singular value.",
     change(NORM, "np.linalg.norm(dh, 2)"),
     change(NORM, "np.linalg.norm(dh, 1)"),
     change(NORM, "np.abs(dh).sum()"),
     change(NORM, "np.abs(dh).max()"),
+    change(NORM, "np.abs(dh).mean()"),
     tempts="For a vector, ord=2 is the root of the sum of squares, but for a matrix it is the spectral norm.",
 )
 SPEC.mistake(
@@ -102,10 +122,30 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "starts_at_lag_1",
-    "You pass the gradient back before you take its norm, so your entry 0 is that of lag 1. Take the norm first, because "
-    "at lag 0 the gradient is `dh_T` itself.",
+    "You pass the gradient back before you take its norm, so your entry 0 is that of lag 1. Take the norm first, "
+    "because at lag 0 the gradient is `dh_T` itself.",
     change(f"norms[lag] = {NORM}", "", (BACK, f"{BACK}\nnorms[lag] = {NORM}")),
     tempts="In most loops the result of a pass is stored at its end.",
+)
+SPEC.mistake(
+    "norm_of_the_pre_activation",
+    "You take the norm after the derivative of the tanh, so it is that of the gradient of the pre-activation. Take it "
+    "before, because the gradients of the *states* are measured.",
+    change(NORM, f"np.linalg.norm(dh * (1 - {STATE} ** 2))"),
+    tempts="In the loop of chapter 02, da_t is the quantity from which everything else is computed.",
+)
+SPEC.mistake(
+    "divided_by_lag_0",
+    "You divide the norms by the one at lag 0. Return them as they are, so that entry 0 is the norm of `dh_T`.",
+    change("return norms", "return norms / norms[0]"),
+    tempts="Plots of vanishing gradients often show the norm relative to that of the last state.",
+)
+SPEC.mistake(
+    "W_hh_left_out",
+    "You do not pass the gradient back through `W_hh`. Multiply by `W_hh.T` at each step, because the previous state "
+    "entered the pre-activation through the weights.",
+    change(" @ W_hh.T", ""),
+    tempts="The derivatives of the tanh make the gradient shrink, and the shapes fit without the weights.",
 )
 SPEC.mistake(
     "states_read_forward",
@@ -123,8 +163,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "gradient_accumulated",
-    "You add what a step passes back to the gradient, or add `dh_T` once more. Replace the gradient at each step, `dh = "
-    "…`, because only the last state has a gradient from the loss: at every other state nothing is added.",
+    "You add what a step passes back to the gradient, or add `dh_T` once more. Replace the gradient at each step, `dh "
+    "= …`, because only the last state has a gradient from the loss: at every other state nothing is added.",
     change("dh = (dh", "dh = dh + (dh"),
     change("dh = (dh *", "dh = ((dh + dh_T * (lag > 0)) *"),
     change(BACK, f"{BACK} + dh_T"),
@@ -138,23 +178,25 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "W_hh_not_transposed",
-    "You multiply by `W_hh` where its transpose belongs. Use `W_hh.T`: unit k sends its value along row k of `W_hh`, so "
-    "its gradient is summed along that same row. Because `W_hh` is square, the shapes fit either way.",
+    "You multiply by `W_hh` where its transpose belongs. Use `W_hh.T`: unit k sends its value along row k of `W_hh`, "
+    "so its gradient is summed along that same row. Because `W_hh` is square, the shapes fit either way.",
     change("W_hh.T", "W_hh"),
     tempts="The forward pass has h_prev @ W_hh.",
 )
 SPEC.mistake(
     "derivative_after_the_product",
-    "You multiply by `W_hh.T` first and by the derivative of the tanh afterwards. Use the derivative first, because on "
-    "the way back the gradient meets the tanh before it meets the weights.",
+    "You pass the gradient back through the weights first and multiply by the derivative of the tanh afterwards. Use "
+    "the derivative first, because on the way back the gradient meets the tanh before it meets the weights.",
     change(BACK, "dh = (dh @ W_hh.T) * (1 - h[:, T - 1 - lag] ** 2)"),
+    change(BACK, "dh = (dh @ W_hh) * (1 - h[:, T - 1 - lag] ** 2)"),
     tempts="The forward pass multiplies by the weights first and applies the tanh afterwards.",
 )
 SPEC.mistake(
     "derivative_left_out",
-    "You leave out the derivative of the tanh. Multiply `dh` by `1 - h**2` of the right step before the product with the "
-    "weights, because each state is the tanh of its pre-activation.",
+    "You leave out the derivative of the tanh. Multiply `dh` by `1 - h**2` of the right step before the product with "
+    "the weights, because each state is the tanh of its pre-activation.",
     change(BACK, "dh = dh @ W_hh.T"),
+    change(BACK, "dh = dh @ W_hh"),
     tempts="The weights are what every explanation of vanishing gradients is about.",
 )
 SPEC.mistake(
@@ -166,10 +208,27 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "tanh_taken_again",
-    "You apply the tanh to the states once more. Use the square of `h` itself, because the states are already results of "
-    "the tanh.",
+    "You apply the tanh to the states once more. Use the square of `h` itself, because the states are already results "
+    "of the tanh.",
     change(f"{STATE} ** 2", f"np.tanh({STATE}) ** 2"),
     tempts="The derivative is written 1 − tanh²(…).",
+)
+SPEC.mistake(
+    "another_derivative",
+    "Your factor resembles the derivative of the tanh but is another function of the state, such as h · (1 − h) or "
+    "1 + h². Use 1 − h², because where the state is near −1 or 1 the tanh is flat, so its derivative is near 0.",
+    *(
+        change(f"(1 - {STATE} ** 2)", becomes)
+        for becomes in (f"{STATE} * (1 - {STATE})", f"(1 + {STATE} ** 2)", f"{STATE} ** 2", f"(1 - {STATE}) ** 2")
+    ),
+    tempts="h (1 − h) is the derivative of the logistic function, and the others differ by one character.",
+)
+SPEC.mistake(
+    "derivative_without_parentheses",
+    "You left out the parentheses: `dh * 1 - h**2` is `dh` minus the square of the state. Put them around `1 - h**2`, "
+    "because `dh` multiplies the whole derivative.",
+    change(f"(1 - {STATE} ** 2)", f"1 - {STATE} ** 2"),
+    tempts="'dh times 1 − h²' is how one says it, but Python multiplies first.",
 )
 SPEC.mistake(
     "always_from_dh_T",

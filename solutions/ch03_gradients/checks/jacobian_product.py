@@ -75,20 +75,33 @@ itself. That is also the value to start from, because it leaves the first factor
 FACTOR = "step_jacobian(h[s], W_hh)"
 STEP = f"{FACTOR} @ product"
 DERIVATIVE = "(1 - h[s] ** 2)"
+
+
+def without_initial(h, W_hh, k, t):
+    """A list of all factors, multiplied without a start."""
+    from functools import reduce
+
+    return reduce(np.matmul, [np.diag(1 - h[s] ** 2) @ W_hh.T for s in range(t, k, -1)])
+
+
 SPEC.mistake(
     "order_reversed",
-    "You multiply the right Jacobians in the reverse order, with the earliest step on the left. Put the factor of the "
+    "You multiply the Jacobians in the reverse order, with the earliest step on the left. Put the factor of the "
     "latest step on the left, because a change of `h[k]` goes through the earliest step first.",
     change(STEP, f"product @ {FACTOR}"),
+    change(STEP, f"product @ {FACTOR}", ("range(k + 1, t + 1)", "range(k, t)")),
+    change(STEP, f"product @ ({DERIVATIVE}[:, None] * W_hh)"),
+    change(STEP, f"product @ ({DERIVATIVE} * W_hh.T)"),
     tempts="Each new factor is written to the right of what is there, and the shapes fit in either order.",
     keeps=[SAME],
 )
 SPEC.mistake(
     "jacobian_transposed",
-    "Your product is transposed: its rows belong to the units of `h[k]`. Give it one row for each unit of `h[t]`, as in "
-    "`step_jacobian`. Transposing a product also reverses the order of its factors, so look at both.",
+    "Your product is transposed: its rows belong to the units of `h[k]`. Give it one row for each unit of `h[t]`, as "
+    "in `step_jacobian`. Transposing a product also reverses the order of its factors, so look at both.",
     change("return product", "return product.T"),
     change(STEP, f"product @ {FACTOR}.T"),
+    change("return product", "return product.T", ("range(k + 1, t + 1)", "range(k, t)")),
     tempts="Backpropagation multiplies by W_hh.T, so the whole product seems to need a transpose. Some texts also lay "
     "out a Jacobian with inputs first.",
     keeps=[SAME],
@@ -98,6 +111,7 @@ SPEC.mistake(
     "You transpose each Jacobian but keep the order of the factors, so your result is not even the transposed product. "
     "Use the Jacobians of the steps as they are, with one row for each unit after the step.",
     change(FACTOR, f"{FACTOR}.T"),
+    change(FACTOR, f"{FACTOR}.T", ("range(k + 1, t + 1)", "range(k, t)")),
     change(STEP, f"(W_hh * {DERIVATIVE}) @ product"),
     tempts="A loop that goes back through the weights is expected to contain a transpose.",
     keeps=[SAME],
@@ -126,6 +140,36 @@ SPEC.mistake(
     keeps=[SAME],
 )
 SPEC.mistake(
+    "first_factor_left_out",
+    "Your product lacks its earliest factor, that of `h[k + 1]`. Include this row, because the first step after `h[k]` "
+    "produces it.",
+    change("range(k + 1, t + 1)", "range(k + 2, t + 1)"),
+    tempts="A loop from t down to k + 1 is easily written `range(t, k + 1, -1)`, which leaves its end out.",
+    keeps=[SAME],
+)
+SPEC.mistake(
+    "identity_always",
+    "You return the identity in every case, so no factor ever reaches your product. Check the range of your loop, and "
+    "that each pass stores the new product.",
+    change("range(k + 1, t + 1)", "range(t + 1, k + 1)"),
+    tempts="A range whose ends are swapped is empty and raises no error.",
+    keeps=[SAME],
+)
+SPEC.mistake(
+    "not_started_from_the_identity",
+    "You start from a matrix of zeros or ones, which spoils every product. Start from the identity, because it leaves "
+    "the first factor as it is.",
+    change("np.eye(h.shape[1])", "np.zeros(W_hh.shape)"),
+    change("np.eye(h.shape[1])", "np.ones(W_hh.shape)"),
+    tempts="A sum starts from zeros, a product of numbers from 1, and `np.ones` seems to be the 1 among matrices.",
+)
+SPEC.mistake(
+    "factors_added",
+    "You add the Jacobians of the steps. Multiply them, because each step acts on what the previous step gives.",
+    change("np.eye(h.shape[1])", "np.zeros(W_hh.shape)", (STEP, f"product + {FACTOR}")),
+    tempts="The gradient of a weight is a sum over the steps, but a change of a state goes through all of them.",
+)
+SPEC.mistake(
     "no_identity",
     "If k = t, there is no step between the two states, but you still start from a factor or return something else. "
     "Return the identity there, because a state depends on itself with derivative 1. If you start the product from the "
@@ -138,7 +182,8 @@ SPEC.mistake(
     change("return product", "return product if k < t else W_hh.T"),
     change("return product", "return product if k < t else None"),
     change("return product", "return product if k < t else 1.0"),
-    change("return product", "return product if k < t else [][0]"),  # a list of factors without a first one
+    change("return product", "return product if k < t else [][0]"),  # the first of no factors
+    without_initial,
     tempts="A product is often started from its first factor, and then nothing is left for k = t.",
     keeps=["k < t"],
 )
@@ -147,13 +192,14 @@ SPEC.mistake(
     "You compute every factor from the same state. Use the row of `h` that each step produces, because the derivative "
     "of the tanh is different at each state.",
     *(change("h[s]", f"h[{row}]") for row in ("t", "k", "-1", "k + 1")),
-    tempts="The weights are the same at every step, so all the Jacobians seem to be, which is true of a linear network.",
+    tempts="The weights are the same at every step, so all the Jacobians seem to be, which is true of a linear "
+    "network.",
     keeps=[SAME],
 )
 SPEC.mistake(
     "W_hh_not_transposed",
-    "You use `W_hh` as it is in each factor. Transpose it, as in `step_jacobian`: states are rows in this course, so the "
-    "weight from unit j to unit i is `W_hh[j, i]`.",
+    "You use `W_hh` as it is in each factor. Transpose it, as in `step_jacobian`: states are rows in this course, so "
+    "the weight from unit j to unit i is `W_hh[j, i]`.",
     change(FACTOR, f"({DERIVATIVE}[:, None] * W_hh)"),
     tempts="Papers write diag(φ′) W_hh for states that are columns.",
     keeps=[SAME],
@@ -163,6 +209,7 @@ SPEC.mistake(
     "In each factor you multiply the columns by the derivatives of the tanh. Multiply the rows, as in `step_jacobian`, "
     "because the derivative belongs to the state after the step.",
     change(FACTOR, f"({DERIVATIVE} * W_hh.T)"),
+    change(FACTOR, f"({DERIVATIVE} * W_hh.T)", ("range(k + 1, t + 1)", "range(k, t)")),
     tempts="Broadcasting a vector over a matrix multiplies columns.",
     keeps=[SAME],
 )
@@ -185,8 +232,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "tanh_taken_again",
-    "In each factor you apply the tanh to the state once more. Use `1 - h[s]**2`, because the states in `h` are already "
-    "results of the tanh.",
+    "In each factor you apply the tanh to the state once more. Use `1 - h[s]**2`, because the states in `h` are "
+    "already results of the tanh.",
     change(FACTOR, "((1 - np.tanh(h[s]) ** 2)[:, None] * W_hh.T)"),
     tempts="The derivative is written 1 − tanh²(…).",
     keeps=[SAME],

@@ -48,6 +48,8 @@ states that are rows, lists inputs first. As a formula, $J_t = \operatorname{dia
 )
 
 PRODUCT = "derivative[:, None] * W_hh.T"
+SQUARE = "h_t**2"
+LAYOUTS = PRODUCT, "derivative * W_hh", "derivative[:, None] * W_hh", "derivative * W_hh.T"  # a wrong one hides nothing
 SPEC.mistake(
     "jacobian_transposed",
     "Your Jacobian is transposed: its rows belong to the units of the previous state. Give it one row for each unit "
@@ -85,15 +87,47 @@ SPEC.mistake(
     "tanh_taken_again",
     "You compute the derivative as 1 − tanh²(h_t), which applies the tanh a second time. Use `1 - h_t**2`, because "
     "`h_t` is already the tanh of the pre-activation.",
-    change("h_t**2", "np.tanh(h_t) ** 2"),
+    *(change(SQUARE, "np.tanh(h_t) ** 2", (PRODUCT, layout)) for layout in LAYOUTS),
     tempts="The derivative is written 1 − tanh²(…), and h_t is the only argument at hand.",
 )
 SPEC.mistake(
     "derivative_not_squared",
     "You compute the derivative of the tanh as 1 − h_t. Square the state: the derivative is 1 − tanh²(a_t), and "
     "tanh(a_t) is `h_t`.",
-    change("h_t**2", "h_t"),
+    *(change(SQUARE, "h_t", (PRODUCT, layout)) for layout in LAYOUTS),
     tempts="The square is easily lost, and 1 − h_t looks like a derivative for positive states.",
+)
+SPEC.mistake(
+    "another_derivative",
+    "Your factor resembles the derivative of the tanh but is another function of the state, such as h · (1 − h) or "
+    "1 + h². Use 1 − h_t[i]²: where the state is near −1 or 1 the tanh is flat, so its derivative is near 0.",
+    *(change("1 - h_t**2", "h_t * (1 - h_t)", (PRODUCT, layout)) for layout in LAYOUTS),
+    *(change("1 - h_t**2", becomes) for becomes in ("1 + h_t**2", SQUARE, "(1 - h_t) ** 2")),
+    tempts="h (1 − h) is the derivative of the logistic function, and the others differ by one character.",
+)
+SPEC.mistake(
+    "derivative_without_parentheses",
+    "You left out the parentheses, so only the square of the state multiplies the weights. Write `(1 - h_t**2)`, "
+    "because the whole derivative multiplies them.",
+    change(PRODUCT, "1 - (h_t**2)[:, None] * W_hh.T"),
+    change(PRODUCT, "1 - h_t**2 * W_hh.T"),
+    change(PRODUCT, "1 - h_t**2 * W_hh"),
+    change(PRODUCT, "np.eye(len(h_t)) - np.diag(h_t**2) @ W_hh.T"),
+    tempts="'1 − h² times W' is how one says it, but Python multiplies first.",
+)
+SPEC.mistake(
+    "one_minus_a_diagonal_matrix",
+    "You subtract a diagonal matrix from the number 1, which puts ones off the diagonal. Subtract first and build the "
+    "diagonal matrix afterwards: `np.diag(1 - …)`.",
+    change(PRODUCT, "(1 - np.diag(h_t**2)) @ W_hh.T"),
+    tempts="On paper the 1 in 1 − diag(h)² is the identity matrix, but NumPy subtracts from 1 in every entry.",
+)
+SPEC.mistake(
+    "multiplied_entry_by_entry",
+    "You multiply a diagonal matrix by the weights with `*`, which leaves nothing off the diagonal. Use `@` with a "
+    "diagonal matrix, because every unit of the previous state feeds every unit of the next one.",
+    change(PRODUCT, "np.diag(derivative) * W_hh.T"),
+    tempts="`*` is the sign of a product, and both matrices are (H, H).",
 )
 SPEC.mistake(
     "W_hh_left_out",
