@@ -106,10 +106,10 @@ def step_jacobian(h_t, W_hh):
 # $$h = \begin{bmatrix} 0.30 & -0.70 \\ 0.60 & -0.40 \\ -0.80 & 0.20 \end{bmatrix}, \quad
 # W_{hh} = \begin{bmatrix} 0.50 & -0.75 \\ 1.25 & 0.25 \end{bmatrix}$$
 #
-# | step | from, to | its Jacobian |
-# |---|---|---|
-# | 1 | `h[0]` to `h[1]` | the one above, which you wrote down |
-# | 2 | `h[1]` to `h[2]` | [[0.18, 0.45], [−0.72, 0.24]] |
+# | step | its Jacobian |
+# |---|---|
+# | from `h[0]` to `h[1]` | the one above, which you wrote down |
+# | from `h[1]` to `h[2]` | [[0.18, 0.45], [−0.72, 0.24]] |
 #
 # Which of the three states do these two Jacobians depend on, and which not?
 #

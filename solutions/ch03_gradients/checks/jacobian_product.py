@@ -98,7 +98,7 @@ SPEC.mistake(
 SPEC.mistake(
     "jacobian_transposed",
     "Your product is transposed: its rows belong to the units of `h[k]`. Give it one row for each unit of `h[t]`, as "
-    "in `step_jacobian`. Transposing a product also reverses the order of its factors, so look at both.",
+    "in `step_jacobian`. Transposing every factor and reversing their order gives the transposed product too.",
     change("return product", "return product.T"),
     change(STEP, f"product @ {FACTOR}.T"),
     change("return product", "return product.T", ("range(k + 1, t + 1)", "range(k, t)")),

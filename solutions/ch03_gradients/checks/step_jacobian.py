@@ -68,9 +68,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "derivative_multiplies_columns",
-    "You multiply column j by the derivative of the tanh of unit j. Multiply row i by that of unit i: the derivative "
-    "belongs to the output, and NumPy spreads a vector of shape (H,) over the columns unless you turn it into a "
-    "column with `[:, None]`.",
+    "You multiply column j by the derivative of the tanh of unit j. Multiply row i by that of unit i, because the "
+    "derivative belongs to the output: turn the vector into a column with `[:, None]`, or put its diagonal matrix on "
+    "the left.",
     change(PRODUCT, "derivative * W_hh.T"),
     change(PRODUCT, "W_hh.T @ np.diag(derivative)"),
     tempts="`(1 - h_t**2) * W_hh.T` reads like the formula, but broadcasting fits the last axis first.",
