@@ -167,10 +167,12 @@ def test_attack(attack, hand_in, honest, prelude, session, sandbox, token):
 
 
 def settled(warm, due=None):
-    """What is inside once the last notebook is cleared up: the warm process answers before the kernel has done that."""
-    end = time.monotonic() + 10
+    """What is inside once the last notebook is cleared up: the warm process answers before the kernel has done that.
+    Until then, a process that has ended is still listed, without descriptors.
+    """
+    end = time.monotonic() + 30
     seen, again = None, inside(warm)
-    while (seen != again or due not in (None, again)) and time.monotonic() < end:
+    while (seen != again or [] in again.values() or due not in (None, again)) and time.monotonic() < end:
         time.sleep(0.02)
         seen, again = again, inside(warm)
     return again
