@@ -231,7 +231,7 @@ def gradient_norms_by_lag(dh_T, h, W_hh):
 # progress()
 
 # %% [markdown]
-# ## One matrix, three fates
+# ## One matrix, three outcomes
 #
 # This section is not graded.
 # The cell below runs a network of 32 units on 8 sequences of 60 steps, three times with the *same* random `W_hh`.
@@ -274,7 +274,7 @@ def gradient_norms_by_lag(dh_T, h, W_hh):
 # Strong inputs push the units towards −1 and 1, where the derivative is small,
 # and a product of 50 small factors is tiny.
 # With weak inputs, growth and shrinkage nearly balance. Change the seed in the first line and run the cell again:
-# the first and the last run look alike with every seed, whereas the middle one may end well above 1 or below it.
+# the first and the last run look much the same, whereas the middle one may end well above 1 or below it.
 #
 # This is one network with random weights, which has not been trained.
 # Why its eigenvalues matter at all is the subject of the next notebook, *The linear case*.

@@ -111,7 +111,7 @@ def test_the_cells_below_wait_for_functions_that_give_nothing(body, capsys, sess
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_the_inputs_decide_between_the_three_fates(seed, capsys, session):
+def test_the_inputs_decide_between_the_three_outcomes(seed, capsys, session):
     *_, text = run_all(capsys, lambda source: source.replace("default_rng(0)", f"default_rng({seed})"))
     none, weak, strong = text.split("inputs of size")[1:]
     assert "mean derivative 1.00" in none
