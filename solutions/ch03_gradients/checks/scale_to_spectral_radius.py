@@ -50,6 +50,10 @@ def cases(rng):
     yield case(rng, 0.95, 0.3 + 1.6j, 1.2, -0.7)
     yield case(rng, 1.5, 0.5 + 0.2j, 0.2 + 0.6j)
     yield case(rng, 1.1, 2.1, 0.4 + 0.9j, -1.3, 0.6)
+    # With zeros below the diagonal, LAPACK returns the eigenvalues from the top to the bottom, and neither the first nor
+    # the last is the largest.
+    W = np.triu(rng.uniform(0.5, 1.5, size=(3, 3)), 1) + np.diag([0.6, -1.3, 0.8]) * rng.uniform(0.9, 1.1)
+    yield Case(sizes={"H": 3}, inputs={"W": W, "rho": 0.9 * rng.uniform(0.95, 1.05)})
 
 
 SPEC = Spec(
@@ -98,6 +102,22 @@ SPEC.mistake(
     tempts="The largest eigenvalue is what it is called in many texts, which mean the largest in size.",
 )
 SPEC.mistake(
+    "divided_by_eigenvalue",
+    "You divide by the eigenvalue that is largest in size, or by its real part. Divide by its absolute value: a "
+    "negative or complex divisor changes the signs of all entries or makes them complex.",
+    change(RADIUS, "max(np.linalg.eigvals(W), key=abs)"),
+    change(RADIUS, "max(np.linalg.eigvals(W), key=abs).real"),
+    tempts="`argmax` or `key=abs` finds the right eigenvalue, and its size is already known by then.",
+)
+SPEC.mistake(
+    "one_eigenvalue_only",
+    "You divide by the size of the first or the last eigenvalue. Compare all of them: `np.linalg.eigvals` returns them "
+    "in no particular order.",
+    change(".max()", "[0]"),
+    change(".max()", "[-1]"),
+    tempts="Singular values come sorted, and so do the eigenvalues of `eigvalsh`.",
+)
+SPEC.mistake(
     "imaginary_parts_ignored",
     "You use only the real parts of the eigenvalues. Use the modulus of each complex number, `np.abs` of the "
     "eigenvalue itself.",
@@ -132,6 +152,13 @@ SPEC.mistake(
     "Multiply by `rho` over the radius.",
     change("(rho / radius)", "rho"),
     tempts="This is right for an orthogonal matrix, whose spectral radius is 1.",
+)
+SPEC.mistake(
+    "divided_by_root_of_H",
+    "You divide by the root of the number of units. Divide by the spectral radius of this `W`: the root is what the "
+    "radius of a large matrix with independent standard normal entries is close to, not what it is.",
+    change(RADIUS, "np.sqrt(len(W))"),
+    tempts="Initialisations of layers divide by such a root, and for large random matrices it is nearly right.",
 )
 SPEC.mistake(
     "only_shrinks",

@@ -16,7 +16,8 @@ SQUARINGS = 60
 def oracle(W):
     """Gelfand's formula: the norm of W to the power k, to the power 1 / k, for k = 2 ** 60, by repeated squaring.
 
-    The power is divided by its norm after every squaring, and the logarithms of these norms are added up.
+    The power is divided by its norm after every squaring, and the logarithms of these norms are added up. The result is
+    rounded, so that it is exactly 1 for every matrix whose rows are probabilities, and not only nearly so.
     """
     power, logarithm = W, 0.0
     for squarings in range(SQUARINGS):
@@ -26,7 +27,7 @@ def oracle(W):
         logarithm += np.log(norm) / 2.0**squarings
         power = power / norm
         power = power @ power
-    return float(np.exp(logarithm))
+    return round(float(np.exp(logarithm)), 13)
 
 
 def from_eigenvalues(rng, *eigenvalues):
@@ -72,9 +73,14 @@ def cases(rng):
     a, b, c, d = below(rng, 0.2, 1.3, -0.9, 0.5)
     yield case(from_eigenvalues(rng, complex(a, b), c, d, 0.5 * c), COMPLEX)
 
-    # Non-normal: far from the singular values. Triangular, so that the eigenvalues are on the diagonal.
-    diagonal = rng.permutation(below(rng, 0.8, -0.6, 0.4))
+    # Non-normal: far from the singular values. With zeros below the diagonal, LAPACK returns the eigenvalues from the
+    # top to the bottom, and neither the first nor the last is the largest.
+    diagonal = below(rng, -0.6, 0.8, 0.4)
     yield case(np.diag(diagonal) + np.triu(rng.uniform(2, 5, size=(3, 3)), 1), REAL)
+    a, b, c, d, e = below(rng, 0.5, 0.9, 0.7, 0.6, 0.3)
+    W = np.diag([c, a + e, a - e, -d]) + np.triu(rng.uniform(1, 2, size=(4, 4)), 1)
+    W[1:3, 1:3] = [[a + e, -(b * b + e * e)], [1, a - e]]  # a pair in the middle, with real part a and imaginary part b
+    yield case(W, COMPLEX)
     # Defective: 0.4, say, is an eigenvalue twice but has one eigenvector only.
     a, b = below(rng, 0.4, -0.9)
     yield case(np.diag([a, b, a]) + np.tril(rng.uniform(1, 3, size=(3, 3)), -1), REAL)
@@ -111,6 +117,13 @@ SPEC.mistake(
     "mention both.",
 )
 SPEC.mistake(
+    "singular_value_squared",
+    "You take the largest eigenvalue of `W.T @ W` or `W @ W.T`, which is the square of the largest singular value. "
+    "Take the eigenvalues of `W` itself.",
+    change(EIGENVALUES, "np.linalg.eigvals(W.T @ W)"),
+    tempts="The product is symmetric, so its eigenvalues are real and not negative, which looks like a modulus.",
+)
+SPEC.mistake(
     "largest_real_part",
     "You take the largest real part of an eigenvalue. Take the absolute value of every eigenvalue first and then the "
     "maximum: −0.8 is larger in size than 0.3, and the imaginary part of a complex eigenvalue counts as well.",
@@ -131,6 +144,22 @@ SPEC.mistake(
     "largest real part, which need not be the largest in size.",
     change(LAST, "float(np.abs(eigenvalues.max()))"),
     tempts="Both orders are said in the same words, and for non-negative numbers they give the same.",
+)
+SPEC.mistake(
+    "eigenvalue_returned",
+    "You find the eigenvalue that is largest in size, but you return the eigenvalue itself or its real part. Return "
+    "its absolute value: the spectral radius is a size, a real number that is never negative.",
+    change(LAST, "max(eigenvalues, key=abs)"),
+    change(LAST, "float(max(eigenvalues, key=abs).real)"),
+    tempts="`argmax` or `key=abs` finds the right eigenvalue, and its size is already known by then.",
+)
+SPEC.mistake(
+    "one_eigenvalue_only",
+    "You return the size of the first or the last eigenvalue. Compare all of them: `np.linalg.eigvals` returns them in "
+    "no particular order.",
+    change(".max()", "[0]"),
+    change(".max()", "[-1]"),
+    tempts="Singular values come sorted, and so do the eigenvalues of `eigvalsh`.",
 )
 SPEC.mistake(
     "imaginary_parts_ignored",
