@@ -1,10 +1,10 @@
 # %% [markdown]
 # # The linear case
 #
-# On its way back through a recurrent network, a gradient is multiplied by the transpose of `W_hh` once per time step.
-# What is left of it after fifty steps?
-# Without the nonlinearity there is an exact answer, and it depends on the **eigenvalues** of `W_hh`.
-# In this notebook you write the number that decides whether the gradient vanishes or explodes in the long run,
+# On its way back through a recurrent network, a gradient is multiplied at each step by the derivative of the tanh
+# and by the transpose of `W_hh`. What is left of it after fifty steps?
+# Without the tanh there is an exact answer, and it depends on the **eigenvalues** of `W_hh`.
+# In this notebook you compute the number that decides whether the gradient vanishes or explodes in the long run,
 # and then the gradient itself, any number of steps back.
 # Plan about 30 minutes.
 #
@@ -204,7 +204,7 @@ def linear_gradient(W_hh, dh_T, lag):
 #
 # | network | `W_hh` | the rule of thumb |
 # |---|---|---|
-# | small entries | 40 × 40, all entries between 0 and 0.06 | small weights make gradients vanish |
+# | small entries | 40 × 40, all entries between 0 and 0.07 | small weights make gradients vanish |
 # | small eigenvalues | diagonal, with the eigenvalues −1.2 and 0.5 | eigenvalues below 1 make gradients vanish |
 # | small radius | the rows [0.9, 5.0] and [0.0, 0.8] | with a radius below 1, every step makes the gradient shorter |
 #
@@ -216,7 +216,7 @@ def linear_gradient(W_hh, dh_T, lag):
 # %% active="ipynb"
 # rng = np.random.default_rng(3)
 # networks = {
-#     "small entries": rng.uniform(0, 0.06, size=(40, 40)),
+#     "small entries": rng.uniform(0, 0.07, size=(40, 40)),
 #     "small eigenvalues": np.diag([-1.2, 0.5]),
 #     "small radius": np.array([[0.9, 5.0], [0.0, 0.8]]),
 # }
