@@ -34,12 +34,12 @@ from grader import check, hint, progress
 # **A worked example with real eigenvalues.** The eigenvalues of a 2 × 2 matrix have the sum $a + d$,
 # which is the trace of the matrix, and the product $a d - b c$, which is its determinant:
 #
-# $$W = \begin{bmatrix} 0.20 & 0.50 \\ 0.20 & -0.70 \end{bmatrix}$$
+# $$W = \begin{bmatrix} 0.20 & 0.25 \\ 0.40 & -0.70 \end{bmatrix}$$
 #
 # | | computed from the entries | here |
 # |---|---|---|
 # | sum of the eigenvalues | 0.20 + (−0.70) | −0.50 |
-# | product of the eigenvalues | 0.20 · (−0.70) − 0.50 · 0.20 | −0.24 |
+# | product of the eigenvalues | 0.20 · (−0.70) − 0.25 · 0.40 | −0.24 |
 # | eigenvalues | the two numbers with this sum and this product | 0.30 and −0.80 |
 # | their sizes | without the sign | 0.30 and 0.80 |
 # | spectral radius | the largest size | 0.80 |
@@ -49,12 +49,12 @@ from grader import check, hint, progress
 #
 # **An example with complex eigenvalues, half worked out.** The eigenvalues of a real matrix need not be real:
 #
-# $$W = \begin{bmatrix} 0.70 & -0.80 \\ 0.40 & -0.10 \end{bmatrix}$$
+# $$W = \begin{bmatrix} 0.70 & -1.60 \\ 0.20 & -0.10 \end{bmatrix}$$
 #
 # | | computed from the entries | here |
 # |---|---|---|
 # | sum of the eigenvalues | 0.70 + (−0.10) | 0.60 |
-# | product of the eigenvalues | 0.70 · (−0.10) − (−0.80) · 0.40 | 0.25 |
+# | product of the eigenvalues | 0.70 · (−0.10) − (−1.60) · 0.20 | 0.25 |
 # | eigenvalues | the two numbers with this sum and this product | $0.30 + 0.40\,i$ and $0.30 - 0.40\,i$ |
 # | spectral radius | the largest size | ? |
 #
@@ -178,7 +178,7 @@ def linear_gradient(W_hh, dh_T, lag):
 # If one of your numbers differs, go back to its table and work it out again.
 
 # %% active="ipynb"
-# W = np.array([[0.70, -0.80], [0.40, -0.10]])
+# W = np.array([[0.70, -1.60], [0.20, -0.10]])
 # W_hh, dh_T = np.array([[1.10, 0.30], [-0.60, 0.20]]), np.array([3.40, -3.80])
 # Q = np.array([[2.00, 1.00], [1.00, 1.00]])
 #

@@ -22,7 +22,7 @@ def oracle(W, rho):
     return rho * np.exp(-logarithm) * W
 
 
-EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.40, 0.60], [0.00, -0.50]]), "rho": 0.75})
+EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.40, 0.30], [0.00, -0.50]]), "rho": 0.75})
 
 
 def case(rng, rho, *eigenvalues):

@@ -50,7 +50,7 @@ def below(rng, *shares):
     return [share * rng.uniform(0.9, 1.1) for share in shares]
 
 
-EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.70, -0.80], [0.40, -0.10]])}, kind=COMPLEX)
+EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.70, -1.60], [0.20, -0.10]])}, kind=COMPLEX)
 
 
 def case(W, kind):
