@@ -25,7 +25,8 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from experiments.ch03.cells import Network, geometric, gradient_by_lag, significant, to_json, train
+from experiments.ch03.cells import Network, gradient_by_lag, train
+from experiments.ch03.record import geometric, significant, to_json
 
 RESULTS_FILE = Path(__file__).with_name("adding.json")
 SETTINGS: dict[str, float] = {
@@ -75,7 +76,7 @@ def sequences(rows: int, steps: int, generator: torch.Generator) -> tuple[Tensor
 def held_out(part: str, steps: int = STEPS) -> tuple[Tensor, Tensor]:
     """The sequences of the part "validation" or "test", the same for all networks and never trained on.
 
-    Their seeds were chosen, before any training, so that always answering 1 has an error close to 1/6 on them.
+    Their seeds were chosen, before the recorded runs, so that always answering 1 has an error close to 1/6 on them.
     """
     generator = torch.Generator().manual_seed({"validation": 18, "test": 5}[part])
     return sequences(int(SETTINGS[part]), steps, generator)

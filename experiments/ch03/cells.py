@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import copy
-import json
 import math
-import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
-from typing import Any
 
 import torch
 from torch import Tensor
@@ -130,20 +127,3 @@ def gradient_by_lag(model: Network, x: Tensor, y: Tensor, loss: Loss) -> list[fl
     squares = [0.0 if grad is None else grad.square().sum().item() for grad in grads]
     norms = [math.sqrt(sum(squares[t * parts : (t + 1) * parts])) for t in range(x.shape[1])]
     return [norm / norms[-1] for norm in reversed(norms)]
-
-
-def geometric(rows: list[list[float]]) -> tuple[list[float], list[float]]:
-    """Geometric mean and geometric standard deviation (a factor) of each column, with the n - 1 of a sample."""
-    logs = torch.tensor(rows, dtype=torch.float64).clamp_min(1e-300).log()
-    return logs.mean(0).exp().tolist(), logs.std(0).exp().tolist()
-
-
-def significant(values: list[float], digits: int = 3) -> list[float]:
-    """Round each value to so many significant digits."""
-    return [float(f"{value:.{digits - 1}e}") for value in values]
-
-
-def to_json(record: dict[str, Any]) -> str:
-    """JSON with one list of numbers a line."""
-    rows = re.compile(r"\[\s+([^][{}]+?)\s+\]")
-    return rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1)) + "\n"
