@@ -2,7 +2,7 @@
 
     python -m experiments.ch03.cliff [--record]
 
-A single unit x_t = w * sigma(x_{t-1}) + b runs for 50 steps from x_0 = 0.5; its loss is (sigma(x_50) - 0.7)**2. The loss
+A single unit x_t = w * sigma(x_{t-1}) + b runs for 50 steps from x_0 = 0.5; its loss is (sigma(x_50) - 0.7)**2. It
 has a cliff: on one side x_50 is near a low fixed point, on the other it is not. Gradient descent starts at w = 4.6 and
 b = -2.03, with learning rate 0.3, once without clipping and once with the norm of the gradient clipped to 1; then from
 200 starts around this one, drawn with each of five seeds. Takes about a second.

@@ -5,7 +5,7 @@
 The tanh network's gradient vanishes; the IRNN's is passed back undiminished, and can explode as soon as the weights
 have changed. Both are trained on sequences of 100 with the norm of the gradient clipped to 1 and without clipping, at
 several learning rates, with stochastic gradient descent and with Adam. Five seeds each, at most 1,000 updates. A run
-has diverged if its gradient is no longer finite. Takes about six minutes on one core.
+has diverged if its gradient is no longer finite. Takes about eight minutes on one core.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ RESULTS_FILE = Path(__file__).with_name("clipping.json")
 SETTINGS: dict[str, float] = {"steps": adding.STEPS, "updates": 1000, "look_every": 40}
 CLIPS = (None, 1.0)
 RATES: dict[str, tuple[tuple[str, float], ...]] = {
-    "tanh": (("sgd", 0.01), ("sgd", 0.1), ("sgd", 1.0), ("adam", 0.001), ("adam", 0.003), ("adam", 0.01)),
-    "irnn": (("sgd", 0.001), ("sgd", 0.01), ("adam", 0.001)),
+    "tanh": (("sgd", 0.1), ("sgd", 1.0), ("adam", 0.001), ("adam", 0.003), ("adam", 0.01)),
+    "irnn": (("sgd", 0.01), ("adam", 0.001)),
 }
 SEEDS = tuple(range(10, 15))
 
