@@ -185,7 +185,7 @@ def run(name: str, seed: int, updates: int | None = None) -> tuple[dict[str, Any
         "cell": name,
         "seed": seed,
         "updates": done,
-        "first_below": first_below(course.curve, SETTINGS["solved_below"]),
+        "solved_at": first_below(course.curve, SETTINGS["solved_below"]),
         "test_mse": round(error(model, held_out("test", steps)), 4),
         "diverged_at": course.diverged_at,
         "cpu_seconds": round(seconds, 1),
@@ -197,7 +197,7 @@ def run(name: str, seed: int, updates: int | None = None) -> tuple[dict[str, Any
 
 def summary(runs: list[dict[str, Any]], early: int | None = None) -> dict[str, Any]:
     """How many runs solved the problem, and the updates needed: mean and standard deviation over those that did."""
-    needed = [run["first_below"] for run in runs if run["first_below"] is not None]
+    needed = [run["solved_at"] for run in runs if run["solved_at"] is not None]
     found: dict[str, Any] = {
         "runs": len(runs),
         "solved": len(needed),
@@ -226,7 +226,7 @@ def main() -> None:
             record, norms = run(name, seed)
             runs.append(record)
             trained.append(norms)
-            shown = ("cell", "seed", "updates", "first_below", "test_mse", "diverged_at", "cpu_seconds")
+            shown = ("cell", "seed", "updates", "solved_at", "test_mse", "diverged_at", "cpu_seconds")
             print({key: record[key] for key in shown}, record["gradient_during"][-1], flush=True)
         if name in CELLS:
             gradient[name]["trained"] = against_lag(trained)

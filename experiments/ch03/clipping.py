@@ -60,7 +60,7 @@ def run(cell: str, optimizer: str, lr: float, clip: float | None, seed: int, upd
         "seed": seed,
         "updates": len(norms),
         "diverged_at": course.diverged_at,
-        "first_below": every * (below[0] + 1) if below else None,
+        "solved_at": every * (below[0] + 1) if below else None,
         "lowest": significant([min(course.curve, default=float("inf"))])[0] if course.curve else None,
         "last": significant(course.curve[-1:])[0] if course.curve else None,
         "norm_median": significant([median(norms)])[0] if norms else None,

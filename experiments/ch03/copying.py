@@ -152,7 +152,7 @@ def run(cell: str, loss: str, delay: int, seed: int, updates: int | None = None)
         "delay": delay,
         "seed": seed,
         "updates": len(course.gradient_norms),
-        "first_below": int(SETTINGS["look_every"]) * (above[0] + 1) if above else None,
+        "solved_at": int(SETTINGS["look_every"]) * (above[0] + 1) if above else None,
         "test_nats": round(nats, 4),
         "test_accuracy": round(accuracy, 4),
         "diverged_at": course.diverged_at,
