@@ -262,15 +262,19 @@ def test_what_the_adding_problem_shows() -> None:
     record = recorded(adding)
     assert record["cells"] == json.loads(json.dumps({**adding.CELLS, **adding.SHORT}))
     found = record["summary"]
-    for cell in ("gru", "irnn", "lstm_1", "lstm_3"):
+    for cell in ("gru", "irnn", "lstm_1"):
         assert found[cell]["solved"] == 5
+    assert found["lstm_3"]["solved"] == 4
     for cell in ("tanh", "orthogonal"):
         assert found[cell]["solved"] == 0
     assert found["lstm_1"]["solved_early"] == 0  # at 500 updates it looks as if it could not
+    # On short sequences the orthogonal start helps at one learning rate and does not at the other.
+    assert found["orthogonal_20_0.001"]["solved"] > found["tanh_20_0.001"]["solved"]
+    assert found["orthogonal_20_0.003"]["solved"] <= found["tanh_20_0.003"]["solved"]
     for run in record["runs"]:
         if run["cell"] in ("tanh", "orthogonal"):
             assert run["test_mse"] == pytest.approx(adding.BASELINE, abs=0.01)
-        assert len(run["curve"]) == run["updates"] // adding.SETTINGS["look_every"]
+        assert len(run["curve"]) == run["updates"] // run["curve_every"]
 
 
 def test_gradients_of_untrained_networks_vanish_in_the_gru_too() -> None:
