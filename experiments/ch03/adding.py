@@ -9,7 +9,7 @@ sequences is below 0.02. Training stops below 0.005 or after the largest number 
 weights is then measured on test sequences. The tanh networks are also trained on sequences of 20.
 
 It records the norm of the gradient against lag as well: of ten untrained networks of each kind, of the trained ones,
-and at six lags during each training. Takes about seven minutes on one core. The settings were found with other seeds
+and at six lags during each training. Takes about eight minutes on one core. The settings were found with other seeds
 and other sequences.
 """
 

@@ -8,7 +8,7 @@ no better than a uniform guess, with a cross-entropy of ln 8. Five seeds for eac
 three answers alone ("answers") or with that of all 16 steps, in which a blank is expected before the answers ("all").
 A network has solved the task when it gives more than 98 % of the symbols of validation sequences. Training stops above
 99.9 % or after 3,000 updates, and the final weights are then measured on test sequences. Some networks also try delays
-of 30 and 50. Takes about six minutes on one core. The learning rates were chosen with another seed.
+of 30 and 50. Takes about five minutes on one core. Each learning rate was the better of two or three on another seed.
 
 There are only 512 different sequences, so all of them occur in training: this tests memory, not generalisation.
 """

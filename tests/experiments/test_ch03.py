@@ -340,6 +340,8 @@ def test_what_the_copy_task_shows() -> None:
     assert set(found) == set(copying.RUNS)
     assert found["orthogonal", "answers", 10] == found["gru", "answers", 10] == 5
     assert found["orthogonal", "all", 10] == 0
+    assert found["tanh", "answers", 30] < found["orthogonal", "answers", 30] == 5
+    assert found["orthogonal", "answers", 50] < 5  # this start has a limit, too
     for run in record["runs"]:
         assert len(copying.thinned_updates(run["curve"])) == len(run["curve"])
 
