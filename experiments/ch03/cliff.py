@@ -4,11 +4,13 @@
 
 A single unit x_t = w * sigma(x_{t-1}) + b runs for 50 steps from x_0 = 0.5; its loss is (sigma(x_50) - 0.7)**2. It
 has a cliff: on one side x_50 is near a low fixed point, on the other it is not. Gradient descent starts at w = 4.6 and
-b = -2.03, with learning rate 0.3, once without clipping and once with the norm of the gradient clipped to 1; then from
-200 starts around this one, drawn with each of five seeds. Takes about a second.
+b = -2.03, with learning rate 0.3, once without clipping and once with the norm of the gradient clipped to 1. It takes
+about a second.
 
-The start is chosen so that rounding does not matter: if it is moved by 1e-6, both descents move by at most 0.03. From
-starts with a larger w the descent bounces over a cliff so steep that its path depends on the last bit of a product.
+This start illustrates the effect and does not measure it. It was picked from a grid of some 3,700 starts, among those
+from which clipping reaches the minimum, descent without clipping does not, and rounding hardly matters: if the start is
+moved by 1e-6, both descents move by at most 0.03. What clipping changes in general is measured on 200 starts drawn with
+each of five seeds from the whole box of that grid ("box"), and, for comparison, from around the picked one ("near").
 """
 
 from __future__ import annotations
@@ -34,6 +36,7 @@ SETTINGS: dict[str, float] = {
     "solved_below": 0.001,
 }
 START = (4.6, -2.03)
+BOX = ((4.1, 5.8), (-3.0, -1.9))  # of w and of b
 SEEDS = tuple(range(5))
 
 
@@ -85,10 +88,12 @@ def descend(starts: Any, lr: float = 0.3, clip: float | None = None, updates: in
     return Descent(np.array(path), np.array(losses), np.array(norms))
 
 
-def random_starts(seed: int) -> np.ndarray:
-    """Starts (N, 2) around START, normal with the standard deviation of the settings."""
-    drawn = np.random.default_rng(seed).normal(size=(int(SETTINGS["starts"]), 2))
-    return np.array(START) + SETTINGS["start_sd"] * drawn
+def random_starts(seed: int, region: str = "box") -> np.ndarray:
+    """Starts (N, 2): uniform in BOX, or "near" START, normal with the standard deviation of the settings."""
+    rng, count = np.random.default_rng(seed), int(SETTINGS["starts"])
+    if region == "near":
+        return np.array(START) + SETTINGS["start_sd"] * rng.normal(size=(count, 2))
+    return np.stack([rng.uniform(*side, size=count) for side in BOX], axis=1)
 
 
 def describe(descent: Descent) -> dict[str, Any]:
@@ -113,18 +118,27 @@ def main() -> None:
     updates = int(SETTINGS["updates"])
     for name, clip in (("unclipped", None), ("clipped", SETTINGS["clip"])):
         results[name] = describe(descend([START], SETTINGS["lr"], clip, updates))
-        shares = []
-        for seed in SEEDS:
-            losses = descend(random_starts(seed), SETTINGS["lr"], clip, updates).losses[-1]
-            shares.append(float((losses < SETTINGS["solved_below"]).mean()))
-        results[name]["share_solved"] = [round(share, 3) for share in shares]
-        shown = ("end", "loss", "lowest_loss", "largest_norm", "longest_step", "longest_step_at", "share_solved")
+        for region in ("box", "near"):
+            ends = [descend(random_starts(seed, region), SETTINGS["lr"], clip, updates).losses[-1] for seed in SEEDS]
+            shares = [float((losses < SETTINGS["solved_below"]).mean()) for losses in ends]
+            results[name][f"share_solved_{region}"] = [round(share, 3) for share in shares]
+        shown = ("end", "loss", "largest_norm", "longest_step", "share_solved_box", "share_solved_near")
+            "end",
+            "loss",
+            "lowest_loss",
+            "largest_norm",
+            "longest_step",
+            "longest_step_at",
+            "share_solved_box",
+            "share_solved_near",
+        )
         print(name, {key: results[name][key] for key in shown})
     if "--record" in sys.argv[1:]:
         record = {
             "command": "python -m experiments.ch03.cliff --record",
             "settings": SETTINGS,
             "start": START,
+            "box": BOX,
             "seeds": list(SEEDS),
             "versions": {"numpy": np.__version__},
             "results": results,

@@ -6,6 +6,9 @@ The tanh network's gradient vanishes; the IRNN's is passed back undiminished, an
 have changed. Both are trained on sequences of 100 with the norm of the gradient clipped to 1 and without clipping, at
 several learning rates, with stochastic gradient descent and with Adam. Five seeds each, at most 1,000 updates. A run
 has diverged if its gradient is no longer finite. Takes about eight minutes on one core.
+
+The rates were picked after trials with one other seed, which had shown no tanh network that learns and IRNNs that
+diverge without clipping. Other rates were not searched.
 """
 
 from __future__ import annotations

@@ -206,7 +206,11 @@ def test_without_clipping_the_cliff_throws_the_weights_to_where_the_gradient_is_
     assert results["unclipped"]["longest_step"] > 10
     assert results["unclipped"]["loss"] == pytest.approx((1 - cliff.SETTINGS["target"]) ** 2, abs=1e-4)
     assert results["unclipped"]["norms"][-1] < 1e-3
-    assert min(results["clipped"]["share_solved"]) > max(results["unclipped"]["share_solved"]) + 0.1
+    for region in ("box", "near"):
+        key = f"share_solved_{region}"
+        assert mean(results["clipped"][key]) > mean(results["unclipped"][key])
+    gained = {region: mean(results["clipped"][f"share_solved_{region}"]) for region in ("box", "near")}
+    assert gained["near"] > gained["box"]  # the picked start flatters clipping, so pages give the share in the box
 
 
 # The adding problem ---------------------------------------------------------------------------------------------------
@@ -340,6 +344,8 @@ def test_what_the_copy_task_shows() -> None:
     assert set(found) == set(copying.RUNS)
     assert found["orthogonal", "answers", 10] == found["gru", "answers", 10] == 5
     assert found["orthogonal", "all", 10] == 0
+    assert found["tanh", "answers", 30] < found["orthogonal", "answers", 30] == 5
+    assert found["orthogonal", "answers", 50] < 5  # this start has a limit, too
     for run in record["runs"]:
         assert len(copying.thinned_updates(run["curve"])) == len(run["curve"])
 
