@@ -255,10 +255,10 @@ def _line_of(value: str, text: str) -> int:
 
 
 def _line_of_table(error: str, text: str) -> int:
-    """The line of the table that msgspec's message speaks of: '… - at `$.chapters[0].notebooks[1].title`'."""
+    """The line of the table in msgspec's message: '… - at `$.chapters[0].notebooks[1].title`'."""
     wanted = re.findall(r"\b(chapters|notebooks|exercises|questions)\[(\d+)\]", error)
-    place: list[tuple[str, str]] = []  # of the table at hand: [("chapters", "0"), ("notebooks", "1")]
-    counts: list[dict[str, int]] = []  # how many tables of each name came so far, at each depth
+    place: list[tuple[str, str]] = []  # of the current table: [("chapters", "0"), ("notebooks", "1")]
+    counts: list[dict[str, int]] = []  # the number of tables of each name so far, at each depth
     for number, line in enumerate(text.splitlines(), 1):
         header = re.match(r"\s*\[\[(chapters(?:\.notebooks(?:\.(?:exercises|questions))?)?)\]\]", line)
         if header is None:

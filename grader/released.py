@@ -83,7 +83,7 @@ def outputs_tree(checks: Checks) -> dict[str, Any]:
             for name, variants in checks.misconceptions.items()
         },
         "counterfactuals": [[[slip, *words] for slip, words in c.slips] for c in checks.counterfactuals],
-        "marks": np.array([c.marks for c in checks.counterfactuals], np.float32),
+        "marks": np.array([c.fingerprints for c in checks.counterfactuals], np.float32),
     }
 
 
@@ -107,8 +107,8 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
         own=own,
         fixtures=fixtures,
         counterfactuals=tuple(
-            Counterfactual(tuple((slip, tuple(words)) for slip, *words in slips), marks)
-            for slips, marks in zip(outputs["counterfactuals"], outputs["marks"], strict=True)
+            Counterfactual(tuple((slip, tuple(words)) for slip, *words in slips), fingerprints)
+            for slips, fingerprints in zip(outputs["counterfactuals"], outputs["marks"], strict=True)
         ),
     )
 

@@ -11,9 +11,8 @@ from grader.messages import LEVELS
 from grader.released import COURSE
 from grader.render.notes import Hint, Progress, Report
 
-_latest: dict[
-    str, Verdict
-] = {}  # what this session's checks found last: for `progress`, and for exercises that build on others
+# The latest verdict of this session on each exercise: for `progress`, and for exercises that build on others.
+_latest: dict[str, Verdict] = {}
 
 
 def check(exercise_id: str, function: Any) -> Report:

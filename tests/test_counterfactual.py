@@ -1,4 +1,4 @@
-"""Mistaken inputs, and things done at the end: what is recorded, what is named, and what is not."""
+"""Mistreated inputs and extra operations on the result: what is recorded, what is reported, and what is not."""
 
 import time
 from dataclasses import replace
@@ -12,8 +12,8 @@ from grader.author.alterations import alterations, counterfactuals
 from grader.author.record import defaults_of
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
 from grader.checking.diagnose import diagnose
-from grader.checking.diagnose.afters import ALONG, OF_ARRAYS, OF_KIND, OF_SEQUENCES
-from grader.checking.diagnose.counterfactual import WORDS, is_evidence, marks, same, told
+from grader.checking.diagnose.counterfactual import WORDS, fingerprints, is_evidence, message, same
+from grader.checking.diagnose.operations import ALONG, OF_ARRAYS, OF_KIND, OF_SEQUENCES
 from grader.checking.drivers import drive
 from grader.checking.judge import judge
 from grader.codec import Fixture, Opaque, Raised, decode, encode, freeze
@@ -319,7 +319,7 @@ def test_twins_are_named_together():
     two = next(c for c in made.counterfactuals if len(c.slips) == 2)
     unlike = replace(two, slips=(("late", ("`x`",)), ("early", ("`y`",))))
     assert (
-        told(unlike)
+        message(unlike)
         == "This is the result you get if `x` comes one step late or if `y` comes one step early. Check both."
     )
 
@@ -424,10 +424,14 @@ def test_of_several_slips_those_that_would_have_spoilt_a_right_output_are_droppe
     assert named(checks(oracle, cases, THREE, FACETS), partly) == "zeros x"  # alone it is named all the same
     made = checks(oracle, cases, THREE, FACETS)
     (zeros,) = [c for c in made.counterfactuals if c.slips == (("zeros", ("`x`",)),)]
-    only_p = replace(zeros, slips=(("ones", ("`z`",)),), marks=np.where([True, False, False], zeros.marks, 0))
+    only_p = replace(
+        zeros, slips=(("ones", ("`z`",)),), fingerprints=np.where([True, False, False], zeros.fingerprints, 0)
+    )
     two = replace(made, counterfactuals=(*made.counterfactuals, only_p))
     assert named(two, partly) == "ones z"
-    spoils = replace(zeros, slips=(("ones", ("`z`",)),), marks=np.where([True, False, True], zeros.marks, 1.0))
+    spoils = replace(
+        zeros, slips=(("ones", ("`z`",)),), fingerprints=np.where([True, False, True], zeros.fingerprints, 1.0)
+    )
     assert named(replace(made, counterfactuals=(*made.counterfactuals, spoils)), partly) is None
 
 
@@ -496,7 +500,7 @@ def test_an_oracle_that_stops_where_the_student_does():
 
     cases = [Case({"H": h}, {"x": RNG.normal(size=h), "n": n}) for h, n in ((6, 3), (8, 4), (5, 5), (12, 4))]
     made = checks(oracle, cases)
-    assert [np.isnan(c.marks).any() for c in made.counterfactuals if ("less", ("`n`",)) in c.slips] == [True]
+    assert [np.isnan(c.fingerprints).any() for c in made.counterfactuals if ("less", ("`n`",)) in c.slips] == [True]
     assert named(made, lambda x, n: oracle(x, n - 1)) == "less n"
 
 
@@ -534,7 +538,7 @@ ONE = Checks("f", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, ())
 
 
 def alike(a, b):
-    (ours, _), (theirs, spread) = (marks(ONE, [Observation(value)]) for value in (a, b))
+    (ours, _), (theirs, spread) = (fingerprints(ONE, [Observation(value)]) for value in (a, b))
     return bool(same(ours, theirs, spread).all())
 
 
@@ -575,7 +579,7 @@ def test_only_equal_results_have_one_mark():
             assert alike(a, b) == (i == j), (a, b)
 
 
-def test_marks_see_what_the_judge_sees():
+def test_fingerprints_see_what_the_judge_sees():
     assert alike(2, 2.0)
     assert alike(np.float64(2.0), 2.0)
     assert alike(np.array([1, 2]), np.array([1, 2], dtype=np.int32))
@@ -587,7 +591,7 @@ def test_marks_see_what_the_judge_sees():
 def test_what_is_no_plain_value_is_like_nothing_that_was_returned():
     assert not alike(Opaque("Tensor"), 1.0)
     opaque, raised = Observation(Opaque("Tensor")), Observation(raised=Raised("E", ""))
-    assert np.isnan(marks(ONE, [opaque, raised])[0]).all()
+    assert np.isnan(fingerprints(ONE, [opaque, raised])[0]).all()
 
 
 def test_the_last_bits_of_another_machine_name_the_same():
@@ -597,7 +601,8 @@ def test_the_last_bits_of_another_machine_name_the_same():
         made,
         expected=tuple(replace(o, result=o.result * noise[: o.result.shape[1]]) for o in made.expected),
         counterfactuals=tuple(
-            replace(c, marks=np.nextafter(c.marks, np.float32(np.inf)) * (c.marks != 0)) for c in made.counterfactuals
+            replace(c, fingerprints=np.nextafter(c.fingerprints, np.float32(np.inf)) * (c.fingerprints != 0))
+            for c in made.counterfactuals
         ),
     )
     for c in (made, elsewhere):

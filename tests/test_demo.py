@@ -1,4 +1,4 @@
-"""The demo class: the same each time, all that is known in it, and every score and diagnosis as planted."""
+"""The demo class: it is the same each time, contains all kinds of work, and gets every expected score and diagnosis."""
 
 import csv
 import json

@@ -1,4 +1,4 @@
-"""Diagnosis as such: a cause is named only where the evidence singles it out."""
+"""Diagnosis in general: a cause is reported only if the evidence singles it out."""
 
 from collections.abc import Callable
 from dataclasses import replace
@@ -9,14 +9,14 @@ import pytest
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output, OwnJudge
 from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.evidence import failed_cases
-from grader.checking.diagnose.order import _each_has_its_own
+from grader.checking.diagnose.order import _has_perfect_matching
 from grader.checking.judge import judge
 from grader.checking.verdict import Problem
 from grader.codec import Line, Raised, freeze
 
 
 def telling(value):
-    """In the codec's form, every float such that nobody gives it by chance: 2.0 stands for 2π."""
+    """A value as the codec freezes it, with every float multiplied by π so that it is not equal by coincidence."""
     if isinstance(value, tuple | list):
         return type(value)(map(telling, value))
     return value * np.pi if isinstance(value, float) else freeze(value)
@@ -456,7 +456,7 @@ def test_results_that_are_alike_may_stand_for_each_other(returned, named):
     ],
 )
 def test_each_place_finds_one_of_its_own(choices, found):
-    assert _each_has_its_own(choices) is found
+    assert _has_perfect_matching(choices) is found
 
 
 def test_right_results_with_a_changed_input_are_not_in_another_order():

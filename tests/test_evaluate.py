@@ -1,4 +1,4 @@
-"""From observations to a verdict: status, points, and what may be said of a function that is not written yet."""
+"""From observations to a verdict: the status, the points, and the note on a function that is not written yet."""
 
 from dataclasses import replace
 
@@ -9,7 +9,7 @@ from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, 
 from grader.checking.evaluate import evaluate, observe
 from grader.codec import Line, Raised
 from grader.manifest import Chapter, Exercise, Notebook, Place
-from grader.render.rows import noted
+from grader.render.rows import note_text
 from grader.render.text import verdict_text
 
 EXERCISE = Exercise("double", "Double", 3.0, "start")
@@ -122,7 +122,7 @@ def raised(*names):
 def test_what_is_not_written_yet_is_named_where_it_is_another_function(names, note):
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, CASES, raised())
     found = evaluate(PLACE, checks, {}, raised(*names))
-    assert (found.status, noted(found), found.cases, found.earned) == ("unimplemented", note, (), 0)
+    assert (found.status, note_text(found), found.cases, found.earned) == ("unimplemented", note, (), 0)
 
 
 @pytest.mark.parametrize("strange", [np.inf, -np.inf, np.nan, 1e308, -1e-320])
@@ -140,7 +140,7 @@ def test_a_case_without_sizes_has_a_report_all_the_same():
 
 
 def test_without_words_a_case_tells_only_what_is_wrong():
-    """As of hidden cases, of which nobody may see the call and what came back."""
+    """For hidden cases, the call and the returned values must not be shown."""
     checks = Checks("double", "call", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, CASES, (Observation(1.0),) * 3)
     wrong = tuple(Observation(result=0.0) for _ in CASES)
     told, silent = (evaluate(PLACE, checks, {}, wrong, words=words) for words in (True, False))

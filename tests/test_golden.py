@@ -1,7 +1,7 @@
-"""Golden transcripts: `golden/ID.md` shows all that is known to go wrong in an exercise, and exactly what the checks
-answer: each mistake of its spec in each way to make it, and the slips of `golden/slips.py`.
+"""Golden transcripts: `golden/ID.md` lists all known mistakes in an exercise, and exactly what the checks
+report: each mistake of its spec in each way to make it, and the slips of `golden/slips.py`.
 
-After a change of wording write them anew, and read the difference as a student would:
+After a change of wording, write them again, and read the differences as a student would:
 
     UPDATE_GOLDEN=1 pytest tests/test_golden.py && git diff tests/golden
 """

@@ -1,4 +1,4 @@
-"""Nearly right work that nobody wrote: changes to the reference solution, one or two at a time (`mutants.py`).
+"""Generated, nearly correct programs: changes to the reference solution, one or two at a time (`mutants.py`).
 
 Of those that run on the example, each gives right results on every seed's cases; or it fails on every seed's, and a
 name from the spec that it is given on one seed is true of it on the other.

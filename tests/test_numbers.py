@@ -1,10 +1,10 @@
-"""Numbers in a report: short, told apart, and alike where only the last bits differ."""
+"""Numbers in a report: short, distinguishable, and equal if only the last bits differ."""
 
 import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Tolerance
-from grader.checking.numbers import apart, given, rounded, shown
+from grader.checking.numbers import distinguish, in_few_digits, number_text, rounded
 
 NONE = Tolerance(0, 0)
 
@@ -29,7 +29,7 @@ NONE = Tolerance(0, 0)
     ],
 )
 def test_two_numbers_are_told_apart_in_as_few_digits_as_it_takes(got, expected, texts):
-    assert apart(got, expected) == texts
+    assert distinguish(got, expected) == texts
 
 
 @pytest.mark.parametrize(
@@ -41,7 +41,7 @@ def test_two_numbers_are_told_apart_in_as_few_digits_as_it_takes(got, expected, 
     ],
 )
 def test_where_nothing_is_tolerated_every_digit_may_be_needed(got, expected, texts):
-    assert apart(got, expected, NONE) == texts
+    assert distinguish(got, expected, NONE) == texts
 
 
 def around(number, dtype=np.float64):
@@ -52,10 +52,10 @@ def around(number, dtype=np.float64):
 
 @pytest.mark.parametrize("tie", [0.14915, 0.311250, -2.00005, 0.28125, 1234.5, 1e-7 + 5e-11, 21.0])
 def test_a_tie_is_written_alike_whatever_the_last_bit_is(tie):
-    assert len({apart(number, 7.0) for number in around(tie)}) == 1
-    assert len({shown(number) for number in around(tie)}) == 1
-    assert len({shown(number) for number in around(tie + 5e-7)}) == 1
-    assert len({apart(number, np.float32(7)) for number in around(tie, np.float32)}) == 1
+    assert len({distinguish(number, 7.0) for number in around(tie)}) == 1
+    assert len({number_text(number) for number in around(tie)}) == 1
+    assert len({number_text(number) for number in around(tie + 5e-7)}) == 1
+    assert len({distinguish(number, np.float32(7)) for number in around(tie, np.float32)}) == 1
 
 
 @pytest.mark.parametrize(
@@ -77,7 +77,7 @@ def test_a_tie_is_written_alike_whatever_the_last_bit_is(tie):
     ],
 )
 def test_what_came_back_is_shown_in_six_digits_or_told_from_what_is_due(number, due, text):
-    assert shown(number, due, DEFAULT_TOLERANCE) == text
+    assert number_text(number, due, DEFAULT_TOLERANCE) == text
 
 
 @pytest.mark.parametrize(
@@ -98,8 +98,8 @@ def test_what_came_back_is_shown_in_six_digits_or_told_from_what_is_due(number, 
     ],
 )
 def test_an_input_is_rounded_but_never_to_a_whole_number(value, written):
-    assert given(value) == written
-    assert type(given(value)) is type(written)
+    assert in_few_digits(value) == written
+    assert type(in_few_digits(value)) is type(written)
 
 
 def test_rounding_keeps_the_two_parts_of_a_complex_number():

@@ -45,6 +45,12 @@ def test_that_is_all_a_student_imports():
     assert sorted(grader.__all__) == ["check", "hint", "progress"]
 
 
+def test_a_name_that_the_package_lacks():
+    assert grader.check is check
+    with pytest.raises(AttributeError, match="'grader' has no attribute 'chek'"):
+        _ = grader.chek
+
+
 def test_a_right_function_passes():
     report = check("rnn_step", rnn_step)
     assert report

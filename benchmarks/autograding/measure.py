@@ -44,7 +44,10 @@ class Run:
 
 
 def run(command: Sequence[str | Path], cwd: Path, *, memory: bool = False, env: dict[str, str] | None = None) -> Run:
-    """Run a command once the machine is quiet. Reading memory slows what it reads, so it is asked for."""
+    """Run a command once the machine is quiet. Reading memory slows what it reads, so it is asked for. Python may keep
+    compiled modules, as it does by default.
+    """
+    env = {name: value for name, value in (env or os.environ).items() if name != "PYTHONDONTWRITEBYTECODE"}
     found = Run(load=quiet())
     found.began = time.time()
     start = time.perf_counter()

@@ -55,7 +55,7 @@ def summary(found: dict[str, Any]) -> str:
     if "endless" in found:
         seconds = found["endless"]["ms"]["run"] / 1e3
         lines.append(
-            f"- A submission with one endless loop (5 s for a cell or an exam): {seconds:.1f} s, "
+            f"- A submission with one endless loop (5 s for a cell or for the cases of an exercise): {seconds:.1f} s, "
             "since cells call the function too."
         )
     if "dask" in found and "ours" in found:

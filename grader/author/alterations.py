@@ -1,6 +1,7 @@
 """Alterations: an exercise's cases with an input changed in the same way in every case. Only the release uses them.
 
-The oracle's results on them are recorded as marks; `checking/diagnose/counterfactual.py` has the words for each slip.
+The fingerprints of the oracle's results on them are recorded; `checking/diagnose/counterfactual.py` has the words for
+each slip.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ import numpy as np
 
 from grader.checking.case import TIME_AXES, Case, Checks, Counterfactual, Observation
 from grader.checking.compare import Array, close
-from grader.checking.diagnose.counterfactual import is_one_number, leaves, marks, same, softmax
+from grader.checking.diagnose.counterfactual import fingerprints, is_one_number, leaves, same, softmax
 from grader.codec import Fixture
 
 Sizes = Mapping[str, int]
@@ -266,7 +267,7 @@ def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alter
                 yield Alteration(slip, (what,), tuple(altered), inputs=len(names))
 
 
-# What the oracle gives ------------------------------------------------------------------------------------------------
+# The oracle's results -------------------------------------------------------------------------------------------------
 
 
 def counterfactuals(
@@ -275,34 +276,36 @@ def counterfactuals(
     """The results of each slip, unless a simpler diagnosis covers them; `checks` has the expected results. Slips that
     give the same in every case are merged and described by those with the fewest inputs.
     """
-    due, spread = marks(checks, checks.expected)
+    expected, spread = fingerprints(checks, checks.expected)
     groups: list[tuple[Array, list[Alteration]]] = []
     for alteration in alterations(checks.cases, defaults):
         answers = _answers(alteration.cases, oracle)
-        if len(answers) < len(checks.cases) or not _is_its_own(checks, answers):
+        if len(answers) < len(checks.cases) or not _needs_own_diagnosis(checks, answers):
             continue
-        apart = marks(checks, answers)[0] - due
-        apart = np.where(np.abs(apart) <= spread, 0, apart).astype(np.float32)
-        together = next((group for others, group in groups if same(apart, others, spread).all()), None)
-        if together is None:
-            groups.append((apart, [alteration]))
+        distances = fingerprints(checks, answers)[0] - expected
+        distances = np.where(np.abs(distances) <= spread, 0, distances).astype(np.float32)
+        group = next((group for others, group in groups if same(distances, others, spread).all()), None)
+        if group is None:
+            groups.append((distances, [alteration]))
         else:
-            together.append(alteration)
-    return tuple(Counterfactual(_told_by(together), apart) for apart, together in groups)
+            group.append(alteration)
+    return tuple(Counterfactual(_representatives(group), distances) for distances, group in groups)
 
 
-def _told_by(together: Sequence[Alteration]) -> tuple[tuple[str, tuple[str, ...]], ...]:
+def _representatives(group: Sequence[Alteration]) -> tuple[tuple[str, tuple[str, ...]], ...]:
     """One slip for each set of inputs, among those with the fewest inputs."""
-    fewest = min(a.inputs for a in together)
-    return tuple({a.words: (a.slip, a.words) for a in reversed(together) if a.inputs == fewest}.values())[::-1]
+    fewest = min(a.inputs for a in group)
+    return tuple({a.words: (a.slip, a.words) for a in reversed(group) if a.inputs == fewest}.values())[::-1]
 
 
-def _is_its_own(checks: Checks, answers: Sequence[Observation]) -> bool:
-    """Whether something is wrong that is not one number all over, nor what is expected transposed or times a factor."""
+def _needs_own_diagnosis(checks: Checks, answers: Sequence[Observation]) -> bool:
+    """Whether simpler diagnoses leave these results unexplained: some are wrong, and these are neither the same number
+    everywhere nor the expected ones transposed or times a factor.
+    """
     wrong = []
-    for due, answer in zip(checks.expected, answers, strict=True):
+    for expected, answer in zip(checks.expected, answers, strict=True):
         if answer.raised is None:
-            pairs = leaves(due.result), leaves(answer.result)
+            pairs = leaves(expected.result), leaves(answer.result)
             if [a.shape for a in pairs[0]] != [a.shape for a in pairs[1]]:
                 return True
             wrong += [(a, b) for a, b in zip(*pairs, strict=True) if not close(a, b, checks.tolerance).all()]

@@ -24,7 +24,7 @@ from grader.author.spec import Spec
 from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.compare import agree
-from grader.checking.diagnose.counterfactual import in_short
+from grader.checking.diagnose.counterfactual import short_name
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
@@ -95,7 +95,7 @@ def _of_exercise(course: Course, place: Place) -> Iterator[tuple[str, list[str]]
     subject = Subject(course, place)
     for rule in EXERCISE_RULES:
         yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
-    twins = [in_short(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
+    twins = [short_name(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
     if twins:  # not a problem: if two inputs are multiplied, no case can tell them apart
         yield f"{place.exercise.id}: For information, slips that no case tells apart: {'; '.join(twins)}", []
 
@@ -137,12 +137,12 @@ def stub_is_not_implemented(subject: Subject) -> list[str]:
 
 
 def imported(notebook: Any, source: str) -> dict[str, Any]:
-    """Those imports of the notebook's cells that this source of a cell uses."""
+    """The names that the notebook imports and this source of a cell uses."""
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     namespace: dict[str, Any] = {}
     for cell in notebook.cells:
         if cell.cell_type == "code" and "import" in cell.source:
-            with suppress(SyntaxError):  # a cell with a magic
+            with suppress(SyntaxError):  # a cell with a magic is not Python
                 for statement in ast.parse(cell.source).body:
                     if isinstance(statement, ast.Import | ast.ImportFrom) and names & _bound(statement):
                         exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)

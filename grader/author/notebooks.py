@@ -105,7 +105,7 @@ def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
             continue
         try:
             student, resources = step(config=config).preprocess(student, resources)
-        except Exception as error:  # its steps raise half a dozen kinds
+        except Exception as error:  # nbgrader's steps raise many types
             raise ReleaseError(f"{path}: nbgrader's step {step.__name__} refuses this notebook: {error}") from error
         if step is ClearSolutions:
             _name_stubs(student, path)
@@ -285,7 +285,7 @@ def _check_plain_cell(path: Path, line: int, cell: NotebookNode) -> None:
 
 
 def _check_exercise_cell(path: Path, line: int, cell: NotebookNode, exercise_id: str) -> None:
-    """One code cell that defines `exercise_id` and holds well-formed solution regions."""
+    """Check that this is a code cell that defines `exercise_id` and contains well-formed solution regions."""
     if cell.cell_type != "code":
         raise ReleaseError(
             f"{path}:{line}: exercise {exercise_id!r} is a {cell.cell_type} cell; it has to be a code cell."
@@ -362,7 +362,7 @@ def _check_cell(exercise: Exercise) -> NotebookNode:
 
 
 def _finish(cells: list[NotebookNode], chapter: Chapter, notebook: Notebook) -> NotebookNode:
-    """A notebook of these cells, with ids that depend on nothing but what the cells are."""
+    """A notebook of these cells, whose ids depend only on the cells' names and contents."""
     from nbformat.v4 import new_notebook
 
     seen: Counter[str] = Counter()
@@ -402,7 +402,7 @@ def _name_stubs(student: NotebookNode, path: Path) -> None:
 
 
 def _raises_at_once(tree: ast.AST) -> bool:
-    """Whether a stub is met as the cell runs, and not only as a function is called."""
+    """Whether a stub raises as soon as the cell runs, rather than only when a function is called."""
     functions = (ast.FunctionDef, ast.AsyncFunctionDef)
     inside = (node for node in ast.iter_child_nodes(tree) if not isinstance(node, functions))
     return isinstance(tree, ast.Raise) or any(map(_raises_at_once, inside))

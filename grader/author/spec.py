@@ -54,12 +54,13 @@ GRID = 2.0**30
 
 
 def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
-    """Values of any shape, each as the nearest multiple of 2⁻³⁰, which is about 1e-9: for inputs that are computed.
+    """Round values of any shape to the nearest multiple of 2⁻³⁰, which is about 1e-9. Use it for computed inputs.
 
-    The inputs of a case are the same bytes on every machine. What is drawn (normal, uniform, integers, choice) is, and
-    so is what is computed entry by entry with + − × ÷ √. But tanh, exp, log, sums of products, and what is drawn by
-    way of them (dirichlet, gamma), differ in the last bit from CPU to CPU; on the grid they are alike. It is finer than
-    float32, so that rounding to float32 still shows.
+    The inputs of a case must be the same bytes on every machine. This holds for drawn numbers (normal, uniform,
+    integers, choice) and for numbers that are computed entry by entry with + − × ÷ √. However, the results of tanh,
+    exp, log and sums of products, and numbers that are drawn with their help (dirichlet, gamma), differ between CPUs in
+    the last bit; rounded to the grid, they are equal. The grid is finer than float32, so a solution that rounds to
+    float32 is still detected.
     """
     return np.rint(np.asarray(values, np.float64) * GRID) / GRID
 

@@ -26,10 +26,10 @@ METADATA = "submission_metadata.yml"
 _CANVAS = re.compile(r"[^_]+_(?:LATE_)?(?P<student>\d+)_(?P<upload>\d+)_(?P<file>.+)")
 _MOODLE = re.compile(r"(?P<student>.+)_(?P<participant>\d+)_assignsubmission_file_?(?P<file>.*)")
 _GRADESCOPE = re.compile(r"(?P<student>submission_\d+)")
-_ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # Canvas tells files of one name apart so
+_ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # how Canvas numbers files of the same name
 
 
-class Found(NamedTuple):
+class DownloadedFile(NamedTuple):
     """A downloaded file: its student, its name, and whatever else the download reveals about it.
 
     `download` is the folder that its archive was unpacked to; empty if it was not in an archive. `upload` is Canvas's
@@ -45,7 +45,7 @@ class Found(NamedTuple):
     others: tuple[str, ...] = ()
 
 
-Files = dict[Path, Found]
+Files = dict[Path, DownloadedFile]
 
 
 class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
@@ -92,23 +92,23 @@ def _is_litter(parts: tuple[str, ...]) -> bool:
     return any(part.startswith(".") or part == "__MACOSX" for part in parts) or parts[-1] == "timestamp.txt"
 
 
-def _read(path: Path, parts: tuple[str, ...]) -> Found | None:
+def _read(path: Path, parts: tuple[str, ...]) -> DownloadedFile | None:
     """The file, identified by the first of these parts of its path that matches one of the three forms."""
     for index, part in enumerate(parts):
         place = path.parents[len(parts) - 2 - index] if index < len(parts) - 1 else path
         download = parts[0] if index else ""
         if match := _CANVAS.fullmatch(part):
             if place != path:  # from an archive
-                return Found(match["student"], path.name, download)
+                return DownloadedFile(match["student"], path.name, download)
             attempt = _ATTEMPT.fullmatch(Path(match["file"]).stem)
             name = f"{attempt['stem']}{path.suffix}" if attempt else match["file"]
-            return Found(match["student"], name, download, int(match["upload"]))
+            return DownloadedFile(match["student"], name, download, int(match["upload"]))
         if match := _MOODLE.fullmatch(part):
             own = match["file"] if place == path else path.name
-            return Found(match["student"].strip(), own, download, participant=match["participant"])
+            return DownloadedFile(match["student"].strip(), own, download, participant=match["participant"])
         if (match := _GRADESCOPE.fullmatch(part)) and place != path:
             (student, *others), timestamp = _submitters(place.parent / METADATA, match["student"])
-            return Found(student, path.name, download, timestamp=timestamp, others=tuple(others))
+            return DownloadedFile(student, path.name, download, timestamp=timestamp, others=tuple(others))
     return None
 
 

@@ -1,4 +1,4 @@
-"""How a call is written in a report: as Python to be pasted where the case is tiny, else with shapes for arrays."""
+"""Write calls for reports: a tiny case as Python that can be pasted, any other case with the shapes of its arrays."""
 
 from __future__ import annotations
 
@@ -8,17 +8,17 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Case
-from grader.checking.numbers import given as in_few_digits
+from grader.checking.numbers import in_few_digits
 from grader.codec import Fixture
 
-TINY = 20  # numbers in a case's arrays, up to which a report writes them out
-LONG = 1_000  # characters of a call, beyond which a report does not write it out
-SHORT = 60  # characters of one plain argument in a call that is not written out
-NESTED = 160  # and of one that holds arrays
+TINY = 20  # a call is written out if its arrays contain at most this many numbers
+LONG = 1_000  # and if its text has at most this many characters
+SHORT = 60  # in other calls: the characters of a plain argument that are shown
+NESTED = 160  # and of an argument that contains arrays
 
 
 def call_text(name: str, case: Case) -> str:
-    """How the function was called. A tiny case is written out in full, to be pasted and followed by hand."""
+    """The call as Python text. A tiny case is written out in full, so that it can be pasted and followed by hand."""
     if numbers(case.inputs) <= TINY:
         inner = ",\n".join(f"  {key}={literal(value)}" for key, value in case.inputs.items())
         if len(inner) <= LONG:
@@ -27,7 +27,7 @@ def call_text(name: str, case: Case) -> str:
 
 
 def module_text(name: str, case: Case) -> str:
-    """How a torch module was made and called (see `modules.py`): lines to be pasted where the case is tiny."""
+    """The lines that create and call a torch module (see `modules.py`). A tiny case is written out in full."""
     inputs = dict(case.inputs)
     init, weights, run = (inputs.pop(own) for own in ("init", "weights", "run"))
     calls = [*run["before"], inputs]
@@ -48,7 +48,7 @@ def module_text(name: str, case: Case) -> str:
 
 
 def _tensor(value: Any) -> str:
-    """Python for a value of a module's: with tensors for arrays."""
+    """A value as Python text, with tensors in place of arrays."""
     match value:
         case np.ndarray():
             dtype = ", dtype=torch.float64" if value.dtype == np.float64 else ""
@@ -59,12 +59,12 @@ def _tensor(value: Any) -> str:
 
 
 def numbers(inputs: Any) -> int:
-    """How many numbers stand in the arrays of these inputs, however deep."""
+    """The total size of all arrays in these inputs, at any depth."""
     return sum(leaf.size for leaf in _leaves(inputs) if isinstance(leaf, np.ndarray))
 
 
 def literal(value: Any) -> str:
-    """Python for a value, but for a function that has no short one."""
+    """A value as Python text, or '(a function)' for a callable without a short expression."""
     match value:
         case np.ndarray():
             return f"np.array({in_few_digits(value)})"
@@ -81,7 +81,7 @@ def literal(value: Any) -> str:
 
 
 def shape(value: Any) -> str:
-    """What stands behind an argument's name in a call that is not written out: ' (4, 6)', '=3', ' (a function)'."""
+    """The text after an argument's name in a call that is not written out: ' (4, 6)', '=3', ' (a function)'."""
     if isinstance(value, np.ndarray | Fixture):
         return f" {_in_short(value)}"
     if not any(isinstance(leaf, np.ndarray | Fixture) for leaf in _leaves(value)):
@@ -103,14 +103,14 @@ def _in_short(value: Any) -> str:
     return repr(in_few_digits(value))
 
 
-def _container(value: Any, written: Callable[[Any], str]) -> str:
-    """A list, tuple or dict as Python writes it, each entry `written` in its own way."""
+def _container(value: Any, entry_text: Callable[[Any], str]) -> str:
+    """A list, tuple or dict as Python text, with each entry formatted by `entry_text`."""
     match value:
         case list():
-            return f"[{', '.join(map(written, value))}]"
+            return f"[{', '.join(map(entry_text, value))}]"
         case tuple():
-            return f"({', '.join(map(written, value))}{',' * (len(value) == 1)})"
-    return f"{{{', '.join(f'{key!r}: {written(entry)}' for key, entry in value.items())}}}"
+            return f"({', '.join(map(entry_text, value))}{',' * (len(value) == 1)})"
+    return f"{{{', '.join(f'{key!r}: {entry_text(entry)}' for key, entry in value.items())}}}"
 
 
 def _leaves(value: Any) -> Iterator[Any]:

@@ -1,4 +1,4 @@
-"""The values that flow through a check: cases and observations, and `Checks`, all that one exercise is checked with."""
+"""The values of a check: cases, observations, and `Checks`, everything needed to check one exercise."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from grader.checking.verdict import Problem
 
 
-TIME_AXES = {"T": "time step", "S": "source position"}  # the first that a result has is its time
+TIME_AXES = {"T": "time step", "S": "source position"}  # the first of these among a result's axes is its time axis
 
 
 @dataclass(frozen=True)
 class Output:
-    """A named result. `axes` names its dimensions by the course's symbols, e.g. ('B', 'T', 'H'); `backward` says that
-    its time steps are computed from the last to the first.
+    """A named result. `axes` contains the symbols of its dimensions, e.g. ('B', 'T', 'H'); `backward` says that its
+    time steps are computed from the last to the first.
     """
 
     name: str
@@ -31,11 +31,11 @@ class Output:
 
     @property
     def time(self) -> str | None:
-        """The symbol of its time axis, or None."""
+        """The symbol of the time axis, or None."""
         return next((symbol for symbol in TIME_AXES if symbol in self.axes), None)
 
     def time_axis(self, ndim: int) -> int | None:
-        """Which axis of an array with so many is its time; None where it has none, or where `axes` are not its own."""
+        """The index of the time axis in an array of `ndim` axes; None without one, or if `axes` has another length."""
         return self.axes.index(self.time) if self.time is not None and len(self.axes) == ndim else None
 
 
@@ -43,7 +43,7 @@ class Output:
 class Facet:
     """A named part of an exercise that earns its share of the points, all or nothing.
 
-    `outputs` (default all) and `kinds`, the kinds of case it is judged on (default all), say which part.
+    It is judged on the named `outputs` and on cases of the named `kinds`; None stands for all.
     """
 
     name: str
@@ -52,7 +52,7 @@ class Facet:
     kinds: tuple[str, ...] | None = None
 
     def covers(self, case: Case, output: str | None) -> bool:
-        """Whether this facet is judged on this output of this case; `None` is the result as a whole."""
+        """Whether this facet is judged on this output of this case. An `output` of None is the result as a whole."""
         return (self.kinds is None or case.kind in self.kinds) and (
             output is None or self.outputs is None or output in self.outputs
         )
@@ -63,7 +63,7 @@ WHOLE = (Facet("result"),)
 
 @dataclass(frozen=True)
 class Case:
-    """One call of the student's function: its sizes by symbol, its named inputs, and its kind (see Facet)."""
+    """One call of the student's function: the sizes by symbol, the named inputs, and the kind of case (see `Facet`)."""
 
     sizes: Mapping[str, int]
     inputs: Mapping[str, Any]
@@ -71,7 +71,7 @@ class Case:
 
     @property
     def name(self) -> str:
-        """How a report names the case: 'B=2, D=3, H=4', and its kind where the sizes do not tell it: '…: large'."""
+        """The name of the case in a report: 'B=2, D=3, H=4', with its kind unless the sizes show it: '…: large'."""
         sizes = [f"{symbol}={size}" for symbol, size in self.sizes.items()]
         if self.kind == "ordinary" or self.kind.replace(" ", "") in sizes:
             return ", ".join(sizes)
@@ -80,11 +80,12 @@ class Case:
 
 @dataclass(frozen=True)
 class Observation:
-    """What came of driving a function on a case, in the codec's plain values.
+    """The outcome of running a function on a case, as plain values of the codec.
 
-    `result` is what it returned, `raised` what it raised instead, `changed` the inputs it changed in place, and `calls`
-    the arguments of every call of each callable input, in order; for a random generator ["drawn"], or [] if it was not.
-    `unreached` holds, by the name of a result, the weights that no gradient reaches from it, if there are any.
+    `result` is the return value, or `raised` the exception. `changed` names the inputs that were changed in place.
+    `calls` maps each callable input to the arguments of its calls, in order, and each random generator to ["drawn"] if
+    numbers were drawn from it, otherwise to []. `unreached` maps each result from which some weights get no gradient to
+    the names of these weights.
     """
 
     result: Any = None
@@ -94,19 +95,19 @@ class Observation:
     unreached: Mapping[str, list[str]] = field(default_factory=dict)
 
 
-# What sums of some hundred terms may differ by in float32, complex64 and float16: tens of units in the last place.
+# Relative and absolute tolerance by dtype: sums of some hundred terms can differ by tens of units in the last place.
 _NARROW = {"f4": (1e-5, 1e-6), "c8": (1e-5, 1e-6), "f2": (1e-2, 1e-3)}
 
 
 @dataclass(frozen=True)
 class Tolerance:
-    """Two numbers are equal where abs(got - expected) <= absolute + relative * abs(expected)."""
+    """Two numbers are equal if abs(got - expected) <= absolute + relative * abs(expected)."""
 
     relative: float = 1e-9
     absolute: float = 1e-11
 
     def of(self, dtype: np.dtype[Any]) -> Tolerance:
-        """The tolerance where numbers of this dtype are due: of narrow ones not less than they need."""
+        """The tolerance for numbers expected in this dtype; `_NARROW` gives the least for dtypes of few bits."""
         if dtype.str[1:] not in _NARROW:
             return self
         relative, absolute = _NARROW[dtype.str[1:]]
@@ -117,7 +118,7 @@ DEFAULT_TOLERANCE = Tolerance()
 
 
 def observation_tree(observation: Observation) -> dict[str, Any]:
-    """An observation as a tree for the codec."""
+    """Convert an observation into a tree for the codec."""
     tree = {
         "result": observation.result,
         "raised": observation.raised,
@@ -128,7 +129,7 @@ def observation_tree(observation: Observation) -> dict[str, Any]:
 
 
 def observation_from_tree(tree: Any) -> Observation:
-    """The inverse, for trees that anybody may have written. Raises CodecError."""
+    """Convert a tree, which need not be trusted, back into an observation. Raises CodecError if it has another form."""
     match tree:
         case {
             "result": result,
@@ -155,9 +156,10 @@ Match = Callable[[Case, Observation], bool]
 
 @dataclass(frozen=True)
 class OwnJudge:
-    """How results are judged that no recorded value fixes: a random one, a trained model.
+    """The code that judges results without a recorded value, such as random numbers or a trained model.
 
-    `judge` says what is wrong with one case; `matches` names for each misconception whether one case shows it.
+    `judge` returns the problems of one case. `matches` maps each misconception to a function that says whether one case
+    shows it.
     """
 
     judge: Judge
@@ -166,25 +168,26 @@ class OwnJudge:
 
 @dataclass(frozen=True)
 class Counterfactual:
-    """What the oracle gives where inputs are mistaken in one way in every case.
+    """The oracle's results on cases in which an input is mistreated in the same way in every case.
 
-    `slips` are the ways that give this, each as its name and the words it is told with; `marks` (cases, outputs) say in
-    float32 how far each result is from the expected one, see `grader.checking.diagnose.counterfactual`.
+    `slips` contains the treatments that lead to these results, each as its name and the words that its message is
+    filled with. `fingerprints` (cases, outputs) are the distances, in float32, of these results' fingerprints from the
+    expected ones; see `grader.checking.diagnose.counterfactual`.
     """
 
     slips: tuple[tuple[str, tuple[str, ...]], ...]
-    marks: np.ndarray[Any, Any]
+    fingerprints: np.ndarray[Any, Any]
 
 
 @dataclass(frozen=True)
 class Checks:
-    """All that one exercise is checked with on one set of cases: the public ones, or a term's hidden ones.
+    """Everything needed to check one exercise on one set of cases: the public cases, or the hidden cases of a term.
 
-    `fixtures` is the text of the chapter's own builders of inputs (see `grader/checking/fixtures.py`).
+    `fixtures` is the source of the chapter's own builders of inputs (see `grader/checking/fixtures.py`).
 
-    `expected` holds an Observation for each case, and `misconceptions` what each named wrong implementation gives on
-    the same cases: for each id one or more variants, each with an Observation for each case. `counterfactuals` tell
-    what comes out where an input is mistaken. All are empty where `own` judges.
+    `expected` contains an Observation for each case. `misconceptions` maps the id of each mistake to one or more
+    variants, each of them with an Observation for each case. `counterfactuals` contains the results with mistreated
+    inputs. All three are empty if `own` judges the results.
     """
 
     id: str
@@ -202,15 +205,15 @@ class Checks:
 
     @cached_property
     def same_inputs(self) -> tuple[tuple[int, ...], ...]:
-        """The indices of the cases that have the same inputs, for inputs that occur more than once."""
+        """Groups of indices of cases that have the same inputs. Cases whose inputs occur only once are left out."""
         groups: dict[bytes, list[int]] = {}
         for index, case in enumerate(self.cases):
             if case.inputs:
                 groups.setdefault(encode(dict(case.inputs)), []).append(index)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
 
-    def call_text(self, index: int, written: Callable[[str, Case], str]) -> str:
-        """How the call of a case is written, by `written`: the same for a whole class, and so made once."""
+    def call_text(self, index: int, write: Callable[[str, Case], str]) -> str:
+        """The call of a case as text, made by `write` and cached, because it is the same for all students."""
         if index not in self._calls:
-            self._calls[index] = written(self.id, self.cases[index])
+            self._calls[index] = write(self.id, self.cases[index])
         return self._calls[index]

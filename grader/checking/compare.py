@@ -9,18 +9,21 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import TIME_AXES, Checks, Observation, Output, Tolerance
-from grader.checking.describe import cut, describe, remedy, short_apart, texts_apart
-from grader.checking.numbers import apart, rounded
+from grader.checking.describe import cut, describe, remedy, sequence_difference, string_difference
+from grader.checking.numbers import distinguish, rounded
 from grader.checking.verdict import Grid, Problem, ProblemKind
 from grader.codec import Opaque
 
 Array = np.ndarray[Any, Any]
 
-GRID_ROWS, GRID_COLUMNS = 16, 20  # what a report's picture shows at most
+GRID_ROWS, GRID_COLUMNS = 16, 20  # the largest part of an array that a report's picture shows
 
 
 def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | Problem:
-    """The result by name: one output is the result itself, several come as a tuple in the order given."""
+    """Map the names of the outputs to their values: a single output is the result itself, several are a tuple in order.
+
+    Returns a Problem if the number of results is wrong.
+    """
     if len(outputs) == 1:
         return {outputs[0].name: result}
     names = ", ".join(output.name for output in outputs)
@@ -30,9 +33,9 @@ def named_outputs(outputs: tuple[Output, ...], result: Any) -> dict[str, Any] | 
 
 
 @dataclass(frozen=True)
-class _At:
-    """A place in a result: an output, and the keys on the way from there. Its problems say where they are if they are
-    `named`, as those within a result always are.
+class _Location:
+    """A location in a result: an output, and the keys that lead to the entry. Its problems begin with its name if
+    `named`, which is always so inside a result.
     """
 
     output: Output
@@ -42,37 +45,38 @@ class _At:
 
     @property
     def name(self) -> str:
-        """As Python writes it: 'merges[1][0]'."""
+        """The location as a Python expression: 'merges[1][0]'."""
         return self.output.name + "".join(f"[{cut(repr(key))}]" for key in self.path)
 
-    def entry(self, key: Any) -> _At:
-        return _At(self.output, self.tolerance, True, (*self.path, key))
+    def entry(self, key: Any) -> _Location:
+        return _Location(self.output, self.tolerance, True, (*self.path, key))
 
     def problem(self, kind: ProblemKind, text: str, grid: Grid | None = None) -> Problem:
         return Problem(kind, f"{self.name}: {text}" if self.named else text, self.output.name, grid=grid)
 
-    def differs(self, text: str) -> Problem:
-        """A single value that differs; the report names it even where it is the only one."""
+    def value_problem(self, text: str) -> Problem:
+        """The problem that a single value differs. It begins with the name even if there is only one output."""
         return replace(self, named=True).problem("values", text)
 
-    def due(self, what: str, got: Any, kind: str = "") -> Problem:
-        """A value of another type is expected; `kind` is `what` without its size. Within a result a list, a tuple or an
-        array is offered no remedy: it may stand at the wrong level.
+    def type_problem(self, what: str, got: Any, kind: str = "") -> Problem:
+        """The problem that `what` is expected, a value of another type; `kind` is `what` without its size. Inside a
+        result, no conversion of a list, tuple or array is suggested, because it may be at the wrong level.
         """
-        helps = "" if self.path and not isinstance(got, Opaque) else remedy(got, kind or what)
-        return self.problem("type", f"{what}; got {describe(got)}{helps}")
+        conversion = "" if self.path and not isinstance(got, Opaque) else remedy(got, kind or what)
+        return self.problem("type", f"{what}; got {describe(got)}{conversion}")
 
 
 def compare(output: Output, expected: Any, got: Any, tolerance: Tolerance, named: bool = False) -> Problem | None:
-    """The first thing wrong with one output, or None. Kinds: type, count, shape, dtype, not_finite, values.
+    """The first problem of one output, or None. Its kind is type, count, shape, dtype, not_finite or values.
 
-    The outermost list or tuple may be either; within a result a tuple is a tuple and a list is a list. What the codec
-    does not carry (an Opaque) is never right. `named`: the text says which output it is about.
+    If a list is expected as the whole result, a tuple is accepted, and vice versa; inside a result the two are
+    different. A value that the codec cannot represent (an Opaque) is never right. If `named`, the text begins with the
+    output's name.
     """
-    return _compare(_At(output, tolerance, named), expected, got)
+    return _compare(_Location(output, tolerance, named), expected, got)
 
 
-def _compare(at: _At, expected: Any, got: Any) -> Problem | None:
+def _compare(at: _Location, expected: Any, got: Any) -> Problem | None:
     if isinstance(expected, np.ndarray) and expected.ndim > 0:
         return _compare_arrays(at, expected, got)
     if isinstance(expected, float | int | np.ndarray) and np.asarray(expected).dtype.kind in _SCALARS:
@@ -84,13 +88,13 @@ def _compare(at: _At, expected: Any, got: Any) -> Problem | None:
     if isinstance(expected, str):
         return _compare_texts(at, expected, got)
     if type(expected) is not type(got) or isinstance(got, Opaque):
-        return at.due(describe(expected), got)
-    return None if expected == got else at.differs(f"got {describe(got)}, expected {describe(expected)}")
+        return at.type_problem(describe(expected), got)
+    return None if expected == got else at.value_problem(f"got {describe(got)}, expected {describe(expected)}")
 
 
-def _compare_arrays(at: _At, expected: Array, got: Any) -> Problem | None:
+def _compare_arrays(at: _Location, expected: Array, got: Any) -> Problem | None:
     if not isinstance(got, np.ndarray):
-        return at.due(f"a NumPy array of shape {expected.shape}", got, "an array")
+        return at.type_problem(f"a NumPy array of shape {expected.shape}", got, "an array")
     if got.shape != expected.shape:
         axes = at.output.axes
         names = f", that is ({', '.join(axes)})" if len(axes) == expected.ndim else ""
@@ -100,23 +104,24 @@ def _compare_arrays(at: _At, expected: Array, got: Any) -> Problem | None:
     return _compare_values(at, expected, got)
 
 
-def _compare_scalars(at: _At, expected: Array, got: Any) -> Problem | None:
+def _compare_scalars(at: _Location, expected: Array, got: Any) -> Problem | None:
     kinds, what = _SCALARS[expected.dtype.kind]
     is_array = isinstance(got, np.ndarray) and got.ndim == 0
     if not (isinstance(got, bool | int | float) or is_array):
-        return at.due(what, got, "a number")
+        return at.type_problem(what, got, "a number")
     value = np.asarray(got)
-    if value.dtype.kind == "O" or (value.dtype.kind in "iu" and expected.dtype.kind in "iu"):  # no cast would keep all
+    # integers are compared as Python's, because a cast to the expected dtype could change them
+    if value.dtype.kind == "O" or (value.dtype.kind in "iu" and expected.dtype.kind in "iu"):
         right = int(value) == expected.item()
-        return None if right else at.differs(f"got {cut(str(int(value)))}, expected {expected}")
+        return None if right else at.value_problem(f"got {cut(str(int(value)))}, expected {expected}")
     if (value.dtype.kind == "b") != (expected.dtype.kind == "b"):
-        return at.due(what, got)
+        return at.type_problem(what, got)
     if value.dtype.kind not in kinds or (is_array and value.dtype.kind in "fc" and value.dtype != expected.dtype):
         return at.problem("dtype", f"got {value.dtype}, expected {expected.dtype}")
     return _compare_values(at, expected, value.astype(expected.dtype))
 
 
-# For each dtype kind of an expected scalar: the kinds that are accepted, and what to call them.
+# For each kind of dtype of an expected scalar: the kinds that are accepted, and their description.
 _SCALARS = {
     "b": ("b", "True or False"),
     "i": ("iu", "an integer"),
@@ -126,54 +131,54 @@ _SCALARS = {
 }
 
 
-def _compare_texts(at: _At, expected: str, got: Any) -> Problem | None:
+def _compare_texts(at: _Location, expected: str, got: Any) -> Problem | None:
     if not isinstance(got, str):
-        return at.due("a string", got)
-    return None if got == expected else at.differs(texts_apart(got, expected))
+        return at.type_problem("a string", got)
+    return None if got == expected else at.value_problem(string_difference(got, expected))
 
 
-def _compare_sequences(at: _At, expected: Any, got: Any) -> Problem | None:
+def _compare_sequences(at: _Location, expected: Any, got: Any) -> Problem | None:
     kind = f"a {type(expected).__name__}"
     if not isinstance(got, list | tuple) or (at.path and type(got) is not type(expected)):
-        return at.due(f"{kind} of {len(expected)}", got, kind)
+        return at.type_problem(f"{kind} of {len(expected)}", got, kind)
     pairs = enumerate(zip(expected, got, strict=False))
-    problems = (_compare(at.entry(index), due, value) for index, (due, value) in pairs)
+    problems = (_compare(at.entry(index), entry, value) for index, (entry, value) in pairs)
     first = next((problem for problem in problems if problem is not None), None)
     uneven = len(got) != len(expected)
-    if (uneven or (first and first.kind == "values")) and (whole := short_apart(got, expected)):
-        return at.differs(whole)
+    if (uneven or (first and first.kind == "values")) and (both := sequence_difference(got, expected)):
+        return at.value_problem(both)
     if uneven:
         count = f"got {len(got)} {'entry' if len(got) == 1 else 'entries'}, expected {len(expected)}"
         common = min(len(got), len(expected))
         right = ("", "the first is right", f"the first {common} are right")[min(common, 2)]
-        return at.differs("; ".join(filter(None, (count, first.text if first else right))))
+        return at.value_problem("; ".join(filter(None, (count, first.text if first else right))))
     return first
 
 
-def _compare_dicts(at: _At, expected: Any, got: Any) -> Problem | None:
+def _compare_dicts(at: _Location, expected: Any, got: Any) -> Problem | None:
     if not isinstance(got, dict):
-        return at.due("a dict", got)
+        return at.type_problem("a dict", got)
     for key in expected:
         if key not in got:
             return at.problem("count", f"a dict with the key {cut(repr(key))}, which is missing")
     for key in got:
         if key not in expected:
             return at.problem("count", f"a dict without the key {describe(key)}")
-    for key, due in expected.items():
-        problem = _compare(at.entry(key), due, got[key])
+    for key, entry in expected.items():
+        problem = _compare(at.entry(key), entry, got[key])
         if problem is not None:
             return problem
     return None
 
 
-def _compare_values(at: _At, expected: Array, got: Array) -> Problem | None:
+def _compare_values(at: _Location, expected: Array, got: Array) -> Problem | None:
     right = close(expected, got, at.tolerance)
     if right.all():
         return None
     wrong = ~right
     output, first = at.output, tuple(int(i) for i in np.argwhere(wrong)[0]) if expected.ndim else ()
     axis = output.time_axis(expected.ndim)
-    if axis is not None:  # the wrong step that is computed first, then the first place within it
+    if axis is not None:  # the first wrong entry of the wrong step that is computed first
         steps = np.flatnonzero(wrong.any(axis=tuple(a for a in range(wrong.ndim) if a != axis)))
         step = int(steps[-1 if output.backward else 0])
         within = np.argwhere(np.take(wrong, step, axis))[0]
@@ -183,11 +188,11 @@ def _compare_values(at: _At, expected: Array, got: Array) -> Problem | None:
         where = f"[{', '.join(map(str, bad))}]" if expected.ndim else ""
         text = f"{at.name}{where} is {got[tuple(bad)]}, expected {rounded(expected[tuple(bad)], 4):.4g}"
         return Problem("not_finite", text, output.name)
-    got_text, expected_text = apart(got[first], expected[first], at.tolerance)
+    got_text, expected_text = distinguish(got[first], expected[first], at.tolerance)
     values, place = f"got {got_text}, expected {expected_text}", f"[{', '.join(map(str, first))}]"
     if not expected.ndim:
-        return at.differs(values)
-    count, where = int(wrong.sum()), _right_in_time(at, wrong, by_coincidence=expected.dtype.kind in "iub")
+        return at.value_problem(values)
+    count, where = int(wrong.sum()), _time_text(at, wrong, by_coincidence=expected.dtype.kind in "iub")
     text = f"{count} of {wrong.size} entries, first at {place}: {values}"
     if at.path:
         text = f"{place}: {values}; {count} of {wrong.size} entries differ"
@@ -196,7 +201,7 @@ def _compare_values(at: _At, expected: Array, got: Array) -> Problem | None:
 
 
 def _grid(output: Output, wrong: Array) -> Grid | None:
-    """Where it is wrong, folded to two axes: time across if there is one, or ids, else the last; the next one down."""
+    """Which entries are wrong, reduced to two axes. The axis across is time, or else ids, or else the last axis."""
     if wrong.size < 2 or len(output.axes) != wrong.ndim:
         return None
     ids = output.axes.index("V") if "V" in output.axes else wrong.ndim - 1
@@ -209,7 +214,7 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
         folded = folded[None]
     elif down > across:
         folded = folded.T
-    column = int(np.argmax(folded.any(axis=0)))  # the window holds the first wrong column, and one before it
+    column = int(np.argmax(folded.any(axis=0)))  # the window shows the first wrong column and the one before it
     row = int(np.argmax(folded[:, column]))
     first_row = max(0, min(row - 1, folded.shape[0] - GRID_ROWS))
     first_column = max(0, min(column - 1, folded.shape[1] - GRID_COLUMNS))
@@ -224,9 +229,9 @@ def _grid(output: Output, wrong: Array) -> Grid | None:
     )
 
 
-def _right_in_time(at: _At, wrong: Array, by_coincidence: bool) -> str:
-    """Say at which step the output goes wrong, if it has a time axis and is right at its beginning or its end. Nothing
-    is said of its end where entries may be right `by_coincidence`.
+def _time_text(at: _Location, wrong: Array, by_coincidence: bool) -> str:
+    """The part of a message that says at which step the output goes wrong; empty without a time axis of at least two
+    steps. Right steps at the end are not mentioned if entries may be right `by_coincidence`.
     """
     axis = at.output.time_axis(wrong.ndim)
     if axis is None or wrong.shape[axis] < 2:
@@ -251,8 +256,8 @@ def _right_in_time(at: _At, wrong: Array, by_coincidence: bool) -> str:
 
 
 def close(expected: Array, got: Array, tolerance: Tolerance, share: float = 1.0) -> Array:
-    """Entry by entry, for arrays of one shape; NaN equals NaN, infinities equal themselves. What is expected in float32
-    is compared as such. `share` is how much of the tolerance may be used.
+    """Compare two arrays of the same shape entry by entry. NaN equals NaN, and an infinity equals itself. If the
+    expected dtype is float32, its wider tolerance applies. `share` is the fraction of the tolerance that may be used.
     """
     if got.dtype.kind not in "fc":
         return np.asarray(got == expected)
@@ -260,7 +265,7 @@ def close(expected: Array, got: Array, tolerance: Tolerance, share: float = 1.0)
     with np.errstate(all="ignore"):
         bound = share * (tolerance.absolute + tolerance.relative * np.abs(expected))
         near = np.abs(got - expected) <= bound
-        if near.all() and bound.max(initial=0.0) < np.inf:  # all of it is finite, as it mostly is
+        if near.all() and bound.max(initial=0.0) < np.inf:  # usually everything is finite
             return np.asarray(near)
     finite = np.isfinite(got) & np.isfinite(expected)
     return np.asarray((near & finite) | (got == expected) | (np.isnan(got) & np.isnan(expected)))
@@ -284,19 +289,19 @@ def agree(ours: Observation, theirs: Observation, outputs: tuple[str, ...], chec
 
 
 def same_value(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> bool:
-    """Whether `compare` finds nothing. Of numbers and arrays of one kind, the usual results, no words are made on where
-    they differ.
+    """Whether `compare` finds no problem. For numbers and arrays of one kind, which are most results, no text about the
+    difference is made.
     """
     if isinstance(ours, np.ndarray) and ours.ndim > 0:
         if not isinstance(theirs, np.ndarray) or ours.shape != theirs.shape:
             return False
         if ours.dtype == theirs.dtype:
-            some = ours.size > 0 and ours.dtype.str == "<f8"  # most that differ do so at once
-            return not (some and _apart(float(ours.flat[0]), float(theirs.flat[0]), tolerance)) and bool(
+            some = ours.size > 0 and ours.dtype.str == "<f8"  # most arrays that differ do so in the first entry
+            return not (some and _differ(float(ours.flat[0]), float(theirs.flat[0]), tolerance)) and bool(
                 close(ours, theirs, tolerance).all()
             )
     if type(ours) is type(theirs) is float and math.isfinite(ours) and math.isfinite(theirs):
-        return not _apart(ours, theirs, tolerance)
+        return not _differ(ours, theirs, tolerance)
     if type(ours) is type(theirs) and type(ours) in (int, bool, str):
         return bool(ours == theirs)
     if isinstance(ours, list | tuple) is not isinstance(theirs, list | tuple):
@@ -304,6 +309,6 @@ def same_value(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> 
     return compare(output, ours, theirs, tolerance) is None
 
 
-def _apart(expected: float, got: float, tolerance: Tolerance) -> bool:
-    """Whether two float64 differ; said of what is not finite only where that is sure."""
+def _differ(expected: float, got: float, tolerance: Tolerance) -> bool:
+    """Whether two float64 numbers certainly differ. NaN and infinite numbers may differ even if this is False."""
     return abs(got - expected) > tolerance.absolute + tolerance.relative * abs(expected)

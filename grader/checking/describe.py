@@ -1,4 +1,4 @@
-"""Words for values: what came back, two numbers told apart."""
+"""Describe values in words: a result, the difference between two strings, and how to convert a value."""
 
 from __future__ import annotations
 
@@ -8,16 +8,16 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Tolerance
-from grader.checking.numbers import shown
+from grader.checking.numbers import number_text
 from grader.codec import Opaque
 
-SHORT = 60  # characters of one value, beyond which a report does not show it whole
+SHORT = 60  # characters of a value that a report shows
 
 
-def short_apart(got: Any, expected: Any) -> str:
-    """Two lists or tuples of exact values (words, ids), whole; empty where one is long, or holds anything else."""
+def sequence_difference(got: Any, expected: Any) -> str:
+    """Two lists or tuples of words or ids, shown in full; empty if one is long or contains any other value."""
     texts = _exact(got), _exact(expected)
-    return _apart(*texts) if max(map(len, texts)) <= SHORT and all(texts) else ""
+    return _difference(*texts) if max(map(len, texts)) <= SHORT and all(texts) else ""
 
 
 def _exact(value: Any) -> str:
@@ -27,39 +27,41 @@ def _exact(value: Any) -> str:
     return repr(type(value)(entries))
 
 
-def texts_apart(got: str, expected: str) -> str:
-    """Two strings that differ: short ones whole, long ones from just before the place where they first do."""
+def string_difference(got: str, expected: str) -> str:
+    """Two different strings: short ones in full, long ones around the first character that differs."""
     if max(len(got), len(expected)) <= SHORT:
-        return _apart(repr(got), repr(expected))
+        return _difference(repr(got), repr(expected))
     letters = enumerate(zip(got, expected, strict=False))
     place = next((i for i, (a, b) in letters if a != b), min(len(got), len(expected)))
     lengths = f"; {len(got)} characters, expected {len(expected)}" if len(got) != len(expected) else ""
-    texts = _apart(_around(got, place), _around(expected, place))
+    texts = _difference(_around(got, place), _around(expected, place))
     return f"differs at character {place} (counted from 0): {texts}{lengths}"
 
 
 def _around(text: str, place: int) -> str:
-    """The text around a place, as Python writes it, which leaves nothing in it that controls a terminal."""
+    """The text around a position, as `repr` writes it, which escapes characters that control a terminal."""
     start, end = max(0, place - 12), place + 20
     return f"{'…' * (start > 0)}{text[start:end]!r}{'…' * (end < len(text))}"
 
 
-def _apart(got: str, expected: str) -> str:
-    """Python's words for two values; letters that look alike are written as their codes."""
+def _difference(got: str, expected: str) -> str:
+    """The `repr` of two values in a sentence. If they differ only in characters that look alike, these are escaped."""
     if unicodedata.normalize("NFKC", got) == unicodedata.normalize("NFKC", expected):
         got, expected = (text.encode("ascii", "backslashreplace").decode() for text in (got, expected))
     return f"got {got}, expected {expected}"
 
 
 def cut(text: str) -> str:
-    """The text, or its beginning where it is long."""
+    """The text, or the beginning of a long one."""
     return text if len(text) <= SHORT else f"{text[:SHORT]}…"
 
 
-def describe(value: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
-    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'. A number is told from the one that is `due`."""
+def describe(value: Any, expected: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
+    """A value in a few words: 'float64 (2, 4)', 'a list of 3', 'None'. A number has enough digits to be told from the
+    `expected` one.
+    """
     if isinstance(value, np.ndarray):
-        return f"{value.dtype} {value.shape if value.ndim else shown(value[()], due, tolerance)}"
+        return f"{value.dtype} {value.shape if value.ndim else number_text(value[()], expected, tolerance)}"
     if isinstance(value, Opaque):
         return f"{_OPAQUE.get(value.type, f'a value of type {value.type}')} {value.text}".rstrip()
     if isinstance(value, list | tuple | dict):
@@ -67,19 +69,19 @@ def describe(value: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERAN
     if value is None or isinstance(value, bool):
         return str(value)
     if isinstance(value, float):
-        return f"{shown(value, due, tolerance)} (float)"
+        return f"{number_text(value, expected, tolerance)} (float)"
     if isinstance(value, int | str):
         return f"{cut(repr(value))} ({type(value).__name__})"
     return f"a value of type {type(value).__name__}"
 
 
-# What the driver of torch modules observes of a result in place of its value: as it is told that it came back, and
-# where something else is expected.
-MARKS = {
+# The words that the driver of torch modules observes in place of some values: how the report describes such a result,
+# and how it says that another word was expected.
+OBSERVED_WORDS = {
     "detached": ("a tensor, detached", "is detached; expected attached to the graph"),
     "attached": ("a tensor, attached to the graph", "is still attached to the graph; expected detached (`.detach()`)"),
-    "empty": ("no tensor", "holds no tensor; expected one that is detached (`.detach()`)"),
-    "random": ("random", "is another with another seed; expected the same"),
+    "empty": ("no tensor", "contains no tensor; expected a detached one (`.detach()`)"),
+    "random": ("random", "differs with another seed; expected the same values"),
     "fixed": ("the same with every seed", "is the same with every seed; expected random"),
 }
 
@@ -93,16 +95,16 @@ _OPAQUE = {
 }
 
 
-def remedy(value: Any, due: str = "") -> str:
-    """How a value becomes what is `due` ("an array"), or what can be compared at all: '; `np.array(…)` makes an array
-    of it'. Empty where no expression does, or where it would only hide a mistake.
+def remedy(value: Any, expected: str = "") -> str:
+    """The clause of a message that says how to convert a value into the `expected` kind ("an array"), or into any kind
+    that can be compared. Empty if no expression does so, or if the conversion would only hide a mistake.
     """
     kind = value.type if isinstance(value, Opaque) else type(value).__name__
-    if kind == "ndarray" and due != "a list" and getattr(value, "size", 0) != 1:
-        return ""  # which of its entries is the one?
+    if kind == "ndarray" and expected != "a list" and getattr(value, "size", 0) != 1:
+        return ""  # no expression says which of its entries is meant
     for (makes, of), expression in _REMEDIES.items():
-        if of == kind and due in ("", makes):
-            return f"; `{expression}` makes {makes} of it"
+        if of == kind and expected in ("", makes):
+            return f"; `{expression}` converts it to {makes}"
     return ""
 
 

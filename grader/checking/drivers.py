@@ -1,6 +1,7 @@
-"""Drivers: how to run a student's object on one case, what to observe, and how the call is written in a report.
+"""Drivers: run a student's object on a case, observe the outcome, and write the call as text for a report.
 
-A driver never raises for what a student's code does: every outcome is an Observation.
+A driver never raises an exception because of a student's code, except for KeyboardInterrupt: every other outcome is an
+Observation.
 """
 
 from __future__ import annotations
@@ -14,20 +15,20 @@ from grader.checking.calls import call_text, module_text
 from grader.checking.case import Case, Observation
 from grader.checking.fixtures import BUILDERS, Builders, builders
 from grader.checking.modules import run_module
-from grader.checking.observing import Fresh, cannot_be_called, caught, plain
+from grader.checking.observing import FreshInputs, cannot_be_called, caught, plain
 from grader.codec import Raised
 
 
 def call(function: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
-    """Call `function` once with the case's inputs by keyword; callables among them record their calls, and random
-    generators whether they were drawn from.
+    """Call `function` once with the inputs of the case as keyword arguments. The observation includes the calls of
+    callable inputs and whether numbers were drawn from random generators.
     """
-    fresh = Fresh(case.inputs, builders)
+    fresh = FreshInputs(case.inputs, builders)
     try:
-        with warnings.catch_warnings(module=warnings):  # named: a notebook may empty sys.modules
-            warnings.simplefilter("ignore")  # the result says it better, and under pytest a warning would be an error
+        with warnings.catch_warnings(module=warnings):  # passed explicitly, because a notebook may empty sys.modules
+            warnings.simplefilter("ignore")  # the result is judged anyway, and under pytest a warning would be an error
             result = function(**fresh.inputs)
-    except KeyboardInterrupt:  # the student stops a call that runs too long
+    except KeyboardInterrupt:  # the student interrupts a call that takes too long
         raise
     except BaseException as error:
         within = error.__traceback__ is not None and error.__traceback__.tb_next is not None
@@ -46,7 +47,7 @@ def _wrong_call(function: Any, case: Case) -> str:
 
 @dataclass(frozen=True)
 class Driver:
-    """A way to drive a student's object on a case: how it is run, and how the call is written in a report."""
+    """A kind of exercise: how to run a student's object on a case, and how to write the call as text."""
 
     run: Callable[[Any, Case, Builders], Observation]
     call_text: Callable[[str, Case], str]
@@ -56,5 +57,5 @@ DRIVERS = {"call": Driver(call, call_text), "module": Driver(run_module, module_
 
 
 def drive(driver: str, function: Any, case: Case, fixtures: str = "") -> Observation:
-    """Drive a student's object on a case by the named driver. `fixtures` is the text of the chapter's own builders."""
+    """Run a student's object on a case with this driver. `fixtures` is the source of the chapter's own builders."""
     return DRIVERS[driver].run(function, case, builders(fixtures))

@@ -1,5 +1,5 @@
-"""From observations to a verdict: judge every case, add up the facets, look for the cause. The same in notebook and
-autograder.
+"""Turn observations into a verdict: judge every case, add up the points of the facets, and look for the likely cause.
+Notebooks and the autograder both use this module.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from grader.manifest import Place
 
 
 def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:
-    """Drive a function on every case, in this process."""
+    """Run a function on every case, in this process."""
     return tuple(drive(checks.driver, function, case, checks.fixtures) for case in checks.cases)
 
 
@@ -31,13 +31,13 @@ def evaluate(
     wrong_needs: Sequence[str] = (),
     words: bool = True,
 ) -> Verdict:
-    """Judge an exercise by what was observed on each case.
+    """Judge an exercise by the observations, one for each case, and return the verdict.
 
-    `texts` holds the misconceptions' messages. `wrong_needs` names the exercises that this one builds on and that are
-    wrong themselves. Without `words`, the cases do not describe the call and its result, which takes a while and must
-    not be shown for hidden cases.
+    `texts` contains the message of each misconception. `wrong_needs` names the exercises that this one builds on and
+    that are wrong themselves. Without `words`, the cases do not describe the call and its result: these descriptions
+    take time to make and must not be shown for hidden cases.
     """
-    with np.errstate(all="ignore"):  # whatever a notebook set by np.seterr
+    with np.errstate(all="ignore"):  # a notebook may have called np.seterr
         return _evaluate(place, checks, texts, observations, wrong_needs, words)
 
 
@@ -79,7 +79,7 @@ def verdict(
     note: str = "",
     unwritten: str = "",
 ) -> Verdict:
-    """A verdict on this exercise; what it earned is the sum of its facets."""
+    """A verdict on this exercise. Unless it passed, it earns the sum of the points of its facets."""
     exercise = place.exercise
     earned = float(exercise.points) if status == "passed" else float(sum(facet.earned for facet in facets))
     return Verdict(
@@ -100,5 +100,5 @@ def verdict(
 def _unimplemented(place: Place, checks: Checks, observations: tuple[Observation, ...]) -> Verdict:
     raised = observations[0].raised
     names = [line.function for line in raised.lines] if raised is not None else []
-    calls_another = checks.id in names and names[-1] != checks.id
-    return verdict(place, "unimplemented", unwritten=names[-1] if calls_another else "")
+    calls_unwritten = checks.id in names and names[-1] != checks.id
+    return verdict(place, "unimplemented", unwritten=names[-1] if calls_unwritten else "")

@@ -1,11 +1,11 @@
-"""Builders of the inputs that are not plain values: callables and random generators. A student's process may see
-them.
+"""Builders of inputs that are not plain values: callables and random generators. A student's process may read them.
 
-A case holds a `codec.Fixture`, the name of a builder and its parameters; the driver builds the input afresh for
-each call of the student's function, and records the calls of a callable one.
+A case contains a `codec.Fixture`: the name of a builder and its parameters. The driver builds a new input for each call
+of the student's function, and records the calls of a callable input.
 
-Builders for all chapters stand here. A chapter's own stand in `solutions/CHAPTER/checks/CHAPTER_fixtures.py`, a file
-that imports nothing of the course and defines `BUILDERS` as this one does; its text goes where its cases go.
+This file has the builders for all chapters. A chapter's own builders are in
+`solutions/CHAPTER/checks/CHAPTER_fixtures.py`, a file that imports nothing from the course and defines `BUILDERS` as
+this one does. Its source is sent along with its cases.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ Builders = Mapping[str, Callable[..., Any]]
 
 
 def affine(*, weight: Any, bias: Any) -> Callable[[Any], Any]:
-    """x (..., n) → x @ weight (n, m) + bias (m,)."""
+    """The function x (..., n) → x @ weight (n, m) + bias (m,)."""
     return lambda x: np.asarray(x) @ weight + bias
 
 
 def rng(*, seed: int) -> np.random.Generator:
-    """A random generator, started from this seed."""
+    """A random generator with this seed."""
     return np.random.default_rng(seed)
 
 
 def quadratic(*, shape: Any, matrix: Any, linear: Any) -> Callable[[Any], Any]:
-    """theta of this shape, its n entries as v → v @ matrix (n, n) @ v + linear (n,) @ v, a number."""
+    """The function theta → v @ matrix (n, n) @ v + linear (n,) @ v, a number; v are theta's n entries."""
 
     def value(theta: Any) -> Any:
         v = _entries(theta, shape)
@@ -45,7 +45,7 @@ def quadratic(*, shape: Any, matrix: Any, linear: Any) -> Callable[[Any], Any]:
 
 
 def tanh_sum(*, shape: Any, matrix: Any, bias: Any, weight: Any) -> Callable[[Any], Any]:
-    """theta of this shape, its n entries as v → weight (m,) @ tanh(matrix (m, n) @ v + bias (m,)), a number."""
+    """The function theta → weight (m,) @ tanh(matrix (m, n) @ v + bias (m,)), a number; v are theta's n entries."""
     return lambda theta: (weight @ np.tanh(matrix @ _entries(theta, shape) + bias)).item()
 
 
@@ -57,19 +57,19 @@ def _entries(theta: Any, shape: Any) -> Array:
 
 
 def scripted(*, names: Any, results: Any) -> Callable[..., Any]:
-    """A function of the arguments `names` that gives these results one after the other, in the end the last again.
+    """A function of the arguments `names` that returns one of these results after the other, and then repeats the last.
 
-    Asked the same as the time before, it answers the same, as a function would.
+    If the arguments equal those of the previous call, it returns the same result again, as a pure function would.
     """
     signature = Signature([Parameter(name, Parameter.POSITIONAL_OR_KEYWORD) for name in names])
-    asked, turn = b"", -1
+    previous, index = b"", -1
 
     def answer(*args: Any, **kwargs: Any) -> Any:
-        nonlocal asked, turn
-        question = encode(dict(signature.bind(*args, **kwargs).arguments))
-        if question != asked:
-            asked, turn = question, min(turn + 1, len(results) - 1)
-        return freeze(results[turn])
+        nonlocal previous, index
+        arguments = encode(dict(signature.bind(*args, **kwargs).arguments))
+        if arguments != previous:
+            previous, index = arguments, min(index + 1, len(results) - 1)
+        return freeze(results[index])
 
     answer.__signature__ = signature  # type: ignore[attr-defined]
     return answer
@@ -86,8 +86,8 @@ BUILDERS: Builders = {
 
 @cache
 def builders(source: str) -> Builders:
-    """The builders of this file and of a chapter's own, given as the text of its file. Raises ValueError where both
-    have one of the same name, and whatever the text raises.
+    """The builders of this file and those of a chapter, whose file has this source. Raises ValueError if both define
+    one of the same name, and whatever exception the source raises.
     """
     if not source:
         return BUILDERS
@@ -95,5 +95,5 @@ def builders(source: str) -> Builders:
     exec(compile(source, str(Path(__file__).with_name("fixtures of a chapter")), "exec"), namespace)
     own = namespace["BUILDERS"]
     if taken := sorted(own.keys() & BUILDERS.keys()):
-        raise ValueError(f"a chapter's own fixture is called {taken[0]!r}, as one for all chapters is; rename it")
+        raise ValueError(f"a chapter's own fixture has the name {taken[0]!r} of one for all chapters; rename it")
     return {**BUILDERS, **own}

@@ -1,4 +1,4 @@
-"""The judge: structure first, then values; it never broadcasts, and it locates the slip."""
+"""Judge one case: compare the observation with the expected one and describe every problem, with its location."""
 
 from __future__ import annotations
 
@@ -8,23 +8,23 @@ import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
 from grader.checking.compare import compare, named_outputs
-from grader.checking.describe import MARKS, describe
+from grader.checking.describe import OBSERVED_WORDS, describe
 from grader.checking.drivers import DRIVERS
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT
 
-WEIGHTS = 3  # how many weights that cannot learn are named
+MAX_WEIGHTS = 3  # weights without a gradient that a message names
 
 
 def judge(checks: Checks, index: int, observation: Observation, words: bool = True) -> CaseResult:
-    """Compare what was observed on case `index` with what is expected there. Without `words` the result does not tell
-    how the function was called and what came back.
+    """Compare the observation on case `index` with the expected one. Without `words`, the result does not describe the
+    call and the returned value.
     """
     case = checks.cases[index]
-    none_is_due = bool(checks.expected) and checks.expected[index].result is None
-    problems = problems_of_call(observation, none_is_due)
+    none_is_expected = bool(checks.expected) and checks.expected[index].result is None
+    problems = problems_of_call(observation, none_is_expected)
     if not problems and checks.own is not None:
-        problems = [_of_output(checks, problem) for problem in checks.own.judge(case, observation)]
+        problems = [_with_output_name(checks, problem) for problem in checks.own.judge(case, observation)]
         gradients = (_problem_of_gradient(o, observation, len(checks.outputs) > 1) for o in checks.outputs)
         problems = problems or [problem for problem in gradients if problem is not None]
     elif not problems:
@@ -33,43 +33,45 @@ def judge(checks: Checks, index: int, observation: Observation, words: bool = Tr
     if not words:
         return CaseResult(case.name, "", "", tuple(problems))
     called = checks.call_text(index, DRIVERS[checks.driver].call_text)
-    due = checks.expected[index] if checks.expected else None
-    returned = returned_text(checks.outputs, observation, due, checks.tolerance, checks.driver)
+    expected = checks.expected[index] if checks.expected else None
+    returned = returned_text(checks.outputs, observation, expected, checks.tolerance, checks.driver)
     return CaseResult(case.name, called, returned, tuple(problems))
 
 
-def _of_output(checks: Checks, problem: Problem) -> Problem:
-    """A problem that an own judge found; where there are several outputs it says which it is about."""
+def _with_output_name(checks: Checks, problem: Problem) -> Problem:
+    """A problem found by the exercise's own judge. With several outputs, its text begins with the output's name."""
     if len(checks.outputs) == 1 or not problem.output:
         return problem
     return replace(problem, text=f"{problem.output}: {problem.text}")
 
 
-def problems_of_call(observation: Observation, none_is_due: bool) -> list[Problem]:
-    """What is wrong before any value is looked at: it raised, or it returned nothing."""
+def problems_of_call(observation: Observation, none_is_expected: bool) -> list[Problem]:
+    """The problem of the call itself: it raised an exception, or it returned None although a result is expected."""
     if observation.raised is not None:
         raised = observation.raised
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
         return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-3:]))]
-    if observation.result is None and not none_is_due:
+    if observation.result is None and not none_is_expected:
         return [Problem("none", "a result, but your function returned None. Does it end with `return`?")]
     return []
 
 
 def problems_of_result(checks: Checks, expected: Observation, observation: Observation) -> list[Problem]:
-    """What is wrong with each of the results, by name."""
+    """The problems of the results, at most one for each output. Raises ValueError if the oracle's own result does not
+    fit.
+    """
     results = named_outputs(checks.outputs, observation.result)
     if isinstance(results, Problem):
         return [results]
-    due = named_outputs(checks.outputs, expected.result)
-    if isinstance(due, Problem):
-        raise ValueError(f"{checks.id}: its oracle's result does not fit its outputs: {due.text}")
+    right = named_outputs(checks.outputs, expected.result)
+    if isinstance(right, Problem):
+        raise ValueError(f"{checks.id}: its oracle's result does not fit its outputs: {right.text}")
     problems = []
     for output in checks.outputs:
-        problem = compare(output, due[output.name], results[output.name], checks.tolerance, len(checks.outputs) > 1)
+        problem = compare(output, right[output.name], results[output.name], checks.tolerance, len(checks.outputs) > 1)
         got = results[output.name]
-        if problem is not None and checks.driver == "module" and isinstance(got, str) and got in MARKS:
-            problem = replace(problem, text=f"{output.name} {MARKS[got][1]}")
+        if problem is not None and checks.driver == "module" and isinstance(got, str) and got in OBSERVED_WORDS:
+            problem = replace(problem, text=f"{output.name} {OBSERVED_WORDS[got][1]}")
         if problem is None:
             problem = _problem_of_gradient(output, observation, len(checks.outputs) > 1)
         if problem is not None:
@@ -78,11 +80,11 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
 
 
 def _problem_of_gradient(output: Output, observation: Observation, named: bool) -> Problem | None:
-    """What is wrong with a right result from which not all weights can learn."""
+    """The problem that no gradient reaches some of the weights from this output, or None."""
     weights = [f"`{name}`" for name in observation.unreached.get(output.name, ())]
     if not weights:
         return None
-    shown, more = weights[:WEIGHTS], len(weights) - WEIGHTS
+    shown, more = weights[:MAX_WEIGHTS], len(weights) - MAX_WEIGHTS
     last = [f"{more} more"] if more > 0 else [shown.pop()]
     names = " and ".join(filter(None, (", ".join(shown), *last)))
     where = f"{output.name}: " if named else ""
@@ -111,18 +113,22 @@ def returned_text(
     tolerance: Tolerance = DEFAULT_TOLERANCE,
     driver: str = "call",
 ) -> str:
-    """What came back, by name: 'h_t  float64 (2, 4)'."""
+    """A short description of the returned values: 'h_t float64 (2, 4)'. Empty if the call raised an exception."""
     if observation.raised is not None:
         return ""
     results = named_outputs(outputs, observation.result)
     if isinstance(results, Problem):
         return describe(observation.result)
-    due = named_outputs(outputs, expected.result) if expected is not None else {}
-    if isinstance(due, Problem):
-        due = {}
-    words = {name: describe(value, due.get(name), tolerance) for name, value in results.items()}
+    right = named_outputs(outputs, expected.result) if expected is not None else {}
+    if isinstance(right, Problem):
+        right = {}
+    words = {name: describe(value, right.get(name), tolerance) for name, value in results.items()}
     if driver == "module":
-        words |= {n: MARKS[value][0] for n, value in results.items() if isinstance(value, str) and value in MARKS}
+        words |= {
+            n: OBSERVED_WORDS[value][0]
+            for n, value in results.items()
+            if isinstance(value, str) and value in OBSERVED_WORDS
+        }
     if len(results) == 1 and not isinstance(observation.result, np.ndarray):
         return words[outputs[0].name]
     return ", ".join(f"{name} {text}" for name, text in words.items())

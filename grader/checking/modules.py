@@ -1,22 +1,22 @@
 """The driver of torch modules: the release gives `__init__` with its submodules, the student writes `forward`.
 
-A case's inputs are the arguments of the call of `forward` that is judged, and three more:
+The inputs of a case are the arguments of the call of `forward` whose results are judged, and in addition:
 
-- `init`, the constructor's arguments;
-- `weights`, a float64 array for each name of the module's `state_dict`;
-- `run`, a dict: `mode` ("eval" or "train"); `before`, the arguments of earlier calls, in order; `carry`, which argument
-  of a call takes which result of the one before it; `returns`, what is observed of each result, by its name; `unused`,
-  the weights that need no gradient.
+- `init`: the constructor's arguments;
+- `weights`: a float64 array for each name of the module's `state_dict`;
+- `run`: a dict with `mode` ("eval" or "train"); `before`, the arguments of earlier calls, in order; `carry`, which maps
+  an argument of each later call to the result of the previous call that it takes; `returns`, which maps the name of
+  each result to what is observed of it; and `unused`, the weights that need no gradient.
 
-Arrays become tensors, and results arrays again. What is observed of a result:
+Arrays are converted to tensors, and results back to arrays. What can be observed of a result:
 
 - "tensor": its value;
-- "learning": its value, and that a gradient flows from it to each of the weights but the unused;
+- "learning": its value, and whether a gradient flows from it to every weight that is not listed in `unused`;
 - "tensors": the values of a nested tuple, list or dict of tensors;
-- "detached": the word "detached", or "attached" where a gradient would flow through it, or "empty" without a tensor;
-- "random": the word "random", or "fixed" where another seed gives the same.
+- "detached": the word "detached", or "attached" if a gradient can flow through it, or "empty" if it contains no tensor;
+- "random": the word "random", or "fixed" if another seed gives the same values.
 
-PyTorch is imported when a case is driven, and not before.
+PyTorch is not imported before a case is run.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from grader.codec import Fixture, Raised, freeze
 
 MODES = ("eval", "train")
 OBSERVED = ("tensor", "learning", "tensors", "detached", "random")
-OWN = ("init", "weights", "run")  # inputs that are no arguments of `forward`
-DEEPEST = 20
+DRIVER_INPUTS = ("init", "weights", "run")  # inputs that are not arguments of `forward`
+MAX_DEPTH = 20  # of nested results
 
 
 class _WrongModuleError(Exception):
-    """What is wrong with a student's module, in the exercise's words. `kind` stands before them, as of an exception;
-    two mistakes of one kind count as one.
+    """A problem of a student's module, described in the exercise's words. `kind` precedes the text in the report, like
+    the type of an exception; problems of the same kind are considered the same mistake.
     """
 
     def __init__(self, kind: str, text: str) -> None:
@@ -63,18 +63,18 @@ def module_case(
     kind: str = "ordinary",
     unused: Sequence[str] = (),
 ) -> Case:
-    """A case for the driver "module". Raises ValueError for what it cannot drive.
+    """Create a case for the driver "module". Raises ValueError if the driver cannot run it.
 
-    `forward` are the arguments of the call that is judged, `before` those of earlier ones, `unused` the weights that no
-    gradient has to reach; see the head of this file.
+    `forward` contains the arguments of the call whose results are judged and `before` those of earlier calls; `unused`
+    names the weights that need no gradient. The docstring of this module describes the other arguments.
     """
     carry = dict(carry or {})
-    taken = [name for name in (*OWN, *carry) if any(name in arguments for arguments in (forward, *before))]
+    taken = [name for name in (*DRIVER_INPUTS, *carry) if any(name in arguments for arguments in (forward, *before))]
     if taken:
-        raise ValueError(f"an argument of forward cannot be called {taken[0]!r} and be given: it is the driver's own")
+        raise ValueError(f"an argument of forward cannot be called {taken[0]!r}: the driver uses that name itself")
     unknown = [word for word in returns.values() if word not in OBSERVED]
     if unknown or not returns:
-        raise ValueError(f"returns={dict(returns)!r}: name each result, and say one of {', '.join(OBSERVED)} of it")
+        raise ValueError(f"returns={dict(returns)!r}: name each result, with one of {', '.join(OBSERVED)}")
     if mode not in MODES:
         raise ValueError(f"mode={mode!r}: a module is driven in one of {', '.join(MODES)}")
     if any(result not in returns for result in carry.values()):
@@ -97,55 +97,56 @@ def module_case(
 
 
 def run_module(cls: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
-    """Build the student's module with the case's weights, call it, and observe what `run` says of its results.
+    """Create the student's module with the weights of the case, call it, and observe its results as `run` says.
 
-    Its inputs are plain values: no fixture is among them.
+    The inputs are plain values without fixtures, so `builders` is not used.
     """
     first = _run(cls, case, seed=0)
     returns = list(case.inputs["run"]["returns"].values())
-    if "random" not in returns or not _is_whole(first, returns):
+    if "random" not in returns or not _is_complete(first, returns):
         return first
     second = _run(cls, case, seed=1)
-    if not _is_whole(second, returns):
+    if not _is_complete(second, returns):
         return second
     pairs = zip(returns, _entries(first.result, returns), _entries(second.result, returns), strict=True)
-    words = [_varies(a, b) if word == "random" else a for word, a, b in pairs]
+    words = [_randomness(a, b) if word == "random" else a for word, a, b in pairs]
     return replace(first, result=words[0] if len(words) == 1 else tuple(words))
 
 
-def _varies(first: Any, second: Any) -> Any:
-    """Whether two runs gave the same; what holds no arrays that could tell is shown as it is."""
+def _randomness(first: Any, second: Any) -> Any:
+    """'fixed' or 'random': whether two runs gave the same result. A result without arrays is returned unchanged."""
     leaves = list(_leaves(first))
     if not all(isinstance(leaf, np.ndarray) for leaf in leaves) or not leaves:
         return first
     return "fixed" if same_bytes(first, second) else "random"
 
 
-def _is_whole(observation: Observation, returns: Sequence[str]) -> bool:
-    return observation.result is not None and _fits(observation.result, returns)
+def _is_complete(observation: Observation, returns: Sequence[str]) -> bool:
+    """Whether the call returned the expected number of results."""
+    return observation.result is not None and _has_right_count(observation.result, returns)
 
 
 def _entries(result: Any, returns: Sequence[str]) -> Sequence[Any]:
     return (result,) if len(returns) == 1 else result
 
 
-def _fits(result: Any, returns: Sequence[str]) -> bool:
-    """Whether there are as many results as there should be."""
+def _has_right_count(result: Any, returns: Sequence[str]) -> bool:
+    """Whether the number of results is right."""
     return len(returns) == 1 or (isinstance(result, tuple | list) and len(result) == len(returns))
 
 
 def _run(cls: Any, case: Case, seed: int) -> Observation:
     run = case.inputs["run"]
-    arguments = {name: value for name, value in case.inputs.items() if name not in OWN}
+    arguments = {name: value for name, value in case.inputs.items() if name not in DRIVER_INPUTS}
     calls = [{name: _tensors(each) for name, each in given.items()} for given in (*run["before"], arguments)]
     module = None
     result: Any = None
     unreached: dict[str, list[str]] = {}
     raised: Raised | None = None
-    with _settled(seed), warnings.catch_warnings(module=warnings):
+    with _torch_settings(seed), warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
         try:
-            module = _built(cls, case)
+            module = _built_module(cls, case)
             module.train(run["mode"] == "train")
             result, unreached = _called(module, calls, run)
         except KeyboardInterrupt:
@@ -153,17 +154,17 @@ def _run(cls: Any, case: Case, seed: int) -> Observation:
         except _WrongModuleError as error:
             raised = Raised(error.kind, str(error))
         except BaseException as error:
-            raised = _explained(caught(error))
+            raised = _with_likely_reason(caught(error))
         changed = _changed(module, case, calls)
     if raised is None and "weights added" in changed:
-        raised = Raised("InitError", "`forward` makes weights of its own; all of them are made in `__init__`, once")
+        raised = Raised("InitError", "`forward` creates new weights. Create all weights once, in `__init__`")
     named = tuple(name for name in changed if name in case.inputs)
     return Observation(raised=raised, changed=named) if raised else Observation(result, None, named, {}, unreached)
 
 
 @contextmanager
-def _settled(seed: int) -> Iterator[None]:
-    """PyTorch with this seed, with gradients, and with float64 wherever no dtype is named; afterwards as it was."""
+def _torch_settings(seed: int) -> Iterator[None]:
+    """Set the seed, enable gradients and make float64 the default dtype, and restore the settings afterwards."""
     import torch
 
     dtype = torch.get_default_dtype()
@@ -176,18 +177,18 @@ def _settled(seed: int) -> Iterator[None]:
             torch.set_default_dtype(dtype)
 
 
-def _explained(raised: Raised) -> Raised:
-    """Where PyTorch refuses to mix dtypes, with the likely reason."""
+def _with_likely_reason(raised: Raised) -> Raised:
+    """The exception, with the likely reason added if PyTorch refused to mix dtypes."""
     if raised.type != "RuntimeError" or "dtype" not in raised.text:
         return raised
     return Raised(raised.type, raised.text + _FLOAT64, raised.lines)
 
 
-_FLOAT64 = "; the check gives the module float64 weights: does `forward` say `float()` or `float32`?"
+_FLOAT64 = "; the check gives the module float64 weights: does `forward` use `float()` or `float32`?"
 
 
-def _built(cls: Any, case: Case) -> Any:
-    """The student's module, in float64 and with the case's weights. Raises _WrongModuleError and what `__init__`
+def _built_module(cls: Any, case: Case) -> Any:
+    """The student's module in float64, with the weights of the case. Raises _WrongModuleError, and whatever `__init__`
     raises.
     """
     import torch
@@ -206,16 +207,16 @@ def _built(cls: Any, case: Case) -> Any:
     own = {name: tuple(value.shape) for name, value in module.state_dict().items()}
     for name in own:
         if name not in weights:
-            raise _changed_init(f"it makes `{name}`, which the given one does not")
+            raise _changed_init(f"it creates `{name}`, which the released one does not")
     for name, value in weights.items():
         if name not in own:
-            raise _changed_init(f"it does not make `{name}`")
+            raise _changed_init(f"it does not create `{name}`")
         if own[name] != value.shape:
-            raise _changed_init(f"it makes `{name}` of shape {own[name]}; the given one has {value.shape}")
+            raise _changed_init(f"it creates `{name}` of shape {own[name]}; the released one has {value.shape}")
     module.load_state_dict({name: _tensors(value) for name, value in weights.items()})
     for name, value in module.state_dict().items():
         if not same_bytes(weights[name], _array(value)):
-            raise _changed_init(f"`{name}` does not keep a value that it is given; is it shared with another weight?")
+            raise _changed_init(f"`{name}` does not keep the value that is loaded into it; is it shared?")
     return module
 
 
@@ -227,8 +228,8 @@ def _changed_init(problem: str) -> _WrongModuleError:
 def _called(
     module: Any, calls: Sequence[Mapping[str, Any]], run: Mapping[str, Any]
 ) -> tuple[Any, dict[str, list[str]]]:
-    """What is observed of the last call's results, and the weights that no gradient reaches from them; or the first
-    results that are too many or too few.
+    """Make all calls; return what is observed of the last call's results, and the weights that no gradient reaches from
+    each of them. If a call returns the wrong number of results, these are returned instead.
     """
     learning = {name: weight for name, weight in module.named_parameters() if name not in run["unused"]}
     names, returns = list(run["returns"]), list(run["returns"].values())
@@ -241,7 +242,7 @@ def _called(
         result = module(**given)
         if result is None:
             return None, {}
-        if not _fits(result, returns):
+        if not _has_right_count(result, returns):
             return plain(_arrays(result)), {}
         entries = dict(zip(names, _entries(result, returns), strict=True))
         carried = {argument: entries[name] for argument, name in run["carry"].items()}
@@ -252,7 +253,7 @@ def _called(
 
 
 def _unreached(result: str, value: Any, weights: Mapping[str, Any]) -> list[str]:
-    """The names of the weights that no gradient reaches from a result."""
+    """The names of the weights that no gradient reaches from a result. Raises _WrongModuleError."""
     import torch
 
     able = {name: weight for name, weight in weights.items() if weight.requires_grad and value.requires_grad}
@@ -275,12 +276,14 @@ def _observed(word: str, name: str, value: Any) -> Any:
     if word == "detached":
         return "empty" if not found else "attached" if any(leaf.requires_grad for leaf in found) else "detached"
     if word in ("tensor", "learning") and not isinstance(value, torch.Tensor):
-        raise _WrongModuleError("ResultError", f"`forward` must return a tensor for {name}; yours is {_what(value)}")
+        raise _WrongModuleError(
+            "ResultError", f"`forward` must return a tensor for {name}; yours is {_kind_text(value)}"
+        )
     return plain(_arrays(value))
 
 
-def _what(value: Any) -> str:
-    """A result that is no tensor, in a few words, with what makes a tensor of it."""
+def _kind_text(value: Any) -> str:
+    """A short description of a result that is not a tensor, with the way to convert a list into one."""
     if isinstance(value, np.ndarray):
         return "a NumPy array"
     if isinstance(value, list | tuple):
@@ -289,7 +292,7 @@ def _what(value: Any) -> str:
 
 
 def _leaves(value: Any, depth: int = 0) -> Iterator[Any]:
-    if isinstance(value, list | tuple | dict) and depth < DEEPEST:
+    if isinstance(value, list | tuple | dict) and depth < MAX_DEPTH:
         for entry in value.values() if isinstance(value, dict) else value:
             yield from _leaves(entry, depth + 1)
     else:
@@ -297,7 +300,7 @@ def _leaves(value: Any, depth: int = 0) -> Iterator[Any]:
 
 
 def _tensors(value: Any) -> Any:
-    """A fresh copy of an input, its arrays as tensors that share no memory with it."""
+    """A copy of an input with tensors in place of its arrays. They share no memory with the arrays."""
     import torch
 
     match value:
@@ -311,39 +314,39 @@ def _tensors(value: Any) -> Any:
 
 
 def _arrays(value: Any, depth: int = 0) -> Any:
-    """A result with arrays in place of its tensors; all else stays. Raises _WrongModuleError where NumPy has no such
-    numbers.
+    """A result with arrays in place of its tensors; other values are kept. Raises _WrongModuleError if NumPy has no
+    corresponding dtype.
     """
     import torch
 
     if isinstance(value, torch.Tensor):
         return _array(value)
-    if type(value) in (list, tuple) and depth < DEEPEST:
+    if type(value) in (list, tuple) and depth < MAX_DEPTH:
         return type(value)(_arrays(entry, depth + 1) for entry in value)
-    if type(value) is dict and depth < DEEPEST:
+    if type(value) is dict and depth < MAX_DEPTH:
         return {key: _arrays(entry, depth + 1) for key, entry in value.items()}
     return value
 
 
 def _array(tensor: Any) -> Any:
-    """A tensor as an array, which may share its memory."""
+    """A tensor as an array, which may share its memory. Raises _WrongModuleError."""
     try:
         return tensor.detach().resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as error:
-        words = f"a {tensor.dtype} tensor came back, whose values cannot be read: {error}"
+        words = f"a {tensor.dtype} tensor was returned, whose values cannot be read: {error}"
         raise _WrongModuleError("ResultError", words) from error
 
 
 def _changed(module: Any, case: Case, calls: Sequence[Mapping[str, Any]]) -> set[str]:
-    """The inputs that are no longer what they were, and "weights added" where the module has more than it had."""
-    given = [*case.inputs["run"]["before"], {name: v for name, v in case.inputs.items() if name not in OWN}]
+    """The names of the inputs that have changed, and "weights added" if the module has more weights than at first."""
+    given = [*case.inputs["run"]["before"], {name: v for name, v in case.inputs.items() if name not in DRIVER_INPUTS}]
     found = set()
     for before, after in zip(given, calls, strict=True):
         found |= {name for name, value in before.items() if not _is_same(value, after[name])}
     if module is not None:
         try:
             state = module.state_dict()
-        except Exception:  # a student's own
+        except Exception:  # a student's class may override it
             state = {}
         found |= {"weights added"} if state.keys() - case.inputs["weights"].keys() else set()
         weights = case.inputs["weights"].items()
@@ -354,5 +357,5 @@ def _changed(module: Any, case: Case, calls: Sequence[Mapping[str, Any]]) -> set
 def _is_same(before: Any, after: Any) -> bool:
     try:
         return same_bytes(before, _arrays(after))
-    except Exception:  # what the student put there cannot be read
+    except Exception:  # the student replaced it with an unreadable value
         return False

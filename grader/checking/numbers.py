@@ -1,4 +1,4 @@
-"""How a report writes numbers: short, and alike on every machine, though the last bits of what is computed are not."""
+"""Write numbers for reports: short, and the same on every machine although the last bits of results differ."""
 
 from __future__ import annotations
 
@@ -8,61 +8,70 @@ import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Tolerance
 
-FEWEST, DIGITS, ALL = 4, 6, 17  # of two numbers that differ; of one; what a float64 holds
-SURE = {2: 3, 4: 6}  # digits that are alike on every machine, by the bytes of a number: it is rounded to them first,
-SURE_OF_FLOAT64 = 12  # so that 0.14915 and 0.1491499999999999 are written alike
+DIGITS_OF_TWO, DIGITS, DIGITS_OF_FLOAT64 = 4, 6, 17  # of each of two numbers; of a single one; all that there are
+
+# Digits that are the same on every machine, by the number's size in bytes. Numbers are rounded to them first, so that
+# 0.14915 and 0.1491499999999999 are written in the same way.
+STABLE_DIGITS = {2: 3, 4: 6}
+STABLE_DIGITS_OF_FLOAT64 = 12
 
 
-def apart(got: Any, expected: Any, tolerance: Tolerance = DEFAULT_TOLERANCE) -> tuple[str, str]:
-    """Two numbers in as many digits as it takes to tell them apart; what is 0 to the judge is written 0."""
+def distinguish(got: Any, expected: Any, tolerance: Tolerance = DEFAULT_TOLERANCE) -> tuple[str, str]:
+    """Write two numbers with as many digits as are needed to tell them apart. A number within the absolute tolerance of
+    0 is written as 0.
+    """
     if _is_exact(got):
         return str(got), str(expected)
     tolerance = tolerance.of(np.asarray(expected).dtype)
     got, expected = (number * 0 if abs(number) <= tolerance.absolute else number for number in (got, expected))
-    digits = _digits_apart(got, expected, tolerance, FEWEST)
+    digits = _digits_to_distinguish(got, expected, tolerance, DIGITS_OF_TWO)
     return f"{rounded(got, digits):.{digits}g}", f"{rounded(expected, digits):.{digits}g}"
 
 
-def shown(number: Any, due: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
-    """A returned number, as Python writes it: six digits, or more where they tell it from the expected one."""
+def number_text(number: Any, expected: Any = None, tolerance: Tolerance = DEFAULT_TOLERANCE) -> str:
+    """A returned number as Python writes it, with six digits, or with more if they are needed to tell it from the
+    expected one.
+    """
     if _is_exact(number):
         return str(number)
-    of_one = isinstance(due, int | float | complex | np.number) or (isinstance(due, np.ndarray) and due.ndim == 0)
-    comparable = of_one and np.asarray(due).dtype.kind in "iufc"
-    digits = _digits_apart(number, np.asarray(due)[()], tolerance, DIGITS) if comparable else DIGITS
+    scalar = isinstance(expected, int | float | complex | np.number)
+    scalar = scalar or (isinstance(expected, np.ndarray) and expected.ndim == 0)
+    comparable = scalar and np.asarray(expected).dtype.kind in "iufc"
+    digits = _digits_to_distinguish(number, np.asarray(expected)[()], tolerance, DIGITS) if comparable else DIGITS
     return str(rounded(number, digits))
 
 
-def given(value: Any) -> Any:
-    """An input as a report writes it into a call: its numbers in six digits, or in more where six would make a whole
-    number of one that is none; arrays become lists.
+def in_few_digits(value: Any) -> Any:
+    """An input as it is shown in a call: arrays as lists, numbers rounded to six digits, or to more if six digits would
+    turn a fraction into a whole number.
     """
     if isinstance(value, np.ndarray):
-        return given(value.tolist())
+        return in_few_digits(value.tolist())
     if isinstance(value, list):
-        return [given(item) for item in value]
+        return [in_few_digits(item) for item in value]
     if not isinstance(value, float):
         return value
-    return next((r for r in (rounded(value, digits) for digits in range(DIGITS, ALL)) if not r.is_integer()), value)
+    candidates = (rounded(value, digits) for digits in range(DIGITS, DIGITS_OF_FLOAT64))
+    return next((candidate for candidate in candidates if not candidate.is_integer()), value)
 
 
 def rounded(number: Any, digits: int = DIGITS) -> Any:
-    """A real or complex number in so many digits; −0 is 0."""
+    """A real or complex number, rounded to this many significant digits; −0 becomes 0."""
     if isinstance(number, complex | np.complexfloating):
         return complex(rounded(number.real, digits), rounded(number.imag, digits))
-    sure = SURE.get(np.asarray(number).itemsize, SURE_OF_FLOAT64)
-    settled = float(f"{number:.{max(sure, digits)}g}")
-    return float(f"{settled:.{digits}g}") + 0.0
+    stable_digits = STABLE_DIGITS.get(np.asarray(number).itemsize, STABLE_DIGITS_OF_FLOAT64)
+    stable = float(f"{number:.{max(stable_digits, digits)}g}")
+    return float(f"{stable:.{digits}g}") + 0.0
 
 
 def _is_exact(number: Any) -> bool:
     return np.asarray(number).dtype.kind in "iub"
 
 
-def _digits_apart(got: Any, expected: Any, tolerance: Tolerance, fewest: int) -> int:
-    """How many digits, `fewest` or more than five, make the texts differ; `fewest` for numbers that are equal."""
+def _digits_to_distinguish(got: Any, expected: Any, tolerance: Tolerance, fewest: int) -> int:
+    """How many digits, `fewest` or at least six, make the texts differ; `fewest` if the numbers are equal."""
     with np.errstate(all="ignore"):
         if abs(got - expected) <= tolerance.absolute + tolerance.relative * abs(expected):
             return fewest
-    each = (fewest, *range(DIGITS, ALL + 1))
-    return next((digits for digits in each if rounded(got, digits) != rounded(expected, digits)), fewest)
+    choices = (fewest, *range(DIGITS, DIGITS_OF_FLOAT64 + 1))
+    return next((digits for digits in choices if rounded(got, digits) != rounded(expected, digits)), fewest)

@@ -1,4 +1,4 @@
-"""What every driver does: fresh inputs for a call, and afterwards what came of it, in the codec's plain values."""
+"""What all drivers share: new copies of the inputs for each call, and the outcome of a call as plain values."""
 
 from __future__ import annotations
 
@@ -25,10 +25,11 @@ _NOT_THE_STUDENTS = (
 
 
 @dataclass
-class Fresh:
-    """Copies of a case's inputs for one call. Of each fixture among them, however deep, it keeps by its place
-    ("f", "layers[0]") what was built; callables record their calls, and of random generators it is known how far they
-    have got.
+class FreshInputs:
+    """Copies of a case's inputs for one call. Fixtures at any depth are replaced by what their builders return.
+
+    What was built is stored by its location ("f", "layers[0]"). Callables record their calls, and the state of each
+    random generator is stored so that later draws can be detected.
     """
 
     given: Mapping[str, Any]
@@ -44,13 +45,13 @@ class Fresh:
 
     @property
     def calls(self) -> dict[str, list[Any]]:
-        """The arguments of every call of each callable input; of a generator ["drawn"] if it was drawn from."""
+        """The arguments of each call of a callable input; for a generator ["drawn"] if numbers were drawn, else []."""
         drawn = {place: _position(generator) != start for place, (generator, start) in self._generators.items()}
         return self._calls | {place: ["drawn"] * moved for place, moved in drawn.items()}
 
     @property
     def changed(self) -> tuple[str, ...]:
-        """The names of the inputs that are no longer what they were."""
+        """The names of the inputs that the call changed in place."""
         return tuple(name for name, before in self.given.items() if not self._is_same(name, before, self.inputs[name]))
 
     def _copy(self, place: str, value: Any) -> Any:
@@ -92,7 +93,7 @@ def _holds_fixture(value: Any) -> bool:
 
 
 def _position(generator: Any) -> Any:
-    """How far a generator has got; one that was asked for children has moved too."""
+    """The state of a generator. It changes if numbers are drawn or child generators are spawned."""
     seeds = generator.bit_generator.seed_seq
     return generator.bit_generator.state, getattr(seeds, "n_children_spawned", 0)
 
@@ -109,28 +110,28 @@ def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., A
 
 
 def same_bytes(before: Any, after: Any) -> bool:
-    """Whether a value is bit for bit what it was."""
+    """Whether two values are equal in every bit, dtype and shape. An unreadable value equals nothing."""
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
         same_kind = (before.dtype, before.shape) == (after.dtype, after.shape)
         return same_kind and before.tobytes() == after.tobytes()
     try:
         return encode(before) == encode(after)
-    except Exception:  # what the student put there cannot be read, so it is not what was there
+    except Exception:  # the student replaced it with an unreadable value
         return False
 
 
 def plain(result: object) -> Any:
-    """The result in the codec's form, or an Opaque that says why it cannot be."""
+    """The result as plain values of the codec, or an Opaque that says why this is impossible."""
     try:
         return freeze(result)
     except CodecError as error:
         return Opaque(type(result).__name__, f"({error})")
-    except Exception:  # a type of the student's own may raise anything when it is read
+    except Exception:  # a student's own type may raise anything when it is read
         return Opaque(type(result).__name__, "(it could not be read)")
 
 
 def caught(error: BaseException) -> Raised:
-    """An exception as its type, its text and the student's own lines of the traceback."""
+    """An exception as its type, its text and the last lines of the traceback that are the student's own code."""
     try:
         text = str(error)
     except Exception:
@@ -148,10 +149,11 @@ def caught(error: BaseException) -> Raised:
 
 
 def cannot_be_called(function: Any, inputs: Mapping[str, Any], name: str = "the function") -> str:
-    """What is wrong with an argument list, in the exercise's words rather than in Python's; empty where nothing is."""
+    """Why `function` cannot be called with these inputs by keyword, in the exercise's words; empty if it can."""
     names = ", ".join(inputs)
     try:
-        signature = inspect.signature(function, follow_wrapped=False)  # a wrapper may take what it wraps does not
+        # the wrapper's own signature, because it may take arguments that the wrapped function does not
+        signature = inspect.signature(function, follow_wrapped=False)
     except (TypeError, ValueError):
         return ""
     try:
@@ -159,7 +161,7 @@ def cannot_be_called(function: Any, inputs: Mapping[str, Any], name: str = "the 
     except TypeError:
         left_out = [name for name, p in signature.parameters.items() if name not in inputs and p.default is p.empty]
         hint = ""
-        if left_out and signature.parameters.keys() > inputs.keys():  # its one fault: an argument without its default
+        if left_out and signature.parameters.keys() > inputs.keys():  # the only fault: a missing default
             hint = f"; here `{left_out[0]}` is left out, so it needs a default"
         return f"{name} must take ({names}); yours takes {signature}{hint}"
     return ""

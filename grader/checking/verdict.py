@@ -1,4 +1,4 @@
-"""The verdict: what a check found, as plain values. `grader.render` shows it."""
+"""The verdict: the result of a check as plain values. `grader.render` displays it."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ ProblemKind = Literal[
 class Grid:
     """Which entries of an array are wrong: `wrong[i][j]` is '1' or '0', `i` along the axis `down`, `j` along `across`.
 
-    Other axes are folded: an entry is wrong if it is wrong anywhere along them. `wrong[0][0]` stands for the entry
-    (`first_row`, `first_column`), and `cropped` says that the array has more than is shown.
+    Other axes are folded: an entry is wrong if it is wrong anywhere along them. `wrong[0][0]` is the entry
+    (`first_row`, `first_column`), and `cropped` says that the array has more entries than are shown.
     """
 
     across: str
@@ -33,7 +33,7 @@ class Grid:
 
 @dataclass(frozen=True)
 class Problem:
-    """One thing wrong with one case. `output` is the named result it is about, or None for the call as a whole."""
+    """One problem of one case. `output` is the name of the result that is wrong, or None for the call as a whole."""
 
     kind: ProblemKind
     text: str
@@ -44,7 +44,7 @@ class Problem:
 
 @dataclass(frozen=True)
 class CaseResult:
-    """One case: how the function was called, what came back in short, and what was wrong with it."""
+    """The result on one case: its name, the call and the returned values as text, and the problems."""
 
     name: str
     call: str
@@ -54,7 +54,7 @@ class CaseResult:
 
 @dataclass(frozen=True)
 class FacetResult:
-    """One facet's points."""
+    """The points of one facet."""
 
     name: str
     earned: float
@@ -63,7 +63,7 @@ class FacetResult:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The likely cause, where the evidence singles one out. `id` is the misconception's or pattern's."""
+    """The likely cause, if the evidence singles one out. `id` is the id of the misconception or the pattern."""
 
     id: str
     text: str
@@ -71,9 +71,9 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """What was found of one exercise: true when all is right. A status of 'timeout' comes of autograding alone.
+    """The result of checking one exercise; true if the exercise passed. Only autograding gives the status 'timeout'.
 
-    `unwritten` names another function that this one calls and that is not written yet.
+    `unwritten` is the name of a function that this one calls and that is not implemented yet.
     """
 
     id: str
@@ -93,18 +93,18 @@ class Verdict:
 
     @property
     def first_problem(self) -> tuple[CaseResult, Problem] | None:
-        """The first case that went wrong, with its first problem."""
+        """The first case with a problem, and that problem."""
         return next(((case, case.problems[0]) for case in self.cases if case.problems), None)
 
     def to_dict(self) -> dict[str, Any]:
         return {"format": FORMAT_VERSION, **asdict(self)}
 
     def to_json(self) -> str:
-        """The verdict as JSON, with the format's version."""
+        """The verdict as JSON, including the version of the format."""
         return msgspec.json.encode(self.to_dict()).decode()
 
 
 class CheckFailed(Exception):  # noqa: N818 - it is a sentence in a student's notebook
-    """Raised in place of a report where nbgrader's own Validate runs the notebook, so that its button tells the
-    truth.
+    """Raised instead of returning a report when nbgrader's *Validate* runs the notebook, because nbgrader counts only
+    exceptions as failures.
     """

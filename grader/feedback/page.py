@@ -19,7 +19,7 @@ from grader.feedback.remarks import for_student
 from grader.feedback.style import STYLE
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, rows_html
-from grader.render.rows import Row, facts, harmless, headline, noted, number
+from grader.render.rows import Row, facts, harmless, headline, note_text, number
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 MOST_OF_A_NAME = 255
@@ -275,7 +275,7 @@ def _cases(hidden: Verdict, public: Verdict | None) -> str:
         if len(public.cases) < 2:
             seen = ""
         seen += _facts(facts(replace(public, facets=())))  # points are for hidden cases
-    note = inline(_bounded(harmless(noted(hidden))))
+    note = inline(_bounded(harmless(note_text(hidden))))
     if hidden.diagnosis is not None and public.diagnosis is not None and public.diagnosis.id == hidden.diagnosis.id:
         note += " The likely cause is the same."
         hidden = replace(hidden, diagnosis=None)

@@ -1,4 +1,4 @@
-"""A verdict as HTML for a notebook: the text's rows, legible in light and dark themes; every text is escaped."""
+"""Render a verdict as HTML for a notebook, legible in light and dark themes. All texts are escaped."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _CODE = re.compile(r"`([^`\n]+)`")
 
 
 def verdict_html(verdict: Verdict) -> str:
-    """The report that a notebook shows; colour says nothing that the words do not."""
+    """The report as HTML. The colour of its edge adds nothing that the words do not say."""
     title = (
         f"<strong>{mark(verdict)} <code>{html.escape(verdict.id)}</code> "
         f"{number(verdict.earned)} / {number(verdict.points)}</strong> {html.escape(headline(verdict))}"
@@ -34,12 +34,12 @@ def verdict_html(verdict: Verdict) -> str:
 
 
 def mark(verdict: Verdict) -> str:
-    """The sign beside the points."""
+    """The symbol before the exercise's id: ✓, ○ (not implemented) or ✗."""
     return _MARK.get(verdict.status, "✗")
 
 
 def rows_html(rows: Sequence[Row]) -> str:
-    """Labelled rows as a list of terms; empty where there is none."""
+    """Labelled rows as a description list in HTML; empty without rows."""
     body = "".join(
         f'<dt style="font-weight:600">{html.escape(row.label)}</dt><dd style="margin:0 0 .3em 1.2em">{_fact(row)}</dd>'
         for row in rows
@@ -56,5 +56,5 @@ def _fact(row: Row) -> str:
 
 
 def inline(text: str) -> str:
-    """Escaped text in which `code` between backticks is set as code."""
+    """Escaped text in which `code` between backticks becomes a <code> element."""
     return _CODE.sub(r"<code>\1</code>", html.escape(text))

@@ -1,4 +1,4 @@
-"""What `check`, `hint` and `progress` return: small values that show themselves in a notebook and in a terminal."""
+"""The return values of `check`, `hint` and `progress`, which display themselves in a notebook and in a terminal."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from grader.render.text import verdict_text
 
 @dataclass(frozen=True, repr=False)
 class Report:
-    """What `check` found: true when all is right. `verdict` holds it piece by piece, `to_json` for a program."""
+    """The result of `check`: true if the exercise passed. `verdict` has the details as objects, `to_json` as text."""
 
     verdict: Verdict
 
@@ -25,7 +25,7 @@ class Report:
         return bool(self.verdict)
 
     def to_json(self) -> str:
-        """The verdict as JSON, with the format's version."""
+        """The verdict as JSON, including the version of the format."""
         return self.verdict.to_json()
 
     def __repr__(self) -> str:
@@ -37,7 +37,7 @@ class Report:
 
 @dataclass(frozen=True, repr=False)
 class Hint:
-    """One hint; `text` is Markdown."""
+    """One hint. `text` is Markdown."""
 
     exercise_id: str
     level: int
@@ -62,13 +62,13 @@ class Hint:
 
 @dataclass(frozen=True, repr=False)
 class Progress:
-    """What a session's checks found, in the course's order; a chapter is shown once one of its exercises is checked."""
+    """The results of a session's checks in the course's order. Chapters without a checked exercise are left out."""
 
     manifest: Manifest
     verdicts: Mapping[str, Verdict]
 
     def _lines(self) -> list[tuple[str, str, str]]:
-        """(chapter's title or '', exercise id, how it stands)."""
+        """Lines as (title, '', '') for a chapter and ('', id, points and status) for an exercise."""
         lines: list[tuple[str, str, str]] = []
         for chapter in self.manifest.chapters:
             if not any(exercise.id in self.verdicts for exercise in chapter.exercises):
@@ -77,8 +77,8 @@ class Progress:
             for exercise in chapter.exercises:
                 verdict = self.verdicts.get(exercise.id)
                 earned = 0.0 if verdict is None else verdict.earned
-                how = "not checked in this session" if verdict is None else headline(verdict)
-                lines.append(("", exercise.id, f"{number(earned)} / {number(exercise.points)}   {how}"))
+                status = "not checked in this session" if verdict is None else headline(verdict)
+                lines.append(("", exercise.id, f"{number(earned)} / {number(exercise.points)}   {status}"))
         return lines
 
     def __repr__(self) -> str:

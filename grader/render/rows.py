@@ -1,4 +1,4 @@
-"""A verdict as labelled rows, which every renderer draws in its own way."""
+"""Turn a verdict into labelled rows, the common basis of the text and HTML reports."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ _LABELS = {
 }
 
 
-# A student's text must not steer the terminal, break the page that shows it, or turn the order of what stands there.
+# A student's text must not control the terminal, break the page that shows it, or reverse the direction of the text.
 _BIDI = (0x061C, 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
 _CONTROL = {
     code: "\N{REPLACEMENT CHARACTER}"
@@ -32,12 +32,12 @@ _CONTROL = {
 
 
 def harmless(text: str) -> str:
-    """The text without characters that control a terminal, the direction of writing, or stand for nothing."""
+    """Replace characters that control a terminal or the direction of writing, and lone surrogates, by U+FFFD."""
     return text.translate(_CONTROL)
 
 
 def headline(verdict: Verdict) -> str:
-    """The first line's words: how it went, without the points."""
+    """The status of the exercise in words, for the first line of a report; without the points."""
     if verdict.status == "passed":
         count = len(verdict.cases)
         return f"right on all {count} cases" if count > 1 else "right"
@@ -45,14 +45,14 @@ def headline(verdict: Verdict) -> str:
         return "not implemented yet"
     if verdict.status == "timeout":
         return "stopped: it ran longer than its time limit"
-    how = "ended in an error" if verdict.status == "error" else "not right yet"
+    outcome = "ended in an error" if verdict.status == "error" else "not right yet"
     right = sum(not case.problems for case in verdict.cases)
-    return f"{how}: {right} of {len(verdict.cases)} cases pass" if len(verdict.cases) > 1 else how
+    return f"{outcome}: {right} of {len(verdict.cases)} cases pass" if len(verdict.cases) > 1 else outcome
 
 
 @dataclass(frozen=True)
 class Row:
-    """One labelled fact; its text may hold several lines. `code`: it is a piece of code; `grid`: it has a picture."""
+    """A label and a text of one or more lines. `code` says that the text is code, and `grid` is its picture, if any."""
 
     label: str
     text: str
@@ -61,7 +61,7 @@ class Row:
 
 
 def rows(verdict: Verdict) -> list[Row]:
-    """What a student reads, in order, and where to go on."""
+    """All rows of a report, in order. Unless the exercise passed, the last one names the hint and the page."""
     found = facts(verdict)
     if not verdict:
         found.append(Row("next", harmless(f'hint("{verdict.id}")   page: {verdict.page}')))
@@ -69,7 +69,7 @@ def rows(verdict: Verdict) -> list[Row]:
 
 
 def facts(verdict: Verdict) -> list[Row]:
-    """What was found, in the order in which a student reads it."""
+    """The rows that describe the result, in the order of the report. All texts are `harmless`."""
     found: list[Row] = []
     first = verdict.first_problem
     if first is not None:
@@ -86,12 +86,12 @@ def facts(verdict: Verdict) -> list[Row]:
                 found.append(Row("where", grid_text(problem.grid), grid=problem.grid))
     if verdict.diagnosis is not None:
         found.append(Row("likely cause", verdict.diagnosis.text))
-    note = noted(verdict)
+    note = note_text(verdict)
     if note:
         found.append(Row("note", note))
     if len(verdict.facets) > 1 and not verdict:
         parts = [f"{facet.name} {number(facet.earned)} / {number(facet.points)}" for facet in verdict.facets]
-        earned = " · ".join(parts) if verdict.earned else _why_nothing(verdict)
+        earned = " · ".join(parts) if verdict.earned else _why_no_points(verdict)
         found += [Row("earned", earned)] if earned else []
     if verdict.status == "unimplemented" and not note:
         found.append(
@@ -103,15 +103,15 @@ def facts(verdict: Verdict) -> list[Row]:
     return [replace(row, text=harmless(row.text)) for row in found]
 
 
-def noted(verdict: Verdict) -> str:
-    """What is said of the whole exercise beside its cases."""
+def note_text(verdict: Verdict) -> str:
+    """The note on the exercise as a whole; empty if there is none."""
     if verdict.unwritten:
         return f"{verdict.id} calls {verdict.unwritten}, which is not written yet."
     return verdict.note
 
 
-def _why_nothing(verdict: Verdict) -> str:
-    """What went wrong with whole calls, and so with every part at once, where the case that is shown does not tell."""
+def _why_no_points(verdict: Verdict) -> str:
+    """Why no facet earned points, if the reason is problems of whole calls that the displayed case does not have."""
     first = verdict.first_problem
     if first is None or any(problem.output is None for problem in first[0].problems):
         return ""
@@ -134,5 +134,5 @@ def _problem_row(problem: Problem) -> Row:
 
 
 def number(value: float) -> str:
-    """Points as people write them: 2, 1.5."""
+    """Points without trailing zeros: 2, 1.5."""
     return f"{value:g}"

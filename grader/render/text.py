@@ -1,4 +1,4 @@
-"""A verdict as plain text for a terminal."""
+"""Render a verdict as plain text for a terminal."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ _LABEL_WIDTH = 15
 
 
 def verdict_text(verdict: Verdict) -> str:
-    """The report that a terminal shows: a headline, then one labelled row a fact."""
+    """The report as text: a headline, then the labelled rows."""
     lines = [f"{verdict.id}   {number(verdict.earned)} / {number(verdict.points)}   {headline(verdict)}"]
     for row in rows(verdict):
         first, *others = row.text.splitlines() or [""]

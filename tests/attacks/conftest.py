@@ -1,4 +1,4 @@
-"""What the attacks are let loose on: a term full of secrets."""
+"""Fixtures for the attacks: a term with secrets."""
 
 import os
 import secrets
@@ -12,7 +12,7 @@ sys.path.append(str(Path(__file__).parents[1] / "autograde"))  # small_course, r
 
 @pytest.fixture(scope="session")
 def token():
-    """A word that nobody but the grader may see. It is planted wherever there is something to read."""
+    """A secret word that only the grader may see. It is in every file that an attack might read."""
     return f"canary-{secrets.token_hex(16)}"
 
 

@@ -1,6 +1,6 @@
-"""What every attack begins with, as a notebook's first cell. An attacker is taken to know the paths and all code.
+"""The first cell of every attack's notebook. Attackers are assumed to know the paths and all code.
 
-`tell` leaves evidence that an attack was really tried; what has gained anything says so by `won`.
+`tell` records that an attack was really tried, and `won` that it gained something.
 """
 
 import ctypes, errno, gc, os, re, signal, socket, struct, sys, threading, time

@@ -1,6 +1,6 @@
 """Every attack of `corpus/` on the real sandbox: it gains no point, reads no secret, and leaves nothing behind.
 
-After each attack the next student hands in right work to the same warm process, and gets all points.
+After each attack, a correct notebook of the next student runs in the same warm process and gets all points.
 """
 
 import json
@@ -134,7 +134,7 @@ def prelude(session):
 
 @pytest.fixture
 def honest(hand_in, token):
-    """The next student: right work, in a notebook that nobody else may see."""
+    """Grade the next student's correct notebook, which no attack may see."""
 
     def run():
         return hand_in("next", {**RIGHT, "start": f"mine = {token!r}"}, PATIENT)
@@ -167,10 +167,12 @@ def test_attack(attack, hand_in, honest, prelude, session, sandbox, token):
 
 
 def settled(warm, due=None):
-    """What is inside once the last notebook is cleared up: the warm process answers before the kernel has done that."""
-    end = time.monotonic() + 10
+    """What is inside once the last notebook is cleared up: the warm process answers before the kernel has done that.
+    Until then, a process that has ended is still listed, without descriptors.
+    """
+    end = time.monotonic() + 30
     seen, again = None, inside(warm)
-    while (seen != again or due not in (None, again)) and time.monotonic() < end:
+    while (seen != again or [] in again.values() or due not in (None, again)) and time.monotonic() < end:
         time.sleep(0.02)
         seen, again = again, inside(warm)
     return again

@@ -1,4 +1,4 @@
-"""The reader of frames on 100,000 inputs that nobody meant: frames or CodecError, in bounded memory and time."""
+"""The reader of frames on 100,000 random inputs: it returns frames or raises CodecError, in bounded memory and time."""
 
 import random
 import struct

@@ -106,7 +106,7 @@ def notebook(right):
 
 @pytest.fixture(scope="session")
 def starters(session):
-    """One warm sandbox for all tests that are content with the usual limits, and the way without walls."""
+    """One warm sandbox for all tests that need only the usual limits, and the starter without a sandbox."""
     with Sandbox(session.limits, hide=(session.root, session.term)) as sandbox:
         yield {"sandbox": sandbox, "plain": Plain()}
 
@@ -121,10 +121,10 @@ def hand_in(session, starters, tmp_path):
         exercises = session.chapter.notebooks[0]
         planned = plan(session.released["recurrence"], read_notebook(path), [e.id for e in exercises.exercises])
         limits = Limits(**{"seconds_per_exercise": seconds, "seconds_per_cell": seconds, **limits})
-        request = request_for(planned, session.exams, limits)
+        request = request_for(planned, session.cases, limits)
         outcome = run_submission(request, starters[starter])
         of = session.manifest, exercises, session.hidden, session.texts
-        verdicts = verdicts_of(*of, planned, outcome, session.found)
+        verdicts = verdicts_of(*of, planned, outcome, session.cache)
         harmless = {name: without_cases(found, verdicts) for name, found in verdicts.items()}
         shown = autograded_notebook(planned, outcome, harmless)
         nbformat.validate(shown)

@@ -1,6 +1,6 @@
-"""The gradebook through nbgrader's own API and steps, slow and known: what ours is held against.
+"""The gradebook through nbgrader's own API and steps, which are slow but correct: the reference for ours.
 
-Also all rows of a gradebook, told without their random ids.
+Also lists all rows of a gradebook without their random ids.
 """
 
 import re

@@ -1,5 +1,5 @@
-"""Answers of every kind behind the real walls: a class with modules, strings, callables and trained models, graded with
-128 MB a notebook, gets exactly what was planted.
+"""Answers of every kind in the real sandbox: a class with modules, strings, callables and trained models, graded with
+128 MB per notebook, gets exactly the expected scores.
 """
 
 import pytest

@@ -1,4 +1,4 @@
-"""What crosses between grader and student's process: the reader of frames, and a child that lies in every way."""
+"""Messages between the grader and a student's process: the reader of frames, and children that send false ones."""
 
 import io
 import os
@@ -211,17 +211,17 @@ def test_what_a_student_returns_never_breaks_the_judge(session):
             verdict.to_json()
 
 
-def test_request_and_exam_there_and_back(session, notebook):
+def test_request_and_cases_there_and_back(session, notebook):
     from grader.autograde.submission.notebook import plan
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
-    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.exams, Limits())
+    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.cases, Limits())
     work = read_request(request_bytes(request))
     assert (work.cells, work.exercises) == (request.cells, ["rnn_step", "rnn_forward"])
-    exam = request.exams["rnn_step"]
-    assert [case.sizes for case in exam.public] == [case.sizes for case in session.public["rnn_step"].cases]
-    sent = part_bytes(Part(exam.driver, exam.hidden, True))
+    exercise = request.cases["rnn_step"]
+    assert [case.sizes for case in exercise.public] == [case.sizes for case in session.public["rnn_step"].cases]
+    sent = part_bytes(Part(exercise.driver, exercise.hidden, True))
     part = read_part(io.BytesIO(sent + b"more").read)
     assert (part.driver, part.hidden) == ("call", True)
     assert [case.sizes for case in part.cases] == [case.sizes for case in session.hidden["rnn_step"].cases]
@@ -339,7 +339,7 @@ def test_a_lie_about_the_cells_costs_the_liar_alone(lie):
         "from threading import Thread\nfor fd in sockets(): Thread(target=os.read, args=(fd, 99), daemon=True).start()",
     ],
 )
-def test_meddling_with_the_exams_sockets(lie, source):
+def test_meddling_with_the_sockets_of_the_cases(lie, source):
     result = lie(source)
     assert result["rnn_forward"].earned in (0, 2)
 
@@ -374,7 +374,7 @@ def test_a_child_that_cannot_start_is_the_graders_fault(session, monkeypatch, tm
     from grader.manifest import Limits
 
     released = session.released["recurrence"]
-    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.exams, Limits())
+    request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.cases, Limits())
     broken = tmp_path / "enter.py"
     broken.write_text("raise ImportError")
     monkeypatch.setattr(plain, "_ENTER", broken)

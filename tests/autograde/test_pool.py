@@ -1,4 +1,4 @@
-"""Workers, wherever they run, find the same; what is known is not found again; what is interrupted is not lost."""
+"""Workers of every kind give the same results, do not repeat stored ones, and lose nothing when interrupted."""
 
 import json
 import os

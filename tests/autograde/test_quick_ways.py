@@ -1,4 +1,4 @@
-"""What is done in a quicker way comes to the same as in the slow one."""
+"""Shortcuts that save time give the same results as the slow way."""
 
 import ast
 import json
@@ -15,12 +15,12 @@ from right_work import RIGHT
 
 from grader.autograde.grading import pool, score
 from grader.autograde.grading.grade import grade
-from grader.autograde.grading.score import Found
+from grader.autograde.grading.score import VerdictCache
 from grader.autograde.inside import statements
 from grader.autograde.inside.frames import file_of
 from grader.autograde.inside.statements import Lost, Ran, prepare, run_statements
 from grader.autograde.inside.usage import memory, takes_more_than
-from grader.autograde.submission.bindings import bound_names, known
+from grader.autograde.submission.bindings import bindings_of, bound_names
 from grader.checking.observing import caught
 
 CELLS = [
@@ -56,14 +56,16 @@ def ran(source, plain):
 def test_a_cell_that_is_compiled_at_once_or_before(source, monkeypatch):
     monkeypatch.setattr(statements, "_prepared", {})
     slow = ran(source, plain=False)
-    assert ran(source, known(source).plain) == slow
+    assert ran(source, bindings_of(source).plain) == slow
     prepare(source, file_of(3))
     assert len(statements._prepared) == (source not in ("return 1", "def f(:"))
-    assert ran(source, known(source).plain) == slow
+    assert ran(source, bindings_of(source).plain) == slow
 
 
 def test_which_cells_are_plain():
-    assert [known(source).plain for source in CELLS] == [source in ("", *CELLS[2:4], *CELLS[7:10]) for source in CELLS]
+    assert [bindings_of(source).plain for source in CELLS] == [
+        source in ("", *CELLS[2:4], *CELLS[7:10]) for source in CELLS
+    ]
 
 
 def test_released_cells_are_prepared_under_the_names_that_they_run_under(session, right):
@@ -76,7 +78,7 @@ def test_released_cells_are_prepared_under_the_names_that_they_run_under(session
 @pytest.mark.parametrize("source", ["x = 1\ndef f():\n    y = 2\n", "class A:\n    def f(self):\n        pass"])
 def test_functions_without_global_statements_need_not_be_looked_into(source):
     assert bound_names(ast.parse(source), within=False) == bound_names(ast.parse(source))
-    assert "deep" in known("def f():\n    def g():\n        global deep\n").names
+    assert "deep" in bindings_of("def f():\n    def g():\n        global deep\n").names
 
 
 def test_memory_is_never_more_than_what_is_at_hand_says():
@@ -105,12 +107,12 @@ def judged(session, starters, monkeypatch, tmp_path):
         return real(place, *rest, **more)
 
     monkeypatch.setattr(score, "evaluate", evaluate)
-    own = replace(session, found=Found())
+    own = replace(session, cache=VerdictCache())
 
-    def run(tree, **found):
+    def run(tree, **changes):
         (tmp_path / "recurrence.ipynb").write_text(json.dumps(tree))
         calls.clear()
-        graded = grade(replace(own, **found), starters["plain"], "ada", tmp_path)
+        graded = grade(replace(own, **changes), starters["plain"], "ada", tmp_path)
         return graded.verdicts, graded.public, sorted(calls)
 
     return run
@@ -130,7 +132,7 @@ def test_other_results_are_judged_anew(judged, notebook):
     *wrong, calls = judged(notebook.tree)
     assert "rnn_step" in calls
     assert calls.count("rnn_step") == 2  # and on public cases, which the student may see
-    assert wrong == list(judged(notebook.tree, found=Found())[:2])
+    assert wrong == list(judged(notebook.tree, cache=VerdictCache())[:2])
 
 
 def test_what_was_right_alone_is_judged_anew_where_it_builds_on_what_is_wrong(judged, notebook):
@@ -139,17 +141,17 @@ def test_what_was_right_alone_is_judged_anew_where_it_builds_on_what_is_wrong(ju
     judged(notebook.tree)
     notebook.cell("rnn_step")["source"] = RIGHT["rnn_step"].replace("np.tanh", "np.cos")
     *wrong, calls = judged(notebook.tree)
-    assert wrong == list(judged(notebook.tree, found=Found())[:2])
+    assert wrong == list(judged(notebook.tree, cache=VerdictCache())[:2])
     assert calls.count("rnn_forward") == 2
 
 
 def test_the_oldest_verdicts_are_forgotten(monkeypatch):
-    monkeypatch.setattr(score, "MOST_FOUND", 2)
-    found, calls = Found(), []
+    monkeypatch.setattr(score, "MAX_CACHED", 2)
+    cache, calls = VerdictCache(), []
     for key in "abcab":
-        found(key, lambda key=key: calls.append(key))
+        cache(key, lambda key=key: calls.append(key))
     assert calls == list("abcab")
-    found("b", lambda: calls.append("again"))
+    cache("b", lambda: calls.append("again"))
     assert calls == list("abcab")
 
 

@@ -1,4 +1,4 @@
-"""A course.toml that was edited and not released grades nobody."""
+"""No submission is graded if course.toml has been edited but not released."""
 
 import json
 import shutil

@@ -25,7 +25,7 @@ from grader.autograde.remark import (
 )
 from grader.checking.verdict import Verdict
 from grader.manifest import Chapter
-from grader.render.rows import noted
+from grader.render.rows import note_text
 
 KEY = store.Key("submission", "checks", "points", "limits", sandboxed=True)
 LINES = {
@@ -134,5 +134,5 @@ def test_remarks_of_another_version_are_as_good_as_none(tmp_path, remarks):
 @pytest.mark.parametrize(("name", "told"), [("g", "f calls g, which is not written yet."), ("what_I_saw", "")])
 def test_of_hidden_runs_no_name_is_told_but_an_exercises(name, told):
     seen = Verdict("f", "F", "unimplemented", 0, 1, "p", unwritten=name)
-    assert noted(seen) == f"f calls {name}, which is not written yet."
-    assert noted(without_cases(seen, {"f", "g"})) == told
+    assert note_text(seen) == f"f calls {name}, which is not written yet."
+    assert note_text(without_cases(seen, {"f", "g"})) == told

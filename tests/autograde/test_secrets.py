@@ -1,4 +1,4 @@
-"""What nobody may see: expected values and the seed stay with the grader, hidden inputs out of every notebook."""
+"""Secrets: expected values and the seed stay with the grader, and hidden inputs appear in no notebook."""
 
 import os
 import re
@@ -34,14 +34,14 @@ def arrays(tree):
 def request_of_the_chapter(session):
     released = session.released["recurrence"]
     planned = plan(released, released, ["rnn_step", "rnn_forward"])
-    return request_for(planned, session.exams, Limits())
+    return request_for(planned, session.cases, Limits())
 
 
 def test_no_expected_value_is_sent(session, request_of_the_chapter):
     request = request_bytes(request_of_the_chapter)
     for name, checks in session.hidden.items():
-        exam = request_of_the_chapter.exams[name]
-        sent = part_bytes(Part(exam.driver, exam.hidden, True))
+        exercise = request_of_the_chapter.cases[name]
+        sent = part_bytes(Part(exercise.driver, exercise.hidden, True))
         inputs = [array for case in checks.cases for array in arrays(dict(case.inputs))]
         outputs = [array for o in checks.expected for array in arrays(o.result)]
         mistakes = [a for vs in checks.misconceptions.values() for v in vs for o in v for a in arrays(o.result)]
@@ -61,7 +61,7 @@ def test_no_misconception_and_no_seed_is_sent(session, request_of_the_chapter):
     seed = (session.term / "hidden" / "seed").read_text()
     for sent in (
         request_bytes(request_of_the_chapter),
-        *(part_bytes(Part(e.driver, e.public + e.hidden, True)) for e in request_of_the_chapter.exams.values()),
+        *(part_bytes(Part(e.driver, e.public + e.hidden, True)) for e in request_of_the_chapter.cases.values()),
     ):
         assert seed.encode() not in sent
         assert struct.pack(">Q", int(seed)) not in sent
@@ -290,7 +290,8 @@ def test_a_cell_finds_no_case_however_it_looks(hand_in, notebook, session):
     """Before the last cell has ended there is none: on no descriptor, in no file and in no memory of the process."""
     notebook.append(
         "import gc, os, sys\n"
-        "found = [repr(o) for o in gc.get_objects() if type(o).__name__ in ('Case', 'Exam', 'Checks', 'ndarray')]\n"
+        "kinds = ('Case', 'ExerciseCases', 'Checks', 'ndarray')\n"
+        "found = [repr(o) for o in gc.get_objects() if type(o).__name__ in kinds]\n"
         "for fd in range(3, 64):\n"
         "    try:\n"
         "        os.set_blocking(fd, False)\n"

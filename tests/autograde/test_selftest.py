@@ -1,4 +1,9 @@
-"""The proof before a class is graded: it passes where the walls stand, and says which one does not."""
+"""The test before a class is graded: it passes if the sandbox holds, and otherwise says what is not prevented."""
+
+import py_compile
+import sys
+from importlib.util import cache_from_source
+from pathlib import Path
 
 import pytest
 
@@ -105,3 +110,15 @@ def test_no_libseccomp(monkeypatch):
     monkeypatch.setattr(sandbox, "filters", missing)
     with pytest.raises(SandboxError, match="apt install libseccomp2"):
         sandbox.Sandbox(None)
+
+
+def test_the_sandbox_reads_modules_that_are_compiled_already(tmp_path, monkeypatch):
+    monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
+    codec = str(Path(sandbox.__file__).parents[2] / "codec.py")
+    compiled = cache_from_source(codec)
+    assert compiled not in sandbox.bubblewrap(0)
+    py_compile.compile(codec)
+    command = sandbox.bubblewrap(0)
+    at = command.index(compiled)
+    target = f"/sandbox/grader/__pycache__/{Path(compiled).name}"
+    assert command[at - 1 : at + 2] == ["--ro-bind", compiled, target]

@@ -1,4 +1,4 @@
-"""Notebooks of stateless functions are examined with fewer processes, and with the same results."""
+"""Notebooks of stateless functions are tested with fewer processes, and with the same results."""
 
 import shutil
 from dataclasses import replace
@@ -12,7 +12,7 @@ from grader.autograde.grading.session import open_session
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.submission import notebook
-from grader.autograde.submission.bindings import known
+from grader.autograde.submission.bindings import bindings_of
 from tests.small_course import ROOT
 
 STATELESS = [
@@ -71,20 +71,20 @@ STATEFUL = [
 
 @pytest.mark.parametrize("source", STATELESS)
 def test_stateless(source):
-    assert known(source).stateless
-    assert known(source).stays_within
+    assert bindings_of(source).stateless
+    assert bindings_of(source).stays_within
 
 
 @pytest.mark.parametrize("source", WITHIN)
 def test_a_state_of_the_notebook_s_own(source):
-    assert not known(source).stateless
-    assert known(source).stays_within
+    assert not bindings_of(source).stateless
+    assert bindings_of(source).stays_within
 
 
 @pytest.mark.parametrize("source", STATEFUL)
 def test_stateful(source):
-    assert not known(source).stateless
-    assert not known(source).stays_within
+    assert not bindings_of(source).stateless
+    assert not bindings_of(source).stays_within
 
 
 def shares(result):

@@ -1,9 +1,9 @@
-"""Notebooks of one student share a child, and each shows and earns what it does by itself."""
+"""Notebooks of one student share a child, with the same output and points as in separate children."""
 
 import numpy as np
 import pytest
 
-from grader.autograde.inside.frames import NOT_KEPT, Cell, Exam, Request
+from grader.autograde.inside.frames import NOT_KEPT, Cell, ExerciseCases, Request
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.together import run_together
@@ -33,7 +33,7 @@ def notebook(*cells):
         Cell(index, "" if cell in checks else cell, *([cell, True] if cell in checks else ()))
         for index, cell in enumerate(cells)
     ]
-    return Request(tuple(listed), {name: Exam("call", PUBLIC, HIDDEN) for name in checks}, LIMITS)
+    return Request(tuple(listed), {name: ExerciseCases("call", PUBLIC, HIDDEN) for name in checks}, LIMITS)
 
 
 def doubles(name, body="return 2 * x"):
@@ -106,7 +106,7 @@ def test_each_begins_with_the_same_randomness_and_room_to_print(starter):
     assert first.ends[3].printed == NOT_KEPT
 
 
-def test_the_last_one_reaches_no_exam_of_the_others(starter):
+def test_the_last_one_reaches_no_cases_of_the_others(starter):
     last = notebook("import numpy, __main__", "numpy.tanh = lambda x: 0 * x", doubles("c"), "c")
     first, second = run_together([RIGHT[1], last], starter)
     assert shown(first) == shown(run_submission(RIGHT[1], starter))

@@ -1,9 +1,9 @@
-"""PyTorch behind the walls: it is warm, its shared pages are nobody's, and copies of a process can use it."""
+"""PyTorch in the sandbox: it is imported once, its shared pages are not counted, and copies of a process can use it."""
 
 import numpy as np
 import pytest
 
-from grader.autograde.inside.frames import Cell, Exam, Request, read_request, request_bytes
+from grader.autograde.inside.frames import Cell, ExerciseCases, Request, read_request, request_bytes
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox
 from grader.checking.case import Case
@@ -26,13 +26,13 @@ CASE = Case({}, {"x": np.ones((300, 300))})
 
 @pytest.fixture(scope="module")
 def run():
-    """Run cells, at the names of exercises their exams, in a sandbox that has PyTorch ready."""
+    """Run cells, or at the name of an exercise its cases, in a sandbox that has PyTorch ready."""
     with Sandbox(LIMITS) as sandbox:
 
         def run(*sources, exercises=("operations",)):
             cells = [Cell(i, "" if s in exercises else s, s if s in exercises else None) for i, s in enumerate(sources)]
-            exams = dict.fromkeys(exercises, Exam("call", (CASE,), (CASE,)))
-            return run_submission(Request(tuple(cells), exams, LIMITS), sandbox)
+            cases = dict.fromkeys(exercises, ExerciseCases("call", (CASE,), (CASE,)))
+            return run_submission(Request(tuple(cells), cases, LIMITS), sandbox)
 
         yield run
 
@@ -47,7 +47,7 @@ def test_a_fork_uses_it_with_one_thread_in_little_memory(run):
             assert found["operations"][0].result.tolist() == [1, 1, 64]
 
 
-def test_threads_that_a_cell_has_started_do_not_hang_the_exam(run):
+def test_threads_that_a_cell_has_started_do_not_block_the_cases(run):
     started = "torch.set_num_threads(4)\nx = torch.ones(700, 700)\nfloat((x @ x).tanh().sum())"
     outcome = run("import torch, numpy as np", OPERATIONS, started, "operations")
     assert (outcome.faults, outcome.ends[2].raised) == ([], None)

@@ -1,4 +1,4 @@
-"""What a student's code may do, each in a real child: the exact points of both exercises, and words that help."""
+"""Student code of many kinds, run in a real child: the exact points of both exercises, and helpful messages."""
 
 import json
 import textwrap
@@ -122,7 +122,7 @@ def test_a_function_that_never_ends_costs_its_own_time_alone(hand_in, notebook):
 
 @pytest.mark.parametrize("starter", ["sandbox", "plain"])
 def test_an_exercise_may_take_longer_than_the_others(hand_in, notebook, session, monkeypatch, starter):
-    monkeypatch.setitem(session.exams, "rnn_forward", replace(session.exams["rnn_forward"], seconds=20.0, _bytes={}))
+    monkeypatch.setitem(session.cases, "rnn_forward", replace(session.cases["rnn_forward"], seconds=20.0, _bytes={}))
     del notebook.cells[notebook.at("rnn_forward-check") + 1 :]
     waits = "def {0}(**inputs):\n    import time\n    time.sleep(0.5)\n    return right_{0}(**inputs)\n"
     for name in RIGHT:

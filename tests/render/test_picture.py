@@ -1,4 +1,4 @@
-"""The report's picture: it shows exactly the wrong entries, says so in words, and stays small."""
+"""The picture in a report: it shows exactly the wrong entries, has an equivalent text, and is small."""
 
 from __future__ import annotations
 

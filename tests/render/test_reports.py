@@ -1,4 +1,4 @@
-"""Reports as text and as HTML: the same facts, escaped, legible in any theme, and nothing said by colour alone."""
+"""Reports as text and as HTML: the same facts, escaped, legible in any theme, and never by colour alone."""
 
 import colorsys
 import html

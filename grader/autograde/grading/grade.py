@@ -113,7 +113,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
     remarks = [Remark(each) for each in left_out]
     plans = {name: each.plan for name, each in choices.items() if isinstance(each.plan, Plan)}
     outcomes: dict[str, Outcome] = {}
-    for group in requests_for(plans, session.exams, session.limits, files | session.files):
+    for group in requests_for(plans, session.cases, session.limits, files | session.files):
         with clock("run"):
             outcomes |= zip(group, run_together(list(group.values()), starter), strict=True)
     forked = sum(outcome.fork_seconds for outcome in outcomes.values())
@@ -139,11 +139,11 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
             full = verdicts_of(
-                session.manifest, notebook, session.hidden, session.texts, planned, outcome, session.found
+                session.manifest, notebook, session.hidden, session.texts, planned, outcome, session.cache
             )
             verdicts[name] = {each: without_cases(found, full) for each, found in full.items()}
             public[name] = public_verdicts(
-                session.manifest, session.public, session.texts, outcome, full, session.found
+                session.manifest, session.public, session.texts, outcome, full, session.cache
             )
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))

@@ -9,7 +9,7 @@ from typing import Any
 
 from grader.autograde.fault import Fault
 from grader.autograde.grading.missing import lacks
-from grader.autograde.inside.frames import End, Exam, Request, not_defined
+from grader.autograde.inside.frames import End, ExerciseCases, Request, not_defined
 from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.notebook import Plan, copied
 from grader.cells import grade_id
@@ -20,44 +20,46 @@ from grader.manifest import Chapter, Limits, Manifest, Notebook
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
 
-MOST_FOUND = 500  # cached verdicts, some kilobytes each
+MAX_CACHED = 500  # cached verdicts, some kilobytes each
 
 
-def exams_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, Exam]:
+def cases_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, ExerciseCases]:
     """The cases on which each exercise is run."""
     return {
-        e.id: Exam(hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds)
+        e.id: ExerciseCases(
+            hidden[e.id].driver, public[e.id].cases, hidden[e.id].cases, hidden[e.id].fixtures, e.seconds
+        )
         for e in chapter.exercises
     }
 
 
 def requests_for(
-    plans: Mapping[str, Plan], exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes]
+    plans: Mapping[str, Plan], cases: Mapping[str, ExerciseCases], limits: Limits, files: Mapping[str, bytes]
 ) -> list[dict[str, Request]]:
     """The requests for one student's notebooks, by name, grouped by process. Notebooks that change nothing outside
     themselves share a process, followed by the last of the others; each remaining notebook gets its own.
     """
-    requests = {name: request_for(plan, exams, limits, files) for name, plan in plans.items()}
+    requests = {name: request_for(plan, cases, limits, files) for name, plan in plans.items()}
     others = [name for name in requests if not plans[name].stays_within]
     groups = [[name for name in requests if name not in others] + others[-1:], *([name] for name in others[:-1])]
     return [{name: requests[name] for name in group} for group in groups if group]
 
 
 def request_for(
-    plan: Plan, exams: Mapping[str, Exam], limits: Limits, files: Mapping[str, bytes] | None = None
+    plan: Plan, cases: Mapping[str, ExerciseCases], limits: Limits, files: Mapping[str, bytes] | None = None
 ) -> Request:
     """The request for one notebook."""
     return Request(
         cells=plan.cells,
-        exams={cell.exercise: exams[cell.exercise] for cell in plan.cells if cell.exercise},
+        cases={cell.exercise: cases[cell.exercise] for cell in plan.cells if cell.exercise},
         limits=limits,
         files=files or {},
     )
 
 
-class Found:
+class VerdictCache:
     """A cache of verdicts by everything that they depend on. Many submissions of a class give exactly the same results,
-    which are judged only once. The latest MOST_FOUND verdicts are kept.
+    which are judged only once. The latest MAX_CACHED verdicts are kept.
     """
 
     def __init__(self) -> None:
@@ -65,7 +67,7 @@ class Found:
 
     def __call__(self, key: Hashable, find: Callable[[], Verdict]) -> Verdict:
         if key not in self._verdicts:
-            if len(self._verdicts) == MOST_FOUND:
+            if len(self._verdicts) == MAX_CACHED:
                 del self._verdicts[next(iter(self._verdicts))]
             self._verdicts[key] = find()
         return self._verdicts[key]
@@ -78,7 +80,7 @@ def verdicts_of(
     texts: Mapping[str, Mapping[str, str]],
     plan: Plan,
     outcome: Outcome,
-    found: Found,
+    cache: VerdictCache,
 ) -> dict[str, Verdict]:
     """A verdict on every exercise of the notebook, in the course's order."""
     verdicts: dict[str, Verdict] = {}
@@ -98,7 +100,7 @@ def verdicts_of(
         else:
             wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
             find = partial(evaluate, place, checks[name], texts[name], observed, wrong_needs, words=False)
-            verdicts[name] = found((name, True, outcome.digests[name, True], *wrong_needs), find)
+            verdicts[name] = cache((name, True, outcome.digests[name, True], *wrong_needs), find)
     return verdicts
 
 
@@ -145,7 +147,7 @@ def public_verdicts(
     texts: Mapping[str, Mapping[str, str]],
     outcome: Outcome,
     verdicts: Mapping[str, Verdict],
-    found: Found,
+    cache: VerdictCache,
 ) -> dict[str, Verdict]:
     """The notebook's own check of each exercise that is not right and whose function was called on all public cases."""
     shown: dict[str, Verdict] = {}
@@ -154,7 +156,7 @@ def public_verdicts(
         if not hidden and observed is not None and not lacks(name, outcome):
             needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
             find = partial(evaluate, manifest.place(name), public[name], texts[name], observed, needs)
-            shown[name] = found((name, False, outcome.digests[name, False], *needs), find)
+            shown[name] = cache((name, False, outcome.digests[name, False], *needs), find)
     return shown
 
 

@@ -14,8 +14,8 @@ from msgspec.structs import replace
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
 from grader.autograde.grading.release import AutogradeError, released_notebooks
-from grader.autograde.grading.score import Found, exams_of
-from grader.autograde.inside.frames import Exam, file_of
+from grader.autograde.grading.score import VerdictCache, cases_of
+from grader.autograde.inside.frames import ExerciseCases, file_of
 from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
@@ -48,16 +48,16 @@ class Session:
     limits: Limits
     public: dict[str, Checks]
     hidden: dict[str, Checks]
-    exams: dict[str, Exam]
+    cases: dict[str, ExerciseCases]
     texts: dict[str, dict[str, str]]
     released: dict[str, Any]
     files: dict[str, bytes]
     state: State
-    found: Found = field(default_factory=Found, compare=False)
+    cache: VerdictCache = field(default_factory=VerdictCache, compare=False)
 
     @property
     def cells(self) -> list[tuple[str, str]]:
-        """The release's cells of code, and what stands for their files' names."""
+        """The code cells of the release, each with the name that it has in tracebacks."""
         return [
             (cell.source, file_of(number))
             for notebook in self.released.values()
@@ -86,7 +86,7 @@ def open_session(root: Path, term: Path, chapter_id: str) -> Session:
         limits=manifest.limits(chapter),
         public=public,
         hidden=hidden,
-        exams=exams_of(chapter, public, hidden),
+        cases=cases_of(chapter, public, hidden),
         texts=texts,
         released=released,
         files=released_files(root / "exercises" / chapter.id),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-gc.disable()  # everything that is imported stays
+gc.disable()  # imported objects are never freed
 
 from grader.autograde.imports import skip_iri_grammar  # noqa: E402
 

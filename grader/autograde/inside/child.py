@@ -126,7 +126,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
             if not cell.shares:
                 fork = os.fork()
                 if fork == 0:
-                    _examinee(seen, sockets, result_fd, confine)
+                    _answer_cases(seen, sockets, result_fd, confine)
                 forks.append(fork)
                 for name in seen:
                     os.close(sockets.pop(name))
@@ -134,7 +134,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
         before = frame_bytes(end)
     _send(result_fd, before + frame_bytes(Done()))
     if seen:
-        _examinee(seen, sockets, result_fd, confine)
+        _answer_cases(seen, sockets, result_fd, confine)
     for fork in forks:
         with suppress(ChildProcessError):
             os.waitpid(fork, 0)
@@ -196,7 +196,9 @@ def _run_cell(cell: Cell, notebook: _Notebook, room: int) -> End:
     return End(cell.index, printed, value, raised or ran.raised, tuple(ran.missing[:MAX_MISSING]))
 
 
-def _examinee(seen: dict[str, _Seen], sockets: dict[str, int], result_fd: int, confine: Callable[[], None]) -> NoReturn:
+def _answer_cases(
+    seen: dict[str, _Seen], sockets: dict[str, int], result_fd: int, confine: Callable[[], None]
+) -> NoReturn:
     """Wait for the cases of these exercises, call the functions on each case, and end this process.
 
     What the functions print is not kept. A function that never returns is killed from outside.
@@ -217,13 +219,13 @@ def _examinee(seen: dict[str, _Seen], sockets: dict[str, int], result_fd: int, c
                 if part.hidden and not confined:
                     confine()
                     confined = True
-                _sit(line, part, lines[line], _as_seen(seen[lines[line]]))
+                _answer_part(line, part, lines[line], _restored_names(seen[lines[line]]))
     finally:
         os._exit(0)
 
 
-def _as_seen(seen: _Seen) -> dict[str, Any]:
-    """The names of a notebook as they were at a check cell."""
+def _restored_names(seen: _Seen) -> dict[str, Any]:
+    """Restore the names of a notebook as they were at a check cell, and return them."""
     notebook, names = seen.notebook, seen.notebook.names
     names.clear()
     names.update(seen.names)
@@ -238,7 +240,7 @@ def _one_thread() -> None:
         sys.modules["torch"].set_num_threads(1)
 
 
-def _sit(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
+def _answer_part(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
     """Answer the public or the hidden cases of an exercise."""
     with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
         answers = bytearray()

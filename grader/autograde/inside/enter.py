@@ -20,7 +20,7 @@ if __name__ == "__main__":
     package.__path__ = [str(Path(__file__).resolve().parents[2])]
     package.__dict__.update(check=_inert, hint=_inert, progress=_inert, __all__=["check", "hint", "progress"])
     sys.modules["grader"] = package
-    gc.disable()  # all that is imported stays
+    gc.disable()  # imported objects are never freed
     module = importlib.import_module(sys.argv.pop(1))
     gc.enable()
     module.main()

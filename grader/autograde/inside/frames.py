@@ -49,7 +49,7 @@ def file_of(number: int) -> str:
 
 
 @dataclass(frozen=True)
-class Exam:
+class ExerciseCases:
     """The test cases of an exercise for the child: how to call the function, on which inputs, and the source of the
     chapter's own fixtures, which build inputs. There are no expected values.
 
@@ -78,7 +78,7 @@ class Request:
     """
 
     cells: tuple[Cell, ...]
-    exams: dict[str, Exam]
+    cases: dict[str, ExerciseCases]
     limits: Limits
     files: Mapping[str, bytes] = field(default_factory=dict)
     skip: frozenset[int] = frozenset()
@@ -89,7 +89,7 @@ class Request:
         """The running time that a cell may take; at a check cell, for the public and for the hidden cases each."""
         if cell.exercise is None:
             return self.limits.seconds_per_cell
-        return self.exams[cell.exercise].seconds or self.limits.seconds_per_exercise
+        return self.cases[cell.exercise].seconds or self.limits.seconds_per_exercise
 
     def start_of(self, cell: Cell) -> int:
         """The index at which the cell's notebook begins."""
@@ -177,7 +177,7 @@ _requests = msgspec.msgpack.Decoder(Work)
 def request_bytes(request: Request) -> bytes:
     """A request as bytes for the child."""
     files, room = dict(request.files), request.limits.output_bytes
-    return _encoder.encode(Work(request.to_run, list(request.exams), files, room, request.starts))
+    return _encoder.encode(Work(request.to_run, list(request.cases), files, room, request.starts))
 
 
 def read_request(data: bytes) -> Work:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field, replace
 from grader.autograde.fault import Fault
 from grader.autograde.inside.frames import Cell, Request
 from grader.autograde.running.processes import Starter, WorkerError
-from grader.autograde.running.trial import Child, Outcome, examine, run_cells
+from grader.autograde.running.trial import Child, Outcome, run_cases, run_cells
 
 FIRST_TRIAL = 0.25  # of its limits: no timeout in it is accepted, so that an endless loop need not take twice its limit
 
@@ -35,11 +35,11 @@ def run_submission(
     timeout the whole limit. Time is running time (`meter.py`). Raises WorkerError if no child could be started, or if
     none got enough processor time to be judged.
 
-    `outcome` and `trust` are what `run_together` knows already and has seen once.
+    `outcome` and `trust` are what `run_together` has recorded and observed in an earlier run.
     """
     started = time.monotonic()
     outcome, trust = outcome or Outcome(), trust or Trust()
-    skip = request.skip | _examined(request, outcome)
+    skip = request.skip | _finished(request, outcome)
     apart = request.apart or outcome.sealed
     while True:
         outcome.children += 1
@@ -55,10 +55,10 @@ def run_submission(
                     skip |= {fault.cell}
                     continue
                 child.stop()
-            finished = _examine_all(child, waiting, outcome, trust)
+            finished = _run_all_cases(child, waiting, outcome, trust)
         if finished or not child.may_be_followed:
             break
-        skip |= {cell.index for cell in waiting} & _examined(request, outcome)
+        skip |= {cell.index for cell in waiting} & _finished(request, outcome)
     if not outcome.ready:
         raise WorkerError(f"no process for student code could be started: {outcome.faults[-1].text}")
     outcome.seconds += time.monotonic() - started
@@ -86,7 +86,7 @@ class Trust:
         return True
 
 
-def _examined(request: Request, outcome: Outcome) -> frozenset[int]:
+def _finished(request: Request, outcome: Outcome) -> frozenset[int]:
     """The check cells that are finished: their cases are observed, or a fault is recorded."""
     faulty = {fault.cell for fault in outcome.faults}
     return frozenset(
@@ -96,17 +96,17 @@ def _examined(request: Request, outcome: Outcome) -> frozenset[int]:
     )
 
 
-def _examine_all(child: Child, waiting: Sequence[Cell], outcome: Outcome, trust: Trust) -> bool:
+def _run_all_cases(child: Child, waiting: Sequence[Cell], outcome: Outcome, trust: Trust) -> bool:
     """Run the waiting forks on the public and then on the hidden cases; return whether no new child is needed."""
     for hidden in (False, True):
         for cell in waiting:
             if outcome.fault_in(cell.index) is None:
-                fault = examine(child, cell, outcome, hidden)
+                fault = run_cases(child, cell, outcome, hidden)
                 if fault is not None and trust.doubts(fault, child, outcome):
                     return False
                 if fault is not None:
                     outcome.faults.append(fault)
-                    # a process that keeps computing takes time from the others; a dead shared one was theirs too
-                    if fault.kind in ("memory", "timeout") or child.exams_are_shared:
+                    # a process that keeps computing takes time from the others; a shared one that died had their cases
+                    if fault.kind in ("memory", "timeout") or child.forks_are_shared:
                         return False
     return True

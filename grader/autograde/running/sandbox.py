@@ -16,6 +16,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.util import cache_from_source
 from pathlib import Path
 from typing import IO, Any
 
@@ -242,8 +243,12 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     for path in covered:
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
     for name in _SHOWN:
-        target = Path(_INSIDE) / f"{name}.py"
-        command += [*_folders(target), "--ro-bind", str(_GRADER / f"{name}.py"), str(target)]
+        source, target = _GRADER / f"{name}.py", Path(_INSIDE) / f"{name}.py"
+        command += [*_folders(target), "--ro-bind", str(source), str(target)]
+        compiled = Path(cache_from_source(str(source)))  # Python checks that it belongs to the source
+        if compiled.is_file():
+            target = target.parent / "__pycache__" / compiled.name
+            command += [*_folders(target), "--ro-bind", str(compiled), str(target)]
     for device in ("/dev/null", "/dev/urandom"):
         command += [*_folders(Path(device)), "--dev-bind", device, device]
     command += ["--proc", "/proc", *_folders(Path(SCRATCH)), "--tmpfs", SCRATCH]

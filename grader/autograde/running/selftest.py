@@ -11,7 +11,7 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.autograde.inside.frames import Cell, Exam, Request
+from grader.autograde.inside.frames import Cell, ExerciseCases, Request
 from grader.autograde.running.processes import WorkerError
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox, SandboxError
@@ -74,10 +74,10 @@ def _request(canary: Path, limits: Limits) -> Request:
     sources = [_TRY, *(source.format(canary=str(canary)) for source in _CELLS.values()), _HONEST, _FORK]
     cells = [Cell(index, source) for index, source in enumerate(sources)]
     cells += [Cell(len(cells), "", "honest"), Cell(len(cells) + 1, "", "forks")]
-    exam = Exam("call", (), (Case({}, {"x": np.array([1.5, -2.0])}),))
+    cases = ExerciseCases("call", (), (Case({}, {"x": np.array([1.5, -2.0])}),))
     return Request(
         cells=tuple(cells),
-        exams={"honest": exam, "forks": exam},
+        cases={"honest": cases, "forks": cases},
         limits=limits,
     )
 

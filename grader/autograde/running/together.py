@@ -1,7 +1,7 @@
 """Several notebooks of one student in one child: one process, one set of namespaces and mounts instead of one for each.
 
-All but the last of them change nothing outside themselves. Where all goes well, as it nearly always does, that is all.
-Else each notebook that is not finished is run by itself, and only what happens there is believed.
+All but the last of them change nothing outside themselves. This usually succeeds. If anything fails, each unfinished
+notebook is run again in a child of its own, and only the outcome of that run counts.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from grader.autograde.fault import Fault
 from grader.autograde.inside.frames import Request
 from grader.autograde.running.processes import Starter
 from grader.autograde.running.runner import FIRST_TRIAL, Trust, run_submission
-from grader.autograde.running.trial import Child, Outcome, examine, run_cells
+from grader.autograde.running.trial import Child, Outcome, run_cases, run_cells
 
 
 def run_together(requests: Sequence[Request], starter: Starter) -> list[Outcome]:
@@ -34,7 +34,7 @@ def run_together(requests: Sequence[Request], starter: Starter) -> list[Outcome]
     outcomes = []
     for request, (first, end) in zip(requests, pairwise(bounds), strict=True):
         outcome = _part(seen, request, first, end) if seen.sealed or fault is None else Outcome()
-        if fault is not None and not (outcome.sealed and outcome.observations.keys() == request.exams.keys()):
+        if fault is not None and not (outcome.sealed and outcome.observations.keys() == request.cases.keys()):
             outcome = run_submission(request, starter, outcome, _seen_once(fault, first, end))
         outcomes.append(outcome)
     outcomes[0].seconds += time.monotonic() - started - sum(outcome.seconds for outcome in outcomes)
@@ -56,8 +56,8 @@ def _joined(requests: Sequence[Request], bounds: Sequence[int]) -> Request:
     behind = max((at for at, cell in enumerate(cells) if cell.exercise), default=None)
     if behind is not None:
         cells[behind] = replace(cells[behind], shares=False)
-    exams = {name: exam for request in requests for name, exam in request.exams.items()}
-    return replace(requests[0], cells=(*cells, *last), exams=exams, starts=tuple(bounds[:-1]))
+    cases = {name: each for request in requests for name, each in request.cases.items()}
+    return replace(requests[0], cells=(*cells, *last), cases=cases, starts=tuple(bounds[:-1]))
 
 
 def _tried(joined: Request, starter: Starter, seen: Outcome) -> Fault | None:
@@ -66,7 +66,7 @@ def _tried(joined: Request, starter: Starter, seen: Outcome) -> Fault | None:
         waiting, fault = run_cells(child, seen)
         for hidden in (False, True):
             for cell in waiting:
-                fault = fault or examine(child, cell, seen, hidden)
+                fault = fault or run_cases(child, cell, seen, hidden)
     return fault
 
 
@@ -74,9 +74,9 @@ def _part(seen: Outcome, request: Request, first: int, end: int) -> Outcome:
     """The outcome of one of the notebooks."""
     return Outcome(
         ends={i - first: msgspec.structs.replace(seen.ends[i], cell=i - first) for i in seen.ends if first <= i < end},
-        observations={name: seen.observations[name] for name in request.exams if name in seen.observations},
-        public={name: seen.public[name] for name in request.exams if name in seen.public},
-        digests={(name, hidden): digest for (name, hidden), digest in seen.digests.items() if name in request.exams},
+        observations={name: seen.observations[name] for name in request.cases if name in seen.observations},
+        public={name: seen.public[name] for name in request.cases if name in seen.public},
+        digests={(name, hidden): digest for (name, hidden), digest in seen.digests.items() if name in request.cases},
         children=seen.children,
         ready=seen.ready,
         sealed=seen.sealed,

@@ -120,15 +120,15 @@ def _bounded(end: End, room: int) -> End:
     return End(end.cell, end.printed[: max(0, room) + len(NOT_KEPT)], value, raised, missing)
 
 
-def examine(child: Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault | None:
+def run_cases(child: Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault | None:
     """Send the public or the hidden cases to the fork of this check cell, and record its observations.
 
     It must answer each case once, in order and in time, and send nothing else.
     """
     assert cell.exercise is not None
     request = child.request
-    exam = request.exams[cell.exercise]
-    cases = exam.hidden if hidden else exam.public
+    exercise = request.cases[cell.exercise]
+    cases = exercise.hidden if hidden else exercise.public
     if not cases or (outcome.sealed and not hidden):
         return None
     outcome.sealed |= hidden
@@ -139,7 +139,7 @@ def examine(child: Child, cell: Cell, outcome: Outcome, hidden: bool) -> Fault |
     try:
         if is_readable(line):
             raise CodecError("an answer to nothing")
-        send(line, exam.part_bytes(hidden), child.meter)
+        send(line, exercise.part_bytes(hidden), child.meter)
         for frame in frames:
             if not isinstance(frame, Observed) or frame.case != len(found):
                 raise CodecError("an unexpected answer")
@@ -187,7 +187,7 @@ class Child:
             for_good.callback(os.close, self.results)
             for_now.callback(os.close, results_end)
             theirs = []
-            for name in self.request.exams:
+            for name in self.request.cases:
                 ours, end = socket.socketpair()
                 self.sockets[name] = for_good.enter_context(ours)
                 theirs.append(for_now.enter_context(end).fileno())
@@ -214,7 +214,7 @@ class Child:
         return self._outcome.children < MAX_CHILDREN and self.meter.left > 0
 
     @property
-    def exams_are_shared(self) -> bool:
+    def forks_are_shared(self) -> bool:
         return any(cell.shares for cell in self.request.to_run)
 
     def stop(self) -> None:

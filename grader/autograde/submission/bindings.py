@@ -20,11 +20,11 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
 @dataclass(frozen=True)
-class Known:
-    """What is known of a cell: the names that it binds for the whole notebook, whether they are all that it leaves,
-    whether it `stays_within` its notebook, whether it is Python, and whether it is `plain` (see `frames.Cell`); of a
-    cell that is no Python, the names are those that a reader would see. `*` among the names says that there may be
-    others, as in `from helper import *`.
+class Bindings:
+    """What the syntax of a cell shows: the names that it binds for the whole notebook, whether it leaves nothing else
+    behind (`stateless`), whether it `stays_within` its notebook, whether it is Python, and whether it is `plain` (see
+    `frames.Cell`). The names of a cell that is not Python are found with a regular expression. `*` among the names says
+    that there may be others, as in `from helper import *`.
     """
 
     names: frozenset[str]
@@ -34,26 +34,26 @@ class Known:
     plain: bool = False
 
 
-def known(source: str) -> Known:
-    """What is known of a cell."""
+def bindings_of(source: str) -> Bindings:
+    """What the syntax of a cell shows; cached, because most submissions contain the released cells."""
     return _of_short(source) if len(source) <= SHORT else _of_long(source)
 
 
-def _parsed(source: str) -> Known:
+def _parsed(source: str) -> Bindings:
     try:
         tree = ast.parse(source, _SUBMISSION)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return Known(frozenset(_names_by_eye(source)), is_python=False)
+        return Bindings(frozenset(_names_by_pattern(source)), is_python=False)
     within = stays_within(tree)
     plain = not any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in tree.body)
     plain = plain and not (tree.body and isinstance(tree.body[-1], ast.Expr))
-    return Known(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
+    return Bindings(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
 
 
-_of_short = lru_cache(maxsize=200)(_parsed)  # most submissions contain the released cells
+_of_short = lru_cache(maxsize=200)(_parsed)  # enough for all released cells
 _of_long = lru_cache(maxsize=8)(_parsed)  # parsing one can take seconds, and is needed several times
 
-_BY_EYE = re.compile(
+_BINDING = re.compile(
     r"""^[ \t]*(?:
         (?:async[ \t]+)?(?:def|class)[ \t]+(\w+)
         | (\w[\w, \t]{0,200}?)=(?!=)
@@ -63,8 +63,8 @@ _BY_EYE = re.compile(
 )
 
 
-def _names_by_eye(source: str) -> Iterator[str]:
-    for match in _BY_EYE.finditer(source):
+def _names_by_pattern(source: str) -> Iterator[str]:
+    for match in _BINDING.finditer(source):
         yield from re.findall(r"\w+|\*", "".join(found or "" for found in match.groups()))
 
 
@@ -82,7 +82,7 @@ def _outside_functions(tree: ast.Module, within: bool) -> Iterator[ast.AST]:
         node = waiting.pop()
         yield node
         match node:
-            case ast.comprehension(iter=values, ifs=conditions):  # its target is its own
+            case ast.comprehension(iter=values, ifs=conditions):  # its target is not bound outside
                 waiting += [values, *conditions]
             case ast.AnnAssign(value=None):
                 pass

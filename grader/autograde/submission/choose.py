@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.autograde.remark import OtherFiles, OtherName, absence
-from grader.autograde.submission.bindings import known
+from grader.autograde.submission.bindings import bindings_of
 from grader.autograde.submission.notebook import MAX_BYTES, Plan, UnreadableError, plan, read_notebook
 from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
@@ -54,7 +54,7 @@ class _File:
     def names(self) -> set[str]:
         """The names that its cells define, and the ids that the release gave the cells."""
         codes = [cell["source"] for cell in self.cells if cell["cell_type"] == "code"]
-        defined = {name for code in codes for name in known(code).names}
+        defined = {name for code in codes for name in bindings_of(code).names}
         return defined | {name for cell in self.cells if (name := grade_id(cell)) is not None}
 
 

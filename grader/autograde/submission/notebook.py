@@ -18,7 +18,7 @@ from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.inside.frames import Cell
 from grader.autograde.remark import Foreign, OddCell
 from grader.autograde.submission.answers import Answer, answer_cells, read_answers
-from grader.autograde.submission.bindings import known
+from grader.autograde.submission.bindings import bindings_of
 from grader.autograde.submission.pictures import bound_pictures, sound_pictures
 from grader.cells import check_id, check_source, grade_id
 from grader.codec import writable
@@ -144,7 +144,7 @@ class _Draft:
             return False
         source = cell["source"]
         if source not in self._names:
-            self._names[source] = known(source).names
+            self._names[source] = bindings_of(source).names
         return name in self._names[source]
 
     def may_bind(self, index: int, name: str) -> bool:
@@ -199,7 +199,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         foreign,
         tuple(name for name in exercises if any(draft.may_bind(i, name) for i in definitions[name] if i not in stubs)),
         {name: "" if foreign else answer.digest for name, answer in given.items()},
-        all(cell.exercise is not None or known(cell.source).stays_within for cell in runnable),
+        all(cell.exercise is not None or bindings_of(cell.source).stays_within for cell in runnable),
     )
 
 
@@ -207,7 +207,7 @@ def _read_answers(
     released: Any, draft: _Draft, notebook: Any, questions: Sequence[str], runnable: Sequence[Cell]
 ) -> dict[str, Answer]:
     """The answers to the questions. Remarks on them are added to the draft."""
-    prose = {cell.index for cell in runnable if not known(cell.source).is_python}
+    prose = {cell.index for cell in runnable if not bindings_of(cell.source).is_python}
     given = read_answers(released, notebook.cells, questions, prose)
     for name, answer in given.items():
         twice = OddCell("answer twice", name) in draft.remarks
@@ -222,7 +222,7 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
     """The cells to run, as Python."""
     python = _Python()
     return [
-        Cell(index, source := python(cell.source), checks.get(grade_id(cell) or ""), plain=known(source).plain)
+        Cell(index, source := python(cell.source), checks.get(grade_id(cell) or ""), plain=bindings_of(source).plain)
         for index, cell in enumerate(draft.cells)
         if cell.cell_type == "code"
         and index not in idle
@@ -240,12 +240,12 @@ def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) ->
     one. After the last of them, the release's own cells need no fork either, because they only demonstrate stateless
     functions.
     """
-    stateful = (i for i, cell in enumerate(cells) if cell.exercise is None and not known(cell.source).stateless)
+    stateful = (i for i, cell in enumerate(cells) if cell.exercise is None and not bindings_of(cell.source).stateless)
     end = next(stateful, len(cells))
     together = [i for i, cell in enumerate(cells[:end]) if cell.exercise is not None]
 
     def shows_only(cell: Cell) -> bool:
-        return cell.exercise is None and (cell.source in released or known(cell.source).stateless)
+        return cell.exercise is None and (cell.source in released or bindings_of(cell.source).stateless)
 
     if not all(map(shows_only, cells[end:])):
         del together[-1:]
@@ -366,7 +366,7 @@ class _Python:
         self._room = MAX_TRANSFORMED
 
     def __call__(self, source: str) -> str:
-        if known(source).is_python:
+        if bindings_of(source).is_python:
             return source
         self._room -= len(source) * (1 + len(_MAGIC.findall(source)))
         if self._room < 0:

@@ -1,10 +1,11 @@
-"""Diagnosis: the likely cause of a wrong result, offered only where the evidence singles one out.
+"""Diagnosis: the likely cause of a wrong result, reported only if the evidence singles out one cause.
 
-Where the same call gave two different results, that is the cause: no other can be told from such results. Otherwise
-the exercise's own misconceptions are tried first. The student's results on all cases are compared with those of each
-named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by facet. A
-misconception is reported only if exactly one matches. If none does, the cause may be an exercise that this one builds
-on. Failing that, the patterns shared by all exercises are tried, first on all outputs together and then on each.
+If the same call gave two different results, that is the cause, because such results are no evidence for any other.
+Otherwise the exercise's own misconceptions are tried first. The student's results on all cases are compared with those
+of each named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by
+facet. A misconception is reported only if exactly one matches. If none does, the cause may be an exercise that this one
+builds on. Finally, the patterns shared by all exercises are tried, first on all outputs together and then on each
+output.
 """
 
 from __future__ import annotations
@@ -13,10 +14,10 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Observation
-from grader.checking.diagnose.afters import done_at_the_end
-from grader.checking.diagnose.counterfactual import mistaken_input
-from grader.checking.diagnose.evidence import about_facets, failed_cases
+from grader.checking.diagnose.counterfactual import mistreated_input
+from grader.checking.diagnose.evidence import facets_prefix, failed_cases
 from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
+from grader.checking.diagnose.operations import extra_operation
 from grader.checking.diagnose.order import in_another_order
 from grader.checking.diagnose.parts import vague_pattern
 from grader.checking.diagnose.patterns import exact_pattern, pattern
@@ -33,8 +34,8 @@ def diagnose(
 ) -> Diagnosis | None:
     """The one cause that the evidence singles out, or None.
 
-    `texts` holds the message of each misconception. `wrong_needs` names the exercises that this one builds on and
-    that are wrong themselves: where no misconception of its own fits, that is the cause to fix first.
+    `texts` contains the message of each misconception. `wrong_needs` names the exercises that this one builds on and
+    that are wrong themselves. If none of this exercise's own misconceptions fits, they are to be fixed first.
     """
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if not failing:
@@ -42,12 +43,13 @@ def diagnose(
     if gives_two_results(checks, observations):
         return Diagnosis("two results of one call", TWO_RESULTS)
     fits = partial(fitting_mistakes, checks, observations, results)
-    whole = list(fits(WHOLE[0])) if len(checks.facets) > 1 else []  # what explains all that is wrong comes first
+    # a misconception that explains everything comes first
+    whole = list(fits(WHOLE[0])) if len(checks.facets) > 1 else []
     if len(whole) == 1:
         return Diagnosis(whole[0], texts.get(whole[0], ""))
     if in_another_order(checks, observations):
-        due = ", ".join(output.name for output in checks.outputs)
-        return Diagnosis("order", f"Your results are right but in the wrong order. Use `return {due}`.")
+        names = ", ".join(output.name for output in checks.outputs)
+        return Diagnosis("order", f"Your results are right but in the wrong order. Use `return {names}`.")
     found = [(facet, fits(facet)) for facet in failing]
     all_have_a_cause = all(mistakes for _, mistakes in found)
     for facet, mistakes in found:
@@ -55,34 +57,34 @@ def diagnose(
         if len(mistakes) == 1 and (all_have_a_cause or no_coincidence(checks, facet, *mistakes.values())):
             (name,) = mistakes
             explained = [other for other, others in found if list(others) == [name]]
-            return Diagnosis(name, (about_facets(explained) if checks.own is None else "") + texts.get(name, ""))
-    if wrong_needs and _may_come_from_below(observations, results, wrong_needs):
+            return Diagnosis(name, (facets_prefix(explained) if checks.own is None else "") + texts.get(name, ""))
+    if wrong_needs and _may_come_from_needs(observations, results, wrong_needs):
         return _fix_first(wrong_needs)
     evidence = checks, observations, results
     if any(problem.kind == "gradient" for result in results for problem in result.problems):
-        return None  # its value is right: no pattern of values explains it
+        return None  # the value of that result is right, so no pattern of values explains the problem
     if any(mistakes for _, mistakes in found):
-        return mistaken_input(*evidence)
+        return mistreated_input(*evidence)
     return (
         pattern(*evidence, failing, exact_pattern)
-        or mistaken_input(*evidence)
+        or mistreated_input(*evidence)
         or pattern(*evidence, failing, exact_pattern, by_output=True)
-        or done_at_the_end(*evidence)
-        or done_at_the_end(*evidence, by_output=True)
-        or mistaken_input(*evidence, by_output=True)
+        or extra_operation(*evidence)
+        or extra_operation(*evidence, by_output=True)
+        or mistreated_input(*evidence, by_output=True)
         or pattern(*evidence, failing, vague_pattern)
         or pattern(*evidence, failing, vague_pattern, by_output=True)
     )
 
 
-def _may_come_from_below(
+def _may_come_from_needs(
     observations: tuple[Observation, ...], results: tuple[CaseResult, ...], wrong_needs: Sequence[str]
 ) -> bool:
-    """Whether all that is wrong is values, or an exception out of what this builds on: a wrong type is one's own."""
+    """Whether exercises that this one builds on can cause all problems: wrong values, or exceptions in their code."""
     kinds = {problem.kind for result in results for problem in result.problems}
     raised = [observation.raised for observation in observations if observation.raised is not None]
-    from_below = all(any(line.function in wrong_needs for line in each.lines) for each in raised)
-    return bool(kinds) and kinds <= {"values", "not_finite", "raised"} and from_below
+    raised_in_needs = all(any(line.function in wrong_needs for line in each.lines) for each in raised)
+    return bool(kinds) and kinds <= {"values", "not_finite", "raised"} and raised_in_needs
 
 
 def _fix_first(wrong_needs: Sequence[str]) -> Diagnosis:

@@ -1,4 +1,4 @@
-"""Which numbers two results can share by coincidence (ids, truth values, small fractions), and which not."""
+"""Which numbers two results can share by coincidence (ids, truth values, small fractions) and which are distinctive."""
 
 from __future__ import annotations
 
@@ -10,46 +10,46 @@ import numpy as np
 from grader.checking.case import Tolerance
 from grader.checking.compare import Array, close
 
-DENOMINATORS = np.arange(1, 101)  # a share of up to so many tokens is a number that may come about in any way
-MANY = 1_000  # entries of an array that are looked at
-_NOTHING = object()
+DENOMINATORS = np.arange(1, 101)  # a fraction of up to 100 tokens can arise in many ways
+MAX_ENTRIES = 1_000  # of an array that are examined
+_MISSING = object()
 
 
-def is_telling(due: Any, given: Any, tolerance: Tolerance) -> bool:
-    """Whether the result of a mistake differs from the expected one in a number that cannot be hit by coincidence, so
-    that a student who returns the same has made the same mistake.
+def is_distinctive(expected: Any, wrong: Any, tolerance: Tolerance) -> bool:
+    """Whether the wrong result of a mistake differs from the expected one in a number that cannot be equal by
+    coincidence. A student who returns this result has made the same mistake.
     """
-    if isinstance(due, list | tuple) and isinstance(given, list | tuple):
-        return any(is_telling(d, g, tolerance) for d, g in zip_longest(due, given, fillvalue=_NOTHING))
-    if isinstance(due, dict) and isinstance(given, dict):
-        return any(is_telling(due.get(key, _NOTHING), value, tolerance) for key, value in given.items())
-    if not _is_number(given):
-        return _holds_odd(given)
-    numbers = np.asarray(given)
-    if not _is_number(due) or np.shape(due) != numbers.shape:
-        return _is_odd(numbers)
-    differ = ~close(np.asarray(due), numbers, tolerance)
-    return _is_odd(numbers[differ]) or _is_odd(np.asarray(due)[differ])
+    if isinstance(expected, list | tuple) and isinstance(wrong, list | tuple):
+        return any(is_distinctive(e, w, tolerance) for e, w in zip_longest(expected, wrong, fillvalue=_MISSING))
+    if isinstance(expected, dict) and isinstance(wrong, dict):
+        return any(is_distinctive(expected.get(key, _MISSING), value, tolerance) for key, value in wrong.items())
+    if not _is_number(wrong):
+        return _contains_distinctive(wrong)
+    numbers = np.asarray(wrong)
+    if not _is_number(expected) or np.shape(expected) != numbers.shape:
+        return _any_distinctive(numbers)
+    differ = ~close(np.asarray(expected), numbers, tolerance)
+    return _any_distinctive(numbers[differ]) or _any_distinctive(np.asarray(expected)[differ])
 
 
-def _holds_odd(value: Any) -> bool:
+def _contains_distinctive(value: Any) -> bool:
     if isinstance(value, dict):
         value = list(value.values())
     if isinstance(value, list | tuple):
-        return any(map(_holds_odd, value))
-    return _is_number(value) and _is_odd(np.asarray(value))
+        return any(map(_contains_distinctive, value))
+    return _is_number(value) and _any_distinctive(np.asarray(value))
 
 
 def _is_number(value: Any) -> bool:
     return isinstance(value, np.ndarray | float)
 
 
-def _is_odd(numbers: Array) -> bool:
-    """Whether one of them is neither whole nor a fraction of small whole numbers."""
+def _any_distinctive(numbers: Array) -> bool:
+    """Whether one of these numbers is neither whole nor a fraction of small whole numbers."""
     if numbers.dtype.kind == "c":
-        return _is_odd(numbers.real) or _is_odd(numbers.imag)
+        return _any_distinctive(numbers.real) or _any_distinctive(numbers.imag)
     if numbers.dtype.kind != "f":
         return False
-    finite = numbers[np.isfinite(numbers)].astype(float).ravel()[:MANY, None]
+    finite = numbers[np.isfinite(numbers)].astype(float).ravel()[:MAX_ENTRIES, None]
     parts = finite * DENOMINATORS
     return bool((np.abs(parts - np.rint(parts)) > 1e-9 + 1e-12 * np.abs(parts)).all(axis=1).any())

@@ -1,8 +1,8 @@
-"""Counterfactuals: a student's results against what comes out where an input is mistaken.
+"""Counterfactuals: compare a student's results with those that the oracle gives if an input is mistreated.
 
-At release the oracle also runs on cases in which an input is treated wrongly (`author/alterations.py`). Of what it
-gives a mark is recorded for each case and output: a number that two results share only if they are equal. A check
-computes the marks of a student's results, and so needs no oracle.
+The release also runs the oracle on cases with a mistreated input (`author/alterations.py`). For each case and output a
+fingerprint of the result is recorded, a number that two results share only if they are equal. A check computes the
+fingerprints of a student's results, so it needs no oracle.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy as np
 
 from grader.checking.case import Checks, Counterfactual, Observation
 from grader.checking.compare import Array, named_outputs
-from grader.checking.diagnose.evidence import about
+from grader.checking.diagnose.evidence import results_prefix
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
 USED, ONCE, AS_IT_IS = "Is the given {0} used?", "Is {0} used only once?", "Is {0} used as it is?"
@@ -24,7 +24,7 @@ COUNTED, WHOLE = "Where does the counting start and end?", "Is all of {0} used?"
 STEP, ROW = "Which step of {0} does each step of the loop use?", "Does each row use its own row of {0}?"
 WHICH, FLAG = "Which of the two belongs where?", "What does True mean in {0}?"
 
-# For each slip: how it is told, and what to ask. {0} is the input, as code; {1} the other one.
+# For each slip: how the message describes it, and a question. {0} is the input, as code; {1} the other input.
 WORDS = {
     "zeros": ("{0} is all zeros", USED),
     "ones": ("{0} is all ones", USED),
@@ -69,34 +69,35 @@ WORDS = {
         "For a gate that is 1 − gate: which factor belongs where?",
     ),
 }
-OF_ALL = {"exchanged", "in_place_of", "blocks", "gate"}  # slips that no output shows alone
-MAY_RAISE = {"more", "less"}  # runs past an end, where a student's code may stop and the oracle does not
-LARGEST = 1e30  # a mark's numbers are cut off here: squares and sums of them are still numbers
+ON_ALL_OUTPUTS = {"exchanged", "in_place_of", "blocks", "gate"}  # slips that are never reported for some outputs only
+MAY_RAISE = {"more", "less"}  # an index past the end may raise an exception in a student's code but not in the oracle
+LARGEST = 1e30  # numbers are clipped to this, so that the sums in fingerprints are finite
 
 
-def mistaken_input(
+def mistreated_input(
     checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult], by_output: bool = False
 ) -> Diagnosis | None:
-    """The one mistaken input that explains all results; `by_output`: at least half of the outputs that are wrong.
+    """The mistreated input that explains all results, or None. With `by_output`, it needs to explain at least half of
+    the wrong outputs.
 
-    Of several that explain as much, those that would have spoilt an output which is right are dropped.
+    If several explain equally many outputs, those that make a right output wrong are dropped.
     """
     problems = [problem for result in results for problem in result.problems]
     if not checks.counterfactuals or any(problem.kind == "changed" for problem in problems):
         return None
     if by_output and len(checks.outputs) == 1:
         return None
-    ours, _ = marks(checks, observations)
-    due, spread = marks(checks, checks.expected)
-    theirs = np.stack([c.marks for c in checks.counterfactuals]).astype(np.float64)  # (slips, cases, outputs)
+    ours, _ = fingerprints(checks, observations)
+    expected, spread = fingerprints(checks, checks.expected)
+    theirs = np.stack([c.fingerprints for c in checks.counterfactuals]).astype(np.float64)  # (slips, cases, outputs)
     kinds = [{slip for slip, _ in c.slips} for c in checks.counterfactuals]
     stops = np.array([bool(kind & MAY_RAISE) for kind in kinds])[:, None, None] & np.isnan(ours)
-    fits = same(theirs, ours - due, spread) | stops
+    fits = same(theirs, ours - expected, spread) | stops
     shows = fits & np.isfinite(theirs) & (theirs != 0) & ~np.isnan(ours)
     explains = fits.all(axis=1) & shows.any(axis=1)  # (slips, outputs)
     wrong = np.array([any(p.output in (None, output.name) for p in problems) for output in checks.outputs])
     if by_output:
-        explains &= wrong & ~np.array([bool(kind & OF_ALL) for kind in kinds])[:, None]
+        explains &= wrong & ~np.array([bool(kind & ON_ALL_OUTPUTS) for kind in kinds])[:, None]
         fitting = 2 * explains.sum(axis=1) >= wrong.sum()
     else:
         fitting = fits.all(axis=(1, 2)) & explains.any(axis=1)
@@ -111,29 +112,30 @@ def mistaken_input(
     names = [output.name for output, explained in zip(checks.outputs, explains[found[0]], strict=True) if explained]
     counterfactual = checks.counterfactuals[found[0]]
     return Diagnosis(
-        f"counterfactual: {in_short(counterfactual)}", (about(names) if by_output else "") + told(counterfactual)
+        f"counterfactual: {short_name(counterfactual)}",
+        (results_prefix(names) if by_output else "") + message(counterfactual),
     )
 
 
 def _shown(checks: Checks, observations: Sequence[Observation], where: Array) -> list[tuple[int, Any, Any]]:
-    """The results at these places, as (case, expected, got)."""
+    """The results where `where` (cases, outputs) is True, as (case, expected, got)."""
     pairs = [(_values(checks, e), _values(checks, o)) for e, o in zip(checks.expected, observations, strict=True)]
     return [(i, pairs[i][0][k], pairs[i][1][k]) for i, k in np.argwhere(where)]
 
 
 def _values(checks: Checks, observation: Observation) -> list[Any]:
-    """The results in the outputs' order; each is the whole where they cannot be told apart."""
+    """The results in the order of the outputs. If their number is wrong, each entry is the whole result."""
     named = named_outputs(checks.outputs, observation.result)
     return [observation.result] * len(checks.outputs) if isinstance(named, Problem) else list(named.values())
 
 
-def in_short(counterfactual: Counterfactual) -> str:
-    """Its slips in short: 'zeros x_t | zeros W_xh'."""
+def short_name(counterfactual: Counterfactual) -> str:
+    """The slips in short form: 'zeros x_t | zeros W_xh'."""
     return " | ".join(f"{slip} {', '.join(words)}" for slip, words in counterfactual.slips).replace("`", "")
 
 
-def told(counterfactual: Counterfactual) -> str:
-    """What a student reads."""
+def message(counterfactual: Counterfactual) -> str:
+    """The message for the student."""
     slips = counterfactual.slips
     question = WORDS[slips[0][0]][1].format(*slips[0][1]) if len(slips) == 1 else "Check both."
     if len(slips) > 1 and len({(slip, len(words)) for slip, words in slips}) == len(slips[0][1]) == 1:
@@ -142,21 +144,23 @@ def told(counterfactual: Counterfactual) -> str:
     return f"This is the result you get if {' or if '.join(clauses)}. {question}"
 
 
-# Marks ----------------------------------------------------------------------------------------------------------------
+# Fingerprints ---------------------------------------------------------------------------------------------------------
 
 
-def marks(checks: Checks, observations: Sequence[Observation]) -> tuple[Array, Array]:
-    """The marks of results, (cases, outputs), NaN where it raised; and how far those of equal results may be apart."""
+def fingerprints(checks: Checks, observations: Sequence[Observation]) -> tuple[Array, Array]:
+    """Return the fingerprints of the results (cases, outputs), NaN for exceptions, and the largest difference (cases,
+    outputs) between the fingerprints of equal results.
+    """
     found = np.full((2, len(observations), len(checks.outputs)), np.nan)
     for i, observation in enumerate(observations):
         if observation.raised is None:
-            found[:, i] = np.transpose([_mark(value, checks) for value in _values(checks, observation)])
+            found[:, i] = np.transpose([_fingerprint(value, checks) for value in _values(checks, observation)])
     return found[0], found[1]
 
 
-def _mark(value: Any, checks: Checks) -> tuple[float, float]:
-    """A weighted sum of a result's numbers, and its tolerance; NaN for what is no plain value. The weights are random
-    and depend on the structure: other numbers, or the same ones in other places or in another shape, give another sum.
+def _fingerprint(value: Any, checks: Checks) -> tuple[float, float]:
+    """Return a weighted sum of a result's numbers and its tolerance; NaN if the result is not a plain value. The
+    weights are random and depend on the structure, so different numbers, positions or shapes give different sums.
     """
     numbers = [np.ones(1)]
     structure = _structure(value, numbers)
@@ -172,13 +176,13 @@ def _weights(seed: int, size: int) -> Array:
 
 
 def _structure(value: Any, numbers: list[Array]) -> str:
-    """What the judge looks at before it looks at values; the numbers are appended."""
+    """Everything about a value that the judge compares apart from its numbers, which are appended to `numbers`."""
     if isinstance(value, bool | int | float | np.ndarray) and np.asarray(value).dtype.kind in "biuf":
         array = np.asarray(value)
         flat = array.ravel().astype(np.float64)
-        numbers.append(np.nan_to_num(flat, nan=123.4, posinf=234.5, neginf=-345.6))  # some numbers like any other
+        numbers.append(np.nan_to_num(flat, nan=123.4, posinf=234.5, neginf=-345.6))  # arbitrary finite numbers
         kind = array.dtype.name if array.dtype.kind == "f" else array.dtype.kind.replace("u", "i")
-        return f"{kind} {array.shape}" if array.ndim or kind == "b" else ""  # 1 and 1.0 are one number
+        return f"{kind} {array.shape}" if array.ndim or kind == "b" else ""  # 1 and 1.0 are equal to the judge
     if isinstance(value, list | tuple):
         return f"[{','.join(_structure(item, numbers) for item in value)}]"
     if isinstance(value, dict):
@@ -189,7 +193,7 @@ def _structure(value: Any, numbers: list[Array]) -> str:
 
 
 def same(a: Array, b: Array, spread: Array) -> Array:
-    """Whether distances between marks say the same; recorded ones have the precision of float32."""
+    """Whether differences of fingerprints are equal. Recorded ones have the precision of float32."""
     with np.errstate(invalid="ignore"):
         near = np.abs(a - b) <= spread + 2e-7 * np.minimum(np.abs(a), np.abs(b))
     return np.asarray(near | (np.isnan(a) & np.isnan(b)))
@@ -204,7 +208,7 @@ def softmax(a: Array, axis: int) -> Array:
 
 
 def leaves(value: Any) -> list[Array]:
-    """The arrays that a result is made of."""
+    """The arrays and numbers that a result contains, at any depth, as arrays."""
     if isinstance(value, dict):
         value = [value[key] for key in sorted(value, key=repr)]
     if isinstance(value, list | tuple):
@@ -213,7 +217,7 @@ def leaves(value: Any) -> list[Array]:
 
 
 def is_one_number(values: Iterable[Any]) -> bool:
-    """Whether results are the same number all over, or nothing finite: that has many causes."""
+    """Whether the results contain the same number everywhere, or no finite number. Such results have many causes."""
     arrays = [leaf for value in values for leaf in leaves(value)]
     if not all(array.dtype.kind in "biuf" for array in arrays):
         return False
@@ -223,17 +227,18 @@ def is_one_number(values: Iterable[Any]) -> bool:
 
 
 def is_evidence(shown: Sequence[tuple[int, Any, Any]]) -> bool:
-    """Whether it tells something that wrong results, as (case, expected, got), equal others: they are not one number
-    all over; and what is wrong is floats, or three cases or six places, since ids and words may agree by coincidence.
+    """Whether these wrong results, given as (case, expected, got), are evidence for a cause that leads to the same
+    ones. They must not be the same number everywhere, and a float must be wrong, or at least three cases or six
+    entries, because ids and words may agree by coincidence.
     """
     if is_one_number(got for *_, got in shown):
         return False
-    places = 0
-    for _, due, got in shown:
-        pairs = leaves(due), leaves(got)
+    entries = 0
+    for _, expected, got in shown:
+        pairs = leaves(expected), leaves(got)
         shapes = [[leaf.shape for leaf in some] for some in pairs]
-        apart = [b[a != b] for a, b in zip(*pairs, strict=True)] if shapes[0] == shapes[1] else pairs[1]
-        if any(numbers.dtype.kind == "f" and numbers.size for numbers in apart):
+        differing = [b[a != b] for a, b in zip(*pairs, strict=True)] if shapes[0] == shapes[1] else pairs[1]
+        if any(numbers.dtype.kind == "f" and numbers.size for numbers in differing):
             return True
-        places += sum(numbers.size for numbers in apart)
-    return len({case for case, *_ in shown}) >= 3 or places >= 6
+        entries += sum(numbers.size for numbers in differing)
+    return len({case for case, *_ in shown}) >= 3 or entries >= 6

@@ -1,4 +1,4 @@
-"""What a diagnosis has to explain: the cases and the results that are wrong, and the words for them."""
+"""What a diagnosis has to explain: the wrong cases and results, and the words that name them."""
 
 from __future__ import annotations
 
@@ -20,20 +20,21 @@ def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) 
     ]
 
 
-def about(names: Sequence[str]) -> str:
-    """What a diagnosis that does not explain all at once begins with: the results that it does explain."""
+def results_prefix(names: Sequence[str]) -> str:
+    """The beginning of a diagnosis that explains only these results: 'For dW_xh and dW_hh: '. Empty without names."""
     *others, last = names or [""]
     named = f"{', '.join(others)} and {last}" if others else last
     return f"For {named}: " if named else ""
 
 
-def about_facets(facets: Sequence[Facet]) -> str:
-    """The same for facets, of which some may be no results."""
-    return about([facet.name for facet in facets if facet.outputs is not None])
+def facets_prefix(facets: Sequence[Facet]) -> str:
+    """The same for facets. Those that are not defined by outputs are left out."""
+    return results_prefix([facet.name for facet in facets if facet.outputs is not None])
 
 
 def is_real(value: Any) -> bool:
-    """Whether a value is a number, or an array of them, that a pattern can reckon with."""
+    """Whether a value is a real number or an array of real numbers, so that patterns apply."""
     if isinstance(value, np.ndarray):
         return value.dtype.kind in "fiu"
-    return isinstance(value, float | int) and np.asarray(value).dtype.kind in "fi"  # no truth value, nothing huge
+    # the kind excludes truth values and huge integers
+    return isinstance(value, float | int) and np.asarray(value).dtype.kind in "fi"

@@ -1,4 +1,4 @@
-"""Whether the results are right and stand in another order."""
+"""Find out whether the results are right but in a different order."""
 
 from __future__ import annotations
 
@@ -10,38 +10,40 @@ from grader.checking.verdict import Problem
 
 
 def in_another_order(checks: Checks, observations: tuple[Observation, ...]) -> bool:
-    """Whether on all cases the results are those that are due, after one and the same exchange of places."""
+    """Whether one permutation turns the results into the expected ones on all cases."""
     if checks.own is not None or len(checks.outputs) == 1:
         return False
     if any(o.raised or isinstance(named_outputs(checks.outputs, o.result), Problem) for o in observations):
         return False
     pairs = list(zip(checks.expected, observations, strict=True))
-    right: list[list[int]] = []  # for each place of the results: the outputs that could stand there
-    for place in range(len(checks.outputs)):
+    right: list[list[int]] = []  # for each position: the outputs that it could contain
+    for position in range(len(checks.outputs)):
         right.append(
             [
                 index
                 for index, output in enumerate(checks.outputs)
-                if all(same_value(output, o.result[index], ours.result[place], checks.tolerance) for o, ours in pairs)
+                if all(
+                    same_value(output, o.result[index], ours.result[position], checks.tolerance) for o, ours in pairs
+                )
             ]
         )
         if not right[-1]:
             return False
-    as_returned = all(place in outputs for place, outputs in enumerate(right))
-    return not as_returned and _each_has_its_own(right)
+    as_returned = all(position in outputs for position, outputs in enumerate(right))
+    return not as_returned and _has_perfect_matching(right)
 
 
-def _each_has_its_own(choices: Sequence[Sequence[int]]) -> bool:
-    """Whether every place can have one of its choices, and no two the same (a perfect matching)."""
-    holder: dict[int, int] = {}
+def _has_perfect_matching(choices: Sequence[Sequence[int]]) -> bool:
+    """Whether every position can have one of its choices, and no two positions the same one."""
+    assigned: dict[int, int] = {}  # the position that has this choice
 
-    def finds(place: int, tried: set[int]) -> bool:
-        for choice in choices[place]:
+    def assign(position: int, tried: set[int]) -> bool:
+        for choice in choices[position]:
             if choice not in tried:
                 tried.add(choice)
-                if choice not in holder or finds(holder[choice], tried):
-                    holder[choice] = place
+                if choice not in assigned or assign(assigned[choice], tried):
+                    assigned[choice] = position
                     return True
         return False
 
-    return all(finds(place, set()) for place in range(len(choices)))
+    return all(assign(position, set()) for position in range(len(choices)))

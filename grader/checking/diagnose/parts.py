@@ -1,4 +1,4 @@
-"""Patterns that say where a result goes wrong and not what is wrong: in which calls, sequences, steps or rows."""
+"""Patterns that say where results are wrong, but not why: in which calls, sequences, steps or rows."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ from grader.checking.compare import Array, close
 from grader.checking.diagnose.patterns import Wrong, in_steps, in_time, matches
 from grader.checking.verdict import Diagnosis
 
-MANY = 50  # rows, beyond which their order is not looked for
+MAX_ROWS = 50  # results with more rows are not tested for their order
 
 
 def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
-    """The pattern that says where these results go wrong. Of one case alone nothing is said: it may be chance."""
+    """The pattern that says where these results are wrong, on two cases or more: one may fit by coincidence."""
     if len({id(case) for case, *_ in wrong}) < 2:
         return None
     if (name := _left_out(wrong, checks)) is not None:
@@ -27,21 +27,21 @@ def vague_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
 
 
 def _left_out(wrong: list[Wrong], checks: Checks) -> str | None:
-    """The one argument that is given in some calls, and in none that goes wrong."""
+    """The name of the only argument that is passed in some calls but in no wrong one, or None."""
     names = {name for case in checks.cases for name in case.inputs}
     found = [name for name in names if not any(name in case.inputs for case, *_ in wrong)]
     return found[0] if len(found) == 1 else None
 
 
 def _along(got: Array, expected: Array) -> Iterator[tuple[Array, Array]]:
-    """A result of the right form, with each of its axes in front."""
+    """Yield both arrays with each axis in turn moved to the front; nothing unless both are floats of one shape."""
     if got.shape == expected.shape and expected.dtype.kind == got.dtype.kind == "f":
         for axis in range(expected.ndim):
             yield np.moveaxis(got, axis, 0), np.moveaxis(expected, axis, 0)
 
 
 def _unfilled(wrong: list[Wrong], checks: Checks) -> bool:
-    """Whether what is wrong are whole rows of zeros, along one axis of each result, and something else is right."""
+    """Whether the wrong entries are whole rows of zeros along one axis of each result, and other entries are right."""
 
     def explained(got: Array, expected: Array) -> bool:
         right = close(expected, got, checks.tolerance).reshape(len(got), -1).all(axis=1)
@@ -54,10 +54,10 @@ def _unfilled(wrong: list[Wrong], checks: Checks) -> bool:
 
 
 def _another_order(wrong: list[Wrong], checks: Checks) -> bool:
-    """Whether the rows of each result, along one and the same axis, are right and stand in another order."""
+    """Whether the rows of each result, along the same axis in all of them, are right but in a different order."""
 
     def explained(got: Array, expected: Array) -> bool:
-        if len(got) > MANY:
+        if len(got) > MAX_ROWS:
             return False
         same = np.array([[close(e, g, checks.tolerance).all() for e in expected] for g in got])
         return bool((same.sum(axis=0) == 1).all() and (same.sum(axis=1) == 1).all())
@@ -67,7 +67,7 @@ def _another_order(wrong: list[Wrong], checks: Checks) -> bool:
 
 
 def _first_sequence_only(wrong: list[Wrong], checks: Checks) -> bool:
-    """Whether in every wrong result the first sequence of the batch is right and no other is."""
+    """Whether the first sequence of the batch is right and all others are wrong, in every wrong result."""
 
     def explained(output: Output, got: Array, expected: Array) -> bool:
         if "B" not in output.axes or len(output.axes) != expected.ndim or got.shape != expected.shape:
@@ -81,7 +81,7 @@ def _first_sequence_only(wrong: list[Wrong], checks: Checks) -> bool:
 
 
 def _first_step_only(wrong: list[Wrong], checks: Checks) -> bool:
-    """Whether in every wrong result, computed forward in time, the first step is right and the second is not."""
+    """Whether every wrong result is computed forward in time, and its first step is right and its second wrong."""
 
     def explained(got: Array, expected: Array, checks: Checks) -> bool:
         return len(got) > 1 and matches(got[0], expected[0], checks) and not matches(got[1], expected[1], checks)

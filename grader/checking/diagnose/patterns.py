@@ -1,4 +1,4 @@
-"""Mistakes that any exercise knows: a sign, a transpose, one step late, a constant factor."""
+"""Patterns of mistakes that can occur in any exercise: a sign, a transpose, a delay of one step, a constant factor."""
 
 from __future__ import annotations
 
@@ -9,13 +9,13 @@ import numpy as np
 
 from grader.checking.case import TIME_AXES, Case, Checks, Facet, Observation, Output
 from grader.checking.compare import Array, close, named_outputs
-from grader.checking.diagnose.evidence import about_facets, failed_cases, is_real
+from grader.checking.diagnose.evidence import facets_prefix, failed_cases, is_real
 from grader.checking.numbers import rounded
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 
-MOST_DECIMALS = 6  # to which a student may round a result
+MAX_DECIMALS = 6  # rounding to more decimals is not looked for
 
-# Patterns: each is asked about every wrong result, as (case, output, got, expected), and must explain all of them.
+# A rule gets all wrong results, each as (case, output, got, expected), and must explain every one of them.
 Wrong = tuple[Case, Output, Array, Array]
 Rule = Callable[[list[Wrong], Checks], Diagnosis | None]
 
@@ -28,15 +28,18 @@ def pattern(
     rule: Rule,
     by_output: bool = False,
 ) -> Diagnosis | None:
-    """The one pattern behind all that is wrong; `by_output`: the first behind all that is wrong with an output."""
+    """The pattern that explains everything that is wrong, or None. With `by_output`, the first pattern that explains
+    everything that is wrong with one of the outputs.
+    """
     if not by_output:
         whole = _pattern_of(checks, observations, results, failing, rule)
-        told = about_facets(failing if len(failing) < len(checks.facets) else ())
-        return whole and replace(whole, text=told + whole.text)
+        prefix = facets_prefix(failing if len(failing) < len(checks.facets) else ())
+        return whole and replace(whole, text=prefix + whole.text)
     outputs = [facet for facet in failing if facet.outputs is not None and len(failing) > 1]
     found = [(f, _pattern_of(checks, observations, results, [f], rule)) for f in outputs]
     first = next((diagnosis for _, diagnosis in found if diagnosis is not None), None)
-    return first and replace(first, text=about_facets([f for f, diagnosis in found if diagnosis == first]) + first.text)
+    explained = [facet for facet, diagnosis in found if diagnosis == first]
+    return first and replace(first, text=facets_prefix(explained) + first.text)
 
 
 def _pattern_of(
@@ -56,7 +59,7 @@ def _pattern_of(
 
 
 def exact_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
-    """The pattern that gives exactly these results."""
+    """The pattern that explains exactly these results, or None."""
     for name, explains, text in _PATTERNS:
         if explains(wrong, checks):
             return Diagnosis(name, in_steps(wrong, text))
@@ -64,26 +67,26 @@ def exact_pattern(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
 
 
 def in_steps(wrong: list[Wrong], text: str) -> str:
-    """A text in the words of the first wrong result's time axis."""
+    """The text with the name and symbol of the first wrong result's time axis filled in."""
     time = wrong[0][1].time or "T"
     return text.format(step=TIME_AXES[time], t=time.lower())
 
 
 def _wrong_arrays(checks: Checks, index: int, observation: Observation, result: CaseResult) -> list[Wrong] | None:
-    """The wrong outputs of one case as arrays; None where something else is wrong, which no pattern can explain."""
+    """The wrong outputs of one case as arrays; None if there is a problem that no pattern can explain."""
     if checks.own is not None or observation.raised is not None:
         return None
     got = named_outputs(checks.outputs, observation.result)
-    due = named_outputs(checks.outputs, checks.expected[index].result)
-    if isinstance(got, Problem) or isinstance(due, Problem):
+    expected = named_outputs(checks.outputs, checks.expected[index].result)
+    if isinstance(got, Problem) or isinstance(expected, Problem):
         return None
     names = {problem.output for problem in result.problems}
     if None in names:
         return None
-    pairs = [(o, got[o.name], due[o.name]) for o in checks.outputs if o.name in names]
-    if not all(is_real(g) and is_real(d) for _, g, d in pairs):
+    pairs = [(o, got[o.name], expected[o.name]) for o in checks.outputs if o.name in names]
+    if not all(is_real(g) and is_real(e) for _, g, e in pairs):
         return None
-    return [(checks.cases[index], output, np.asarray(g), np.asarray(d)) for output, g, d in pairs]
+    return [(checks.cases[index], output, np.asarray(g), np.asarray(e)) for output, g, e in pairs]
 
 
 def matches(got: Array, expected: Array, checks: Checks) -> bool:
@@ -128,13 +131,15 @@ def _is_broadcast(wrong: list[Wrong], checks: Checks) -> bool:
 def in_time(
     rule: Callable[[Array, Array, Checks], bool],
 ) -> Callable[[list[Wrong], Checks], bool]:
-    """Ask a rule about results with their time axis in front, of which at least one has three steps or more."""
+    """Turn a rule for a result with its time axis in front into a rule for all wrong results. At least one of them must
+    have three steps or more.
+    """
 
     def explains(wrong: list[Wrong], checks: Checks) -> bool:
         pairs = []
         for _, output, got, expected in wrong:
             if expected.dtype.kind != "f":
-                return False  # a shifted row of ids may look right by coincidence
+                return False  # shifted ids may agree by coincidence
             axis = output.time_axis(expected.ndim)
             if axis is None or got.shape != expected.shape:
                 return False
@@ -190,11 +195,11 @@ _PATTERNS: tuple[tuple[str, Callable[[list[Wrong], Checks], bool], str], ...] = 
 
 
 def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
-    """One number by which every entry of every wrong result is off, or one size of the case by which it was divided."""
+    """The constant factor of all wrong results, or the size of the case by which each was multiplied or divided."""
     factors = []
     for _, _, got, expected in wrong:
         if expected.dtype.kind != "f" or got.shape != expected.shape or not (expected != 0).any():
-            return None  # an id has no size: twice the id is another id
+            return None  # a multiple of an id is just another id
         scale = float(np.sum(got * expected) / np.sum(expected * expected))
         if scale == 0 or not np.isfinite(scale) or not matches(got, scale * expected, checks):
             return None
@@ -210,7 +215,7 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
 
 
 def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
-    """The one size of the cases by which every result is divided or multiplied."""
+    """The only size (B, T, …) by which every result was divided or multiplied."""
     found = []
     for symbol in wrong[0][0].sizes:
         sizes = [case.sizes.get(symbol, 0) for case, *_ in wrong]
@@ -224,10 +229,10 @@ def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
 
 
 def _rounded(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
-    """The fewest decimals to which every number of every wrong result is rounded."""
+    """The smallest number of decimals to which every number of every wrong result is rounded."""
     if not all(got.dtype == np.float64 and got.shape == e.shape and np.isfinite(got).all() for *_, got, e in wrong):
         return None
-    for decimals in range(1, MOST_DECIMALS + 1):
+    for decimals in range(1, MAX_DECIMALS + 1):
         if all(
             np.array_equal(got, np.round(got, decimals)) and (np.abs(got - e) <= 0.501 * 10.0**-decimals).all()
             for *_, got, e in wrong
@@ -238,18 +243,19 @@ def _rounded(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
 
 
 def _cut_off(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
-    """The limits beyond which every number of every wrong result is cut off: several are, and several lie within."""
+    """The limits to which all wrong results are clipped. Several numbers must lie outside them and several inside."""
     if not all(e.dtype.kind == got.dtype.kind == "f" and got.shape == e.shape for *_, got, e in wrong):
         return None
-    ours, due = (np.concatenate([each.ravel() for each in some]) for some in zip(*(w[2:] for w in wrong), strict=True))
-    apart = ~close(due, ours, checks.tolerance)
-    low, high = ours[apart & (ours > due)], ours[apart & (ours < due)]
+    pairs = zip(*(w[2:] for w in wrong), strict=True)
+    ours, expected = (np.concatenate([each.ravel() for each in arrays]) for arrays in pairs)
+    differs = ~close(expected, ours, checks.tolerance)
+    low, high = ours[differs & (ours > expected)], ours[differs & (ours < expected)]
     if not all((cut == cut[:1]).all() for cut in (low, high)):
         return None
     lowest, highest = (float(cut[0]) if cut.size else end for cut, end in ((low, -np.inf), (high, np.inf)))
-    kept = np.minimum(np.maximum(due, lowest), highest)
-    several = all(len(np.unique(some)) > 1 for some in (due[apart], due[~apart]))
-    if not several or not close(kept, ours, checks.tolerance).all():
+    clipped = np.minimum(np.maximum(expected, lowest), highest)
+    several = all(len(np.unique(some)) > 1 for some in (expected[differs], expected[~differs]))
+    if not several or not close(clipped, ours, checks.tolerance).all():
         return None
     ends = [f"below {lowest:.6g}"] * bool(low.size) + [f"above {highest:.6g}"] * bool(high.size)
     return Diagnosis("cut_off", f"The numbers are right, but clipped {' and '.join(ends)}.")

@@ -1,4 +1,4 @@
-"""Whether a call that occurs twice among the cases returned two different results."""
+"""Find out whether the same call, which occurs twice among the cases, returned two different results."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ TWO_RESULTS = (
 
 
 def gives_two_results(checks: Checks, observations: tuple[Observation, ...]) -> bool:
-    """Whether two cases with the same inputs have the same expected result, but the student's results differ."""
+    """Whether two cases have the same inputs and the same expected result, but different results of the student."""
     if checks.own is not None:
         return False
     outputs = tuple(output.name for output in checks.outputs)

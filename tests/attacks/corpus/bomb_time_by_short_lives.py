@@ -1,6 +1,6 @@
-"""Computes in one short-lived process after another, and wants nobody to be told of their end; another stops itself.
+"""Computes in one short-lived process after another and hides that they end; another process stops itself.
 
-Must: what they took counts for the notebook that started them, and standing still is waiting.
+Must: their time counts for the notebook that started them, and a stopped process counts as waiting.
 Points: 0, 2
 Seen: TOLD EPERM EPERM EPERM
 Seen: fault in cell 15: timeout

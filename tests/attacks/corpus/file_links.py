@@ -1,6 +1,6 @@
-"""Lays links where the grader may look: to the seed, to the gradebook, to the parents of its own disk; hard links to libraries.
+"""Makes links where the grader may look: to the seed, the gradebook and the parents of its own disk; hard links to libraries.
 
-Must: a link leads nowhere; libraries cannot be linked into its disk; nobody outside reads that disk.
+Must: no link can be followed; libraries cannot be linked into its disk; no process outside reads that disk.
 Points: 0, 2
 Seen: TOLD ['ENOENT'] ['EROFS', 'EXDEV']
 """

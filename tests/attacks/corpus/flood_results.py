@@ -1,6 +1,6 @@
-"""Returns as much as crosses, and more, for each case; and writes to the pipe without end.
+"""Returns as much as can be sent, and more, for each case; and writes to the pipe endlessly.
 
-Must: results are bounded for a notebook's pipe and for each part of an exam.
+Must: results are limited for a notebook's pipe, and for the public and for the hidden cases of each exercise.
 Points: 0, 2
 Seen: fault in cell 3: too much
 Seen: fault in cell 6: too much

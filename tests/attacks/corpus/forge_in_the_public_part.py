@@ -1,6 +1,6 @@
-"""Answers the hidden cases in advance, while it is asked about the public ones.
+"""Answers the hidden cases in advance, while the public ones are run.
 
-Must: an answer that is not due ends its exam.
+Must: an unexpected answer ends the run of the exercise's cases.
 Points: 0, 2
 Seen: malformed, its answer could not be read
 """

@@ -1,6 +1,6 @@
-"""Writes, before any exam, the claim that all cases gave zeros, to every descriptor from 0 to 255.
+"""Writes to every descriptor from 0 to 255, before any case is sent, the claim that all cases gave zeros.
 
-Must: nowhere is it due; on the sockets it ends the exams. Its own notebook pays.
+Must: no such message is expected anywhere; on the sockets it ends the run of the cases. It costs only its own notebook.
 Points: 0, 0
 Seen: TOLD wrote to [0, 1, 2, 4, 5, 6]
 Seen: malformed, its answer could not be read

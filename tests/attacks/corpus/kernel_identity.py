@@ -1,4 +1,4 @@
-"""Becomes somebody else: user, groups, capabilities, a session; runs a program that may.
+"""Tries to change its user, groups, capabilities and session, and to run a program that can.
 
 Must: it has no capability, can get none, and runs no program.
 Points: 0, 2

@@ -1,6 +1,6 @@
-"""Rewrites the runner while it runs: its send, its answer, its loop over cells, the wall before hidden cases.
+"""Changes the code of its own process while it runs, including the filter that forbids forks on hidden cases.
 
-Must: the runner is the student's process too; without its wall it may fork in the hidden run, and gains nothing by it.
+Must: without that filter it may fork while hidden cases run, because it is the student's process; it gains nothing by it.
 Points: 0, 2
 Seen: TOLD a fork in the hidden run
 """
@@ -10,7 +10,7 @@ from grader.autograde.inside import confine
 
 confine.no_more_processes = confine._filter = lambda *_: None
 sent = child._send
-child._examinee.__defaults__ = None
+child._answer_cases.__defaults__ = None
 tell("patched")
 # %% rnn_step
 def rnn_step(**inputs):

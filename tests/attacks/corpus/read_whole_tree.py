@@ -15,7 +15,7 @@ while left:
         elif not entry.is_dir():
             found.append(entry.path)
 for path in found:
-    if path.endswith(".py") and SECRET.search(Path(path).read_bytes()):
+    if path.endswith((".py", ".pyc")) and SECRET.search(Path(path).read_bytes()):
         won(path)
-modules = [path for path in found if path.startswith("/sandbox/grader/")]
-tell(len(modules), "modules,", sorted(set(found) - set(modules)))
+modules = [path for path in found if path.startswith("/sandbox/grader/")]  # some of them compiled as well
+tell(len([path for path in modules if path.endswith(".py")]), "modules,", sorted(set(found) - set(modules)))

@@ -1,4 +1,4 @@
-"""What the corpus takes for granted: what is hidden stays hidden wherever it lies, and copies share no memory."""
+"""What the corpus assumes: hidden files stay hidden in whichever folder they are, and copies share no memory."""
 
 import sys
 from pathlib import Path
@@ -51,7 +51,7 @@ def test_the_warm_process_has_no_memory_that_its_copies_could_share():
 
 @pytest.mark.parametrize("line", ["%a", "!a", "a?", "x = %a b", "x = !a", ";a b", "/a b", ",a b", "%%a", "??a"])
 def test_a_notebook_full_of_magics_is_read_in_bounded_time(line, monkeypatch):
-    """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the walls."""
+    """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the sandbox."""
     from IPython.core import inputtransformer2
 
     from grader.autograde.submission import notebook
