@@ -98,6 +98,8 @@ def softmax(z, axis=-1):
 # The loss is then 1000.00, an ordinary number, and your function must return it.
 # But the probability of the target, $e^{-1000}$, underflows to 0, and the logarithm of 0 is −∞.
 # Before you write any code, simplify the logarithm of the softmax on paper.
+# To pick the target's logit at every position, a loop over the positions is good enough;
+# the third hint names a NumPy function that needs none.
 #
 # When the check passes, you have the loss with which language models are usually trained.
 
