@@ -1,0 +1,29 @@
+"""How the records of this chapter's experiments are written and summarised, with NumPy alone."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+import numpy as np
+
+
+def geometric(rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    """Geometric mean and geometric standard deviation (a factor) of each column of rows (N, M): (M,) and (M,).
+
+    The standard deviation of the logarithms is that of a sample, with N - 1. A norm of 0 counts as 1e-300.
+    """
+    logs = np.log(np.maximum(np.asarray(rows, dtype=np.float64), 1e-300))
+    return np.exp(logs.mean(axis=0)), np.exp(logs.std(axis=0, ddof=1))
+
+
+def significant(values: Any, digits: int = 3) -> list[float]:
+    """Round each value to so many significant digits."""
+    return [float(f"{value:.{digits - 1}e}") for value in values]
+
+
+def to_json(record: dict[str, Any]) -> str:
+    """JSON with one list of numbers a line."""
+    rows = re.compile(r"\[\s+([^][{}]+?)\s+\]")
+    return rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1)) + "\n"
