@@ -128,3 +128,89 @@ def test_normal_matrices_cannot_grow_first(seed: int) -> None:
         assert spectral_norm(normal) == pytest.approx(spectral_radius(normal))
     assert np.abs(W @ W.T - W.T @ W).max() > 0.01
     assert spectral_norm(W) > 1.01 * spectral_radius(W)
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_the_estimated_factor_is_right_for_evenly_spread_gradients(seed: int) -> None:
+    """Equation (rms-factor): exact for the mean square over gradients whose entries are independent."""
+    rng = np.random.default_rng(seed)
+    orthogonal, _ = np.linalg.qr(matrix(seed, 6))
+    slopes, radius = 1 - np.tanh(rng.normal(size=6)) ** 2, 1.5
+    squares = [np.linalg.norm((dh * slopes) @ (radius * orthogonal).T) ** 2 for dh in np.eye(6)]
+    assert np.sqrt(np.mean(squares)) == pytest.approx(radius * np.sqrt((slopes**2).mean()))
+    signs = rng.choice([-1.0, 1.0], size=6)  # a gradient with entries of equal size: exact without any mean
+    lengthened = np.linalg.norm((signs * slopes) @ (radius * orthogonal).T) / np.linalg.norm(signs)
+    assert lengthened == pytest.approx(radius * np.sqrt((slopes**2).mean()))
+
+
+GAMMA = {"tanh": 1.0, "sigmoid": 0.25}
+
+
+@pytest.mark.parametrize("activation", GAMMA)
+def test_gamma_is_the_largest_derivative(activation: str) -> None:
+    """Equation (jacobian-bound): gamma, at a pre-activation of 0."""
+    a = torch.linspace(-6, 6, 1201, dtype=torch.float64, requires_grad=True)
+    (slope,) = torch.autograd.grad(getattr(torch, activation)(a).sum(), a)
+    assert slope.max().item() == pytest.approx(GAMMA[activation]) and slope.argmax().item() == 600
+
+
+@pytest.mark.parametrize("activation", GAMMA)
+@pytest.mark.parametrize("seed", SEEDS)
+def test_no_gradient_exceeds_the_bound(seed: int, activation: str) -> None:
+    """Equation (jacobian-bound) and Equation (gradient-bound), with Jacobians and gradients from autograd."""
+    rng = np.random.default_rng(seed)
+    phi = getattr(torch, activation)
+    for scale in (0.5, 1.0, 4.0):
+        W_hh = scale * matrix(seed)
+        largest = GAMMA[activation] * spectral_norm(W_hh)
+        states = [torch.from_numpy(rng.normal(size=4)).requires_grad_()]
+        for x_t in rng.normal(size=(12, 4)):
+            states.append(phi(torch.from_numpy(x_t) + states[-1] @ torch.from_numpy(W_hh)))
+
+        def step(h: torch.Tensor, W_hh: np.ndarray = W_hh) -> torch.Tensor:
+            return phi(h @ torch.from_numpy(W_hh))
+
+        for h_t in states:
+            jacobian = torch.autograd.functional.jacobian(step, h_t.detach()).numpy()
+            assert spectral_norm(jacobian) <= largest * (1 + 1e-9)
+        dh_T = rng.normal(size=4)
+        dh = torch.autograd.grad((states[-1] * torch.from_numpy(dh_T)).sum(), states)
+        for lag, gradient in enumerate(reversed(dh)):
+            assert np.linalg.norm(gradient.numpy()) <= largest**lag * np.linalg.norm(dh_T) * (1 + 1e-9)
+
+
+def test_the_bound_needs_the_singular_value() -> None:
+    """Equation (gradient-bound) is false with the spectral radius: the page's matrix of radius 0 and a saturated unit."""
+    W_hh = np.array([[1.5, -1.5], [1.5, -1.5]])
+    assert not (W_hh @ W_hh).any()
+    states = [torch.tensor([0.0, 1.0], dtype=torch.float64).requires_grad_()]
+    for _ in range(10):
+        x_t = torch.tensor([-1.5 * states[-1][1].item(), 50.0], dtype=torch.float64)  # keeps the first unit at 0
+        states.append(torch.tanh(x_t + states[-1] @ torch.from_numpy(W_hh)))
+    assert states[-1].tolist() == pytest.approx([0, 1])
+    (first,) = torch.autograd.grad(states[-1][0], states[0])
+    np.testing.assert_allclose(first.numpy(), [1.5**10, 1.5**10])
+    assert 1.5**10 < spectral_norm(W_hh) ** 10
+
+
+@pytest.mark.parametrize("w", [1.01, 1.5, 2.0, 5.0])
+def test_a_unit_that_keeps_its_bit_shrinks_gradients(w: float) -> None:
+    """Equation (latch-factor), and that the same factor shrinks disturbances."""
+    fixed = 1.0
+    for _ in range(20_000):
+        fixed = float(np.tanh(w * fixed))
+    assert fixed > 0.1 and np.tanh(w * fixed) == pytest.approx(fixed, abs=1e-12)
+    factor = w * (1 - fixed**2)
+    assert 0 < factor < 1
+    disturbed = (np.tanh(w * (fixed + 1e-6)) - np.tanh(w * (fixed - 1e-6))) / 2e-6
+    assert disturbed == pytest.approx(factor, abs=1e-6)
+
+
+@pytest.mark.parametrize("w", [0.3, 0.9, 1.0])
+def test_below_the_bifurcation_every_state_decays(w: float) -> None:
+    """The page's statement beside Equation (latch-factor)."""
+    state, before = 0.9, 1.0
+    for _ in range(50_000):
+        state, before = float(np.tanh(w * state)), state
+        assert 0 <= state <= before
+    assert state < 0.01
