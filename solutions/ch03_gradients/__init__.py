@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 03, vanishing and exploding gradients."""
