@@ -72,7 +72,11 @@ def term_folder(root: Path, given: Path | None) -> Path:
 def release(
     term: Annotated[
         Path | None,
-        typer.Option("--term", help="Also register all chapters in the gradebook of this term folder. Default: none."),
+        typer.Option(
+            "--term",
+            help="Also register all chapters in the gradebook of this term folder. Default: none, even if "
+            "UNROLLED_TERM is set.",
+        ),
     ] = None,
 ) -> None:
     """Write exercises/ and grader/data/ from the sources.
