@@ -30,9 +30,9 @@ from grader import check, hint, progress
 #
 # **A worked example.** A triangular matrix has its eigenvalues on the diagonal. The spectral radius should be 0.75:
 #
-# $$W = \begin{bmatrix} 0.40 & 0.60 \\ 0.00 & -0.50 \end{bmatrix} \qquad
+# $$W = \begin{bmatrix} 0.40 & 0.30 \\ 0.00 & -0.50 \end{bmatrix} \qquad
 # s = \frac{0.75}{0.50} = 1.50 \qquad
-# s W = \begin{bmatrix} 0.60 & 0.90 \\ 0.00 & -0.75 \end{bmatrix}$$
+# s W = \begin{bmatrix} 0.60 & 0.45 \\ 0.00 & -0.75 \end{bmatrix}$$
 #
 # | | before | after |
 # |---|---|---|
