@@ -26,8 +26,8 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")  # before NumPy is imported: 
 
 import numpy as np
 
-from solutions.ch02_bptt.by_hand import cross_entropy_backward
 from solutions.ch02_bptt.capstone import forward, mean_loss, python_manual
+from solutions.ch02_bptt.logits_and_embedding import cross_entropy_backward
 from solutions.ch02_bptt.through_time import rnn_backward
 from solutions.ch02_bptt.training import train_char_rnn
 from solutions.ch03_gradients import capstone

@@ -295,6 +295,16 @@ def test_the_given_gradients_are_those_of_autograd(T):
         np.testing.assert_allclose(grads[name], theta[name].grad, rtol=1e-9, atol=1e-12)
 
 
+def test_the_network_was_trained_with_the_same_gradients():
+    params, ids = small()
+    h_0 = np.random.default_rng(1).normal(size=(1, 5))
+    mine, due = (f(params, ids[:9], ids[1:10], h_0) for f in (capstone.loss_and_grads, capstone_network.loss_and_grads))
+    assert mine[0] == pytest.approx(due[0], rel=1e-12)
+    np.testing.assert_allclose(mine[2], due[2], rtol=1e-12)
+    for name in params:
+        np.testing.assert_allclose(mine[1][name], due[1][name], rtol=1e-9, atol=1e-12)
+
+
 def test_without_clipping_it_is_the_training_of_chapter_2():
     _, ids = small()
     losses, params = train_char_rnn(ids, 4, 5, 25, 20, 0.05, np.random.default_rng(0), capstone.loss_and_grads)
