@@ -13,7 +13,9 @@ from tests.book.conftest import BOOK
 FORMS = {
     "exploding": "vanishing and exploding gradients",
     "explode": "vanishing and exploding gradients",
+    "explodes": "vanishing and exploding gradients",
     "vanish": "vanishing and exploding gradients",
+    "vanishes": "vanishing and exploding gradients",
     "final": "accumulator",
     "forward-mode differentiation": "forward mode",
     "memorised": "memorisation",
