@@ -40,6 +40,16 @@ def test_the_baseline_of_the_adding_problem() -> None:
     assert pytest.approx(1 / 6) == adding.BASELINE
 
 
+def test_what_the_last_input_adds_to_the_baseline() -> None:
+    """Without memory, only the last input helps: its mark is 1 in 2 / steps of the sequences, and saves 1/12 there."""
+    steps = 10
+    x, target = adding.sequences(200_000, steps, torch.Generator().manual_seed(0))
+    number, mark = x[:, -1].T
+    answer = torch.where(mark > 0, number + 0.5, 1.0)
+    gain = ((target - 1) ** 2 - (target - answer) ** 2).mean().item()
+    assert gain == pytest.approx(2 / steps / 12, abs=0.001)
+
+
 @pytest.mark.parametrize("H", [1, 2, 5])
 def test_the_jacobian_of_one_step(H: int) -> None:
     """Equation (step-jacobian), entry by entry, and in the columns of the papers."""
