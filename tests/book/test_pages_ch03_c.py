@@ -69,7 +69,7 @@ def test_pytorch_ends_below_the_limit() -> None:
 
 @pytest.mark.parametrize("limit", [0.01, 0.5, 10.0])
 def test_clipping_by_value(limit: float) -> None:
-    """Equations (clip-value) and (clip-value-descends)."""
+    """Equation (clip-value) and Equation (clip-value-descends)."""
     grads = arrays(np.random.default_rng(1))
     clipped = clip_by_value(grads, limit)
     for grad, ours in zip(grads, clipped, strict=True):
@@ -130,11 +130,17 @@ def test_gradients_of_the_museum() -> None:
 def test_sequences_of_the_museum_are_those_of_the_copy_task() -> None:
     x, y = museum.sequences(4, np.random.default_rng(0))
     ids, T = x.argmax(2), x.shape[1]
-    assert (x.sum(2) == 1).all() and T == 16
-    assert (ids[:, :3] == y).all() and y.min() >= 1 and y.max() <= 8
-    assert (ids[:, 12] == 9).all() and not ids[:, 3:12].any() and not ids[:, 13:].any()
+    assert (x.sum(2) == 1).all()
+    assert T == 16
+    assert (ids[:, :3] == y).all()
+    assert y.min() >= 1
+    assert y.max() <= 8
+    assert (ids[:, 12] == 9).all()
+    assert not ids[:, 3:12].any()
+    assert not ids[:, 13:].any()
     theirs, targets = copying.sequences(4, copying.DELAY, torch.Generator().manual_seed(0))
-    assert theirs.shape == x.shape and (targets[:, -3:] == theirs.argmax(2)[:, :3]).all()
+    assert theirs.shape == x.shape
+    assert (targets[:, -3:] == theirs.argmax(2)[:, :3]).all()
 
 
 def test_each_bug_changes_what_it_says() -> None:
@@ -170,8 +176,10 @@ def test_clipping_each_step_does_not_limit_the_sum(monkeypatch: pytest.MonkeyPat
 
 def test_the_museum_on_record() -> None:
     record = recorded(museum)
-    assert record["settings"] == museum.SETTINGS and record["rates"] == museum.RATES
-    assert record["seeds"] == list(museum.SEEDS) and len(set(museum.SEEDS)) >= 5
+    assert record["settings"] == museum.SETTINGS
+    assert record["rates"] == museum.RATES
+    assert record["seeds"] == list(museum.SEEDS)
+    assert len(set(museum.SEEDS)) >= 5
     assert record["command"] == "python -m experiments.ch03.museum --record"
     assert len(record["runs"]) == len(museum.RATES) * len(museum.VARIANTS) * len(museum.SEEDS)
     for variant in ("right", "wrong order"):
@@ -243,7 +251,8 @@ def test_only_w_hh_is_replaced(kind: str) -> None:
 def test_the_initial_matrices_on_record() -> None:
     record, copied = recorded(initial_w_hh), recorded(copying)
     assert record["command"] == "python -m experiments.ch03.initial_w_hh --record"
-    assert record["seeds"] == copied["seeds"] and record["settings"]["lr"] == copied["cells"]["tanh"]["lr"]
+    assert record["seeds"] == copied["seeds"]
+    assert record["settings"]["lr"] == copied["cells"]["tanh"]["lr"]
     assert {key: record["settings"][key] for key in initial_w_hh.SETTINGS} == initial_w_hh.SETTINGS
     for row in record["summary"]:
         runs = [run for run in record["runs"] if (run["kind"], run["delay"]) == (row["kind"], row["delay"])]
