@@ -62,6 +62,61 @@ def scale_to_spectral_radius(W, rho):
 
 
 # %% [markdown]
+# ## A random orthogonal matrix
+#
+# Write `orthogonal_init`.
+# An **orthogonal** matrix changes no length: $\lVert v Q \rVert = \lVert v \rVert$ for every row $v$.
+# Its columns have length 1 and are perpendicular, which is the same as $Q^\top Q = I$.
+# All its eigenvalues have the modulus 1 and all its singular values are 1,
+# so a gradient that passes through it again and again neither vanishes nor explodes on its account.
+#
+# How do you draw one at random, so that no direction is preferred?
+# The precise condition is that for every fixed orthogonal matrix $M$ the products $M Q$ and $Q M$ are as likely as $Q$.
+# This distribution is called **uniform**, or **Haar**. With n = 1 it is a coin: 1 and −1, each half of the time.
+#
+# **Two decompositions of one matrix.** A matrix with independent standard normal entries prefers no direction,
+# and its **QR decomposition** $A = Q R$ has an orthogonal $Q$ and an upper triangular $R$. But it has several:
+#
+# $$A = \begin{bmatrix} 3.00 & 1.00 \\ 4.00 & -2.00 \end{bmatrix}$$
+#
+# | | $Q$ | $R$ |
+# |---|---|---|
+# | first | [[−0.60, −0.80], [−0.80, 0.60]] | [[−5.00, 1.00], [0.00, −2.00]] |
+# | second | [[0.60, −0.80], [0.80, 0.60]] | [[5.00, −1.00], [0.00, −2.00]] |
+#
+# Check that both products are $A$. What is the difference between the two rows of the table?
+# There are two more decompositions: write them down.
+#
+# `np.linalg.qr(A)` returns the first of the four. It follows a rule of its own,
+# and this rule never makes the upper left entry of a $Q$ with two or more rows positive.
+# So the $Q$ that it returns for a random matrix is orthogonal, but not uniformly distributed.
+# You need another rule, which picks one of the four (in general, of the $2^n$) and prefers none.
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `rng` | a random generator | the only source of random numbers: `rng.normal(size=…)` and so on |
+# | `n` | an integer above 0 | the number of rows and columns |
+# | result `Q` | (n, n) | a random orthogonal matrix, float64, another one at each call |
+#
+# Your matrices are not compared with any others. The check calls your function some hundred times with one generator
+# and tests whether the results are orthogonal, whether they come from `rng`
+# (a new generator with the same seed must give the same matrices again), and whether their distribution is uniform.
+# Use a QR decomposition or any other way.
+
+
+# %% exercise="orthogonal_init"
+def orthogonal_init(rng, n):
+    """Draw a uniformly distributed orthogonal matrix.
+
+    rng a random generator, n a number above 0 -> Q (n, n).
+    """
+    ### BEGIN SOLUTION
+    Q, R = np.linalg.qr(rng.normal(size=(n, n)))
+    return Q * np.sign(np.diag(R))  # column j times the sign of R[j, j], so that R would have a positive diagonal
+    ### END SOLUTION
+
+
+# %% [markdown]
 # ## Your progress
 
 # %% active="ipynb"
