@@ -15,7 +15,7 @@ def case(n, draws, seed):
 
 
 def cases(rng):
-    for n, draws in ((3, 300), (2, 400), (1, 200), (8, 500), (20, 5)):
+    for n, draws in ((3, 300), (2, 400), (1, 200), (8, 600), (20, 5)):
         yield case(n, draws, int(rng.integers(2**31)))
 
 
@@ -89,11 +89,12 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "eigenvectors_of_a_symmetric_matrix",
-    "You use the eigenvectors of a symmetric matrix. They are perpendicular, but each is determined only up to its "
-    "sign, and the library picks the signs by a rule of its own. Give every eigenvector a random sign from `rng`, or "
-    "use a QR decomposition and the signs of the diagonal of `R`.",
+    "You use the eigenvectors of a symmetric matrix, or singular vectors, which are such eigenvectors too. They are "
+    "perpendicular, but each is determined only up to its sign, and the library picks the signs by a rule of its own. "
+    "Give every vector a random sign from `rng`, or use a QR decomposition and the signs of the diagonal of `R`.",
     change(f"{QR}\n{RETURN}", "A = rng.normal(size=(n, n))\nreturn np.linalg.eigh(A + A.T)[1]"),
     change(f"{QR}\n{RETURN}", "A = rng.normal(size=(n, n))\nreturn np.linalg.eigh(A @ A.T)[1]"),
+    change(f"{QR}\n{RETURN}", "return np.linalg.svd(rng.normal(size=(n, n)))[0]"),
     tempts="The eigenvectors of a symmetric matrix are the best-known orthogonal matrix.",
     keeps=("orthogonal",),
 )
@@ -130,6 +131,13 @@ SPEC.mistake(
     tempts="A pair is unpacked in the wrong order.",
 )
 SPEC.mistake(
+    "multiplied_by_signs_of_all_of_R",
+    "You multiply `Q` by the signs of all entries of `R`, entry by entry, which sets everything below the diagonal to "
+    "0. Use the signs of the diagonal of `R` alone: one for each column of `Q`.",
+    change("np.sign(np.diag(R))", "np.sign(R)"),
+    tempts="`np.sign(R)` has the shape of Q, so nothing complains.",
+)
+SPEC.mistake(
     "numbers_not_from_rng",
     "Not all your random numbers come from `rng`. Call its methods, such as `rng.normal`, and no other source, neither "
     "`np.random.…` nor a generator of your own: otherwise an experiment cannot be repeated by choosing its seed.",
@@ -139,8 +147,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "same_matrix_every_time",
-    "You return the same matrix at every call. Draw from `rng`, which continues where the previous call stopped: a "
-    "generator that you create with a fixed seed inside the function starts from the beginning each time.",
+    "You return the same matrix at every call. Draw new numbers from `rng` each time: it continues where the previous "
+    "call stopped, whereas a generator with a fixed seed inside the function would start from the beginning.",
     change("rng.normal", "np.random.default_rng(0).normal"),
     change(QR, f"np.random.seed(0)\n{QR}", ("rng.normal", "np.random.normal")),
     tempts="A seed makes results reproducible, and inside the function it seems to be at the right place.",

@@ -121,6 +121,10 @@ def moments(n):
             lambda Q: Q.mean(axis=0),
         ),
         (
+            Moment("a trace with mean 0; its mean over all calls is {got:.2f}", 0, 1, -n, n),
+            lambda Q: np.trace(Q, axis1=1, axis2=2).mean(),
+        ),
+        (
             Moment(
                 "entry [{0}, {1}] as large as all others; the mean of its square is {got:.2f}, not 1 / n",
                 1 / n,
@@ -255,8 +259,17 @@ def _perpendicular(Q, case):
     return False
 
 
-def _triangular(Q, case):
-    return (np.tril(Q, -1) == 0).all() or (np.triu(Q, 1) == 0).all()
+def _triangular(Q):
+    return (np.tril(Q, -1) == 0).all()
+
+
+def _R_returned(Q, case):
+    """Whether the first result is a triangular factor of the numbers that come first from `rng`."""
+    return _triangular(Q) and any(np.allclose(Q[0].T @ Q[0], A.T @ A) for A in _first_numbers(case))
+
+
+def _times_signs_of_R(Q, case):
+    return _triangular(Q) and not _R_returned(Q, case) and (np.abs(Q) <= 1 + PRECISION).all()
 
 
 def _whole_numbers(Q):
@@ -275,27 +288,28 @@ def _other_source(case, observation, Q):
 
 
 def _same_every_time(case, observation, Q):
-    return not drawn(observation) and _constant(Q) and (len(Q[0]) == 1 or not _whole_numbers(Q))
+    return _constant(Q) and (len(Q[0]) == 1 or not _whole_numbers(Q))
 
 
 def _identity_or_permutation(case, observation, Q):
     return _whole_numbers(Q) and (drawn(observation) or _constant(Q))
 
 
-def _signs_of_one_kind(Q, case):
-    """Whether Householder's reflections, in their usual form, take every matrix to the identity up to the last sign.
+def _signs_by_a_rule(Q, case):
+    """Whether the leading entries have the same signs at every call, while reflections take Q to a diagonal matrix.
 
-    A reflection of this form makes a number of the opposite sign from the leading entry of each column. So all leading
-    entries are negative in a Q that such reflections have built, and have random signs otherwise.
+    For a uniformly distributed Q these signs are random and independent. A Q that is made of reflections has signs that
+    their form prescribes, apart from the last.
     """
     if len(Q[0]) == 1:
         return _constant(Q)
     rest = Q.copy()
     while len(rest[0]) > 1:
-        if (rest[:, 0, 0] >= 0).any():
+        positive = rest[:, 0, 0] > 0
+        if (positive != positive[0]).any():
             return False
-        v = rest[:, :, 0].copy()
-        v[:, 0] -= 1  # the reflection takes the first column to (1, 0, …, 0)
+        v = rest[:, :, 0].copy()  # the reflection along v takes the first column to (1, 0, …) or (-1, 0, …)
+        v[:, 0] += np.where(positive, 1.0, -1.0)
         scale = 2 / np.einsum("ki,ki->k", v, v)
         rest -= scale[:, None, None] * v[:, :, None] * np.einsum("ki,kij->kj", v, rest)[:, None, :]
         rest = rest[:, 1:, 1:]
@@ -309,13 +323,13 @@ def _diagonal_positive(Q, case):
 def _determinant_constant(Q, case):
     determinants = np.linalg.det(Q) > 0
     return (determinants == determinants[0]).all() and (
-        len(Q[0]) == 1 or not (_signs_of_one_kind(Q, case) or _diagonal_positive(Q, case) or _eigenvectors(Q, case))
+        len(Q[0]) == 1 or not (_signs_by_a_rule(Q, case) or _diagonal_positive(Q, case) or _eigenvectors(Q, case))
     )
 
 
 def _uniform(Q, case):
     """Whether the first result comes from uniform numbers, column by column or as the nearest orthogonal matrix."""
-    if len(Q[0]) > 1 and _signs_of_one_kind(Q, case):
+    if len(Q[0]) > 2 and _signs_by_a_rule(Q, case):
         return False
     _, *uniform = _first_numbers(case)
     return any(_parallel(Q[0, :, 0], A[:, 0]) or np.allclose(Q[0].T @ A, A.T @ Q[0]) for A in uniform)
@@ -336,13 +350,14 @@ MATCHES = {
     "random_matrix_returned": not_orthogonal(_random_matrix),
     "lengths_only": not_orthogonal(_lengths_1),
     "columns_not_of_length_1": not_orthogonal(
-        lambda Q, case: _perpendicular(Q, case) and (len(Q[0]) == 1 or not _triangular(Q, case))
+        lambda Q, case: _perpendicular(Q, case) and (len(Q[0]) == 1 or not _triangular(Q))
     ),
-    "R_returned": not_orthogonal(_triangular),
+    "R_returned": not_orthogonal(_R_returned),
+    "multiplied_by_signs_of_all_of_R": not_orthogonal(_times_signs_of_R),
     "numbers_not_from_rng": shown(_other_source),
     "same_matrix_every_time": shown(_same_every_time),
     "identity_or_permutation": shown(_identity_or_permutation),
-    "signs_of_R_ignored": skewed(_signs_of_one_kind),
+    "signs_of_R_ignored": skewed(_signs_by_a_rule),
     "diagonal_of_Q_made_positive": skewed(_diagonal_positive),
     "determinant_never_changes": skewed(_determinant_constant),
     "starts_from_uniform_numbers": skewed(_uniform),
