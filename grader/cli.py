@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from grader.autograde.grading.store import Change
 
 app = typer.Typer(
-    help="Checks, releases and grades the course Unrolled.",
+    help="Release and check the course Unrolled, grade a class, and write feedback.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
@@ -42,14 +42,15 @@ TermOption = Annotated[
     typer.Option(
         "--term",
         envvar="UNROLLED_TERM",
-        help="The term folder, with submitted/ and gradebook.db; relative to the current folder. Default: the course's "
-        "term/.",
+        help="The term folder, which contains submitted/ and gradebook.db. Default: term/ in the course folder.",
     ),
 ]
 
 DbUrl = Annotated[
     str | None,
-    typer.Option("--db-url", envvar="UNROLLED_DB_URL", help="URL of the gradebook. Default: TERM/gradebook.db."),
+    typer.Option(
+        "--db-url", envvar="UNROLLED_DB_URL", help="The gradebook's database URL. Default: that of TERM/gradebook.db."
+    ),
 ]
 
 
@@ -70,10 +71,14 @@ def term_folder(root: Path, given: Path | None) -> Path:
 @app.command()
 def release(
     term: Annotated[
-        Path | None, typer.Option("--term", help="Also register the chapters in this term's gradebook.")
+        Path | None,
+        typer.Option("--term", help="Also register all chapters in the gradebook of this term folder. Default: none."),
     ] = None,
 ) -> None:
-    """Make exercises/ and grader/data/ from solutions/ and course.toml."""
+    """Write exercises/ and grader/data/ from the sources.
+
+    The sources are course.toml and solutions/. Files that are up to date are not written.
+    """
     from grader.author.notebooks import release_notebooks, student_notebooks
     from grader.author.record import record
     from grader.manifest import load_manifest
@@ -98,9 +103,12 @@ def release(
 
 @app.command()
 def lint(
-    exercise: Annotated[str | None, typer.Argument(help="Check only this exercise. Default: all.")] = None,
+    exercise: Annotated[str | None, typer.Argument(help="Check this exercise only. Default: the whole course.")] = None,
 ) -> None:
-    """Check that the course is complete and consistent."""
+    """Check that the course is complete and consistent.
+
+    The exit status is 1 if a problem is found.
+    """
     from grader.author.lint import lint_course
 
     root = course_root()
@@ -118,14 +126,22 @@ def lint(
 @app.command("demo-class")
 def demo_class(
     students: Annotated[int, typer.Option(help="Number of students.")] = 30,
-    seed: Annotated[int, typer.Option(help="Random seed: the same seed gives the same class.")] = 1,
-    chapter: Annotated[str | None, typer.Option(help="Only this chapter. Default: all.")] = None,
-    folder: Annotated[Path, typer.Option("--out", help="Folder to write the class to.")] = Path("build/demo"),
+    seed: Annotated[int, typer.Option(help="Random seed. The same seed gives the same class.")] = 1,
+    chapter: Annotated[
+        str | None, typer.Option(help="Write submissions for this chapter only. Default: all chapters.")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--out", help="The term folder of the demo class.")] = Path("build/demo"),
     verify: Annotated[
-        bool, typer.Option("--verify", help="Compare the scores of a graded demo class with the expected ones.")
+        bool,
+        typer.Option(
+            "--verify", help="Write nothing, but compare the scores of the graded class with the expected ones."
+        ),
     ] = False,
 ) -> None:
-    """Write a demo class: submissions whose correct scores are known. With --verify, check its gradebook instead."""
+    """Write a class of submissions whose scores are known.
+
+    Grade it with  grader autograde CHAPTER --term build/demo  and compare the scores with --verify.
+    """
     from grader.author import demo_class as demo
 
     root = course_root()
@@ -146,7 +162,7 @@ def demo_class(
 
 @app.command()
 def chapters() -> None:
-    """Print the chapters of course.toml, one per line, for scripts."""
+    """Print the ids of all chapters, one per line."""
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -159,48 +175,57 @@ def chapters() -> None:
 def autograde(
     chapter: Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")],
     given_term: TermOption = None,
-    student: Annotated[list[str] | None, typer.Option(help="Only this student. Repeat it for several.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Grade this student only. Repeat the option for several students.")
+    ] = None,
     only_failed: Annotated[
         bool,
         typer.Option(
             "--only-failed",
-            help="Regrade only the submissions that failed or were flagged for manual review last time.",
+            help="Grade only submissions that have no result or were flagged for manual review last time.",
         ),
     ] = False,
     force: Annotated[
         bool, typer.Option("--force", help="Regrade all submissions, even if their results are up to date.")
     ] = False,
     workers: Annotated[
-        int | None, typer.Option(help="Number of students graded in parallel. Default: one per core.", min=1)
+        int | None, typer.Option(help="Number of students to grade in parallel. Default: one per core.", min=1)
     ] = None,
-    executor: Annotated[Executor, typer.Option(help="Where the workers run.")] = Executor.local,
+    executor: Annotated[
+        Executor, typer.Option(help="Where to grade: on this machine, or on a Dask cluster.")
+    ] = Executor.local,
     scheduler: Annotated[
         str | None,
-        typer.Option(help="Address of a Dask scheduler: tcp://HOST:PORT. Default: a new cluster on this machine."),
+        typer.Option(
+            help="With --executor dask: the scheduler, tcp://HOST:PORT. Default: a new cluster on this machine."
+        ),
     ] = None,
     db_url: DbUrl = None,
     unsafe: Annotated[
         bool,
         typer.Option(
-            "--unsafe-no-sandbox", help="Run student code with your permissions. Does not write the gradebook."
+            "--unsafe-no-sandbox",
+            help="Run student code without the sandbox, with your permissions. The gradebook is not written.",
         ),
     ] = False,
     force_gradebook: Annotated[
-        bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook anyway.")
+        bool, typer.Option("--force-gradebook", help="With --unsafe-no-sandbox: write the gradebook nevertheless.")
     ] = False,
     dry_run: Annotated[
         bool,
         typer.Option(
-            "--dry-run", help="Report what would be graded and what looks wrong, but grade and write nothing."
+            "--dry-run", help="Report who has submitted, what would be graded and what is misplaced. Write nothing."
         ),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON.")] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the results as JSON instead of a table.")] = False,
 ) -> None:
-    """Grade all submissions of a chapter and write the scores to nbgrader's gradebook. Submissions whose results are
-    still up to date are skipped.
+    """Grade the submissions of a chapter in a sandbox.
+
+    The submissions are read from TERM/submitted/STUDENT/CHAPTER/, and the scores are written to nbgrader's gradebook.
+    Submissions whose results are still up to date are not graded again.
 
     The exit status is 0 if every submission has a result, 1 if the command could not run, 3 if some submissions could
-    not be graded, and 130 after Ctrl-C. Run the command again to continue.
+    not be graded or recorded, and 130 after Ctrl-C. Run the command again to continue.
     """
     from grader.autograde.gradebook import gradebook_url, read_scores, shown
     from grader.autograde.grading import pool, report
@@ -282,10 +307,14 @@ def autograde(
 def feedback(
     chapter: Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")],
     given_term: TermOption = None,
-    student: Annotated[list[str] | None, typer.Option(help="Only this student. Repeat it for several.")] = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Write the page of this student only. Repeat the option for several.")
+    ] = None,
     db_url: DbUrl = None,
 ) -> None:
-    """Write one feedback page per graded submission: TERM/feedback/STUDENT/CHAPTER.html. No student code is run.
+    """Write a feedback page for each graded submission.
+
+    The page is TERM/feedback/STUDENT/CHAPTER.html. It is written from the stored results, so no student code is run.
 
     The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
     not graded yet.

@@ -79,7 +79,7 @@ def changed(root, name, old, new):
             "Tagger",
             "state.detach()\n",
             "state.detach().numpy()\n",
-            "state holds no tensor; expected one that is detached",
+            "state contains no tensor; expected a detached one",
         ),
         (
             "Tagger",

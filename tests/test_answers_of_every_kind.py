@@ -130,10 +130,10 @@ KINDS = {
             "nested": (lambda w: [w], "got 1 entry, expected 3; pieces[0]: a string; got a list of 3"),
             "a generator": (
                 reversed,
-                "a list of 3; got a value of type list_reverseiterator; `list(…)` makes a list of it",
+                "a list of 3; got a value of type list_reverseiterator; `list(…)` converts it to a list",
             ),
-            "a set": (set, "a list of 3; got a set of 3; `sorted(…)` makes a list of it"),
-            "an array": (np.array, "a list of 3; got an array of text, shape (3,); `list(…)` makes a list of it"),
+            "a set": (set, "a list of 3; got a set of 3; `sorted(…)` converts it to a list"),
+            "an array": (np.array, "a list of 3; got an array of text, shape (3,); `list(…)` converts it to a list"),
         },
     ),
     "pairs of words": Kind(
@@ -169,7 +169,7 @@ KINDS = {
             ),
             "a set": (set, "a list of 3; got a set of 3"),
             "a dict": (dict, "a list of 3; got a dict of 3"),
-            "a zip": (lambda m: zip(m, m, strict=True), "a value of type zip; `list(…)` makes a list of it"),
+            "a zip": (lambda m: zip(m, m, strict=True), "a value of type zip; `list(…)` converts it to a list"),
             "an array": (np.array, "a list of 3; got an array of text, shape (3, 2)"),
         },
     ),
@@ -267,11 +267,11 @@ KINDS = {
             "None within": (lambda g: [g[0], None], "grads[1]: a NumPy array of shape (3,); got None"),
             "a flat array": (
                 lambda g: np.concatenate([grad.ravel() for grad in g]),
-                "a list of 2; got float64 (9,); `list(…)` makes a list of it",
+                "a list of 2; got float64 (9,); `list(…)` converts it to a list",
             ),
             "a generator": (
                 lambda g: (grad for grad in g),
-                "a list of 2; got a value of type generator; `list(…)` makes a list of it",
+                "a list of 2; got a value of type generator; `list(…)` converts it to a list",
             ),
             "object array": (
                 lambda g: np.array([*g, None], dtype=object)[:2],

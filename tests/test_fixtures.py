@@ -237,5 +237,5 @@ def test_an_exception_of_a_chapters_own_shows_the_students_line_alone():
 
 
 def test_a_chapters_own_may_not_take_the_name_of_another():
-    with pytest.raises(ValueError, match=r"is called 'affine', as one for all chapters is"):
+    with pytest.raises(ValueError, match=r"has the name 'affine' of one for all chapters"):
         builders("def affine(): pass\nBUILDERS = {'affine': affine}")

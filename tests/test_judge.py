@@ -145,7 +145,7 @@ def test_scalars(expected, got, due):
         ([1, 2], [1, 2], None, ""),
         ([1, 2], (np.int64(1), 2), None, ""),
         ([VECTOR, 1.0], [VECTOR, 1.0], None, ""),
-        ([1, 2], np.array([1, 2]), "type", "a list of 2; got int64 (2,); `list(…)` makes a list of it"),
+        ([1, 2], np.array([1, 2]), "type", "a list of 2; got int64 (2,); `list(…)` converts it to a list"),
         ([1, 2], None, "type", "a list of 2; got None"),
         ([1, 2], [1, 2, 3], "values", "h: got [1, 2, 3], expected [1, 2]"),
         ([1.5, 2], [1.5], "values", "h: got 1 entry, expected 2; the first is right"),
@@ -195,21 +195,21 @@ def test_what_the_codec_does_not_carry_is_never_right(value):
 @pytest.mark.parametrize(
     ("expected", "got", "says"),
     [
-        (VECTOR, [1.0, 2.0, 3.0], "a NumPy array of shape (3,); got a list of 3; `np.array(…)` makes an array of it"),
+        (VECTOR, [1.0, 2.0, 3.0], "array of shape (3,); got a list of 3; `np.array(…)` converts it to an array"),
         (VECTOR, {1, 2}, "a NumPy array of shape (3,); got a set of 2"),
-        (VECTOR, map(abs, VECTOR), "; got a value of type map; `np.array(list(…))` makes an array of it"),
-        (VECTOR, VECTOR.view(np.matrix), "; got a NumPy matrix of shape (1, 3); `np.asarray(…)` makes an array of it"),
-        (VECTOR, np.ma.array(VECTOR), "; got a masked NumPy array of shape (3,); `.filled(…)` makes an array of it"),
+        (VECTOR, map(abs, VECTOR), "; got a value of type map; `np.array(list(…))` converts it to an array"),
+        (VECTOR, VECTOR.view(np.matrix), "got a NumPy matrix of shape (1, 3); `np.asarray(…)` converts it to an array"),
+        (VECTOR, np.ma.array(VECTOR), "; got a masked NumPy array of shape (3,); `.filled(…)` converts it to an array"),
         (VECTOR, VECTOR.astype(object), "a NumPy array of shape (3,); got an array of Python objects, shape (3,)"),
         (VECTOR, VECTOR.astype(str), "a NumPy array of shape (3,); got an array of text, shape (3,)"),
         (VECTOR, np.zeros(3, [("a", "f8")]), "a NumPy array of shape (3,); got an array of records, shape (3,)"),
-        (["a"], {"a"}, "a list of 1; got a set of 1; `sorted(…)` makes a list of it"),
-        (["a"], dict.fromkeys("a").keys(), "a list of 1; got a value of type dict_keys; `list(…)` makes a list of it"),
-        (["a"], np.array(["a"]), "a list of 1; got an array of text, shape (1,); `list(…)` makes a list of it"),
-        ("ab", ["a", "b"], 'a string; got a list of 2; `"".join(…)` makes a string of it'),
-        ("ab", b"ab", "a string; got a value of type bytes; `.decode()` makes a string of it"),
+        (["a"], {"a"}, "a list of 1; got a set of 1; `sorted(…)` converts it to a list"),
+        (["a"], dict.fromkeys("a").keys(), "got a value of type dict_keys; `list(…)` converts it to a list"),
+        (["a"], np.array(["a"]), "a list of 1; got an array of text, shape (1,); `list(…)` converts it to a list"),
+        ("ab", ["a", "b"], 'a string; got a list of 2; `"".join(…)` converts it to a string'),
+        ("ab", b"ab", "a string; got a value of type bytes; `.decode()` converts it to a string"),
         ("7", 7, "a string; got 7 (int)"),
-        (2.5, np.array([2.5]), "a number; got float64 (1,); `.item()` makes a number of it"),
+        (2.5, np.array([2.5]), "a number; got float64 (1,); `.item()` converts it to a number"),
         (2.5, VECTOR, "a number; got float64 (3,)"),
         (None, 0, "None; got 0 (int)"),
         ([None], [""], "h[0]: None; got '' (str)"),
@@ -226,11 +226,11 @@ def test_a_tensor_is_no_array_and_the_report_says_what_makes_one_of_it():
     for tensor in (torch.ones(2, 3), torch.ones(2, 3, requires_grad=True), torch.ones(2, 3, dtype=torch.float64)):
         assert problem(np.ones((2, 3)), tensor).text == (
             "a NumPy array of shape (2, 3); got a torch tensor of shape (2, 3); "
-            "`.detach().numpy()` makes an array of it"
+            "`.detach().numpy()` converts it to an array"
         )
     assert problem(1.0, torch.ones(())).text.startswith("a number; got a torch tensor of shape (); `.item()`")
     assert problem([np.ones(2)], [torch.ones(2)]).text.startswith("h[0]: a NumPy array of shape (2,); got a torch")
-    assert problem([1.0, 1.0], torch.ones(2)).text.endswith("; `.tolist()` makes a list of it")
+    assert problem([1.0, 1.0], torch.ones(2)).text.endswith("; `.tolist()` converts it to a list")
 
 
 def test_the_right_answers_of_a_list_in_which_a_tensor_stands_are_not_passed_by():

@@ -178,13 +178,13 @@ GIVEN = " Take it from the released notebook again."
 @pytest.mark.parametrize(
     ("init", "says"),
     [
-        ("    self.extra = torch.nn.Parameter(torch.zeros(2))", "it makes `extra`, which the given one does not"),
-        ("    self.head = torch.nn.Linear(hidden_size, num_tags, bias=False)", "it does not make `head.bias`"),
+        ("    self.extra = torch.nn.Parameter(torch.zeros(2))", "it creates `extra`, which the released one does not"),
+        ("    self.head = torch.nn.Linear(hidden_size, num_tags, bias=False)", "it does not create `head.bias`"),
         (
             "    self.head = torch.nn.Linear(num_tags, hidden_size)",
-            "it makes `head.weight` of shape (4, 2); the given one has (2, 4)",
+            "it creates `head.weight` of shape (4, 2); the released one has (2, 4)",
         ),
-        ("    self.rnn = torch.nn.LSTM(embed_size, hidden_size)", "it makes `rnn.weight_ih_l0` of shape (16, 3)"),
+        ("    self.rnn = torch.nn.LSTM(embed_size, hidden_size)", "it creates `rnn.weight_ih_l0` of shape (16, 3)"),
     ],
 )
 def test_a_changed_init_is_told(init, says):
@@ -197,7 +197,7 @@ def test_a_changed_init_is_told(init, says):
 def test_weights_that_are_shared_are_told():
     init = INIT_METHOD + "    self.rnn.bias_hh_l0 = self.rnn.bias_ih_l0"
     text = observe(tagger(init=init)).raised.text
-    assert "`rnn.bias_ih_l0` does not keep a value that it is given; is it shared" in text
+    assert "`rnn.bias_ih_l0` does not keep the value that is loaded into it; is it shared" in text
 
 
 def test_an_init_with_other_arguments_is_told():
@@ -262,7 +262,7 @@ def test_a_forward_that_cannot_take_the_state_is_told():
         ("h.detach().numpy(), state", "`forward` must return a tensor for logits; yours is a NumPy array"),
         ("[h[:, 0]] * 3, state", "`forward` must return a tensor for logits; yours is a list of 3; `torch.stack"),
         ("3.5, state", "`forward` must return a tensor for logits; yours is of type float"),
-        ("h.bfloat16(), state", "a torch.bfloat16 tensor came back, whose values cannot be read"),
+        ("h.bfloat16(), state", "a torch.bfloat16 tensor was returned, whose values cannot be read"),
     ],
 )
 def test_results_of_another_kind_are_told(result, says):
@@ -325,7 +325,7 @@ def test_what_is_float32_stays_so():
     assert observe(float32, {"logits": "learning"}).result.dtype == np.float32
     mixed = tagger("return self.head(self.rnn(self.embedding(ids))[0].float())")
     text = observe(mixed, {"logits": "learning"}).raised.text
-    assert text.endswith("; the check gives the module float64 weights: does `forward` say `float()` or `float32`?")
+    assert text.endswith("; the check gives the module float64 weights: does `forward` use `float()` or `float32`?")
 
 
 def test_a_state_that_is_made_without_a_dtype_fits():
@@ -376,7 +376,7 @@ def test_an_input_of_an_earlier_call_that_is_changed_is_named():
 
 def test_a_weight_made_in_forward_is_told():
     raised = observe(tagger(f"self.more = torch.nn.Linear(2, 2)\n{FORWARD.strip()}")).raised
-    assert raised.text == "`forward` makes weights of its own; all of them are made in `__init__`, once"
+    assert raised.text == "`forward` creates new weights. Create all weights once, in `__init__`"
 
 
 def test_an_exception_shows_the_students_lines():

@@ -257,18 +257,21 @@ KINDS = "Use arrays, numbers, strings, None, and lists, tuples and dicts of thes
 @pytest.mark.parametrize(
     ("value", "says"),
     [
-        ("{1, 2}", "`y` is a set of 2, which cannot be recorded; `sorted(…)` makes a list of it. "),
+        ("{1, 2}", "`y` is a set of 2, which cannot be recorded; `sorted(…)` converts it to a list. "),
         (
             "[0, {'W': [b'']}]",
-            "`y[1]['W'][0]` is a value of type bytes, which cannot be recorded; `.decode()` makes a ",
+            "`y[1]['W'][0]` is a value of type bytes, which cannot be recorded; `.decode()` converts it to a ",
         ),
         (
             "(n for n in [1.0])",
-            "`y` is a value of type generator, which cannot be recorded; `list(…)` makes a list of ",
+            "`y` is a value of type generator, which cannot be recorded; `list(…)` converts it to a list",
         ),
         ("[np.ones((2, 3)).view(np.matrix)]", "`y[0]` is a NumPy matrix of shape (2, 3), which cannot be recorded; "),
         ("np.array(['a'])", "`y` is an array of text, shape (1,), which cannot be recorded. Use arrays"),
-        ("[1j]", "`y[0]` is a value of type complex, which cannot be recorded; `np.complex128(…)` makes a number "),
+        (
+            "[1j]",
+            "`y[0]` is a value of type complex, which cannot be recorded; `np.complex128(…)` converts it to a number",
+        ),
         ("object()", "`y` is a value of type object, which cannot be recorded. Use arrays, numbers, strings, None, "),
     ],
 )
@@ -289,9 +292,7 @@ def test_a_tensor_is_no_expected_value(course, data):
     pytest.importorskip("torch")
     edit(course, "apply_twice.py", "import numpy as np", "import numpy as np\nimport torch")
     edit(course, "apply_twice.py", "    return (x @ weight + bias) @ weight + bias", "    return {'a': torch.ones(2)}")
-    says = (
-        r"its oracle's `y\['a'\]` is a torch tensor of shape \(2,\), .*; `.detach\(\).numpy\(\)` makes an array of it"
-    )
+    says = r"oracle's `y\['a'\]` is a torch tensor of shape \(2,\), .*; `.detach\(\).numpy\(\)` converts it to an array"
     with pytest.raises(SpecError, match=says):
         record(course, data)
 

@@ -80,8 +80,8 @@ def describe(value: Any, expected: Any = None, tolerance: Tolerance = DEFAULT_TO
 OBSERVED_WORDS = {
     "detached": ("a tensor, detached", "is detached; expected attached to the graph"),
     "attached": ("a tensor, attached to the graph", "is still attached to the graph; expected detached (`.detach()`)"),
-    "empty": ("no tensor", "holds no tensor; expected one that is detached (`.detach()`)"),
-    "random": ("random", "is another with another seed; expected the same"),
+    "empty": ("no tensor", "contains no tensor; expected a detached one (`.detach()`)"),
+    "random": ("random", "differs with another seed; expected the same values"),
     "fixed": ("the same with every seed", "is the same with every seed; expected random"),
 }
 
@@ -104,7 +104,7 @@ def remedy(value: Any, expected: str = "") -> str:
         return ""  # no expression says which of its entries is meant
     for (makes, of), expression in _REMEDIES.items():
         if of == kind and expected in ("", makes):
-            return f"; `{expression}` makes {makes} of it"
+            return f"; `{expression}` converts it to {makes}"
     return ""
 
 

@@ -95,5 +95,5 @@ def builders(source: str) -> Builders:
     exec(compile(source, str(Path(__file__).with_name("fixtures of a chapter")), "exec"), namespace)
     own = namespace["BUILDERS"]
     if taken := sorted(own.keys() & BUILDERS.keys()):
-        raise ValueError(f"a chapter's own fixture is called {taken[0]!r}, as one for all chapters is; rename it")
+        raise ValueError(f"a chapter's own fixture has the name {taken[0]!r} of one for all chapters; rename it")
     return {**BUILDERS, **own}

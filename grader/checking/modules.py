@@ -71,10 +71,10 @@ def module_case(
     carry = dict(carry or {})
     taken = [name for name in (*DRIVER_INPUTS, *carry) if any(name in arguments for arguments in (forward, *before))]
     if taken:
-        raise ValueError(f"an argument of forward cannot be called {taken[0]!r} and be given: it is the driver's own")
+        raise ValueError(f"an argument of forward cannot be called {taken[0]!r}: the driver uses that name itself")
     unknown = [word for word in returns.values() if word not in OBSERVED]
     if unknown or not returns:
-        raise ValueError(f"returns={dict(returns)!r}: name each result, and say one of {', '.join(OBSERVED)} of it")
+        raise ValueError(f"returns={dict(returns)!r}: name each result, with one of {', '.join(OBSERVED)}")
     if mode not in MODES:
         raise ValueError(f"mode={mode!r}: a module is driven in one of {', '.join(MODES)}")
     if any(result not in returns for result in carry.values()):
@@ -157,7 +157,7 @@ def _run(cls: Any, case: Case, seed: int) -> Observation:
             raised = _with_likely_reason(caught(error))
         changed = _changed(module, case, calls)
     if raised is None and "weights added" in changed:
-        raised = Raised("InitError", "`forward` makes weights of its own; all of them are made in `__init__`, once")
+        raised = Raised("InitError", "`forward` creates new weights. Create all weights once, in `__init__`")
     named = tuple(name for name in changed if name in case.inputs)
     return Observation(raised=raised, changed=named) if raised else Observation(result, None, named, {}, unreached)
 
@@ -184,7 +184,7 @@ def _with_likely_reason(raised: Raised) -> Raised:
     return Raised(raised.type, raised.text + _FLOAT64, raised.lines)
 
 
-_FLOAT64 = "; the check gives the module float64 weights: does `forward` say `float()` or `float32`?"
+_FLOAT64 = "; the check gives the module float64 weights: does `forward` use `float()` or `float32`?"
 
 
 def _built_module(cls: Any, case: Case) -> Any:
@@ -207,16 +207,16 @@ def _built_module(cls: Any, case: Case) -> Any:
     own = {name: tuple(value.shape) for name, value in module.state_dict().items()}
     for name in own:
         if name not in weights:
-            raise _changed_init(f"it makes `{name}`, which the given one does not")
+            raise _changed_init(f"it creates `{name}`, which the released one does not")
     for name, value in weights.items():
         if name not in own:
-            raise _changed_init(f"it does not make `{name}`")
+            raise _changed_init(f"it does not create `{name}`")
         if own[name] != value.shape:
-            raise _changed_init(f"it makes `{name}` of shape {own[name]}; the given one has {value.shape}")
+            raise _changed_init(f"it creates `{name}` of shape {own[name]}; the released one has {value.shape}")
     module.load_state_dict({name: _tensors(value) for name, value in weights.items()})
     for name, value in module.state_dict().items():
         if not same_bytes(weights[name], _array(value)):
-            raise _changed_init(f"`{name}` does not keep a value that it is given; is it shared with another weight?")
+            raise _changed_init(f"`{name}` does not keep the value that is loaded into it; is it shared?")
     return module
 
 
@@ -333,7 +333,7 @@ def _array(tensor: Any) -> Any:
     try:
         return tensor.detach().resolve_conj().resolve_neg().numpy()
     except (TypeError, RuntimeError) as error:
-        words = f"a {tensor.dtype} tensor came back, whose values cannot be read: {error}"
+        words = f"a {tensor.dtype} tensor was returned, whose values cannot be read: {error}"
         raise _WrongModuleError("ResultError", words) from error
 
 

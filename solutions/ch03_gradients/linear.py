@@ -1,10 +1,10 @@
 # %% [markdown]
 # # The linear case
 #
-# On its way back through a recurrent network, a gradient is multiplied by the transpose of `W_hh` once per time step.
-# What is left of it after fifty steps?
-# Without the nonlinearity there is an exact answer, and it depends on the **eigenvalues** of `W_hh`.
-# In this notebook you write the number that decides whether the gradient vanishes or explodes in the long run,
+# On its way back through a recurrent network, a gradient is multiplied at each step by the derivative of the tanh
+# and by the transpose of `W_hh`. What is left of it after fifty steps?
+# Without the tanh there is an exact answer, and it depends on the **eigenvalues** of `W_hh`.
+# In this notebook you compute the number that decides whether the gradient vanishes or explodes in the long run,
 # and then the gradient itself, any number of steps back.
 # Plan about 30 minutes.
 #
@@ -34,12 +34,12 @@ from grader import check, hint, progress
 # **A worked example with real eigenvalues.** The eigenvalues of a 2 × 2 matrix have the sum $a + d$,
 # which is the trace of the matrix, and the product $a d - b c$, which is its determinant:
 #
-# $$W = \begin{bmatrix} 0.20 & 0.50 \\ 0.20 & -0.70 \end{bmatrix}$$
+# $$W = \begin{bmatrix} 0.20 & 0.25 \\ 0.40 & -0.70 \end{bmatrix}$$
 #
 # | | computed from the entries | here |
 # |---|---|---|
 # | sum of the eigenvalues | 0.20 + (−0.70) | −0.50 |
-# | product of the eigenvalues | 0.20 · (−0.70) − 0.50 · 0.20 | −0.24 |
+# | product of the eigenvalues | 0.20 · (−0.70) − 0.25 · 0.40 | −0.24 |
 # | eigenvalues | the two numbers with this sum and this product | 0.30 and −0.80 |
 # | their sizes | without the sign | 0.30 and 0.80 |
 # | spectral radius | the largest size | 0.80 |
@@ -49,12 +49,12 @@ from grader import check, hint, progress
 #
 # **An example with complex eigenvalues, half worked out.** The eigenvalues of a real matrix need not be real:
 #
-# $$W = \begin{bmatrix} 0.70 & -0.80 \\ 0.40 & -0.10 \end{bmatrix}$$
+# $$W = \begin{bmatrix} 0.70 & -1.60 \\ 0.20 & -0.10 \end{bmatrix}$$
 #
 # | | computed from the entries | here |
 # |---|---|---|
 # | sum of the eigenvalues | 0.70 + (−0.10) | 0.60 |
-# | product of the eigenvalues | 0.70 · (−0.10) − (−0.80) · 0.40 | 0.25 |
+# | product of the eigenvalues | 0.70 · (−0.10) − (−1.60) · 0.20 | 0.25 |
 # | eigenvalues | the two numbers with this sum and this product | $0.30 + 0.40\,i$ and $0.30 - 0.40\,i$ |
 # | spectral radius | the largest size | ? |
 #
@@ -178,7 +178,7 @@ def linear_gradient(W_hh, dh_T, lag):
 # If one of your numbers differs, go back to its table and work it out again.
 
 # %% active="ipynb"
-# W = np.array([[0.70, -0.80], [0.40, -0.10]])
+# W = np.array([[0.70, -1.60], [0.20, -0.10]])
 # W_hh, dh_T = np.array([[1.10, 0.30], [-0.60, 0.20]]), np.array([3.40, -3.80])
 # Q = np.array([[2.00, 1.00], [1.00, 1.00]])
 #
@@ -204,7 +204,7 @@ def linear_gradient(W_hh, dh_T, lag):
 #
 # | network | `W_hh` | the rule of thumb |
 # |---|---|---|
-# | small entries | 40 × 40, all entries between 0 and 0.06 | small weights make gradients vanish |
+# | small entries | 40 × 40, all entries between 0 and 0.07 | small weights make gradients vanish |
 # | small eigenvalues | diagonal, with the eigenvalues −1.2 and 0.5 | eigenvalues below 1 make gradients vanish |
 # | small radius | the rows [0.9, 5.0] and [0.0, 0.8] | with a radius below 1, every step makes the gradient shorter |
 #
@@ -216,7 +216,7 @@ def linear_gradient(W_hh, dh_T, lag):
 # %% active="ipynb"
 # rng = np.random.default_rng(3)
 # networks = {
-#     "small entries": rng.uniform(0, 0.06, size=(40, 40)),
+#     "small entries": rng.uniform(0, 0.07, size=(40, 40)),
 #     "small eigenvalues": np.diag([-1.2, 0.5]),
 #     "small radius": np.array([[0.9, 5.0], [0.0, 0.8]]),
 # }

@@ -150,8 +150,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "modulus_for_eigenvalue",
-    "You use the absolute values of the eigenvalues. Use the eigenvalues themselves: a negative one reverses its "
-    "coordinate at every step, and a complex one turns it. Only the length depends on the absolute value alone.",
+    "You use the absolute values of the eigenvalues. Use the eigenvalues themselves: a negative one reverses the sign "
+    "of its coordinate at every step, and a complex one turns it in the complex plane.",
     change(POWER, "np.abs(eigenvalues) ** lag"),
     tempts="The spectral radius is about absolute values, and they say how fast the gradient grows.",
 )
@@ -210,16 +210,16 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "one_step_too_few",
-    "You go back one step too few. Multiply by $W_{hh}^\\top$ exactly `lag` times: for lag 0 the result is `dh_T` "
-    "itself, and for lag 1 there is one factor.",
+    "You go back one step too few. Multiply by `W_hh.T` exactly `lag` times: for lag 0 the result is `dh_T` itself, "
+    "and for lag 1 there is one factor.",
     change(POWER, "eigenvalues ** (lag - 1)"),
     change(POWER, "eigenvalues ** max(lag - 1, 0)"),
     tempts="Between T − lag and T there seem to be lag − 1 steps, or the first step seems to be done already.",
 )
 SPEC.mistake(
     "one_step_too_many",
-    "You go back one step too many. Multiply by $W_{hh}^\\top$ exactly `lag` times: for lag 0 the result is `dh_T` "
-    "itself, without any factor.",
+    "You go back one step too many. Multiply by `W_hh.T` exactly `lag` times: for lag 0 the result is `dh_T` itself, "
+    "without any factor.",
     change(POWER, "eigenvalues ** (lag + 1)"),
     tempts="A loop that counts from 0 to lag, both included, has one step too many.",
 )

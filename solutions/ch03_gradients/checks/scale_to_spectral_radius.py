@@ -22,7 +22,7 @@ def oracle(W, rho):
     return rho * np.exp(-logarithm) * W
 
 
-EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.40, 0.60], [0.00, -0.50]]), "rho": 0.75})
+EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.40, 0.30], [0.00, -0.50]]), "rho": 0.75})
 
 
 def case(rng, rho, *eigenvalues):
@@ -50,10 +50,10 @@ def cases(rng):
     yield case(rng, 0.95, 0.3 + 1.6j, 1.2, -0.7)
     yield case(rng, 1.5, 0.5 + 0.2j, 0.2 + 0.6j)
     yield case(rng, 1.1, 2.1, 0.4 + 0.9j, -1.3, 0.6)
-    # With zeros below the diagonal, LAPACK returns the eigenvalues from the top to the bottom, and neither the first nor
-    # the last is the largest.
-    W = np.triu(rng.uniform(0.5, 1.5, size=(3, 3)), 1) + np.diag([0.6, -1.3, 0.8]) * rng.uniform(0.9, 1.1)
-    yield Case(sizes={"H": 3}, inputs={"W": W, "rho": 0.9 * rng.uniform(0.95, 1.05)})
+    # With zeros below the diagonal, LAPACK returns the eigenvalues from the top to the bottom, and neither the first
+    # nor the last is the largest, with its sign or without it.
+    W = np.triu(rng.uniform(0.5, 1.5, size=(4, 4)), 1) + np.diag([0.5, -1.3, 0.8, 0.6]) * rng.uniform(0.9, 1.1)
+    yield Case(sizes={"H": 4}, inputs={"W": W, "rho": 0.9 * rng.uniform(0.95, 1.05)})
 
 
 SPEC = Spec(

@@ -50,7 +50,7 @@ def below(rng, *shares):
     return [share * rng.uniform(0.9, 1.1) for share in shares]
 
 
-EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.70, -0.80], [0.40, -0.10]])}, kind=COMPLEX)
+EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.70, -1.60], [0.20, -0.10]])}, kind=COMPLEX)
 
 
 def case(W, kind):
@@ -74,9 +74,9 @@ def cases(rng):
     yield case(from_eigenvalues(rng, complex(a, b), c, d, 0.5 * c), COMPLEX)
 
     # Non-normal: far from the singular values. With zeros below the diagonal, LAPACK returns the eigenvalues from the
-    # top to the bottom, and neither the first nor the last is the largest.
-    diagonal = below(rng, -0.6, 0.8, 0.4)
-    yield case(np.diag(diagonal) + np.triu(rng.uniform(2, 5, size=(3, 3)), 1), REAL)
+    # top to the bottom, and neither the first nor the last is the largest (or, of four real ones, the smallest).
+    diagonal = below(rng, -0.6, 0.8, 0.3, 0.5)
+    yield case(np.diag(diagonal) + np.triu(rng.uniform(1, 4, size=(4, 4)), 1), REAL)
     a, b, c, d, e = below(rng, 0.5, 0.9, 0.7, 0.6, 0.3)
     W = np.diag([c, a + e, a - e, -d]) + np.triu(rng.uniform(1, 2, size=(4, 4)), 1)
     W[1:3, 1:3] = [[a + e, -(b * b + e * e)], [1, a - e]]  # a pair in the middle, with real part a and imaginary part b
@@ -110,7 +110,8 @@ LAST = "float(np.abs(eigenvalues).max())"
 SPEC.mistake(
     "largest_singular_value",
     "You compute the largest singular value, which is the matrix norm `np.linalg.norm(W, 2)`. Take the eigenvalues of "
-    "`W` itself: the singular value limits what one step can do, but the eigenvalues decide about many steps.",
+    "`W` itself: the singular value limits what a single step can do, but the eigenvalues decide what happens over "
+    "many.",
     change(LAST, "float(np.linalg.norm(W, 2))"),
     change(LAST, "float(np.sqrt(np.linalg.eigvalsh(W.T @ W).max()))"),
     tempts="Both are a largest stretch of W, they are equal for symmetric matrices, and texts on vanishing gradients "
@@ -133,8 +134,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "abs_left_out",
-    "You take the maximum of the eigenvalues as they are, so negative ones never win and complex ones give a complex "
-    "result. Take their absolute values first: the spectral radius is a size, a real number that is never negative.",
+    "You take the maximum of the eigenvalues as they are, so their signs count and complex ones give a complex result. "
+    "Take their absolute values first: the spectral radius is a size, a real number that is never negative.",
     change(LAST, "eigenvalues.max()"),
     tempts="The largest eigenvalue is what it is called in many texts, which mean the largest in size.",
 )
@@ -164,7 +165,7 @@ SPEC.mistake(
 SPEC.mistake(
     "imaginary_parts_ignored",
     "You use only the real parts of the eigenvalues. Use the modulus of the complex number, `np.abs` of the eigenvalue "
-    "itself: an eigenvalue of 0.9 i also multiplies lengths by 0.9 at each step.",
+    "itself: the eigenvalue 0.9 i has the size 0.9, although its real part is 0.",
     change(ABS, "np.abs(eigenvalues.real)"),
     tempts="The matrix is real, so the imaginary parts look like a by-product of the computation.",
     keeps=[REAL],
@@ -214,6 +215,7 @@ SPEC.mistake(
     "half mirrors it. Use `np.linalg.eigvals`, because recurrent weights are not symmetric.",
     change(EIGENVALUES, "np.linalg.eigvalsh(W)"),
     change(EIGENVALUES, "np.linalg.eigvalsh(W, UPLO='U')"),
+    change(LAST, "float(np.linalg.eigvalsh(W).max())"),
     tempts="Its eigenvalues are always real, which spares the complex numbers.",
 )
 SPEC.mistake(
