@@ -83,8 +83,15 @@ def test_the_bounds_are_bernsteins():
     low, high = moment.bounds(500)
     for t, reach in ((0.3 - low, 0.2), (high - 0.3, 0.7)):
         assert np.exp(-500 * t**2 / (2 * 0.01 + 2 / 3 * reach * t)) == pytest.approx(judge.RISK / 2)
-    tests = [np.size(means(np.ones((2, n, n)))) for n in (1, 2, 3, 8, 20) for _, means in judge.moments(n)]
-    assert sum(tests) * 2 * judge.RISK < 1e-8
+
+
+def test_a_right_function_fails_with_a_probability_below_1e_10():
+    for case in exercise(ID).checks(0).cases:
+        n = case.inputs["n"]
+        tests = sum(np.size(means(np.ones((2, n, n)))) for _, means in judge.moments(n))
+        bounds = [(moment, *moment.bounds(case.inputs["draws"])) for moment, _ in judge.moments(n)]
+        impossible = all(low < moment.low and moment.high < high for moment, low, high in bounds)
+        assert tests * judge.RISK < 1e-10 or (impossible and n == 20)
 
 
 def share_of_the_bound(Q):
