@@ -2,7 +2,7 @@
 
     python benchmarks/autograde.py [--record] [--full] [--only nbgrader ours …]
 
-A class of 60: right, wrong, crashing and unwritten solutions, four notebooks and eight exercises each. Endless loops
+A class of 60: right, wrong, crashing and unwritten solutions, eight exercises and a capstone each. Endless loops
 are measured apart, since each costs its time limit, and so is a class whose notebooks import torch. nbgrader and Otter
 get the same notebooks with plain asserts in place of our check cells. nbgrader, whose time a submission hardly varies,
 grades the first 6; with --full all 60, and ours grades 6,000 too. With --record the figures, the plot and a summary go

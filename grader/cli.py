@@ -72,7 +72,11 @@ def term_folder(root: Path, given: Path | None) -> Path:
 def release(
     term: Annotated[
         Path | None,
-        typer.Option("--term", help="Also register all chapters in the gradebook of this term folder. Default: none."),
+        typer.Option(
+            "--term",
+            help="Also register all chapters in the gradebook of this term folder. Default: none, even if "
+            "UNROLLED_TERM is set.",
+        ),
     ] = None,
 ) -> None:
     """Write exercises/ and grader/data/ from the sources.
@@ -298,7 +302,7 @@ def autograde(
     if stopped:
         err.print("Stopped. Finished results are kept; run the command again to grade the rest.", style="yellow")
         raise typer.Exit(130)
-    if any(graded.fault for graded in results):
+    if any(graded.fault for graded in results) or any(stray.student and not stray.graded for stray in before.strays):
         err.print(_NOT_ALL, style="red", soft_wrap=True)
         raise typer.Exit(3)
 

@@ -463,6 +463,21 @@ def test_release_registers_a_term(grader, tmp_path):
         assert f"registered {CHAPTER} in term/gradebook.db" in output.splitlines()
 
 
+def test_release_registers_no_term_that_only_the_environment_names(grader, tmp_path, monkeypatch):
+    """Authors release many times a day: neither a gradebook nor its refusals may come with it."""
+    write_small_course(tmp_path)
+    monkeypatch.setenv("UNROLLED_TERM", "mine")
+    status, output, _ = grader("release", at=tmp_path)
+    assert status == 0
+    assert "registered" not in output
+    assert not (tmp_path / "mine").exists()
+    assert not (tmp_path / "term").exists()
+    status, output, _ = grader("release", "--term", "another", at=tmp_path)
+    assert f"registered {CHAPTER} in another/gradebook.db" in output.splitlines()
+    assert not (tmp_path / "mine").exists()
+    assert "even if UNROLLED_TERM is set" in " ".join(grader("release", "--help")[1].split())
+
+
 def test_a_release_that_cannot_be(grader, tmp_path):
     write_small_course(tmp_path)
     text = (tmp_path / "course.toml").read_text("utf-8")

@@ -20,7 +20,7 @@ def summary(found: dict[str, Any]) -> str:
         f"Linux {machine['kernel']}, Python {machine['python']}, "
         + ", ".join(f"{name} {machine[name]}" for name in ("numpy", "nbgrader", "ipykernel", "distributed"))
         + ".",
-        "Each submission is the whole of chapter 01: four notebooks, eight exercises. "
+        "Each submission is the whole of chapter 01: eight exercises and a capstone. "
         "*Warm* leaves out all that comes before the first submission. "
         "*Load* is that of the minute before; from 1.5 on, another program had a part of the two cores.",
         "",

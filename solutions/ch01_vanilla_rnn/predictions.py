@@ -1,16 +1,16 @@
 # %% [markdown]
 # # From states to predictions
 #
-# A hidden state is a row of numbers between −1 and 1.
-# What we want to know is which class a sequence belongs to, or how likely each letter is to come next.
-# In this notebook you write the functions that turn states into such predictions,
-# and the loss that measures how good the predictions were.
+# The output layer of a network turns a hidden state into logits, one number for each possible answer.
+# What we want to know is how likely each answer is, for example each letter that may come next.
+# In this notebook you write the function that turns logits into probabilities,
+# and the loss that measures how good the predictions of a language model were.
 #
 # As before, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("softmax")` asks a question, `hint("softmax", 2)` explains the idea, `hint("softmax", 3)` outlines the code.
 #
-# Read first: *The vanilla RNN › Unrolling through time* and *Predicting the next letter*.
-# This notebook does not depend on the previous one.
+# Read first, in the book: *The vanilla RNN › Predicting the next letter*.
+# You need no function from the earlier notebooks.
 
 # %%
 import numpy as np
@@ -65,59 +65,6 @@ def softmax(z, axis=-1):
 
 
 # %% [markdown]
-# ## Classifying a whole sequence
-#
-# Write `classify_last`.
-# It reads each sequence to its end, and computes C logits $z$ from the last state, one for each class:
-#
-# $$z = h_{\text{last}} W_{hy} + b_y$$
-#
-# Sequences of different lengths share one array, so the shorter ones are filled up with **padding**,
-# values without meaning.
-# The last state of a row is therefore the state after its last *real* input.
-#
-# | name | shape | what it is |
-# |---|---|---|
-# | `x` | (B, T, D) | a batch of sequences, padded to T steps |
-# | `lengths` | (B,) | the number of real steps in each row, from 1 to T |
-# | `h_0` | (B, H) | the initial state |
-# | `W_xh`, `W_hh`, `b_h` | (D, H), (H, H), (H,) | the recurrence: $h_t = \tanh(x_t W_{xh} + h_{t-1} W_{hh} + b_h)$ |
-# | `W_hy`, `b_y` | (H, C), (C,) | the output layer |
-# | result `logits` | (B, C) | one row for each sequence |
-#
-# **A worked example.** Two sequences (B = 2), one input, one unit, two classes:
-# `W_xh` = [[0.80]], `W_hh` = [[−0.90]], `b_h` = [0.10], both initial states are 0.00, `W_hy` = [[−1.00, −1.50]],
-# `b_y` = [0.35, −0.40].
-#
-# | row | `x[row, :, 0]` | length | states | last real state | logits |
-# |---|---|---|---|---|---|
-# | 0 | −0.50, 0.20, −1.20 | 3 | −0.29, 0.48, −0.86 | −0.86 | 1.21, 0.89 |
-# | 1 | 1.60, 1.80, 1.90 | 1 | 0.88, 0.63, 0.78 | 0.88 | −0.53, −1.72 |
-#
-# Row 1 has length 1. Its other two inputs are padding, so the states computed from them are not used.
-#
-# You need the recurrence here: write its loop out again,
-# or copy your `rnn_forward` into a cell of its own above this one.
-# When the check passes, you can classify sequences of any length: reviews, sensor readings, melodies.
-
-
-# %% exercise="classify_last"
-def classify_last(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
-    """Read padded sequences and compute the logits of each from its last real state.
-
-    x (B, T, D), lengths (B,), h_0 (B, H), W_xh (D, H), W_hh (H, H), b_h (H,), W_hy (H, C), b_y (C,) -> logits (B, C).
-    """
-    ### BEGIN SOLUTION
-    h, h_t = [], h_0
-    for t in range(x.shape[1]):
-        h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)  # (B, H)
-        h.append(h_t)
-    last = np.stack(h, axis=1)[np.arange(len(lengths)), lengths - 1]  # (B, H)
-    return last @ W_hy + b_y  # (B, C)
-    ### END SOLUTION
-
-
-# %% [markdown]
 # ## The cross-entropy of a sequence
 #
 # Write `sequence_loss`.
@@ -151,6 +98,8 @@ def classify_last(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 # The loss is then 1000.00, an ordinary number, and your function must return it.
 # But the probability of the target, $e^{-1000}$, underflows to 0, and the logarithm of 0 is −∞.
 # Before you write any code, simplify the logarithm of the softmax on paper.
+# To pick the target's logit at every position, a loop over the positions is good enough;
+# the third hint names a NumPy function that needs none.
 #
 # When the check passes, you have the loss with which language models are usually trained.
 
@@ -176,45 +125,28 @@ def sequence_loss(logits, targets):
 # progress()
 
 # %% [markdown]
-# ## A memory of one unit
+# ## How sure should a prediction be?
 #
 # This section is not graded.
-# The network below has a single unit, which controls a lamp:
-# `+` switches the lamp on, `-` switches it off, and at `.` no button is pressed.
-# Its weights were chosen by hand, not trained.
-# The rows have different lengths, and their padding contains button presses that do not count.
-# Which lamps are on at the end? Make a prediction, then run the cell.
+# Of ten letters that come next, seven are an `a` (id 0) and three are a `b` (id 1).
+# A model predicts all ten with the same two logits, `z` for `a` and 0 for `b`.
+# The cell below computes its loss for several values of `z`.
+# Which probability of `a` gives the smallest loss: 0.50, 0.70, or one as close to 1 as possible?
+# Make a prediction, then run the cell.
 
 # %% active="ipynb"
-# rows = ["+", "+..........", "+....-", "-.-.-.+.....", "+-+-+-+-", "-..........."]
-#
-# T = max(map(len, rows))
-# padded = [row.ljust(T, "-" if row[0] == "+" else "+") for row in rows]
-# pressed = {"+": 1.0, "-": -1.0, ".": 0.0}
-# x = np.array([[pressed[button] for button in row] for row in padded])  # (6, 12)
-# lengths = np.array([len(row) for row in rows])
+# targets = np.array([[0, 0, 1, 0, 0, 1, 0, 0, 1, 0]])  # (1, 10): seven times a, three times b
 #
 # try:
-#     logits = classify_last(
-#         x=x[:, :, None],  # (6, 12, 1)
-#         lengths=lengths,
-#         h_0=np.zeros((6, 1)),
-#         W_xh=np.array([[6.0]]),  # large, so that a button press outweighs the previous state
-#         W_hh=np.array([[2.0]]),  # without a press, the unit keeps its state
-#         b_h=np.zeros(1),
-#         W_hy=np.array([[-2.0, 2.0]]),  # classes: 0 is off, 1 is on
-#         b_y=np.zeros(2),
-#     )
-#     for row, (_, on) in zip(rows, softmax(logits), strict=True):
-#         print(f"{row:12}  {'●' if on > 0.5 else '○'}  on with probability {on:.2f}")
-#     equal = np.zeros((1, 12, 27))  # the same logit for each of 27 characters: 26 letters and the space
-#     loss = sequence_loss(equal, np.arange(12)[None])
-#     print(f"\n27 equally likely characters: a loss of {loss:.2f} nats, a perplexity of {np.exp(loss):.0f}")
+#     for z in (-1.00, 0.00, 0.40, 0.85, 1.50, 3.00, 6.00):
+#         logits = np.tile([z, 0.0], (1, 10, 1))  # (1, 10, 2): the same prediction ten times
+#         p, loss = softmax(logits)[0, 0, 0], sequence_loss(logits, targets)
+#         print(f"z {z:5.2f}  p {p:.2f}  loss {loss:.2f}  perplexity {np.exp(loss):.2f}  ", "●" * round(20 * loss))
 # except NotImplementedError as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# The unit stores the last button press through up to eleven steps without input.
-# `W_hh` makes this possible: replace 2.0 with 0.5 and see how the probabilities return to 0.50.
-#
-# The **perplexity** is $e$ to the power of the loss: the number of equally likely tokens that would give the same loss.
+# The loss is smallest where the probability equals the frequency, 0.70:
+# the cross-entropy rewards a model that is as sure as the text justifies, and no surer.
+# Two equally likely letters cost 0.69 nats, a perplexity of 2. With `z` = 6.00 the model does worse than that,
+# because it gives the `b` almost no probability.

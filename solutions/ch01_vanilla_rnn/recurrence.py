@@ -11,7 +11,7 @@
 # If you are stuck, `hint("rnn_step")` asks a question, `hint("rnn_step", 2)` explains the idea, and
 # `hint("rnn_step", 3)` outlines the code.
 #
-# Read first: *The vanilla RNN › One step of a recurrent network*, and for the last exercise *Unrolling through time*.
+# Read first, in the book: *The vanilla RNN › One step of a recurrent network*.
 
 # %%
 import numpy as np
@@ -116,49 +116,6 @@ def rnn_forward(x, h_0, W_xh, W_hh, b_h):
         h_t = rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)  # (B, H)
         h.append(h_t)
     return np.stack(h, axis=1)  # (B, T, H)
-    ### END SOLUTION
-
-
-# %% [markdown]
-# ## One weight matrix instead of two
-#
-# Write `concatenated_weights`.
-# Many papers put the input and the previous state side by side in one row, `[x_t, h_prev]`, of shape (B, D + H).
-# A single matrix can then do the work of two.
-# Build this matrix $W$, such that for *every* input and every state
-#
-# $$[x_t,\; h_{t-1}]\, W = x_t W_{xh} + h_{t-1} W_{hh}$$
-#
-# | name | shape | what it is |
-# |---|---|---|
-# | `W_xh` | (D, H) | the weights from the input to the state |
-# | `W_hh` | (H, H) | the recurrent weights |
-# | result `W` | (D + H, H) | the weights from both together to the state |
-#
-# **A worked example.** With the numbers of the first exercise the row is `[1, 2, 0.70, 0.30]`: the input,
-# then the previous state.
-# It has four entries, so `W` has four rows. Column 0 of `W` belongs to unit 0, column 1 to unit 1:
-#
-# | | row times column | sum |
-# |---|---|---|
-# | unit 0 | 1 · 0.45 + 2 · (−0.55) + 0.70 · 0.10 + 0.30 · 0.40 | −0.46 |
-# | unit 1 | 1 · 0.15 + 2 · (−0.75) + 0.70 · 0.50 + 0.30 · (−0.80) | −1.24 |
-#
-# Adding the bias gives −0.81 and −0.99, the pre-activations from the first exercise.
-#
-# Where D = H, several wrong matrices have the right shape too, so compare the numbers as well.
-# When the check passes, you can read papers that write $W[x_t, h_{t-1}]$,
-# and code that stores the weights of a layer in one array.
-
-
-# %% exercise="concatenated_weights"
-def concatenated_weights(W_xh, W_hh):
-    """Join W_xh and W_hh into one matrix, to be multiplied by [x_t, h_prev].
-
-    W_xh (D, H), W_hh (H, H) -> W (D + H, H), so that [x_t, h_prev] @ W is x_t @ W_xh + h_prev @ W_hh.
-    """
-    ### BEGIN SOLUTION
-    return np.concatenate([W_xh, W_hh], axis=0)  # (D + H, H)
     ### END SOLUTION
 
 

@@ -9,8 +9,9 @@
 # `hint("sample_id")` asks a question, `hint("sample_id", 2)` explains the idea,
 # `hint("sample_id", 3)` outlines the code.
 #
-# Read first: *The vanilla RNN › Sampling text and training*.
-# This notebook does not depend on the previous ones.
+# Read first, in the book: *The vanilla RNN › Sampling text and training*,
+# as far as the box of the exercise *Generating text*.
+# The rest of the page, on training, can wait until your network writes.
 
 # %%
 import numpy as np
@@ -181,9 +182,7 @@ def generate(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# The **temperature** controls how random the sampling is: all logits are divided by it before the softmax,
-# so a temperature above 1 makes the probabilities more alike.
-# To sample at a temperature of 3, add `hello["W_hy"] /= 3` and `hello["b_y"] /= 3` above `try`,
-# and run the cell again.
+# To write more freely, add `hello["W_hy"] /= 3` and `hello["b_y"] /= 3` above `try`, and run the cell again.
+# This divides all logits by 3, a **temperature** that makes the probabilities more alike.
 #
 # In the notebook *capstone*, your functions run a network that was trained on a whole manual.

@@ -4,31 +4,21 @@
 # To train a network you need to know, for every weight, how the loss would change if that weight were slightly larger.
 # That rate of change is the **gradient** of the loss with respect to the weight.
 # The **backward pass** computes all of them together, starting at the loss.
-# In this notebook you write two of its parts: the backward pass of one recurrent step, and the gradient at the logits.
+# In this notebook you write its central part, the backward pass of one recurrent step.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("rnn_step_backward")` asks you a question, `hint("rnn_step_backward", 2)` explains the idea,
 # and `hint("rnn_step_backward", 3)` outlines the code.
 #
-# Read in the book, under *Backpropagation through time*: *One step backward* before the first exercise,
-# and *From the loss to the logits* before the second.
+# Read first, in the book: *Backpropagation through time › One step backward*.
 #
 # **Notation.** `dx` is short for $\partial L / \partial x$, the gradient of the loss $L$ with respect to `x`.
 # It has the shape of `x`, with one entry for each entry of `x`.
-#
-# The second exercise needs the softmax. You wrote it in chapter 1, so here it is given.
 
 # %%
 import numpy as np
 
 from grader import check, hint, progress
-
-
-def softmax(z, axis=-1):
-    """Probabilities that add up to 1 along an axis: z of any shape -> the same shape."""
-    powers = np.exp(z - np.max(z, axis, keepdims=True))
-    return powers / np.sum(powers, axis, keepdims=True)
-
 
 # %% [markdown]
 # ## One step, backward
@@ -129,87 +119,19 @@ def rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh):
 
 
 # %% [markdown]
-# ## The gradient at the logits
-#
-# Write `cross_entropy_backward`.
-# A network has computed V **logits** at every position of every sequence, and the target at each position is known.
-# The loss is the **cross-entropy**: the mean of $-\ln p$ of the target over all B · T positions.
-# How does the loss change with each logit?
-#
-# **One position, worked out in full.** Let $y$ be the target. The loss at this position is the sum of two terms:
-#
-# $$\ell = -\ln \frac{e^{z_y}}{\sum_j e^{z_j}} = -z_y + \ln \sum_j e^{z_j}$$
-#
-# - The first term depends on the target's logit alone: its derivative is −1 with respect to $z_y$, and 0 with
-#   respect to all other logits.
-# - The second term depends on every logit: its derivative with respect to $z_i$ is $e^{z_i} / \sum_j e^{z_j}$,
-#   which is the probability $p_i$.
-#
-# With three ids, and id 0 as the target:
-#
-# | | id 0 | id 1 | id 2 | sum |
-# |---|---|---|---|---|
-# | `z` | 1.40 | 3.30 | 1.00 | |
-# | from the second term: `p` | 0.12 | 0.80 | 0.08 | 1.00 |
-# | from the first term | −1.00 | 0.00 | 0.00 | −1.00 |
-# | $d\ell / dz$ | −0.88 | 0.80 | 0.08 | 0.00 |
-#
-# A step *against* this gradient reverses the signs:
-# it raises the target's logit in proportion to $1 - p$, and lowers every other logit in proportion to its own $p$.
-#
-# **Two positions, half worked out.** The loss is now the mean of two losses, and the one above is the first.
-# At the second position `z` is [0.00, 1.79, 1.10], and the target is id 2.
-#
-# | position | $d\ell / dz$ of its own loss | its part of `dlogits`, the gradient of the mean |
-# |---|---|---|
-# | 0 | [−0.88, 0.80, 0.08] | [−0.44, 0.40, 0.04] |
-# | 1 | [0.10, 0.60, −0.70] | ? |
-#
-# Write down the missing part. Once the check passes, compare it with *What you wrote down*,
-# at the end of this notebook.
-#
-# **Your task: the whole batch.**
-#
-# | name | shape | what it is |
-# |---|---|---|
-# | `logits` | (B, T, V) | the logits of the network, before the softmax |
-# | `targets` | (B, T) | the target ids, integers from 0 to V − 1 |
-# | result `dlogits` | (B, T, V) | the gradient of the mean over all B · T positions |
-#
-# Some logits are in the thousands; the `softmax` given above handles them without overflow.
-# When the check passes, you have the gradient with which the backward pass of a language model starts.
-
-
-# %% exercise="cross_entropy_backward"
-def cross_entropy_backward(logits, targets):
-    """The gradient of the mean cross-entropy with respect to the logits.
-
-    logits (B, T, V), targets (B, T) -> dlogits (B, T, V).  Equation (cross-entropy-backward).
-    """
-    ### BEGIN SOLUTION
-    B, T, V = logits.shape
-    one_hot = np.eye(V)[targets]  # (B, T, V): a one-hot row at each position
-    return (softmax(logits) - one_hot) / (B * T)
-    ### END SOLUTION
-
-
-# %% [markdown]
 # ## What you wrote down
 #
-# The next cell runs your functions on the examples above:
-# it prints the five gradients of the one sequence, and what position 1 contributes to the gradient of the mean.
+# The next cell runs your function on the one sequence above and prints its five gradients.
 # If one of your numbers differs, go back to its table and work out that entry again.
 
 # %% active="ipynb"
 # dh_t, x_t, h_prev, h_t = np.array([[[0.80, -0.50]], [[1.00, -2.00]], [[0.50, -0.25]], [[0.50, -0.60]]])
 # W_xh, W_hh = np.array([[0.50, -0.25], [1.00, 0.75]]), np.array([[0.20, 0.50], [-0.60, 0.10]])
-# logits, targets = np.array([[[1.40, 3.30, 1.00], [0.00, 1.79, 1.10]]]), np.array([[0, 2]])
 #
 # try:
 #     gradients = rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh)
 #     for name, gradient in zip(("dx_t", "dh_prev", "dW_xh", "dW_hh", "db_h"), gradients, strict=True):
-#         print(f"{name:11s}", np.round(gradient, 2).tolist())
-#     print("position 1 ", np.round(cross_entropy_backward(logits, targets)[0, 1], 2).tolist())
+#         print(f"{name:8s}", np.round(gradient, 2).tolist())
 # except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
@@ -220,41 +142,30 @@ def cross_entropy_backward(logits, targets):
 # progress()
 
 # %% [markdown]
-# ## Ten updates
+# ## A saturated unit
 #
 # This section is not graded.
-# The network below reads `h` and predicts the next letter of *hello*.
-# Its weights are random, and at first it considers another `h` the most probable.
-# In each round your functions compute the gradients, and every weight moves a small step against its gradient.
-# What probability will `e` have after ten rounds? Write down a guess, then run the cell.
+# Two units read the same input, and each of them should reach the state 0.50.
+# Unit 0 starts at 0.00 and unit 1 near −1, so the error of unit 1 is about three times as large.
+# The loss is half the sum of the squared errors, so $dh_t$ is the error itself.
+# In each update your function computes the gradients, and every weight moves a small step against its gradient.
+# Which unit arrives first, and how many updates does the other one take? Write down a guess, then run the cell.
 
 # %% active="ipynb"
-# letters = "helo"
-# x_t, target = np.eye(4)[[letters.index("h")]], np.array([[letters.index("e")]])  # (1, 4), (1, 1)
-#
-# rng = np.random.default_rng(3)
-# h_prev = np.zeros((1, 3))
-# W_xh, W_hh, b_h = rng.normal(size=(4, 3)), rng.normal(size=(3, 3)), np.zeros(3)
-# W_hy, b_y = rng.normal(size=(3, 4)), np.zeros(4)
+# x_t, h_prev = np.array([[1.0]]), np.zeros((1, 2))
+# W_xh, W_hh, b_h = np.zeros((1, 2)), np.zeros((2, 2)), np.array([0.0, -3.0])
 #
 # try:
-#     for round_number in range(11):
-#         h_t = np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)  # (1, 3)
-#         logits = h_t @ W_hy + b_y  # (1, 4)
-#         p = softmax(logits)[0]
-#         shown = "  ".join(f"{letter} {probability:.2f}" for letter, probability in zip(letters, p))
-#         print(f"round {round_number:2d}   {shown}  ", "●" * round(40 * p[1]))
-#         dlogits = cross_entropy_backward(logits[None], target)[0]  # (1, 4)
-#         dh_t, dW_hy, db_y = dlogits @ W_hy.T, h_t.T @ dlogits, dlogits[0]
-#         dx_t, dh_prev, dW_xh, dW_hh, db_h = rnn_step_backward(dh_t, x_t, h_prev, h_t, W_xh, W_hh)
-#         W_xh, W_hh, b_h = W_xh - 0.3 * dW_xh, W_hh - 0.3 * dW_hh, b_h - 0.3 * db_h
-#         W_hy, b_y = W_hy - 0.3 * dW_hy, b_y - 0.3 * db_y
+#     for update in range(111):
+#         h_t = np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)  # (1, 2)
+#         if update in (0, 5, 10, 20, 40, 60, 80, 90, 95, 100, 110):
+#             print(f"update {update:3d}   unit 0: {h_t[0, 0]:5.2f}   unit 1: {h_t[0, 1]:5.2f}")
+#         dx_t, dh_prev, dW_xh, dW_hh, db_h = rnn_step_backward(h_t - 0.50, x_t, h_prev, h_t, W_xh, W_hh)
+#         W_xh, W_hh, b_h = W_xh - 0.2 * dW_xh, W_hh - 0.2 * dW_hh, b_h - 0.2 * db_h
 # except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# Small steps against the gradient were enough: the probability of `e` rose in every round.
-# `W_hh` has not changed at all. The previous state was zero here,
-# and the gradient of a weight is proportional to the value that the weight multiplies.
-# With an initial state of zeros, the recurrent weights get a gradient only from the second time step on,
-# and sequences of several steps are the subject of the next notebook.
+# Unit 0 arrives after about 20 updates. Unit 1 hardly moves for 60, although its error is larger:
+# it is saturated, and the derivative of its tanh, $1 - h_t^2$, is 0.01 at the start and weakens the gradient.
+# Once the unit has left that region, it arrives within 20 updates.

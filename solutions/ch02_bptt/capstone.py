@@ -12,7 +12,7 @@
 #
 # ## Your functions
 #
-# The next two cells open your notebooks *by_hand*, *through_time*, *checking* and *training*,
+# The next two cells open your notebooks *logits_and_embedding*, *through_time*, *checking* and *training*,
 # which must be in the same folder as this one,
 # run their cells without showing the output, and take your functions from them.
 # If you fix one of these functions, save its notebook and run the two cells again.
@@ -31,8 +31,8 @@ from pathlib import Path
 import numpy as np
 
 NOTEBOOK_OF = {
-    "cross_entropy_backward": "by_hand",
     "rnn_step_backward": "by_hand",
+    "cross_entropy_backward": "logits_and_embedding",
     "rnn_backward": "through_time",
     "relative_error": "checking",
     "numerical_gradient": "checking",
@@ -80,7 +80,7 @@ def missing(name):
 
 
 # %% active="ipynb"
-# (cross_entropy_backward,) = take("by_hand", "cross_entropy_backward")
+# (cross_entropy_backward,) = take("logits_and_embedding", "cross_entropy_backward")
 # (rnn_backward,) = take("through_time", "rnn_backward")
 # relative_error, numerical_gradient = take("checking", "relative_error", "numerical_gradient")
 # (train_char_rnn,) = take("training", "train_char_rnn")

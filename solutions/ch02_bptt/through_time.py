@@ -10,7 +10,7 @@
 # and `hint("rnn_backward", 3)` outlines the code.
 #
 # Read first, in the book: *Backpropagation through time › The backward pass through time*.
-# Do the notebook *Gradients by hand* first too: you need the gradients of a single step here.
+# You also need the gradients of a single step, from the notebook *Gradients by hand*.
 # Write them again, or copy your `rnn_step_backward` into a new cell above that of `rnn_backward`.
 
 # %%
@@ -73,9 +73,8 @@ from grader import check, hint, progress
 # **What accumulates and what does not.** The gradient of a value is the sum of the contributions
 # from all the places where the value was used.
 # A weight was used at every step, so its gradient collects a term in every pass of the loop.
-# A state was used twice, by its output and by the next step, so its gradient has two terms and no more.
-# That is why `dh_next` is not a sum over the steps:
-# in each pass of the loop it belongs to another state, one step further back.
+# A state was used twice, by its output and by the next step, so its gradient has two terms and no more:
+# `dh_next` is not a sum over the steps, because in each pass of the loop it belongs to another state.
 #
 # **One sequence, half worked out.** One input, two units, two steps, one sequence:
 #
@@ -143,59 +142,6 @@ def rnn_backward(dh, x, h_0, h, W_xh, W_hh):
         db_h += da_t.sum(axis=0)
         dh_next = da_t @ W_hh.T  # (B, H)
     return dx, dh_next, dW_xh, dW_hh, db_h
-    ### END SOLUTION
-
-
-# %% [markdown]
-# ## The gradient of an embedding
-#
-# Write `embedding_backward`.
-# An **embedding** is a table $E$ with one row of D numbers for each of the V ids.
-# In the forward pass, every position of every sequence copies the row of its id: `e = E[ids]`.
-# In the backward pass you are given `de`, the gradient with respect to each of these *copies*.
-# What is the gradient with respect to each row of the table?
-#
-# If a row was copied once, its gradient is that of the copy.
-# If it was copied several times, all its copies contribute to its gradient.
-# If it was never copied, it did not influence the loss, so its gradient is zero.
-#
-# **A small example.** One sequence of three positions, four ids, D = 2:
-#
-# | t | `ids[0, t]` | `de[0, t]` |
-# |---|---|---|
-# | 0 | 2 | [0.10, −0.20] |
-# | 1 | 0 | [0.30, 0.00] |
-# | 2 | 2 | [0.05, 0.70] |
-#
-# | row of `dE` | gradient | |
-# |---|---|---|
-# | 0 | [0.30, 0.00] | copied at t = 1 |
-# | 1 | [0.00, 0.00] | never copied |
-# | 2 | [0.15, 0.50] | copied at t = 0 and t = 2 |
-# | 3 | [0.00, 0.00] | never copied |
-#
-# Text is full of repeated ids: in this sentence alone, the letter `e` occurs more than ten times.
-#
-# | name | shape | what it is |
-# |---|---|---|
-# | `de` | (B, T, D) | the gradient with respect to each copied row |
-# | `ids` | (B, T) | the id at each position, an integer from 0 to V − 1 |
-# | `vocab_size` | an integer | V, the number of rows of the table |
-# | result `dE` | (V, D) | the gradient with respect to the table |
-#
-# When the check passes, your backward pass reaches the embedding, so a network can learn that too.
-
-
-# %% exercise="embedding_backward"
-def embedding_backward(de, ids, vocab_size):
-    """The gradient of an embedding table: each row sums the gradients of all its copies.
-
-    de (B, T, D), ids (B, T), vocab_size V -> dE (V, D).  Equation (embedding-backward).
-    """
-    ### BEGIN SOLUTION
-    dE = np.zeros((vocab_size, de.shape[2]))
-    np.add.at(dE, ids, de)  # adds at every position, repeated ids included
-    return dE
     ### END SOLUTION
 
 

@@ -9,7 +9,9 @@
 # `hint("adagrad_step")` asks you a question, `hint("adagrad_step", 2)` explains the idea,
 # and `hint("adagrad_step", 3)` outlines the code.
 #
-# Read first, in the book: *Backpropagation through time › Learning from real text*.
+# Read first, in the book: *Backpropagation through time › Learning from real text*,
+# as far as the box of the exercise *Training a character-level RNN*.
+# The rest of the page, on what such a network learns, can wait until you have written your own loop.
 # You need no function from the earlier notebooks, because your loop gets the function that computes the gradients
 # as an argument. Here most gradients are made up; in the capstone they come from your own functions.
 
@@ -22,12 +24,9 @@ from grader import check, hint, progress
 # ## One update with Adagrad
 #
 # Write `adagrad_step`.
-# How far should each weight move?
-# **Gradient descent** subtracts the gradient times one number for all weights, the **learning rate**.
-# But some weights have large gradients in every update, whereas others, such as those of a rare letter,
-# have only a small one now and then.
 # **Adagrad** (Duchi, Hazan and Singer, 2011) gives each weight a step size of its own:
-# it sums all squared gradients that the weight has had and divides by the square root of the sum.
+# it sums all squared gradients that the weight has had,
+# and divides the **learning rate** by the square root of the sum.
 #
 # $$c \leftarrow c + g^2, \qquad \theta \leftarrow \theta - \text{lr} \, \frac{g}{\sqrt{c} + \varepsilon}$$
 #
@@ -72,12 +71,10 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 # ## Training a character-level RNN
 #
 # Write `train_char_rnn`, the training loop.
-# How do you train on a text that is too long for one backward pass?
-# Read it chunk by chunk: compute the loss and the gradients of one chunk, update all weights,
-# and start the next chunk from the state in which this one ended.
-# This is truncated backpropagation in practice, and here it saves memory:
-# the states of a chunk can be discarded once its gradients are known, so however long the text is,
-# only `seq_length` states are stored at a time.
+# It reads the text chunk by chunk: it computes the loss and the gradients of one chunk, updates all weights,
+# and starts the next chunk from the state in which this one ended.
+# Its model is the loop `train` on the page, with three differences: it reads the text as one row instead of 16,
+# it makes its own initial weights, and it calls `loss_and_grads` for the forward and the backward pass of a chunk.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -123,11 +120,11 @@ def adagrad_step(theta, grad, cache, lr, eps=1e-8):
 # A third chunk would start at position 6 and take the ids in positions 6 to 9, but the last position is 7.
 # So an **epoch**, one pass through the text, consists of two updates here.
 #
-# The cell after your code runs these updates with your loop. It prints every call of `loss_and_grads`,
-# together with how far the weight has moved since the previous call.
-# The states in that cell are made up: each entry of `h_T` is 0.1 after update 0, 0.2 after update 1, and so on.
-# The check works in the same way: its `loss_and_grads` returns made-up numbers and records every call.
-# Only in the last case does it run a real network, of 16 units, which must have memorised *hello* after 300 updates.
+# The function `rehearse` in the next cell, which you need not read, runs these four updates with your loop.
+# It prints every call of `loss_and_grads`, and how far the weight has moved since the previous call.
+# The states are made up: each entry of `h_T` is 0.1 after update 0, 0.2 after update 1, and so on.
+# The check works in the same way, except in its last case: there a real network of 16 units
+# must have memorised *hello* after 300 updates.
 
 
 # %%

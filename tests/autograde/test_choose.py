@@ -52,7 +52,7 @@ def merged(notebook):
         "{} (1)",
         "ann_{}",
         lambda name, names: name.upper(),
-        lambda name, names: f"{'abcdef'[names.index(name)]}",
+        lambda name, names: f"{'abcdefghij'[names.index(name)]}",
         lambda name, names: names[names.index(name) - 1],  # the name of another notebook
     ],
 )

@@ -10,10 +10,11 @@ from right_work import RIGHT
 from typer.testing import CliRunner
 
 from grader import cli
-from grader.autograde.gradebook import gradebook_url, roster
+from grader.autograde.gradebook import gradebook_url, open_gradebook, roster
 from grader.autograde.grading.chapter import autograde, chosen
 from grader.autograde.grading.pool import here
 from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
+from grader.autograde.grading.release import AutogradeError
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"
@@ -109,7 +110,7 @@ def test_the_roster_is_compared(course, term):
     with sqlite3.connect(term / "gradebook.db") as database:
         database.execute("update student set last_name = 'Ann' where id = 'ann'")
     assert lines(course, term)[1:] == [
-        "2 of 3 students in the gradebook have no submission: dee, eve.",
+        "2 of 3 students in the gradebook have no submission that can be graded: dee, eve.",
         "2 not in the gradebook: bo, cy. Check the names.",
     ]
     assert len(lines(course, term, students=["ann"])) == 1
@@ -121,6 +122,44 @@ def test_the_roster_is_compared(course, term):
         "not_in_roster": ["bo", "cy"],
         "strays": [],
     }
+
+
+def points(term):
+    with open_gradebook(gradebook_url(term)) as gradebook:
+        return {s.student_id: s.score for s in gradebook.assignment_submissions(CHAPTER)}
+
+
+def test_a_submission_that_cannot_be_found_keeps_its_earlier_score(course, term, hand_in_as):
+    hand_in_as("dee")
+    hand_in_as("eve")
+    grade(course, term)
+    before = points(term)
+    assert set(before) == {"ann", "bo", "cy", "dee", "eve"}
+    assert all(before.values())
+    submitted = term / "submitted"
+    for student in ("ann", "bo", "cy", "dee", "eve"):
+        (submitted / student / CHAPTER / "recurrence.ipynb").rename(submitted / student / "recurrence.ipynb")
+    for name in ("old", "new"):  # ann: several candidates
+        (submitted / "ann" / CHAPTER / name).mkdir()
+        shutil.copy(submitted / "ann" / "recurrence.ipynb", submitted / "ann" / CHAPTER / name)
+    (submitted / "bo" / "recurrence.ipynb").unlink()
+    (submitted / "bo" / CHAPTER / "work.zip").touch()  # bo: an archive
+    (submitted / "dee" / "recurrence.ipynb").unlink()  # dee: nothing at all; cy and eve: one candidate
+    assert {(s.student, s.kind, s.graded) for s in look(course, term).strays} == {
+        ("ann", "unclear", False),
+        ("bo", "packed", False),
+        ("cy", "elsewhere", True),
+        ("dee", "empty", True),
+        ("eve", "elsewhere", True),
+    }
+    assert look(course, term).to_do == {"submission": 1, "unchanged": 2}
+    assert lines(course, term)[1] == (
+        "2 of 5 students in the gradebook have no submission that can be graded: ann, bo."
+    )
+    assert [graded.student for graded in grade(course, term)] == ["cy", "dee", "eve"]
+    assert points(term) == before | {"dee": 0}
+    with pytest.raises(AutogradeError, match=r"(?s)No submission for .* by 'ann'.*Not graded\. Put the notebooks"):
+        chosen(term, load_manifest(course / "course.toml").chapter(CHAPTER), ["ann"])
 
 
 def test_a_gradebook_of_another_kind_is_no_roster(tmp_path):
@@ -151,8 +190,8 @@ def test_a_dry_run_grades_and_writes_nothing(grader, term):
     assert output.splitlines() == [
         f"3 submissions of {CHAPTER}: 3 new.",
         "Unexpected in submitted/:",
-        f"  work.zip: is an archive, which is not unpacked. Not graded. Unpack it into STUDENT/{CHAPTER}/, or collect "
-        "with  nbgrader zip_collect",
+        f"  work.zip: is an archive, which is not unpacked. Not graded. Unpack it into STUDENT/{CHAPTER}/, delete "
+        "it if it contains no notebook, or collect with  nbgrader zip_collect",
     ]
     status, output, error = grader("--term", term, "--dry-run", "--json")
     assert (status, error) == (0, "")

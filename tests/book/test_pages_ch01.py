@@ -14,7 +14,8 @@ import torch
 from experiments.ch01.hello import load_record, load_weights
 from experiments.ch01.temporal_xor import CONSTANT, RESULTS_FILE, SETTINGS, SIZES, stream
 from solutions.ch01_vanilla_rnn.predictions import sequence_loss, softmax
-from solutions.ch01_vanilla_rnn.recurrence import concatenated_weights, rnn_forward
+from solutions.ch01_vanilla_rnn.recurrence import rnn_forward
+from solutions.ch01_vanilla_rnn.unrolling import concatenated_weights
 from solutions.ch01_vanilla_rnn.writing import sample_id
 
 Weights = tuple[np.ndarray, np.ndarray, np.ndarray]

@@ -9,9 +9,10 @@ import pytest
 import torch
 
 from solutions.ch01_vanilla_rnn.predictions import softmax
-from solutions.ch02_bptt.by_hand import cross_entropy_backward, rnn_step_backward
+from solutions.ch02_bptt.by_hand import rnn_step_backward
 from solutions.ch02_bptt.checking import relative_error
-from solutions.ch02_bptt.through_time import embedding_backward, rnn_backward
+from solutions.ch02_bptt.logits_and_embedding import cross_entropy_backward, embedding_backward
+from solutions.ch02_bptt.through_time import rnn_backward
 
 SIZES = [(2, 5, 3, 4), (1, 1, 1, 1), (3, 4, 2, 2), (1, 7, 3, 1)]  # B, T, D, H
 

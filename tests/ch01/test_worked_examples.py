@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from solutions.ch01_vanilla_rnn.predictions import classify_last, sequence_loss, softmax
+from solutions.ch01_vanilla_rnn.predictions import sequence_loss, softmax
+from solutions.ch01_vanilla_rnn.unrolling import classify_last
 from solutions.ch01_vanilla_rnn.writing import generate, sample_id
-from tests.prose import SOLUTIONS, arrays, check_shown, numbers, section, table
+from tests.prose import SOLUTIONS, arrays, check_shown, matrices, numbers, section, table
 
 FOLDER = SOLUTIONS / "ch01_vanilla_rnn"
 
@@ -18,11 +19,20 @@ prose = partial(section, "ch01_vanilla_rnn")
 
 
 def test_concatenated_weights():
-    rows = table(prose("recurrence", "One weight matrix instead of two"), "row times column")
+    text = prose("unrolling", "One weight matrix instead of two")
     step = prose("recurrence", "One step of the recurrence")
+    given, first = arrays(text), matrices(step)
+    assert {name: array.tolist() for name, array in given.items()} == {
+        ours: first[theirs].tolist()
+        for ours, theirs in (("x_t", "x_t"), ("h_prev", "h_t-1"), ("W_xh", "W_xh"), ("W_hh", "W_hh"))
+    }
+    row = np.hstack([given["x_t"], given["h_prev"]])
+    totals = (row @ np.vstack([given["W_xh"], given["W_hh"]]))[0]
     sums = next(line for line in table(step, "| contribution |") if line[0] == "pre-activation")
     bias = next(line for line in table(step, "| contribution |") if line[0] == "bias")
-    for unit, (_, products, total) in enumerate(rows):
+    assert f"Adding the bias, [{', '.join(bias[1:])}], gives {' and '.join(sums[1:])}," in text
+    for unit, (_, products, total) in enumerate(table(text, "row times column")):
+        assert round(totals[unit], 2) == float(total)
         value = eval(products.replace("·", "*"))
         assert float(total) == round(value, 2)
         assert round(value + float(bias[1 + unit]), 2) == float(sums[1 + unit])
@@ -41,7 +51,7 @@ def test_softmax():
 
 
 def test_classify_last():
-    text = prose("predictions", "Classifying a whole sequence")
+    text = prose("unrolling", "Classifying a whole sequence")
     given = arrays(text)
     rows = table(text, "last real state")
     x, states, logits = ([numbers(row[i]) for row in rows] for i in (1, 3, 5))
@@ -67,6 +77,20 @@ def test_sequence_loss():
     assert f"their mean, {sequence_loss(logits[None], targets[None]):.2f}." in text
     assert sequence_loss(np.array([[[0.0, 1000.0]]]), np.array([[0]])) == 1000
     assert np.exp(-1000) == 0
+
+
+def test_the_loss_is_smallest_where_the_probability_is_the_frequency():
+    """The network-free experiment at the end of *predictions*."""
+    source = (FOLDER / "predictions.py").read_text("utf-8")
+    targets = np.array(json.loads(re.search(r"targets = np\.array\((.*?)\)", source)[1]))
+    assert targets.size == 10
+    assert (targets == 0).sum() == 7
+    logits = [float(z) for z in re.search(r"for z in \((.*?)\)", source)[1].split(",")]
+    losses = [sequence_loss(np.tile([z, 0.0], (1, 10, 1)), targets) for z in logits]
+    best = logits[int(np.argmin(losses))]
+    assert round(softmax(np.array([best, 0.0]))[0], 2) == 0.70
+    assert round(losses[logits.index(0.0)], 2) == 0.69
+    assert losses[logits.index(6.0)] > np.log(2)
 
 
 def test_sample_id():

@@ -112,7 +112,7 @@ def test_a_memory_is_needed_for_hello():
 def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path, capsys, monkeypatch):
     _, printed = run(tmp_path, student_notebook, capsys, monkeypatch)
     first, *rest = (text for text in printed if "This cell waits for your code." in text)
-    assert first.endswith("cross_entropy_backward: replace this line with your code, in by_hand.ipynb.\n")
+    assert first.endswith("cross_entropy_backward: replace this line with your code, in logits_and_embedding.ipynb.\n")
     assert len(rest) == 3
     assert all(text.endswith("train_char_rnn: replace this line with your code, in training.ipynb.\n") for text in rest)
     assert sum(text.startswith("No network has been trained on this text yet") for text in printed) == 2

@@ -1,4 +1,4 @@
-"""The worked numbers of `by_hand` and `through_time`, read from their prose and recomputed by autograd."""
+"""The worked numbers of `by_hand`, `logits_and_embedding` and `through_time`, read from their prose and recomputed."""
 
 import json
 from functools import partial
@@ -9,7 +9,7 @@ import torch
 
 from grader.author.notebooks import instructor_notebook
 from grader.manifest import load_manifest
-from solutions.ch02_bptt.by_hand import softmax
+from solutions.ch02_bptt.logits_and_embedding import softmax
 from tests.conftest import exercise
 from tests.prose import SOLUTIONS, arrays, check_shown, matrices, numbers, products, section, table
 
@@ -28,7 +28,7 @@ def test_the_softmax_that_is_given_is_pytorch_s():
 
 
 def test_cross_entropy_backward():
-    text = prose("by_hand", "The gradient at the logits")
+    text = prose("logits_and_embedding", "The gradient at the logits")
     z, p, first_term, d = ([float(cell) for cell in row[1:] if cell] for row in table(text, "| id 0 |"))
     probs = torch.softmax(torch.tensor(z, dtype=torch.float64), 0).numpy()
     check_shown(p, [*probs, 1])
@@ -160,7 +160,7 @@ def test_a_sequence_of_one_row():
 
 
 def test_embedding_backward():
-    text = prose("through_time", "The gradient of an embedding")
+    text = prose("logits_and_embedding", "The gradient of an embedding")
     copies = table(text, "`ids[0, t]`")
     ids = np.array([[int(row[1]) for row in copies]])
     de = np.array([[numbers(row[2]) for row in copies]])
@@ -188,20 +188,19 @@ def run_all(notebook, capsys, changed=lambda source: source):
     return printed, namespace
 
 
-def compared(printed):
+def compared(printed, name):
     """The numbers after each name in the cell that students compare with their own."""
-    lines = [line.partition("[") for line in next(text for text in printed if "db_h " in text).splitlines()]
-    return {name.strip(): json.loads(bracket + values) for name, bracket, values in lines}
+    lines = [line.partition("[") for line in next(text for text in printed if name in text).splitlines()]
+    return {first.strip(): json.loads(bracket + values) for first, bracket, values in lines}
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):
-    shown = compared(run_all("by_hand", capsys)[0])
-    positions = table(prose("by_hand", "The gradient at the logits"), "| position |")
+    shown = compared(run_all("logits_and_embedding", capsys)[0], "position 1")
+    positions = table(prose("logits_and_embedding", "The gradient at the logits"), "| position |")
     check_shown(shown.pop("position 1"), np.array(numbers(positions[1][1])) / 2)
-    for found, exercise_id in (
-        (shown, "rnn_step_backward"),
-        (compared(run_all("through_time", capsys)[0]), "rnn_backward"),
-    ):
+    assert not shown
+    for notebook, exercise_id in (("by_hand", "rnn_step_backward"), ("through_time", "rnn_backward")):
+        found = compared(run_all(notebook, capsys)[0], "db_h ")
         checks = exercise(exercise_id).spec
         for output, value in zip(checks.outputs, checks.oracle(**checks.example.inputs), strict=True):
             check_shown(found.pop(output.name), value)
@@ -209,7 +208,7 @@ def test_what_was_written_down_can_be_compared(capsys, session):
 
 
 @pytest.mark.parametrize("body", ["raise NotImplementedError('not yet')", "return None", "return 0", "return []"])
-@pytest.mark.parametrize("notebook", ["by_hand", "through_time"])
+@pytest.mark.parametrize("notebook", ["by_hand", "logits_and_embedding", "through_time"])
 def test_the_cells_below_wait_for_functions_that_give_nothing(notebook, body, capsys, session):
     def unfinished(source):
         defines = source.startswith("def ") and "_backward(" in source.partition("\n")[0]
@@ -219,15 +218,33 @@ def test_the_cells_below_wait_for_functions_that_give_nothing(notebook, body, ca
     assert sum("This cell waits for your code.  " in text for text in printed) == 2
 
 
-def test_the_network_learns_what_comes_after_h(capsys, session):
+def shown_after(text):
+    """The numbers of two decimals in each printed line, by its update."""
+    return {int(line.split()[1]): numbers(line) for line in text.splitlines()}
+
+
+def test_a_saturated_unit_hardly_moves_for_sixty_updates(capsys, session):
     (*_, text), after = run_all("by_hand", capsys)
-    shares = [[float(n) for n in numbers(line)] for line in text.splitlines()]
-    assert len(shares) == 11
-    assert shares[0][0] == max(shares[0])  # another h is the most probable
-    assert [e for _, e, _, _ in shares] == sorted(e for _, e, _, _ in shares)
-    assert shares[0][1] < 0.1
-    assert shares[-1][1] > 0.9
+    units = shown_after(text)
+    error = [abs(state - 0.5) for state in units[0]]
+    assert 2.8 < error[1] / error[0] < 3.2
+    assert round(1 - np.tanh(-3) ** 2, 2) == 0.01
+    assert units[10][0] < units[20][0] == 0.5
+    assert abs(units[60][1] - units[0][1]) < 0.03
+    assert units[90][1] < 0 < 0.4 < units[95][1]
+    assert units[100][1] < units[110][1] == 0.5
     assert not after["dW_hh"].any()
+
+
+def test_a_model_without_a_state_stops_at_the_best_bigram(capsys, session):
+    (*_, text), after = run_all("logits_and_embedding", capsys)
+    rows = shown_after(text)
+    losses = [loss for loss, *_ in rows.values()]
+    assert losses == sorted(losses, reverse=True)
+    assert losses[0] == pytest.approx(np.log(4), abs=0.01)
+    assert losses[-1] == round(np.log(2) / 2, 2) == 0.35
+    assert after["loss"] > np.log(2) / 2
+    assert rows[500][1:] == [0.00, 0.00, 0.50, 0.50]
 
 
 def test_the_gradient_shrinks_or_grows_with_the_size_of_W_hh(capsys, session):

@@ -6,8 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from solutions.ch02_bptt.by_hand import cross_entropy_backward, rnn_step_backward
-from solutions.ch02_bptt.through_time import embedding_backward, rnn_backward
+from solutions.ch02_bptt.by_hand import rnn_step_backward
+from solutions.ch02_bptt.logits_and_embedding import cross_entropy_backward, embedding_backward
+from solutions.ch02_bptt.through_time import rnn_backward
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=4).tolist()) for seed in range(20)]
 ONES_AND_TWOS = list(itertools.product((1, 2), repeat=4))

@@ -105,7 +105,7 @@ def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[
     lines = [f"{total} submission{'s' * (total != 1)} of {chapter.id}: {counts}." if total else "Nothing to grade."]
     if found.absent:
         of = f"{len(found.absent)} of {len(found.roster or ())} students in the gradebook"
-        lines.append(f"{of} have no submission: {_names(found.absent, whole)}.")
+        lines.append(f"{of} have no submission that can be graded: {_names(found.absent, whole)}.")
     if found.unknown:
         lines.append(f"{len(found.unknown)} not in the gradebook: {_names(found.unknown, whole)}. Check the names.")
     if found.strays:
@@ -148,22 +148,23 @@ def stray_lines(chapter: Chapter, strays: Sequence[Stray]) -> list[str]:
 
 def _stray_line(chapter: Chapter, stray: Stray) -> str:
     due = f"{stray.student or 'STUDENT'}/{chapter.id}/"
-    zero = " Graded as a submission without notebooks." if stray.graded else " Not graded."
-    return f"{stray.path}: " + _STRAYS[stray.kind].format(due=due, zero=zero)
+    return f"{stray.path}: " + _STRAYS[stray.kind].format(due=due)
 
 
 _STRAYS = {
     "elsewhere": "graded from here, because {due} contains no notebook",
     "spare": "not graded, because {due} exists too. If the right notebooks are here, move them there.",
     "unclear": "contains notebooks of this chapter, but so do other folders, or it also contains notebooks of other "
-    "chapters.{zero} Put the notebooks that count into {due}",
-    "unknown": "contains notebooks, but none belongs to this chapter by its cells or its name.{zero} If one does, put "
-    "it into {due}",
-    "packed": "is an archive, which is not unpacked.{zero} Unpack it into {due}, or collect with  nbgrader zip_collect",
-    "empty": "contains no notebook.{zero}",
-    "no student": "is a notebook outside any student's folder.{zero} Put it into {due}",
-    "swapped": "is named like the chapter, where a student's folder is expected.{zero} "
+    "chapters. Not graded. Put the notebooks that count into {due}",
+    "unknown": "contains notebooks, but none belongs to this chapter by its cells or its name. Not graded. "
+    "If one does, put it into {due}",
+    "packed": "is an archive, which is not unpacked. Not graded. Unpack it into {due}, delete it if it contains no "
+    "notebook, or collect with  nbgrader zip_collect",
+    "empty": "contains no notebook of this chapter, and neither does any other folder of this student. "
+    "Graded as a submission without notebooks.",
+    "no student": "is a notebook outside any student's folder. Not graded. Put it into {due}",
+    "swapped": "is named like the chapter, where a student's folder is expected. Not graded. "
     "Put each student's notebooks into {due}",
     "never": "is hidden or was made by an operating system, so it is ignored. If it is a student's folder, rename it.",
-    "closed": "cannot be read.{zero} Check its owner and permissions:  ls -ld",
+    "closed": "cannot be read. Not graded. Check its owner and permissions:  ls -ld",
 }

@@ -36,23 +36,28 @@ _NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # added by points that an instructor gave
 _WIDTH_LATE = 14  # added by late penalties
+_WIDTH_SAVED = 6  # by folding what stands in the first and last column
 
 
 def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
     """One row per student: the points of each exercise, and for each that failed the likely cause, or how it ended.
 
     The exercises are numbered so that many of them fit a narrow terminal; `legend` explains the numbers. If they still
-    do not fit, one column holds the points of all exercises of a notebook. The points include an instructor's changes,
-    from the gradebook's `scores`. Questions get a column if points were given for any, and late penalties get two: the
-    penalty, and the total that remains.
+    do not fit, one column holds the points of all exercises of a notebook, and if these do not fit either, there are
+    only the points of the chapter. The points include an instructor's changes, from the gradebook's `scores`.
+    Questions get a column if points were given for any, and late penalties get two: the penalty, and the total that
+    remains.
     """
     by_hand = any(its.of(question.id).changed for its in scores.values() for question in chapter.questions)
     late = any(its.late_penalty for its in scores.values())
     changed = _any_changed(chapter, scores)
     rest = _WIDTH_OF_THE_REST + _WIDTH_BY_HAND * by_hand + _WIDTH_BESIDE * changed + _WIDTH_LATE * late
-    by_exercise = width >= rest + (_WIDTH_OF_POINTS + _WIDTH_OF_A_STAR * changed) * len(chapter.exercises)
-    groups = [[e] for e in chapter.exercises] if by_exercise else [[*n.exercises] for n in chapter.notebooks]
-    groups = [group for group in groups if group]
+    each = _WIDTH_OF_POINTS + _WIDTH_OF_A_STAR * changed
+    groups = [[e] for e in chapter.exercises]
+    if width < rest + each * len(groups):
+        groups = [[*n.exercises] for n in chapter.notebooks if n.exercises]
+        if width < rest - _WIDTH_SAVED + each * len(groups):
+            groups = []
     numbers = {exercise.id: index for index, exercise in enumerate(chapter.exercises, 1)}
     table = Table(box=box.SIMPLE_HEAD, pad_edge=False, show_edge=False, collapse_padding=True)
     table.add_column("student", overflow="fold", min_width=8)
@@ -81,7 +86,7 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
         causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
         points = [_points(group, graded, scores) for group in groups]
         total = number(_of(chapter.exercises, graded, scores) or 0.0)
-        if any("*" in cell for cell in points):
+        if "*" in _points(chapter.exercises, graded, scores):
             total += f" ({number(graded.earned)})"
         given = _of(chapter.questions, graded, scores)
         table.add_row(

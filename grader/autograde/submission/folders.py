@@ -1,8 +1,16 @@
 """Find the submission folder of each student for a chapter, and report what is not in its expected place.
 
-A submission is expected in `submitted/STUDENT/CHAPTER/`. If there is no such folder, or no notebook in it, another
-folder of the student is used if it is the only one with notebooks of this chapter and contains none of other chapters.
-Everything else is reported, so that no student is overlooked silently.
+A submission is expected in `submitted/STUDENT/CHAPTER/`. If there is no notebook in that folder, we look for notebooks
+of this chapter in the folders inside it and then, if there is nothing that could be a submission, in all other folders
+of the student:
+
+- If exactly one folder contains some, and none of other chapters, the student is graded from there ("elsewhere").
+- If it is not certain what to grade, the student is not graded, and an earlier score stays. There are several
+  candidates ("unclear"), or only archives ("packed"), unrecognisable notebooks ("unknown") or folders that cannot be
+  read ("closed").
+- If there is nothing at all, a folder of the chapter counts as a submission without notebooks, with 0 points ("empty").
+
+Everything but a submission in its expected place is reported, so that no student is overlooked silently.
 """
 
 from __future__ import annotations
@@ -24,6 +32,7 @@ ARCHIVES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar
 _OF_SYSTEMS = frozenset(
     {"__macosx", "__pycache__", "lost+found", "$recycle.bin", "system volume information", "@eadir"}
 )
+_NOTEBOOK = ".ipynb"
 _DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 
 Kind = Literal[
@@ -76,44 +85,68 @@ def find_submissions(term: Path, chapter: Chapter) -> Submissions:
 
 def _of_student(student: Path, chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
     """The folder with this student's notebooks, or None, and what is unexpected about it."""
-    try:
-        next(student.iterdir(), None)
-    except OSError:
+    if _is_closed(student):
         return None, [("closed", student)]
-    folders = [path for path in _entries(student) if path.is_dir() and not _is_no_student(path.name)]
-    named = [path for path in folders if _alike(path.name) == _alike(chapter.id)]
-    due = student / chapter.id
-    if due in named:
-        home, odd = _within(due, [path for path in _entries(due) if path.is_dir()], chapter)
-        return home or due, [*odd, *(("spare", path) for path in named if path != due)]
-    if len(named) == 1:
-        home, odd = _within(named[0], [path for path in _entries(named[0]) if path.is_dir()], chapter)
-        return home or named[0], odd or [("elsewhere", named[0])]
-    if named:
-        return None, [("unclear", path) for path in named]
-    if _alike(student.name) == _alike(chapter.id):
+    named = [path for path in _inside(student) if _alike(path.name) == _alike(chapter.id)]
+    if not named and _alike(student.name) == _alike(chapter.id):
         return None, [("swapped", student)]
-    return _anywhere(student, folders, chapter)
+    due = student / chapter.id
+    if due in named or len(named) == 1:
+        home = due if due in named else named[0]
+        place, odd = _within(home, chapter)
+        if place is not None or odd:
+            misspelled: list[tuple[Kind, Path]] = [("elsewhere", home)] if place == home != due else []
+            return place, [*misspelled, *odd, *(("spare", path) for path in named if path != home)]
+    place, odd = _search(student, _folders(student), chapter)
+    if place is not None or odd or not named:
+        return place, odd
+    home = due if due in named else named[0]
+    place, odd = _search(student, [*_hidden(home), *_hidden(student)], chapter)  # such as the checkpoints of Jupyter
+    return (place, odd) if place is not None or odd else (home, [("empty", home)])
 
 
-def _within(home: Path, below: list[Path], chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
-    """The folder with the notebooks: the chapter's own, or one below it if they were unpacked one level too deep."""
-    if any(map(_is_notebook, _entries(home))):
+def _within(home: Path, chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
+    """The folder with the notebooks: the chapter's own or, if they were unpacked too deep, one inside it."""
+    if any(map(_is_notebook, _entries(home))) or _is_closed(home):  # if it is closed, grading it reports why
         return home, []
-    found, odd = _anywhere(home, below, chapter)
-    return found, odd or [("empty", home)]
+    return _search(home, _folders(home), chapter)
 
 
-def _anywhere(folder: Path, below: list[Path], chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
-    """The only folder, this or one below it, that contains notebooks of this chapter."""
-    kinds = {place: _whose(place, chapter) for place in (folder, *below)}
+def _search(top: Path, folders: list[Path], chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
+    """The only one of these folders that contains notebooks of this chapter; or None, and what else may be a
+    submission. In folders below `top` with notebooks of other chapters, the rest belongs to these.
+    """
+    kinds = {place: _whose(place, chapter) for place in folders}
     places = [place for place, whose in kinds.items() if "ours" in whose]
     if len(places) == 1 and "other" not in kinds[places[0]]:
         return places[0], [("elsewhere", places[0])]
     if places:
         return None, [("unclear", place) for place in places]
-    archives: list[tuple[Kind, Path]] = [("packed", path) for path in _entries(folder) if _is_archive(path)]
-    return None, archives or ([("unknown", folder)] if "unknown" in kinds[folder] else [])
+    odd: list[tuple[Kind, Path]] = []
+    for place, whose in kinds.items():
+        if place == top or "other" not in whose:
+            odd += [("packed", path) for path in _entries(place) if _is_archive(path)]
+            odd += [("unknown", place)] if "unknown" in whose else []
+            odd += [("closed", place)] if _is_closed(place) else []
+    return None, odd
+
+
+def _folders(top: Path) -> list[Path]:
+    """A folder and all folders inside it; those that a link leads to are included but not entered."""
+    found = [top]
+    for folder in found:
+        if folder == top or not (folder.is_symlink() or top.is_symlink()):
+            found += _inside(folder)
+    return found
+
+
+def _inside(folder: Path) -> list[Path]:
+    """The folders in a folder, without hidden ones and those of operating systems."""
+    return [path for path in _entries(folder) if path.is_dir() and not _is_no_student(path.name)]
+
+
+def _hidden(folder: Path) -> list[Path]:
+    return [path for path in _entries(folder) if path.is_dir() and _is_no_student(path.name)]
 
 
 def _whose(folder: Path, chapter: Chapter) -> set[str]:
@@ -133,7 +166,8 @@ def _whose_notebook(path: Path, chapter: Chapter) -> str:
         return "ours"
     if marks:
         return "other"
-    if ours & set(_defined(cells)) or path.stem in {notebook.name for notebook in chapter.notebooks}:
+    stem = path.name[: path.name.lower().index(_NOTEBOOK)]
+    if ours & set(_defined(cells)) or stem in {notebook.name for notebook in chapter.notebooks}:
         return "ours"
     return "unknown"
 
@@ -150,6 +184,15 @@ def _entries(folder: Path) -> list[Path]:
         return []
 
 
+def _is_closed(folder: Path) -> bool:
+    """Whether the contents of a folder cannot be read."""
+    try:
+        next(folder.iterdir(), None)
+    except OSError:
+        return True
+    return False
+
+
 def _alike(name: str) -> str:
     """The name without differences in case, spaces and hyphens."""
     return re.sub(r"[\s_-]+", "_", name.strip()).casefold()
@@ -160,7 +203,9 @@ def _is_no_student(name: str) -> bool:
 
 
 def _is_notebook(path: Path) -> bool:
-    return path.suffix.lower() == ".ipynb" and not path.name.startswith(".") and path.is_file()
+    """Whether a file is read as a notebook. Browsers add endings, such as `.ipynb.txt`."""
+    named = _NOTEBOOK in path.name.lower() and path.suffix.lower() not in ARCHIVES
+    return named and not path.name.startswith(".") and path.is_file()
 
 
 def _is_archive(path: Path) -> bool:

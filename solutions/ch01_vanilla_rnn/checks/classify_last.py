@@ -145,7 +145,10 @@ SPEC.mistake(
 SPEC.mistake(
     "probabilities_returned",
     "You return probabilities. Return the logits themselves, without a softmax.",
-    change("last @ W_hy + b_y", "softmax(last @ W_hy + b_y)"),
+    change(
+        "return last @ W_hy + b_y",
+        "p = np.exp(last @ W_hy + b_y)\nreturn p / p.sum(axis=1, keepdims=True)",
+    ),
     tempts="A classifier ends in a softmax, and the logits are what goes into it.",
 )
 SPEC.mistake(
