@@ -271,8 +271,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sum_or_norm_for_max",
-    "You combine all eigenvalues, in a sum such as the trace or in the norm of a vector. Return the size of the largest one alone: after "
-    "many steps it outgrows all others, and how many others there are makes no difference.",
+    "You combine all eigenvalues, in a sum such as the trace or in the norm of a vector. Return the size of the "
+    "largest one alone: after many steps it outgrows all others, and how many others there are makes no difference.",
     change(".max()", ".sum()"),
     change(LAST, "float(np.linalg.norm(eigenvalues))"),
     change(LAST, "float(abs(np.trace(W)))"),
