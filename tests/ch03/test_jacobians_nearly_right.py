@@ -183,7 +183,7 @@ WRONG_PRODUCTS = {
         lambda h, W_hh, k, t: (
             np.diag(np.prod(1 - h[k + 1 : t + 1] ** 2, axis=0)) @ np.linalg.matrix_power(W_hh.T, t - k)
         ),
-        None,
+        "derivatives_and_weights_apart",
         KT,
     ),
     "a power entry by entry": (lambda h, W_hh, k, t: J(h[t], W_hh) ** (t - k), None, ()),
