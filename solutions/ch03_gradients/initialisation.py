@@ -29,7 +29,8 @@ from grader import check, hint, progress
 # If $W v = \lambda v$, then $(s W) v = (s \lambda) v$ for every number $s$:
 # a common factor multiplies every eigenvalue and leaves the eigenvectors as they are.
 #
-# **A worked example.** A triangular matrix has its eigenvalues on the diagonal. The spectral radius should be 0.75:
+# **A worked example.** The spectral radius should be 0.75.
+# This matrix is triangular, so its eigenvalues are the entries on its diagonal; those of other matrices are not:
 #
 # $$W = \begin{bmatrix} 0.40 & 0.30 \\ 0.00 & -0.50 \end{bmatrix} \qquad
 # s = \frac{0.75}{0.50} = 1.50 \qquad
