@@ -100,8 +100,8 @@ KINDS = {
                 "93 characters, expected 94",
             ),
             "in capitals": (str.upper, "text: differs at character 0 (counted from 0): got 'THE "),
-            "as letters": (list, 'a string; got a list of 94; `"".join(…)` makes a string of it'),
-            "as bytes": (str.encode, "a string; got a value of type bytes; `.decode()` makes a string of it"),
+            "as letters": (list, 'a string; got a list of 94; `"".join(…)` converts it to a string'),
+            "as bytes": (str.encode, "a string; got a value of type bytes; `.decode()` converts it to a string"),
             "within a list": (lambda t: [t], "a string; got a list of 1"),
             "an array of letters": (lambda t: np.array(list(t)), "a string; got an array of text, shape (94,)"),
         },
@@ -311,7 +311,7 @@ KINDS = {
             "off": (lambda x: x + 0.5, "loss: got 1.75, expected 1.25"),
             "NaN": (lambda x: float("nan"), "loss is nan, expected 1.25"),
             "float32": (np.float32, "got float32, expected float64"),
-            "a vector": (lambda x: np.array([x]), "a number; got float64 (1,); `.item()` makes a number of it"),
+            "a vector": (lambda x: np.array([x]), "a number; got float64 (1,); `.item()` converts it to a number"),
             "a list": (lambda x: [x], "a number; got a list of 1"),
             "text": (str, "a number; got '1.25' (str)"),
             "a truth value": (bool, "a number; got True"),
@@ -329,7 +329,7 @@ KINDS = {
             "a float": (float, "got float64, expected int64"),
             "text": (str, "an integer; got '264' (str)"),
             "a truth value": (bool, "an integer; got True"),
-            "a vector": (lambda n: np.array([n]), "an integer; got int64 (1,); `.item()` makes a number of it"),
+            "a vector": (lambda n: np.array([n]), "an integer; got int64 (1,); `.item()` converts it to a number"),
             "huge": (lambda n: 10**300, "count: got 1000"),
         },
     ),
@@ -574,7 +574,7 @@ def test_a_tensor_is_never_right_and_the_report_says_what_to_do(name):
         found = verdict(kind, answers)
         assert found.status == "failed"
         assert re.search(
-            r"got a torch tensor of shape \([\d, ]*\); `(\.item\(\)|\.detach\(\)\.numpy\(\))` makes",
+            r"got a torch tensor of shape \([\d, ]*\); `(\.item\(\)|\.detach\(\)\.numpy\(\))` converts",
             verdict_text(found),
         )
 

@@ -1,5 +1,6 @@
 """Drivers: whatever a student's function does becomes an observation, and nothing else."""
 
+import dataclasses
 import functools
 import linecache
 import textwrap
@@ -8,8 +9,8 @@ import numpy as np
 import pytest
 
 from grader.checking.case import Case, Observation
-from grader.checking.drivers import call, drive
-from grader.codec import Line, Opaque, Raised
+from grader.checking.drivers import DRIVERS, call, drive
+from grader.codec import Fixture, Line, Opaque, Raised
 
 CASE = Case({"N": 3}, {"x": np.array([1.0, 2.0, 3.0]), "w": np.ones((3, 2)), "names": ["a", {"b": 1}]})
 
@@ -314,3 +315,53 @@ def test_an_argument_that_is_left_out_needs_its_default():
 def test_a_warning_of_the_students_is_neither_shown_nor_an_error():
     with np.errstate(all="warn"):
         assert call(lambda x, w, names: np.exp(x * 1000), CASE).result.tolist() == [np.inf] * 3
+
+
+# Several calls with one generator -------------------------------------------------------------------------------------
+
+DRAWS = Case({"n": 2}, {"rng": Fixture("rng", {"seed": 3}), "n": 2, "draws": 5})
+
+
+def test_draws_come_from_one_generator_and_start_again_with_a_new_one():
+    observation = drive("draws", lambda rng, n: rng.normal(size=n), DRAWS)
+    rng = np.random.default_rng(3)
+    expected = [rng.normal(size=2) for _ in range(5)]
+    assert [np.array_equal(*pair) for pair in zip(observation.result, expected, strict=True)] == [True] * 5
+    assert [np.array_equal(*pair) for pair in zip(observation.calls["again"], expected, strict=False)] == [True] * 3
+    assert observation.calls["rng"] == ["drawn"]
+    assert observation.changed == ()
+    assert len(drive("draws", lambda rng, n: n, dataclasses.replace(DRAWS, inputs={**DRAWS.inputs, "draws": 1})).result)
+
+
+def test_each_draw_is_a_copy_and_other_sources_show_in_the_second_run():
+    buffer = np.zeros(2)
+
+    def into_one_array(rng, n):
+        buffer[:] = np.random.default_rng().normal(size=n)
+        return buffer
+
+    observation = drive("draws", into_one_array, DRAWS)
+    assert len({draw.tobytes() for draw in [*observation.result, *observation.calls["again"]]}) == 8
+    assert observation.calls["rng"] == []
+
+
+def test_the_first_exception_and_a_wrong_argument_list_end_the_draws():
+    numbers = iter(range(3))
+    observation = drive("draws", lambda rng, n: next(numbers), DRAWS)
+    assert observation.result is None
+    assert observation.raised.type == "StopIteration"
+    raised = drive("draws", lambda n: n, DRAWS).raised
+    assert raised == Raised("TypeError", "the function must take (rng, n); yours takes (n)")
+
+
+def test_inputs_changed_by_one_of_the_draws_are_told():
+    case = Case({}, {"x": np.zeros(2), "draws": 2})
+    assert drive("draws", lambda x: x.__iadd__(1), case).changed == ("x",)
+
+
+def test_draws_as_text_can_be_pasted():
+    text = "rng = np.random.default_rng(3)\n[f(rng, n=2) for _ in range(5)]"
+    assert DRIVERS["draws"].call_text("f", DRAWS) == text
+    assert DRIVERS["draws"].call_text("f", Case({}, {"x": np.zeros((2, 3)), "draws": 2})) == (
+        "[f(x (2, 3)) for _ in range(2)]"
+    )

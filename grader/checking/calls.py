@@ -26,6 +26,16 @@ def call_text(name: str, case: Case) -> str:
     return f"{name}({', '.join(f'{key}{shape(value)}' for key, value in case.inputs.items())})"
 
 
+def draws_text(name: str, case: Case) -> str:
+    """The calls of the driver "draws" as Python text, with each random generator on a line of its own."""
+    inputs = dict(case.inputs)
+    number = inputs.pop("draws")
+    generators = {key: value for key, value in inputs.items() if isinstance(value, Fixture) and value.kind == "rng"}
+    lines = [f"{key} = {literal(value)}" for key, value in generators.items()]
+    arguments = [key if key in generators else f"{key}{shape(value)}" for key, value in inputs.items()]
+    return "\n".join([*lines, f"[{name}({', '.join(arguments)}) for _ in range({number})]"])
+
+
 def module_text(name: str, case: Case) -> str:
     """The lines that create and call a torch module (see `modules.py`). A tiny case is written out in full."""
     inputs = dict(case.inputs)

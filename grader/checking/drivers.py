@@ -8,22 +8,47 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
-from grader.checking.calls import call_text, module_text
+from grader.checking.calls import call_text, draws_text, module_text
 from grader.checking.case import Case, Observation
 from grader.checking.fixtures import BUILDERS, Builders, builders
 from grader.checking.modules import run_module
 from grader.checking.observing import FreshInputs, cannot_be_called, caught, plain
 from grader.codec import Raised
 
+AGAIN = 3  # calls in the second run of the driver "draws"
+
 
 def call(function: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
     """Call `function` once with the inputs of the case as keyword arguments. The observation includes the calls of
     callable inputs and whether numbers were drawn from random generators.
     """
-    fresh = FreshInputs(case.inputs, builders)
+    return _call(function, case, FreshInputs(case.inputs, builders))
+
+
+def draws(function: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
+    """Call `function` several times with the same random generators, which continue from call to call.
+
+    The input "draws" of the case is the number of calls; the other inputs are the arguments. The result is the list of
+    all results. A second run starts with new generators of the same seeds, and its results are in `calls["again"]`: if
+    they differ from the first ones, the function draws from something else. The first exception ends both runs.
+    """
+    inputs = dict(case.inputs)
+    number = inputs.pop("draws")
+    case = replace(case, inputs=inputs)
+    fresh, found = FreshInputs(inputs, builders), [list[Any](), list[Any]()]
+    for run, inputs_of_run, count in ((0, fresh, number), (1, FreshInputs(inputs, builders), min(number, AGAIN))):
+        for _ in range(count):
+            observation = _call(function, case, inputs_of_run)
+            if observation.raised is not None:
+                return observation
+            found[run].append(observation.result)
+    return Observation(result=found[0], changed=fresh.changed, calls={**fresh.calls, "again": found[1]})
+
+
+def _call(function: Any, case: Case, fresh: FreshInputs) -> Observation:
     try:
         with warnings.catch_warnings(module=warnings):  # passed explicitly, because a notebook may empty sys.modules
             warnings.simplefilter("ignore")  # the result is judged anyway, and under pytest a warning would be an error
@@ -53,7 +78,11 @@ class Driver:
     call_text: Callable[[str, Case], str]
 
 
-DRIVERS = {"call": Driver(call, call_text), "module": Driver(run_module, module_text)}
+DRIVERS = {
+    "call": Driver(call, call_text),
+    "draws": Driver(draws, draws_text),
+    "module": Driver(run_module, module_text),
+}
 
 
 def drive(driver: str, function: Any, case: Case, fixtures: str = "") -> Observation:

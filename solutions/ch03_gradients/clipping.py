@@ -120,7 +120,76 @@ def clip_by_value(grads, limit):
 
 
 # %% [markdown]
+# ## What you wrote down
+#
+# The next cell runs your functions on the examples above.
+# If one of your numbers differs, go back to its table and work out that entry again.
+
+# %% active="ipynb"
+# dW, db = np.array([[0.60], [-1.20]]), np.array([0.40])
+#
+# try:
+#     clipped, norm = clip_by_norm([dW, db], 1.05)
+#     print("by norm   ", [np.round(g, 2).tolist() for g in clipped], "  norm before:", round(float(norm), 2))
+#     print("by value  ", np.round(clip_by_value([np.array([0.60, -1.20, 0.40, -0.30])], 0.50)[0], 2).tolist())
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
+
+# %% [markdown]
 # ## Your progress
 
 # %% active="ipynb"
 # progress()
+
+# %% [markdown]
+# ## Shorter, and turned?
+#
+# This section is not graded.
+# The cell below runs a tanh network of 16 units for 40 steps without inputs, with random recurrent weights that are
+# large enough for the gradient to explode, and backpropagates a random gradient of the last state.
+# Then it clips the gradients of `W_hh` and `b_h` with both of your functions, at smaller and smaller limits, and prints
+# how long the clipped gradient is and by which angle it has been turned.
+#
+# Which of the two rules turns the gradient? Does it turn it more or less as the limit becomes smaller?
+# And how long can a gradient with N entries be after clipping by value? Write down your guesses, then run the cell.
+
+# %% active="ipynb"
+# rng = np.random.default_rng(0)
+# T, H = 40, 16
+# W_hh = 1.6 * rng.normal(size=(H, H)) / np.sqrt(H)
+# h, dh = [1e-6 * rng.normal(size=H)], rng.normal(size=H)
+# for t in range(T):
+#     h.append(np.tanh(h[-1] @ W_hh))  # (H,)
+#
+# dW_hh, db_h = np.zeros((H, H)), np.zeros(H)
+# for t in reversed(range(T)):
+#     da = dh * (1 - h[t + 1] ** 2)  # (H,): through the tanh
+#     dW_hh, db_h = dW_hh + np.outer(h[t], da), db_h + da
+#     dh = da @ W_hh.T
+#
+#
+# def length_and_angle(clipped):
+#     before, after = (np.concatenate([g.ravel() for g in gs]) for gs in ([dW_hh, db_h], clipped))
+#     cosine = before @ after / np.linalg.norm(before) / np.linalg.norm(after)
+#     return f"length {np.linalg.norm(after):8.2g}, turned by {np.degrees(np.arccos(min(1, cosine))):2.0f}°"
+#
+#
+# try:
+#     print(f"norm before clipping: {clip_by_norm([dW_hh, db_h], 1.0)[1]:.2g}, entries: {dW_hh.size + db_h.size}")
+#     for limit in (1e3, 1e2, 1e1, 1e0, 1e-1, 1e-2):
+#         by_norm, by_value = clip_by_norm([dW_hh, db_h], limit)[0], clip_by_value([dW_hh, db_h], limit)
+#         print(f"limit {limit:6g}   by norm: {length_and_angle(by_norm)}   by value: {length_and_angle(by_value)}")
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
+
+# %% [markdown]
+# Clipping by norm shortens the gradient to the limit and never turns it.
+# Clipping by value turns it, and more so as the limit gets smaller: first only the largest entries are cut,
+# in the end nearly all of them are −`limit` or `limit`, and little more than their signs is left of the gradient.
+# With 272 entries its length can reach limit · √272, about 16 times the limit.
+# The angle stays below 90°, though, because every entry keeps its sign:
+# a small enough step along the clipped gradient still lowers the loss.
+#
+# This is one untrained network, and an extreme one. In training, clipping by value at a limit that few entries exceed
+# turns the gradient only a little. And neither rule can do anything for a gradient that has *vanished*:
+# scaling it up would scale up whatever is left of it, and the contribution of distant steps is no longer in it.
