@@ -41,7 +41,7 @@ from grader import check, hint, progress
 # If each list had been compared with the budget by itself, nothing would have been cut.
 # And if the total had been 10.00, every amount would have been granted as it was, not 1.2 times as much.
 #
-# **The gradient, begun.** Two arrays, and the limit `max_norm` = 1.05:
+# **The gradient, half worked out.** Two arrays, and the limit `max_norm` = 1.05:
 #
 # $$dW = \begin{bmatrix} 0.60 \\ -1.20 \end{bmatrix}, \qquad db = \begin{bmatrix} 0.40 \end{bmatrix}$$
 #
