@@ -177,8 +177,9 @@ def test_no_two_exercises_and_no_two_seeds_share_their_numbers():
     places = load_manifest(ROOT / "course.toml").places
     made = [draw_checks(ROOT, p, load_spec(ROOT, p), seed, example=False) for p in places.values() for seed in (0, 1)]
     assert len({encode(cases_tree(checks)["cases"]) for checks in made}) == len(made)
-    firsts = [next(a.flat[0] for a in arrays(dict(checks.cases[0].inputs)) if a.dtype.kind == "f") for checks in made]
-    assert len(set(firsts)) == len(firsts)
+    floats = [[a.flat[0] for a in arrays(dict(c.cases[0].inputs)) if a.dtype.kind == "f"] for c in made]
+    firsts = [numbers[0] for numbers in floats if numbers]  # an input that is a random generator has no numbers
+    assert len(set(firsts)) == len(firsts) > len(made) / 2
 
 
 def test_the_example_comes_first_and_only_among_public_cases():
