@@ -335,6 +335,13 @@ def recorded(loss_and_grads, stages, characters):
 #         print(f"          {bits:.2f}  {'▇' * round(10 * bits)}")
 
 # %% [markdown]
+# In chapter 3 you will examine this network, so the next cell saves its weights, together with the text.
+
+# %% active="ipynb" tags=["long"]
+# if params is not None:
+#     np.savez_compressed("my_network.npz", characters=characters, ids=ids, **params)  # chapter 3 looks at this network
+
+# %% [markdown]
 # ## Which characters influence a prediction?
 #
 # Your backward pass has one more use. The trained network has read the beginning of a sentence

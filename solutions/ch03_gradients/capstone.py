@@ -4,12 +4,12 @@
 # The network that you trained in chapter 2 reads a text from left to right and keeps all it knows in one state.
 # When it predicts a character, how many of the characters before it still make a difference?
 # In this notebook you measure that with your own functions of this chapter, in two independent ways,
-# and then you find out why the answer is not larger.
+# and you find out why the answer is not larger.
 #
 # Nothing here is checked automatically, and there is nothing to implement.
 # Run the cells in order, predict the output of each one before you run it, and change whatever you like.
 # At the end there is one question to answer in words. A person, not a program, grades the answer.
-# Allow about 45 minutes.
+# Allow 45 to 60 minutes.
 #
 # ## Your functions
 #
@@ -84,15 +84,13 @@ def missing(name):
 # %% [markdown]
 # ## Your network
 #
-# To examine the network that you trained yourself, open the capstone of chapter 2 and train it there again.
-# Then run this line in a new cell at its end, which saves the weights together with the text:
-#
-#     np.savez_compressed("my_network.npz", characters=characters, ids=ids, **params)
-#
-# The next cells look for `my_network.npz` in this folder and in the folder `ch02_bptt` next to it.
-# If it is in neither, they load `capstone_network.json`, which came with the exercises.
-# It contains the same network: 100 units, trained with the reference solutions of chapter 2
+# When you trained a network in the capstone of chapter 2, the cell after the bars of the loss saved it
+# as `my_network.npz`.
+# The next cells look for this file in this folder and in the folder `ch02_bptt` next to it.
+# Without it, you examine the network that came with the exercises, `capstone_network.json`:
+# it has 100 units and was trained in the same way with the reference solutions of chapter 2
 # (20,000 updates with Adagrad, learning rate 0.05, chunks of 25 characters of Python's reference manual).
+# If you submit your work, copy `my_network.npz` into this folder, so that it is submitted too.
 #
 # The text is the one of chapter 2, so the network has read it in training.
 # That does not matter here, because we ask what a prediction depends on, not how good it is.
@@ -139,7 +137,7 @@ def your_network():
         except OSError:  # there is no such file
             continue
         except Exception:
-            print(f"{path} is damaged, or was not saved with the line above, so it is not used. Save it again.")
+            print(f"{path} is damaged or was not saved by the capstone of chapter 2, so it is not used. Save it again.")
             continue
         print(f"your own network, from {path}")
         return params, characters, ids
@@ -167,14 +165,13 @@ def shipped_network():
 # %% [markdown]
 # ## What the recurrent weights alone would do
 #
-# In a linear network, $W_{hh}$ alone decides whether the gradient vanishes or explodes.
-# Before training, its spectral radius was about 1 (100 units, weights with standard deviation 0.1).
-# What is it now? Two numbers tell you what to expect:
+# In a linear network, $W_{hh}$ alone decides whether the gradient vanishes or explodes, and two numbers describe it:
 #
-# - the **spectral radius**, the factor per step in the long run, if the network were linear;
-# - the **largest singular value**, by which a single step can lengthen a gradient at most.
+# - the **spectral radius**, the factor per step in the long run;
+# - the **largest singular value**, the largest factor by which a single step can lengthen a gradient.
 #
-# Write down your guess for the first one, and whether the gradient of this network vanishes or explodes.
+# Before training, the spectral radius was about 1 (for 100 units and weights with standard deviation 0.1).
+# Write down what you expect now, and whether the gradient of this network, with its tanh, vanishes or explodes.
 
 # %% active="ipynb"
 # try:
@@ -186,9 +183,10 @@ def shipped_network():
 # %% [markdown]
 # ## First measurement: the gradient against lag
 #
-# The network reads 80 characters at each of 60 places of the text, chosen at random, and predicts the next one.
-# For each place, `gradient_norms_by_lag` passes the gradient of this one loss back through all 80 steps,
-# without truncation.
+# At each of 60 places of the text, chosen at random, the network starts from a state of zeros,
+# reads 80 characters, and predicts the next one.
+# For each place, `gradient_norms_by_lag` passes the gradient of the loss of this one prediction back
+# through all 80 steps, without truncation.
 # Each norm is divided by the norm at lag 0, so that every place starts at 1.
 #
 # The table shows the **geometric mean** over the places, because an arithmetic mean would mostly show
@@ -264,11 +262,13 @@ def bar(share):
 #     print(f"factor per step between lag 20 and lag 40: {(typical(shares)[40] / typical(shares)[20]) ** (1 / 20):.2f}")
 # except NotImplementedError as not_yet:
 #     waits_for(not_yet)
+# mean_derivative = (1 - h**2).mean()
+# print(f"mean derivative of the tanh: {mean_derivative:.2f}")
 
 # %% [markdown]
-# Compare the last line with the spectral radius above.
-# Something in the network turns a factor above 1 into one below 1, and your function contains only two candidates:
-# the weights and the derivative of the tanh.
+# Compare the factor per step with the spectral radius above.
+# If the weights alone decided, the two numbers would be about the same.
+# Your function contains only one other factor: the derivative of the tanh.
 #
 # ## Which part makes the gradient shrink?
 #
@@ -280,18 +280,16 @@ def bar(share):
 #   that the network's derivatives have on average;
 # - **the units shuffled**: the network's own states, but each unit gets the derivatives of another unit.
 #
-# In which of the four will the gradient shrink? The cell prints the mean derivative first.
-# Multiply it by the spectral radius, and decide before you look at the table.
+# In which of the four will the gradient shrink?
+# For the third one, multiply the mean derivative, which the cell above printed, by the spectral radius.
 
 # %% active="ipynb"
-# mean_derivative = (1 - h**2).mean()
 # controls = {
 #     "the states as they are": h,
 #     "zeros": np.zeros_like(h),
 #     "the mean derivative everywhere": np.full_like(h, np.sqrt(1 - mean_derivative)),
 #     "the units shuffled": h[:, :, np.random.default_rng(0).permutation(H)],
 # }
-# print(f"mean derivative of the tanh: {mean_derivative:.2f}")
 # try:
 #     print("                                factor per step   at lag 20")
 #     for name, other in controls.items():
@@ -301,17 +299,18 @@ def bar(share):
 #     waits_for(not_yet)
 
 # %% [markdown]
-# In the network that came with the exercises, the gradient shrinks with its own states only.
-# The derivative of the tanh is the cause, but not merely because it is small on average:
-# with the mean derivative at every unit, the gradient would still grow.
-# It matters *which* units are saturated. The shuffled units have the same derivatives, and with them it grows too.
+# The second row differs from the first in nothing but the derivatives.
+# The third row has derivatives of the same average size, and the last row has the same derivatives at other units.
+# Does the size of the derivatives explain why the gradient shrinks, or does it matter *which* units are saturated?
+# One shuffle is only a sample, so try a few other seeds. Note your answer for the question at the end.
 #
-# So the weights and the derivatives have to be seen together, and their product is the Jacobian.
+# The Jacobian of a step puts the weights and the derivatives together.
 # The singular values of $\partial h_T / \partial h_{T-\ell}$ say by how much $\ell$ steps
 # lengthen or shorten a small change of the state, with one value for each of H directions.
 # The largest one bounds what can be left of *any* gradient,
-# and the last column of the next table counts the directions of which at least 1 % is left.
-# Its first row, for a single step, comes from your `step_jacobian`.
+# and the last column of the next table counts the directions of which at least 1 % is left
+# (geometric and arithmetic mean over the first 20 places).
+# The first row, for a single step, comes from your `step_jacobian`, the others from your `jacobian_product`.
 
 # %% active="ipynb"
 # try:
@@ -333,8 +332,8 @@ def bar(share):
 # %% [markdown]
 # ## Second measurement: change one character
 #
-# A gradient describes very small changes, but characters do not change a little.
-# The second measurement therefore uses no gradient at all.
+# A gradient describes the effect of very small changes, but a character is replaced as a whole or not at all.
+# The second measurement therefore uses no gradient.
 # At each place, replace the character $\ell$ steps back by another one, drawn at random from the text,
 # run the network again, and compare the two predictions of the next character.
 # Their distance is the **total variation**: half the sum of the absolute differences of all probabilities.
@@ -342,6 +341,8 @@ def bar(share):
 #
 # The state at lag $\ell$ is the first one that has read the character $\ell$ steps back,
 # so the lags of both measurements mean the same.
+# The column *character changed* is a geometric mean, relative to lag 0 like the gradient,
+# and the last column is the arithmetic mean of the distances themselves.
 # Will the second horizon be shorter than the first one, about the same, or longer? Why?
 
 
@@ -393,12 +394,11 @@ def distances_by_lag(params, block, h, ids, lags, rng):
 # ## What the last prediction depends on
 #
 # Here is the same measurement as a picture, for one sentence at a time.
-# Each character is replaced by all other characters in turn,
-# and the mean distance of the last prediction colours it: the darker, the more the prediction depends on it.
-# The row below shows the same with symbols, and the most probable next characters follow.
+# Each character is replaced by every other character in turn, and its colour shows
+# by how much the last prediction changes on average: the darker, the more the prediction depends on this character.
+# The row below shows the same with symbols. After the arrow are the three most probable next characters.
 #
-# Before each sentence the network reads 200 characters of the text,
-# as if it met the sentence in the middle of the text.
+# Before each sentence, the network reads 200 characters of the text.
 # Which words will be coloured? Add sentences of your own.
 
 
@@ -452,53 +452,11 @@ def dependence(params, read, h_0):
 # %% [markdown]
 # ## An exception
 #
-# A vanishing gradient means that *small* changes of an early state are forgotten.
-# It does not mean that no early event can matter.
-# Here the network starts a sentence from a state of zeros, as it does at the beginning of the text.
-# The first character of the sentence is replaced by each of the others, and whenever the *last* prediction,
-# far beyond the horizon, changes by more than 0.1, the cell prints the character.
-# Then the network continues the sentence, once without the change and once with one of these characters.
-# Finally it reads 3,000 characters of the text from both states, and each number is the cross-entropy
-# of 300 of them in bits per character.
-#
-# Before you run it: how many characters do you expect in the list?
-
-
-# %%
-def write(params, characters, length, h_t, rng):
-    """Sample a text of this length from the network, from a state (1, H)."""
-    text = ""
-    for _ in range(length):
-        p = probabilities(params, h_t[0])
-        last = min(int(np.searchsorted(np.cumsum(p), rng.random(), side="right")), len(p) - 1)
-        text += characters[last]
-        h_t = states(params, np.array([[last]]), h_t)[:, -1]
-    return text.replace("\n", "⏎")
-
-
-# %% active="ipynb"
-# read = np.array([id_of[c] for c in sentences[1]])
-# changed = np.repeat(read[None], V, axis=0)
-# changed[:, 0] = np.arange(V)  # one row for each first character
-# ends = states(params, changed)[:, -1]  # (V, H): the states after the sentence, from zeros
-# distance = total_variation(probabilities(params, ends), probabilities(params, ends[read[0]]))  # (V,)
-# remembered = [characters[i] for i in np.flatnonzero(distance > 0.1)]
-# print(f"first characters that still change the prediction after {len(read) - 1} more: {remembered}")
-# following = ids[10_000:13_000]
-# for first in [characters[read[0]], *remembered[:1]]:
-#     text = write(params, characters, 70, ends[[id_of[first]]], np.random.default_rng(0))
-#     print(f"\nfirst {first!r}: …{sentences[1][-20:]}|{text}")
-#     p = probabilities(params, states(params, following[None], ends[[id_of[first]]])[0, :-1])
-#     bits = -np.log2(p[np.arange(len(p)), following[1:]])
-#     print("bits per character:", "  ".join(f"{part.mean():.2f}" for part in np.array_split(bits, 10)))
-
-# %% [markdown]
-# If the list is empty, your network has no such exception.
-# In the network that came with the exercises, a few first characters bring the state into another region,
-# where it predicts badly and stays for hundreds of characters, whatever it reads.
-# Within each of the two regions the gradient vanishes: small changes of the state have no lasting effect.
-# But a change that is large enough to move the state from one region to the other is not forgotten.
-# The second measurement started from states in the middle of the text, where such changes are rare.
+# A vanishing gradient means that the network forgets *small* changes of an early state, but a large change can last.
+# Set `h_0 = np.zeros((1, H))` in the cell above, so that each sentence begins in the state in which the text begins.
+# In the network that came with the exercises, the first three characters of the second sentence are then coloured,
+# although they are far beyond the horizon: a few other characters in their place move the state into another region,
+# where the network predicts badly for a long time.
 #
 # ## Clipping, and another start
 #
@@ -506,11 +464,13 @@ def write(params, characters, length, h_t, rng):
 # The next cell trains small versions of the network in four settings, which takes a few seconds:
 # 50 units, 600 updates, and three random seeds for each setting.
 # They read the same chunks of 25 characters, and with the same seed all of their initial weights are equal
-# except for the scale of `W_hh`: your `spectral_radius` sets it to 1.0, 0.5 or 1.5.
+# except for the scale of `W_hh`: it is set so that your `spectral_radius` gives 1.0, 0.5 or 1.5.
 # Every update goes through your `clip_by_norm`, which also returns the norm *before* clipping.
-# "None" stands for a limit that no gradient reaches.
-#
 # In chapter 2 you wrote the backward pass and Adagrad yourself, so they are given here.
+#
+# The horizons are in parentheses, one for each seed, and 80 means 80 or more because only 80 steps are measured.
+# The other columns are means over the seeds: the spectral radius after training, the loss of the last 100 updates
+# in bits per character, and the share of updates that were clipped.
 #
 # Three predictions: in how many of the updates will a limit of 1 be active?
 # Which setting has the longest horizon *before* training? And *after* training?
@@ -598,63 +558,70 @@ def train(params, ids, num_updates, clip_by_norm, max_norm, lr=0.05, seq_length=
 #     waits_for(not_yet)
 
 # %% [markdown]
-# A horizon of 80 in this table means 80 or more, because only 80 steps were measured.
 # These runs are short, and the network that you examined was trained for much longer.
 # Change the seeds, the limit, the radii and the number of updates.
-# If you have written `orthogonal_init`, use it for the initial `W_hh`.
+# You can also take your `orthogonal_init` from the notebook *initialisation* and use it for the initial `W_hh`.
 #
 # ## Explain where it stops
 #
-# **Explain where your network stops seeing its past, and why**, in five to eight sentences of your own,
+# **Explain where your network stops seeing its past, and why**, in six to ten sentences of your own,
 # for a friend who has taken the same course up to here:
 #
-# 1. Where does it stop? Name at least two of your measurements with their numbers,
+# 1. Where does it stop? Say which network you examined, name at least two of your measurements with their numbers,
 #    and say whether they agree.
-# 2. Why there? The spectral radius alone suggests the opposite.
+# 2. Why there? Compare it with what the spectral radius alone suggests.
 #    What happens on the way back, and which output shows it?
 # 3. What would clipping change, and what would it not change?
 # 4. What would a different initialisation change, before training and after it?
 #
 # Change the cells above and try things out before you write.
 # Numbers from your own outputs count more than what you have read.
+# Write them into your answer, because the notebook is run again before it is graded.
 
 # %% [markdown] question="why_it_forgets"
 # ### BEGIN SOLUTION
 # **A good answer, in short** (with the numbers of the network that came with the exercises;
-# with a network of their own, students get other numbers, so compare with the outputs in their notebook).
+# for a network of their own, students name other numbers).
 # (1) From lag 16 on, the norm of the gradient stays below 1 % of its norm at lag 0.
 # The measurement without a gradient agrees: a character changed 14 steps back moves the prediction
-# by less than 1 % of what the last character does. In the coloured sentences, about the last dozen
-# to twenty characters are marked.
+# by less than 1 % of what the last character does. In the three coloured sentences, the last 11 to 19 characters
+# are marked.
 # (2) At every step back the gradient is multiplied by the derivative of the tanh and by the transpose of `W_hh`.
 # The weights alone would make it explode: the spectral radius is 3.2, and with zeros for states the gradient grows
 # by this factor per step. With the network's own states it shrinks by the factor 0.74 per step,
-# so the derivative of the tanh is the cause. Its mean, 0.39, does not explain it (0.39 · 3.2 = 1.2, above 1);
-# with the units shuffled the gradient grows as well, so it matters which units are saturated.
-# After 20 steps, only about one of 100 directions keeps 1 %.
+# so the derivative of the tanh is the cause. Its mean, 0.39, does not explain it (0.39 · 3.2 = 1.2, above 1).
+# With the units shuffled the factor is 1.15 (other shuffles: about 0.95 to 1.4), so it matters which units
+# are saturated. After 20 steps, only about one of 100 directions keeps 1 %.
 # Truncation is not the direct reason, because the measurement is not truncated and the horizon is less than 25.
 # Indirectly it may be one, and so may the text, if longer memory hardly lowers its loss.
 # No output of this notebook decides that, and an answer that says so is better than one that does not.
 # (3) Clipping by norm multiplies all gradients of an update by one common factor, if they are too large together.
 # It prevents a single large step. It does not change the ratio between the gradient at lag 16 and at lag 0,
 # so what has vanished stays vanished. In the table the limit of 1 is active in 96 % of the updates,
-# and the horizons are 14 and 15 with it and without it. (Adagrad divides each gradient by the size of the earlier ones,
-# which is why the loss hardly changes either.)
+# and the horizons after training are 14 and 15 with it and without it.
+# (The loss hardly changes either. Adagrad divides each gradient by the size of the earlier ones,
+# so a factor that all updates have in common would cancel.)
 # (4) Before training the initialisation decides: a radius of 0.5 gives a horizon of 6 or 7, a radius of 1.0
 # one of 44 to 73, and a radius of 1.5 at least 80. After 600 updates these are 12 or 13, 14 or 15, and 17 to 21.
-# So a difference remains, but training moves all of them towards each other, because it changes the weights
-# and saturates units. And the longest horizon does not have the lowest loss.
+# So a difference remains, but training moves all of them towards each other, because it changes the weights.
+# And the longest horizon does not have the lowest loss.
 #
-# **How it is marked** (2 points).
-# ½ point for part 1: two different measurements with their numbers, compared with each other.
-# ½ point for part 2: the derivatives and the weights are multiplied over the steps,
-# and the derivative of the tanh is the cause although the spectral radius is above 1,
-# with an output that shows it (a control or the Jacobians).
+# **How it is marked** (2 points, ½ for each part).
+# (1) Two different measurements are named with their numbers and compared.
+# (2) On the way back, the weights and the derivatives are multiplied at every step, and an output
+# (a control or the Jacobians) shows that the derivatives make the gradient shrink
+# although the spectral radius is above 1.
 # If the spectral radius of a student's own network is below 1, its weights alone make the gradient vanish,
-# as the control with zeros shows.
-# ½ point for part 3: one common factor, so large updates are prevented but the ratio between the lags is unchanged.
-# ½ point for part 4: a large effect before training and a smaller one after it, supported by the table
-# or by a run of their own.
+# as the control with zeros shows, and this counts as well.
+# (3) All gradients get one common factor, so large updates are prevented, but the ratio between the lags stays.
+# (4) The effect is large before training and smaller after it, with numbers from the table or a run of their own.
+#
+# A part that is right but does not name the number or output that it asks for gets ¼ point.
+# Truncation in training as the only reason earns nothing for part 2.
 # "Recurrent networks forget" or "the gradient vanishes", without a measurement, is not an explanation.
 # The exception is not asked for. No points are deducted for language or length.
+#
+# The outputs that you see come from running the notebook again. The cell of part 4 is not run then,
+# and without `my_network.npz` in the same folder the others show the network that came with the exercises.
+# So mark the numbers in the answer: are they possible, and do they fit each other?
 # ### END SOLUTION

@@ -29,7 +29,8 @@ from grader import check, hint, progress
 # If $W v = \lambda v$, then $(s W) v = (s \lambda) v$ for every number $s$:
 # a common factor multiplies every eigenvalue and leaves the eigenvectors as they are.
 #
-# **A worked example.** A triangular matrix has its eigenvalues on the diagonal. The spectral radius should be 0.75:
+# **A worked example.** The spectral radius should be 0.75.
+# This matrix is triangular, so its eigenvalues are the entries on its diagonal; those of other matrices are not:
 #
 # $$W = \begin{bmatrix} 0.40 & 0.30 \\ 0.00 & -0.50 \end{bmatrix} \qquad
 # s = \frac{0.75}{0.50} = 1.50 \qquad
@@ -69,10 +70,10 @@ def scale_to_spectral_radius(W, rho):
 # An **orthogonal** matrix changes no length: $\lVert v Q \rVert = \lVert v \rVert$ for every row $v$.
 # Its columns have length 1 and are perpendicular, which is the same as $Q^\top Q = I$.
 # All its eigenvalues have the modulus 1 and all its singular values are 1,
-# so a gradient that passes through it again and again neither vanishes nor explodes on its account.
+# so a gradient that is multiplied by it at every step keeps its length.
 #
 # How do you draw one at random, so that no direction is preferred?
-# The precise condition is that for every fixed orthogonal matrix $M$ the products $M Q$ and $Q M$ are as likely as $Q$.
+# The precise condition: for every fixed orthogonal matrix $M$, the products $M Q$ and $Q M$ are distributed like $Q$.
 # This distribution is called **uniform**, or **Haar**. With n = 1 it is a coin: 1 and −1, each half of the time.
 #
 # **Two decompositions of one matrix.** A matrix with independent standard normal entries prefers no direction,
@@ -99,7 +100,7 @@ def scale_to_spectral_radius(W, rho):
 # | `n` | an integer above 0 | the number of rows and columns |
 # | result `Q` | (n, n) | a random orthogonal matrix, float64, another one at each call |
 #
-# Your matrices are not compared with any others. The check calls your function some hundred times with one generator
+# Your matrices are not compared with any others. The check calls your function hundreds of times with one generator
 # and tests whether the results are orthogonal, whether they come from `rng`
 # (a new generator with the same seed must give the same matrices again), and whether their distribution is uniform.
 # Use a QR decomposition or any other way.
@@ -109,7 +110,7 @@ def scale_to_spectral_radius(W, rho):
 def orthogonal_init(rng, n):
     """Draw a uniformly distributed orthogonal matrix.
 
-    rng a random generator, n a number above 0 -> Q (n, n).
+    rng a random generator, n an integer above 0 -> Q (n, n).
     """
     ### BEGIN SOLUTION
     Q, R = np.linalg.qr(rng.normal(size=(n, n)))

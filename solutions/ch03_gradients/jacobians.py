@@ -56,7 +56,8 @@ from grader import check, hint, progress
 #
 # The last two columns are the Jacobian.
 #
-# **The step of a network, begun.** Two units. The derivative of the tanh at the pre-activation is 1 − `h_t[i]`²:
+# **The step of a network, half worked out.** It has two units.
+# The derivative of the tanh at the pre-activation is 1 − `h_t[i]`²:
 #
 # $$h_t = \begin{bmatrix} 0.60 & -0.40 \end{bmatrix}, \quad
 # W_{hh} = \begin{bmatrix} 0.50 & -0.75 \\ 1.25 & 0.25 \end{bmatrix}$$
@@ -97,7 +98,8 @@ def step_jacobian(h_t, W_hh):
 # $$\frac{\partial h_t}{\partial h_k} = J_t\, J_{t-1} \cdots J_{k+1}$$
 #
 # Matrices do not commute, so the order matters.
-# A change of $h_k$ is a column $v$ here. It goes through step $k + 1$ first, which gives $J_{k+1} v$,
+# Write a change of $h_k$ as a column $v$, so that a Jacobian multiplies it from the left.
+# It goes through step $k + 1$ first, which gives $J_{k+1} v$,
 # and through step $t$ last. The factor of the *latest* step is therefore on the *left*.
 #
 # **An example, half worked out.** Two units, three states, k = 0 and t = 2.
@@ -108,13 +110,13 @@ def step_jacobian(h_t, W_hh):
 #
 # | step | its Jacobian |
 # |---|---|
-# | from `h[0]` to `h[1]` | the one above, which you wrote down |
+# | from `h[0]` to `h[1]` | the one that you wrote down for `step_jacobian` |
 # | from `h[1]` to `h[2]` | [[0.18, 0.45], [−0.72, 0.24]] |
 #
 # Which of the three states do these two Jacobians depend on, and which not?
 #
 # An entry of the product sums over the units of `h[1]`, because a change reaches `h[2]` through each of them.
-# For the effect of unit 1 of `h[0]` on unit 0 of `h[2]`:
+# The effect of unit 1 of `h[0]` on unit 0 of `h[2]` is therefore a sum of two products:
 #
 # | through | to unit 0 of `h[2]` | from unit 1 of `h[0]` | product |
 # |---|---|---|---|
@@ -126,7 +128,7 @@ def step_jacobian(h_t, W_hh):
 # *What you wrote down*. This is the first case of the check.
 #
 # **From no step to many.** If k = t there is no step in between, so there is no factor.
-# A state depends on itself in the simplest way: what must the result be, so that the rows and columns still fit?
+# A state changes by exactly as much as itself: which (H, H) matrix says so?
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -165,8 +167,9 @@ def jacobian_product(h, W_hh, k, t):
 # In chapter 2 you passed a gradient back from one state to the previous one,
 # for the whole batch at once, and that is all this function does.
 #
-# The number of steps that the gradient has passed back is the **lag** $\ell$.
-# At lag 0 it is `dh_T` itself; at lag $\ell$ it is the gradient with respect to the state $\ell$ steps earlier.
+# The number of steps through which the gradient has been passed back is the **lag** $\ell$.
+# At lag 0 the gradient is `dh_T` itself.
+# At lag $\ell$ it is the gradient with respect to the state $\ell$ steps earlier.
 # Its size is its **Frobenius norm**: the root of the sum of the squares of *all* its entries,
 # those of every unit of every sequence.
 #
@@ -240,7 +243,7 @@ def gradient_norms_by_lag(dh_T, h, W_hh):
 # For each run it prints the mean derivative of the tanh, and draws the gradient's norm at lags 0, 10, …, 50,
 # relative to lag 0, on a logarithmic scale: two more circles are a factor of 10.
 # The last number is the largest singular value of the Jacobian from `h[0, 9]` to `h[0, 59]`,
-# by which those 50 steps can lengthen a small change of the first sequence's state at most.
+# which is the most by which those 50 steps can lengthen a small change of the first sequence's state.
 #
 # In which run will the gradient vanish, and in which will it explode? Write down a guess, then run the cell.
 

@@ -6,7 +6,7 @@
 # Without the tanh there is an exact answer, and it depends on the **eigenvalues** of `W_hh`.
 # In this notebook you compute the number that decides whether the gradient vanishes or explodes in the long run,
 # and then the gradient itself, any number of steps back.
-# Plan about 30 minutes.
+# Plan about 35 minutes.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("spectral_radius")` asks you a question, `hint("spectral_radius", 2)` explains the idea,
@@ -26,8 +26,8 @@ from grader import check, hint, progress
 # Which number tells whether the powers $W, W^2, W^3, \dots$ of a square matrix shrink or grow?
 # If $W v = \lambda v$ for a vector $v$ that is not zero, the number $\lambda$ is an **eigenvalue** of $W$,
 # and $W^\ell v = \lambda^\ell v$: every further factor $W$ multiplies this vector by $\lambda$ once more.
-# What matters in the long run is therefore how large the eigenvalues are,
-# and the largest size among them is the **spectral radius**:
+# What matters in the long run is therefore the absolute value of each eigenvalue, its *size*,
+# and the largest size is the **spectral radius**:
 #
 # $$\rho(W) = \max_i \lvert \lambda_i \rvert$$
 #
@@ -152,7 +152,7 @@ def spectral_radius(W):
 # NumPy gives each column length 1, so its `Q` differs from the one above, but the product with $Q^{-1}$ does not.
 #
 # The gradient of a real network is real, even if some eigenvalues are complex.
-# The imaginary parts cancel in the last product, which is a sum over each pair of eigenvalues.
+# The imaginary parts cancel in the last product, because it adds the contributions of both eigenvalues of each pair.
 # Rounding leaves something like $10^{-17}\,i$, and the array is still complex, so return its real part.
 
 

@@ -45,7 +45,7 @@ def bars(printed):
 
 def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monkeypatch):
     namespace, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch)
-    checked, hello, training, losses, norms, pairs = (printed[i] for i in (4, 5, 9, 10, 11, 12))
+    checked, hello, training, losses, norms, pairs = (printed[i] for i in (4, 5, 9, 10, 12, 13))
     errors = {name: float(error) for name, error in (line.split() for line in checked.splitlines())}
     assert set(errors) == {"W_xh", "W_hh", "b_h", "W_hy", "b_y"}
     assert max(errors.values()) < 1e-7
@@ -60,6 +60,11 @@ def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monk
     assert remembers < 1.3
     assert "waits" not in "".join(printed)
     text, ids = namespace["text"], namespace["ids"]
+    with np.load("my_network.npz") as saved:
+        assert {*saved} == {"characters", "ids", "W_xh", "W_hh", "b_h", "W_hy", "b_y"}
+        assert str(saved["characters"]) == namespace["characters"]
+        assert np.array_equal(saved["ids"], ids)
+        assert all(np.array_equal(saved[name], theta) for name, theta in namespace["params"].items())
     assert len(ids) > 200_000
     assert "".join(namespace["characters"][i] for i in ids[:200]) in text
     _, logits = namespace["forward"](namespace["params"], ids[:30], np.zeros((1, 100)))
@@ -82,7 +87,8 @@ def test_an_interrupted_training_is_kept(tmp_path, capsys, monkeypatch):
     assert len(namespace["losses"]) == 21
     assert namespace["params"]["W_xh"].shape == (namespace["V"], 100)
     assert len(bars(printed[10])) == 11
-    assert len(printed[11].splitlines()) == 51
+    assert len(printed[12].splitlines()) == 51
+    assert Path("my_network.npz").is_file()
 
 
 def test_without_the_training_later_cells_say_so(tmp_path, capsys, monkeypatch):
@@ -90,7 +96,8 @@ def test_without_the_training_later_cells_say_so(tmp_path, capsys, monkeypatch):
     skipped = {"    before = time.perf_counter()\n": '    raise NotImplementedError("skipped")\n'}
     _, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | skipped)
     assert printed[5].endswith("\nhello\n")
-    assert all(text.startswith("No network has been trained on this text yet") for text in printed[10:12])
+    assert all(printed[i].startswith("No network has been trained on this text yet") for i in (10, 12))
+    assert not Path("my_network.npz").exists()
 
 
 def test_a_text_in_other_letters(tmp_path, capsys, monkeypatch):
@@ -99,7 +106,7 @@ def test_a_text_in_other_letters(tmp_path, capsys, monkeypatch):
     _, printed = run(
         tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | {own: own[2:]}, [("my_text.txt", words * 100)]
     )
-    read = "".join(line[0] for line in printed[11].splitlines())
+    read = "".join(line[0] for line in printed[12].splitlines())
     assert len(read) == 51
     assert read.replace("⏎", "\n") in words * 3
 

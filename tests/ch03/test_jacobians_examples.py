@@ -32,8 +32,8 @@ def test_the_worked_neighbour():
     np.testing.assert_allclose([[products(cell) for cell in row[3:]] for row in rows], due)
 
 
-def test_the_step_that_is_begun():
-    text = prose("The Jacobian of one step").partition("**The step of a network, begun.**")[2]
+def test_the_step_that_is_half_worked_out():
+    text = prose("The Jacobian of one step").partition("**The step of a network, half worked out.**")[2]
     given, example = matrices(text), exercise("step_jacobian").spec.example.inputs
     np.testing.assert_array_equal(given["h_t"][0], example["h_t"])
     np.testing.assert_array_equal(given["W_hh"], example["W_hh"])

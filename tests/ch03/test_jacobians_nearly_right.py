@@ -44,8 +44,8 @@ WRONG_STEPS = {
     "doubled": (lambda h, W: 2 * J(h, W), "constant_factor"),
     "float32": (lambda h, W: J(h, W).astype("f4"), "float32"),
     "the pre-activation squared": (lambda h, W: np.diag(1 - np.arctanh(h) ** 2) @ W.T, None),
-    "one step too many": (lambda h, W: np.diag(1 - np.tanh(h @ W) ** 2) @ W.T, None),
-    "the state as the derivative": (lambda h, W: np.diag(h) @ W.T, None),
+    "one step too many": (lambda h, W: np.diag(1 - np.tanh(h @ W) ** 2) @ W.T, "another_step_computed"),
+    "the state as the derivative": (lambda h, W: np.diag(h) @ W.T, "another_derivative"),
     "a row of derivatives": (lambda h, W: (1 - h**2).reshape(1, -1) * W.T, "derivative_multiplies_columns"),
     "a column without transpose": (lambda h, W: (1 - h**2).reshape(-1, 1) * W, "W_hh_not_transposed"),
     "transposed, not squared": (lambda h, W: (1 - h) * W, "derivative_not_squared"),
@@ -183,7 +183,7 @@ WRONG_PRODUCTS = {
         lambda h, W_hh, k, t: (
             np.diag(np.prod(1 - h[k + 1 : t + 1] ** 2, axis=0)) @ np.linalg.matrix_power(W_hh.T, t - k)
         ),
-        None,
+        "derivatives_and_weights_apart",
         KT,
     ),
     "a power entry by entry": (lambda h, W_hh, k, t: J(h[t], W_hh) ** (t - k), None, ()),

@@ -188,8 +188,15 @@ SPEC.mistake(
     "You pass the gradient back through the weights first and multiply by the derivative of the tanh afterwards. Use "
     "the derivative first, because on the way back the gradient meets the tanh before it meets the weights.",
     change(BACK, "dh = (dh @ W_hh.T) * (1 - h[:, T - 1 - lag] ** 2)"),
-    change(BACK, "dh = (dh @ W_hh) * (1 - h[:, T - 1 - lag] ** 2)"),
     tempts="The forward pass multiplies by the weights first and applies the tanh afterwards.",
+)
+SPEC.mistake(
+    "jacobian_times_gradient",
+    "You multiply `dh` by `W_hh` first and by the derivative of the tanh afterwards, which is the Jacobian times the "
+    "gradient. That is how a small change of the state goes *forward*. A gradient is a row on the left of the "
+    "Jacobian, `dh @ J`: first the derivative, then `W_hh.T`.",
+    change(BACK, "dh = (dh @ W_hh) * (1 - h[:, T - 1 - lag] ** 2)"),
+    tempts="A matrix is usually multiplied by a vector from the right, and the shapes of `J @ dh[b]` fit.",
 )
 SPEC.mistake(
     "derivative_left_out",

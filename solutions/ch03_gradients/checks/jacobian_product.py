@@ -108,8 +108,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "factors_transposed",
-    "You transpose each Jacobian but keep the order of the factors, so your result is not even the transposed product. "
-    "Use the Jacobians of the steps as they are, with one row for each unit after the step.",
+    "Your result is a product of transposed Jacobians with the latest step on the left: you transpose each of them but "
+    "keep the order, or you reverse the order and transpose the result. Use the Jacobians of the steps as they are, "
+    "with one row for each unit after the step.",
     change(FACTOR, f"{FACTOR}.T"),
     change(FACTOR, f"{FACTOR}.T", ("range(k + 1, t + 1)", "range(k, t)")),
     change(STEP, f"(W_hh * {DERIVATIVE}) @ product"),
@@ -220,6 +221,26 @@ SPEC.mistake(
     change(FACTOR, "W_hh.T"),
     change(FACTOR, "W_hh"),
     tempts="A power of the recurrent matrix is what every text on vanishing gradients shows first.",
+    keeps=[SAME],
+)
+WEIGHTS, DERIVATIVES = "np.linalg.matrix_power(W_hh.T, t - k)", "np.prod(1 - h[k + 1 : t + 1] ** 2, axis=0)"
+SPEC.mistake(
+    "derivatives_and_weights_apart",
+    "You multiply all the derivatives and all the weights separately and put the two products together at the end. "
+    "Multiply the whole Jacobians of the steps instead: in their product, derivatives and weights alternate, and "
+    "matrices do not commute.",
+    change("return product", f"return np.diag({DERIVATIVES}) @ {WEIGHTS}"),
+    change("return product", f"return {WEIGHTS} @ np.diag({DERIVATIVES})"),
+    tempts="For one unit the factors are numbers, and their order makes no difference.",
+    keeps=[SAME],
+)
+SPEC.mistake(
+    "rows_counted_from_the_start",
+    "Your product has the right number of factors, but they come from the first rows of `h`, wherever the steps start. "
+    "Begin with `h[k + 1]`, the state that the first step after `h[k]` produces.",
+    change("h[s]", "h[s - k]"),
+    change("h[s]", "h[s - k - 1]"),
+    tempts="A loop over `range(t - k)` counts the steps, and its index is easily taken for the row.",
     keeps=[SAME],
 )
 SPEC.mistake(

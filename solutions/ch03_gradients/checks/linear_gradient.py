@@ -186,6 +186,13 @@ SPEC.mistake(
     tempts="The order depends on whether the eigenvectors are rows or columns, and texts differ.",
 )
 SPEC.mistake(
+    "inverse_on_the_left",
+    "You multiply the inverse of `Q` by the coordinates, with the coordinates on the right. They are a row, so put "
+    "them on the left of the inverse. `np.linalg.solve(Q, …)` computes the product with the inverse on the left too.",
+    change(f"coordinates @ {BACK}", f"{BACK} @ coordinates"),
+    tempts="Most texts write vectors as columns, and NumPy accepts a vector on either side.",
+)
+SPEC.mistake(
     "eigenvectors_as_rows",
     "You use the rows of `Q` as if they were the eigenvectors. `np.linalg.eig` returns them as columns, so use `Q` "
     "itself and not its transpose.",
@@ -207,6 +214,30 @@ SPEC.mistake(
     change(POWER, "(eigenvalues * lag)"),
     change(ALL, "return dh_T @ W_hh.T * lag"),
     tempts="* and ** differ by one character.",
+)
+SPEC.mistake(
+    "diagonal_matrix_powered",
+    "You raise a diagonal matrix to the power with `**`, entry by entry. At lag 0 that gives a matrix of ones, because "
+    "0 to the power 0 is 1. Raise the eigenvalues to the power first, and make a diagonal matrix of the result if you "
+    "want one.",
+    change(f"coordinates * {POWER}", "coordinates @ np.diag(eigenvalues) ** lag"),
+    tempts="It is the formula, letter by letter, and it works for every other lag.",
+)
+SPEC.mistake(
+    "not_dh_T_at_lag_0",
+    "At lag 0 you return something other than `dh_T`. Return `dh_T` there, because no step has been passed back: every "
+    "number to the power 0 is 1, and a loop over `range(0)` does nothing.",
+    change(POWER, "eigenvalues ** max(lag, 1)"),
+    change("dh.real", "dh.real if lag else np.zeros(len(dh_T))"),
+    change("dh.real", "dh.real if lag else np.ones(len(dh_T))"),
+    tempts="The first step back is often written before the loop.",
+)
+SPEC.mistake(
+    "one_step_only",
+    "You go back a single step, however large `lag` is. In a loop, each pass must multiply the gradient of the "
+    "previous pass, not `dh_T` again; with eigenvalues, raise them to the power `lag`.",
+    change(POWER, "eigenvalues ** min(lag, 1)"),
+    tempts="`dh = dh_T @ W_hh.T` in a loop runs without an error.",
 )
 SPEC.mistake(
     "one_step_too_few",

@@ -22,7 +22,7 @@ def cases(rng):
 SPEC = Spec(
     driver="draws",
     outputs=[Output("Q")],
-    example=case(2, 400, seed=5),
+    example=case(2, 200, seed=5),
     cases=cases,
     facets=[Facet("orthogonal", 1, outputs=("Q",)), Facet("distribution", 2, outputs=("distribution",))],
     why=r"""

@@ -70,6 +70,7 @@ matrix normal.
 )
 
 RADIUS, SCALED = "np.abs(np.linalg.eigvals(W)).max()", "W * (rho / radius)"
+EACH = "e, Q = np.linalg.eig(W)\nreturn (Q * (e * {}) @ np.linalg.inv(Q)).real"
 SPEC.mistake(
     "divided_by_singular_value",
     "You divide by the largest singular value, the matrix norm `np.linalg.norm(W, 2)`. Divide by the spectral radius, "
@@ -99,6 +100,7 @@ SPEC.mistake(
     change(RADIUS, "np.linalg.eigvals(W).real.max()"),
     change(RADIUS, "np.linalg.eigvals(W).max()"),
     change(RADIUS, "np.abs(np.linalg.eigvals(W).max())"),
+    change(SCALED, "(W * rho / np.linalg.eigvals(W).max()).real"),
     tempts="The largest eigenvalue is what it is called in many texts, which mean the largest in size.",
 )
 SPEC.mistake(
@@ -107,6 +109,7 @@ SPEC.mistake(
     "negative or complex divisor changes the signs of all entries or makes them complex.",
     change(RADIUS, "max(np.linalg.eigvals(W), key=abs)"),
     change(RADIUS, "max(np.linalg.eigvals(W), key=abs).real"),
+    change(SCALED, "(W * rho / max(np.linalg.eigvals(W), key=abs)).real"),
     tempts="`argmax` or `key=abs` finds the right eigenvalue, and its size is already known by then.",
 )
 SPEC.mistake(
@@ -123,6 +126,39 @@ SPEC.mistake(
     "eigenvalue itself.",
     change(RADIUS, "np.abs(np.linalg.eigvals(W).real).max()"),
     tempts="The matrix is real, so the imaginary parts look like a by-product of the computation.",
+)
+SPEC.mistake(
+    "no_maximum",
+    "You divide by the sizes of all eigenvalues at once, so every column or row gets a factor of its own. Take their "
+    "maximum first, because the whole matrix is multiplied by a single number.",
+    change(".max()", ""),
+    change(RADIUS, "np.abs(np.linalg.eigvals(W))[:, None]"),
+    tempts="There are as many eigenvalues as columns, so the shapes fit and nothing warns.",
+)
+SPEC.mistake(
+    "not_the_largest_size",
+    "You divide by another number computed from the eigenvalues, such as the mean, the sum, the norm or the smallest "
+    "of their sizes. Divide by the largest size, because that is the spectral radius.",
+    change(".max()", ".mean()"),
+    change(".max()", ".min()"),
+    change(".max()", ".sum()"),
+    change(RADIUS, "np.linalg.norm(np.linalg.eigvals(W))"),
+    tempts="`np.linalg.norm` computes the size of a vector, and a mean looks like the growth of a typical direction.",
+)
+SPEC.mistake(
+    "modulus_squared",
+    "You divide by the square of the spectral radius. Take the root of the sum of both squares: the modulus of a + b i "
+    "is √(a² + b²).",
+    change(RADIUS, "(np.abs(np.linalg.eigvals(W)) ** 2).max()"),
+    tempts="λ times its conjugate is the square of the modulus, and the root is easily forgotten.",
+)
+SPEC.mistake(
+    "diagonal_for_eigenvalues",
+    "You take the diagonal of `W` for its eigenvalues. Use `np.linalg.eigvals`, because the two agree only if the "
+    "matrix is triangular, as in the example.",
+    change(RADIUS, "np.abs(np.diag(W)).max()"),
+    change(RADIUS, "np.diag(W).max()"),
+    tempts="The worked example reads the eigenvalues off the diagonal.",
 )
 SPEC.mistake(
     "eigvalsh_used",
@@ -152,6 +188,29 @@ SPEC.mistake(
     "Multiply by `rho` over the radius.",
     change("(rho / radius)", "rho"),
     tempts="This is right for an orthogonal matrix, whose spectral radius is 1.",
+)
+SPEC.mistake(
+    "divided_by_rho",
+    "You divide `W` by `rho`. Multiply by `rho` and divide by the spectral radius of `W`: a larger `rho` asks for "
+    "larger weights.",
+    change("(rho / radius)", "(1 / rho)"),
+    tempts="Scaling usually means dividing by something.",
+)
+SPEC.mistake(
+    "difference_added",
+    "You add the difference between `rho` and the spectral radius. Multiply by their ratio: a common factor multiplies "
+    "every eigenvalue and keeps the eigenvectors, whereas a sum changes the eigenvalues by other amounts.",
+    change(SCALED, "W + (rho - radius) * np.eye(len(W))"),
+    change(SCALED, "W + (rho - radius)"),
+    tempts="Adding a multiple of the identity does shift all eigenvalues, but not their absolute values alike.",
+)
+SPEC.mistake(
+    "eigenvalues_changed_one_by_one",
+    "You give each eigenvalue a factor of its own. Multiply the whole matrix by one number instead: only the largest "
+    "eigenvalues get the size `rho`, and the others keep their share of it.",
+    change(f"return {SCALED}", EACH.format("rho / np.abs(e)")),
+    change(f"return {SCALED}", EACH.format("np.minimum(1, rho / np.abs(e))")),
+    tempts="With eigenvalues and eigenvectors at hand, each of them can be set to `rho`.",
 )
 SPEC.mistake(
     "divided_by_root_of_H",

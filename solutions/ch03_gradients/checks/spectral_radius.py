@@ -147,6 +147,15 @@ SPEC.mistake(
     tempts="Both orders are said in the same words, and for non-negative numbers they give the same.",
 )
 SPEC.mistake(
+    "largest_and_smallest_compared",
+    "You compare the largest and the smallest eigenvalue, which is enough only if all of them are real. Compare the "
+    "absolute values of all: `max` and `min` of complex numbers look at the real part first, and the eigenvalue that "
+    "is largest in size may lie in between.",
+    change(LAST, "float(max(abs(eigenvalues.max()), abs(eigenvalues.min())))"),
+    tempts="On the real line, the number that is largest in size is always at one of the two ends.",
+    keeps=[REAL],
+)
+SPEC.mistake(
     "eigenvalue_returned",
     "You find the eigenvalue that is largest in size, but you return the eigenvalue itself or its real part. Return "
     "its absolute value: the spectral radius is a size, a real number that is never negative.",
@@ -172,10 +181,11 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "larger_part_for_modulus",
-    "You compare real and imaginary parts separately, or add them up. Use the modulus, the root of the sum of both "
-    "squares, which is what `np.abs` computes.",
+    "You compare real and imaginary parts separately, or add them up. Use the modulus of each eigenvalue, the root of "
+    "the sum of both squares, which is what `np.abs` computes.",
     change(ABS, "np.maximum(np.abs(eigenvalues.real), np.abs(eigenvalues.imag))"),
     change(ABS, "(np.abs(eigenvalues.real) + np.abs(eigenvalues.imag))"),
+    change(LAST, "float(np.hypot(np.abs(eigenvalues.real).max(), np.abs(eigenvalues.imag).max()))"),
     tempts="A complex number comes as two real ones, and their absolute values are easily combined in the wrong way.",
     keeps=[REAL],
 )
@@ -185,6 +195,34 @@ SPEC.mistake(
     "√(a² + b²).",
     change(ABS, "(eigenvalues.real**2 + eigenvalues.imag**2)"),
     tempts="λ times its conjugate is the square of the modulus, and the root is easily forgotten.",
+)
+SPEC.mistake(
+    "complex_number_squared",
+    "You square the complex eigenvalue itself, but the square of a + b i has the real part a² − b². Square the real "
+    "and the imaginary part separately and add the squares, or let `np.abs` compute the modulus.",
+    change(LAST, "np.sqrt(eigenvalues**2).max()"),
+    change(LAST, "np.sqrt(eigenvalues.real**2 - eigenvalues.imag**2).max()"),
+    change(LAST, "np.sqrt(np.linalg.eigvals(W @ W).max())"),
+    tempts="The root of the square is the absolute value of a real number.",
+    keeps=[REAL],
+)
+SPEC.mistake(
+    "formula_for_two_units",
+    "You use the sum and the product of the eigenvalues, the trace and the determinant. These two numbers determine "
+    "the eigenvalues of a 2 × 2 matrix only: use `np.linalg.eigvals`, which works for every size.",
+    change(LAST, "float(np.abs(np.roots([1, -np.trace(W), np.linalg.det(W)])).max())"),
+    change(
+        LAST,
+        "float(np.abs(np.roots([1, -W[0, 0] - W[1, 1], W[0, 0] * W[1, 1] - W[0, 1] * W[1, 0]])).max())",
+    ),
+    tempts="It is how the two examples of the notebook are computed.",
+)
+SPEC.mistake(
+    "eigenvectors_for_eigenvalues",
+    "You take the largest entry of the eigenvectors. `np.linalg.eig` returns two results, first the eigenvalues and "
+    "then the eigenvectors: use the first one.",
+    change(LAST, "float(np.abs(np.linalg.eig(W)[1]).max())"),
+    tempts="The order of the two results is easily mixed up, and both may be complex.",
 )
 SPEC.mistake(
     "largest_entry",
@@ -230,6 +268,15 @@ SPEC.mistake(
     "the matrix grow.",
     change(".max()", ".mean()"),
     tempts="A mean looks like the growth of a typical direction, but the largest eigenvalue outgrows all others.",
+)
+SPEC.mistake(
+    "sum_or_norm_for_max",
+    "You combine all eigenvalues, in a sum such as the trace or in the norm of a vector. Return the size of the "
+    "largest one alone: after many steps it outgrows all others, and how many others there are makes no difference.",
+    change(".max()", ".sum()"),
+    change(LAST, "float(np.linalg.norm(eigenvalues))"),
+    change(LAST, "float(abs(np.trace(W)))"),
+    tempts="`np.linalg.norm` computes the size of a vector, and `eigenvalues` is one.",
 )
 SPEC.mistake(
     "no_maximum",

@@ -91,6 +91,13 @@ SPEC.mistake(
     tempts="The derivative is written 1 − tanh²(…), and h_t is the only argument at hand.",
 )
 SPEC.mistake(
+    "another_step_computed",
+    "You take `h_t` for the previous state and compute another state from it. `h_t` is the state *after* the step, so "
+    "the derivative of the tanh is `1 - h_t**2` itself.",
+    *(change(SQUARE, "np.tanh(h_t @ W_hh) ** 2", (PRODUCT, layout)) for layout in LAYOUTS),
+    tempts="A derivative is usually computed from the inputs of a step.",
+)
+SPEC.mistake(
     "derivative_not_squared",
     "You compute the derivative of the tanh as 1 − h_t. Square the state: the derivative is 1 − tanh²(a_t), and "
     "tanh(a_t) is `h_t`.",
@@ -102,7 +109,7 @@ SPEC.mistake(
     "Your factor resembles the derivative of the tanh but is another function of the state, such as h · (1 − h) or "
     "1 + h². Use 1 − h_t[i]²: where the state is near −1 or 1 the tanh is flat, so its derivative is near 0.",
     *(change("1 - h_t**2", "h_t * (1 - h_t)", (PRODUCT, layout)) for layout in LAYOUTS),
-    *(change("1 - h_t**2", becomes) for becomes in ("1 + h_t**2", SQUARE, "(1 - h_t) ** 2")),
+    *(change("1 - h_t**2", becomes) for becomes in ("1 + h_t**2", SQUARE, "h_t", "(1 - h_t) ** 2")),
     tempts="h (1 − h) is the derivative of the logistic function, and the others differ by one character.",
 )
 SPEC.mistake(
@@ -128,6 +135,14 @@ SPEC.mistake(
     "diagonal matrix, because every unit of the previous state feeds every unit of the next one.",
     change(PRODUCT, "np.diag(derivative) * W_hh.T"),
     tempts="`*` is the sign of a product, and both matrices are (H, H).",
+)
+SPEC.mistake(
+    "weights_inside_the_diagonal",
+    "You multiply the weights and the derivatives first and make a diagonal matrix of the product, which leaves "
+    "nothing off the diagonal. Make it of the derivatives alone and multiply it by the transposed weights, because "
+    "every unit of the previous state feeds every unit of the next one.",
+    *(change(PRODUCT, f"np.diag({product})") for product in ("derivative @ W_hh", "derivative @ W_hh.T")),
+    tempts="Some papers print the Jacobian as diag(W φ′).",
 )
 SPEC.mistake(
     "W_hh_left_out",
