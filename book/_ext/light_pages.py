@@ -3,8 +3,9 @@
 Thebe would start a remote kernel; `fontawesome.js` draws icons that the web font draws already; source maps
 and macro pages are for the theme's developers. MathJax, half of a page's weight, loads only where the page
 itself has a formula (Sphinx adds it to every page *above* one as well). sphinx-design's files load only on pages
-that use one of its classes `sd-…`, and myst-nb's style sheet on pages with code cells. The index of the whole book
-loads on the search page alone, because no page searches while the reader types.
+that use one of its classes `sd-…`, myst-nb's style sheet on pages with code cells, and the buttons that copy or fold
+where there is something to copy or fold. The index of the whole book loads on the search page alone, because no page
+searches while the reader types.
 """
 
 from __future__ import annotations
@@ -41,6 +42,10 @@ def drop_scripts(
         unused += ["sphinx-design", "design-tabs"]
     if 'class="cell' not in context.get("body", ""):
         unused.append("mystnb")
+    if 'class="highlight' not in context.get("body", ""):
+        unused += ["clipboard", "copybutton"]
+    if not any(name in context.get("body", "") for name in ("toggle", "dropdown", 'class="cell')):
+        unused.append("togglebutton")
     for kind in ("script_files", "css_files"):
         context[kind] = [file for file in context.get(kind, []) if not any(name in _text(file) for name in unused)]
 
