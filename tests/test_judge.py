@@ -146,6 +146,7 @@ def test_scalars(expected, got, due):
         ([1, 2], (np.int64(1), 2), None, ""),
         ([VECTOR, 1.0], [VECTOR, 1.0], None, ""),
         ([1, 2], np.array([1, 2]), "type", "a list of 2; got int64 (2,); `list(…)` converts it to a list"),
+        ([1, 2], np.float64(1.5), "type", "a list of 2; got float64 1.5"),
         ([1, 2], None, "type", "a list of 2; got None"),
         ([1, 2], [1, 2, 3], "values", "h: got [1, 2, 3], expected [1, 2]"),
         ([1.5, 2], [1.5], "values", "h: got 1 entry, expected 2; the first is right"),

@@ -102,6 +102,8 @@ def remedy(value: Any, expected: str = "") -> str:
     kind = value.type if isinstance(value, Opaque) else type(value).__name__
     if kind == "ndarray" and expected != "a list" and getattr(value, "size", 0) != 1:
         return ""  # no expression says which of its entries is meant
+    if kind == "ndarray" and expected == "a list" and isinstance(value, np.ndarray) and not value.ndim:
+        return ""  # `list(…)` of a number raises an exception
     for (makes, of), expression in _REMEDIES.items():
         if of == kind and expected in ("", makes):
             return f"; `{expression}` converts it to {makes}"

@@ -28,18 +28,18 @@ from grader import check, hint, progress
 # $$\lVert g \rVert = \sqrt{\sum_{\text{arrays}} \; \sum_{\text{entries}} g_i^2}, \qquad
 # g \leftarrow \frac{\text{max\_norm}}{\lVert g \rVert}\, g \quad \text{if } \lVert g \rVert > \text{max\_norm}$$
 #
-# **A worked neighbour.** Two lists of amounts exceed a common budget of 12.00,
-# and all amounts are to be cut by the same factor. So there is *one* total, over both lists:
+# **A worked neighbour.** Two lists of amounts exceed a common budget of 14.00,
+# and all amounts are multiplied by the same factor to meet it. So there is *one* total, over both lists:
 #
 # | | first list | second list | total |
 # |---|---|---|---|
-# | asked for | 9.00, 3.00 | 4.00 | 16.00 |
-# | factor | | | 12.00 / 16.00 = 0.75 |
-# | granted | 6.75, 2.25 | 3.00 | 12.00 |
+# | asked for | 9.00, 3.00 | 8.00 | 20.00 |
+# | factor | | | 14.00 / 20.00 = 0.70 |
+# | granted | 6.30, 2.10 | 5.60 | 14.00 |
 #
-# The shares stay the same: 9.00 is three times 3.00, and 6.75 is three times 2.25.
+# The proportions stay the same: 9.00 is three times 3.00, and 6.30 is three times 2.10.
 # If each list had been compared with the budget by itself, nothing would have been cut.
-# And if the total had been 10.00, every amount would have been granted as it was, not 1.2 times as much.
+# And if the total had been 10.00, every amount would have been granted as it was, not multiplied by 1.4.
 #
 # **The gradient, half worked out.** Two arrays, and the limit `max_norm` = 1.05:
 #
@@ -51,21 +51,22 @@ from grader import check, hint, progress
 # | norm | | | 1.40 |
 #
 # What is the factor, and what are the two clipped arrays?
-# Write them down before you write any code; you find them under *What you wrote down*, near the end of this notebook.
+# Write them down before you write any code.
+# Your function computes them under *What you wrote down*, near the end of this notebook.
 # This is the first case of the check.
 #
 # | name | shape | what it is |
 # |---|---|---|
 # | `grads` | a list of one or more arrays | gradients, each in the shape of its weights |
 # | `max_norm` | a number above 0 | the largest norm that is allowed |
-# | result `clipped` | a list of arrays | new arrays in the same order and shapes as `grads` |
+# | result `clipped` | a list of arrays | the clipped gradients in the order and shapes of `grads`, which stays as is |
 # | result `norm` | a number | the norm of all gradients together, *before* clipping |
 #
 # The norm before clipping is returned because it is worth plotting: it shows when the gradient explodes.
 #
 # Two details. `torch.nn.utils.clip_grad_norm_` divides by the norm plus $10^{-6}$, so that it never divides by zero,
-# and ends up slightly below the limit. Divide by the norm itself.
-# And all gradients can be zero: then the result is zeros, and your function must not divide by zero.
+# and its clipped norm is slightly below the limit. Divide by the norm itself.
+# But all gradients can be zero: then return zeros and the norm 0, without dividing by zero.
 #
 # When the check passes, you can limit the length of any gradient step.
 
@@ -74,7 +75,7 @@ from grader import check, hint, progress
 def clip_by_norm(grads, max_norm):
     """Scale gradients down if their common norm exceeds a limit.
 
-    grads a list of arrays, max_norm a number above 0 -> clipped, a list of new arrays; the norm before, a number.
+    grads a list of arrays, max_norm a number above 0 -> clipped, a list of arrays; the norm before, a number.
     """
     ### BEGIN SOLUTION
     norm = np.sqrt(sum(np.sum(g**2) for g in grads))  # over all entries of all arrays
@@ -88,7 +89,7 @@ def clip_by_norm(grads, max_norm):
 #
 # Write `clip_by_value`.
 # A simpler rule looks at each entry by itself: what lies outside the interval from −`limit` to `limit`
-# is moved to the nearer end of the interval, and everything else stays as it is.
+# is replaced by the nearer end of the interval, and everything else stays as it is.
 #
 # **An example, half worked out.** With `limit` = 0.50:
 #
@@ -103,7 +104,7 @@ def clip_by_norm(grads, max_norm):
 # |---|---|---|
 # | `grads` | a list of one or more arrays | gradients, each in the shape of its weights |
 # | `limit` | a number above 0 | the largest absolute value that is allowed |
-# | result `clipped` | a list of arrays | new arrays in the same order and shapes as `grads` |
+# | result `clipped` | a list of arrays | the clipped gradients in the order and shapes of `grads`, which stays as is |
 #
 # When the check passes, you have both rules, and can compare them.
 
@@ -112,7 +113,7 @@ def clip_by_norm(grads, max_norm):
 def clip_by_value(grads, limit):
     """Limit every entry of the gradients to the interval from -limit to limit.
 
-    grads a list of arrays, limit a number above 0 -> a list of new arrays.
+    grads a list of arrays, limit a number above 0 -> a list of arrays.
     """
     ### BEGIN SOLUTION
     return [np.clip(g, -limit, limit) for g in grads]

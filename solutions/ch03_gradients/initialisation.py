@@ -70,14 +70,16 @@ def scale_to_spectral_radius(W, rho):
 # An **orthogonal** matrix changes no length: $\lVert v Q \rVert = \lVert v \rVert$ for every row $v$.
 # Its columns have length 1 and are perpendicular, which is the same as $Q^\top Q = I$.
 # All its eigenvalues have the modulus 1 and all its singular values are 1,
-# so a gradient that is multiplied by it at every step keeps its length.
+# so this matrix alone makes a gradient neither vanish nor explode, however often the gradient passes through it.
 #
 # How do you draw one at random, so that no direction is preferred?
-# The precise condition: for every fixed orthogonal matrix $M$, the products $M Q$ and $Q M$ are distributed like $Q$.
-# This distribution is called **uniform**, or **Haar**. With n = 1 it is a coin: 1 and −1, each half of the time.
+# More precisely, $M Q$ and $Q M$ must have the same distribution as $Q$, for every fixed orthogonal matrix $M$.
+# Only one distribution has this property, the **uniform** or **Haar** distribution.
+# With n = 1 it is that of a coin: $Q$ is 1 or −1, each with probability 1/2.
 #
 # **Two decompositions of one matrix.** A matrix with independent standard normal entries prefers no direction,
-# and its **QR decomposition** $A = Q R$ has an orthogonal $Q$ and an upper triangular $R$. But it has several:
+# and its **QR decomposition** $A = Q R$ has an orthogonal $Q$ and an upper triangular $R$.
+# But a matrix has several such decompositions:
 #
 # $$A = \begin{bmatrix} 3.00 & 1.00 \\ 4.00 & -2.00 \end{bmatrix}$$
 #
@@ -89,18 +91,20 @@ def scale_to_spectral_radius(W, rho):
 # Check that both products are $A$. What is the difference between the two rows of the table?
 # There are two more decompositions: write them down.
 #
-# `np.linalg.qr(A)` returns the first of the four. It follows a rule of its own,
-# and this rule never makes the upper left entry of a $Q$ with two or more rows positive.
+# `np.linalg.qr(A)` returns the first of the four. It follows a rule of its own:
+# if $Q$ has two or more rows, its upper left entry is never positive.
 # So the $Q$ that it returns for a random matrix is orthogonal, but not uniformly distributed.
-# You need another rule, which picks one of the four (in general, of the $2^n$) and prefers none.
+# You need your own rule for choosing one of the four (in general, of the $2^n$),
+# and your choice must not depend on which of them the library happens to return.
 #
 # | name | shape | what it is |
 # |---|---|---|
 # | `rng` | a random generator | the only source of random numbers: `rng.normal(size=…)` and so on |
 # | `n` | an integer above 0 | the number of rows and columns |
-# | result `Q` | (n, n) | a random orthogonal matrix, float64, another one at each call |
+# | result `Q` | (n, n) | a random orthogonal matrix, float64, a different one at each call |
 #
-# Your matrices are not compared with any others. The check calls your function hundreds of times with one generator
+# No single result is right, so your matrices are not compared with others.
+# Instead, the check calls your function up to 600 times with one generator
 # and tests whether the results are orthogonal, whether they come from `rng`
 # (a new generator with the same seed must give the same matrices again), and whether their distribution is uniform.
 # Use a QR decomposition or any other way.

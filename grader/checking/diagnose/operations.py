@@ -67,6 +67,7 @@ OF_KIND: dict[str, tuple[Operation, ...]] = {
     "b": (Operation("inverted", np.logical_not, "True and False are exchanged."),),
 }
 OF_SEQUENCES = (
+    Operation("sign", lambda v: [-each for each in v], "Every number has the right size but the wrong sign."),
     Operation("reversed", lambda v: v[::-1], "The entries are right, but in reverse order."),
     Operation(
         "[0]", lambda v: v[0], "Only the first entry is there.", "Only the first entry of your result is expected."

@@ -101,6 +101,17 @@ SPEC.mistake(
     tempts="PyTorch's `clip_grad_norm_` adds 1e-6, and so do many implementations that copy it.",
     keeps=("norm", "zero gradients"),
 )
+SPEC.mistake(
+    "norm_with_a_number_added",
+    "You add a small number such as 1e-6 to the norm, or to the sum of squares under the root, so the norm that you "
+    "return is too large. Leave it out: where the norm exceeds the limit it is not zero, and nothing else is divided.",
+    *(
+        change(NORM, becomes.format(eps))
+        for eps in ("1e-6", "1e-8")
+        for becomes in (f"{NORM} + {{}}", "np.sqrt(sum(np.sum(g**2) for g in grads) + {})")
+    ),
+    tempts="It avoids a division by zero once and for all, and it changes the norm by very little.",
+)
 ALWAYS = (
     "You scale every gradient to the norm `max_norm`, shorter ones too. Leave a gradient as it is unless its norm "
     "exceeds the limit: clipping makes gradients shorter, never longer."
@@ -236,6 +247,40 @@ SPEC.mistake(
     keeps=("norm", "zero gradients"),
 )
 SPEC.mistake(
+    "norm_left_out_of_the_factor",
+    "You scale by `max_norm` alone, so the result still grows with the gradient. Multiply by `max_norm / norm`: only "
+    "then is the clipped gradient as long as the limit.",
+    change(FACTOR, "max_norm if norm > max_norm else 1.0"),
+    change(FACTOR, "1 / max_norm if norm > max_norm else 1.0"),
+    tempts="One argument is the limit, and to apply it seems to be to multiply or to divide by it.",
+    keeps=("norm", "zero gradients"),
+)
+SPEC.mistake(
+    "divided_by_the_squared_norm",
+    "You divide by the squared norm. Divide by the norm itself: dividing by its square makes long gradients shorter "
+    "than the limit, and the longer they are, the shorter they become.",
+    change("max_norm / norm if", "max_norm / norm**2 if"),
+    tempts="The sum of the squares and its root are two variables, and either can stand in the factor.",
+    keeps=("norm", "zero gradients"),
+)
+SPEC.mistake(
+    "norm_of_the_arrays_so_far",
+    "You scale each array in the loop in which you add up the squares, by the norm of the arrays so far. Finish that "
+    "loop first, and scale all arrays in a second one, because the factor depends on every array.",
+    change(
+        f"return {CLIPPED}, norm",
+        """
+        clipped, so_far = [], 0.0
+        for g in grads:
+            so_far = np.sqrt(so_far**2 + np.sum(g**2))
+            clipped.append(g * (max_norm / so_far) if so_far > max_norm else g)
+        return clipped, norm
+        """,
+    ),
+    tempts="Both steps go through all arrays, so one loop seems to be enough.",
+    keeps=("norm", "zero gradients"),
+)
+SPEC.mistake(
     "factor_inverted",
     "You multiply by the norm over `max_norm`. Multiply by `max_norm` over the norm: a factor that shortens is less "
     "than 1.",
@@ -291,6 +336,21 @@ SPEC.mistake(
     "positive there too.",
     change(FACTOR, "min(1.0, max_norm / float(norm))"),
     tempts="`min(1, max_norm / norm)` is one line, and no ordinary gradient is exactly zero.",
+    keeps=("clipped", "norm"),
+)
+SPEC.mistake(
+    "norm_not_returned",
+    "You return the clipped arrays alone. Return two results: the list and, after a comma, the norm before clipping.",
+    change("grads], norm", "grads]"),
+    tempts="The clipped gradients are the point of the function; the norm looks like an intermediate result.",
+)
+SPEC.mistake(
+    "norm_of_zeros_not_0",
+    "If all gradients are zero, you return a norm that is not 0, in order not to divide by zero. Return 0: if you "
+    "divide only where the norm exceeds `max_norm`, you never divide by zero.",
+    change(NORM, f"{NORM} or 1.0"),
+    change(NORM, "np.sqrt(sum(np.sum(g**2) for g in grads) + 1e-12)"),
+    tempts="Another value for the norm avoids the division by zero, but it is returned as well.",
     keeps=("clipped", "norm"),
 )
 SPEC.mistake(

@@ -68,6 +68,14 @@ SPEC.mistake(
     tempts="`max` and `min` swap their roles easily: the larger of two numbers sets a lower bound.",
 )
 SPEC.mistake(
+    "ends_swapped",
+    "You swap the two ends of the interval, so all entries become the same number. The lower end is −`limit` and the "
+    "upper end is `limit`: no entry may be below the first or above the second.",
+    change("-limit, limit", "limit, -limit"),
+    change(CLIP, "np.maximum(limit, np.minimum(-limit, g))"),
+    tempts="`max` and `min` swap their roles easily, and `np.clip` does not complain about swapped ends.",
+)
+SPEC.mistake(
     "interval_starts_at_zero",
     "You limit every entry to the interval from 0 to `limit`, so all negative entries become 0. Let the interval start "
     "at −`limit`: a negative derivative is as useful as a positive one.",
@@ -119,6 +127,12 @@ SPEC.mistake(
     "You return −`limit` or `limit` for every entry. Leave the entries inside the interval as they are.",
     change(CLIP, "limit * np.sign(g)"),
     tempts="`limit * np.sign(g)` is right for the entries outside.",
+)
+SPEC.mistake(
+    "signs_without_the_limit",
+    "You replace the entries outside the interval by their signs, −1 or 1. Replace them by −`limit` or `limit`.",
+    change(CLIP, "np.where(np.abs(g) > limit, np.sign(g), g)"),
+    tempts="`np.sign` picks the right end, and with a limit of 1 that is all.",
 )
 SPEC.mistake(
     "always_minus_1_to_1",

@@ -118,7 +118,7 @@ SPEC.mistake(
 SPEC.mistake(
     "columns_not_of_length_1",
     "Your columns or rows are perpendicular, but not all of length 1. Divide each by its length; if you use the "
-    "diagonal of `R`, multiply by its signs only.",
+    "diagonal of `R`, multiply by 1 or −1 only.",
     change(RETURN, "return Q * np.diag(R)"),
     change(RETURN, "return Q / np.diag(R)"),
     tempts="The diagonal of R is needed, and its sign is easily forgotten on the way.",
