@@ -11,9 +11,9 @@ import pytest
 import torch
 
 from experiments.ch03 import lag_norms
-from experiments.ch04 import lag_gates
+from experiments.ch04 import lag_gates, latching, paths
 
-MODULES = {module.__name__: module for module in (lag_gates,)}
+MODULES = {module.__name__: module for module in (lag_gates, paths)}
 
 
 def recorded(module: Any) -> dict[str, Any]:
@@ -134,3 +134,73 @@ def test_what_gates_do_to_the_gradient_of_an_untrained_network() -> None:
         weak = {cell: at[kind, 0.1, 1.0, cell] for cell in lag_gates.CELLS}
         assert weak["tanh"] > 1e6 * weak["lstm_0"]  # an ungated network can keep more than a gated one
     assert record["kept_by_bias"]["0"][-1] == pytest.approx(0.5**100, rel=0.01)
+
+
+# The direct path and the others ---------------------------------------------------------------------------------------
+
+
+def cell_state_from(W_h: torch.Tensor, x: torch.Tensor, c: torch.Tensor, o: torch.Tensor) -> torch.Tensor:
+    """Read x (T, 4H) from the cell state c, whose hidden state is o * tanh(c): the last cell state."""
+    h = o * torch.tanh(c)
+    for x_t in x:
+        i, f, g, o = (x_t + h @ W_h).chunk(4)
+        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        h = torch.sigmoid(o) * torch.tanh(c)
+    return c
+
+
+@pytest.mark.parametrize("lag", [1, 4])
+def test_full_derivatives_by_autograd(lag: int) -> None:
+    rng = np.random.default_rng(6)
+    W_h, x = rng.normal(size=(3, 12)), rng.normal(size=(8, 12))
+    states = lag_gates.lstm_states(W_h, x)
+    k = 7 - lag
+    c_k, o_k, read = (torch.from_numpy(value) for value in (states.c[k], states.o[k], x[k + 1 :]))
+    weights = torch.from_numpy(W_h)
+    expected = torch.autograd.functional.jacobian(lambda c: cell_state_from(weights, read, c, o_k), c_k)
+    np.testing.assert_allclose(paths.full_derivatives(W_h, states, lag)[-1], expected.numpy(), rtol=0, atol=1e-12)
+
+
+def test_without_recurrent_weights_the_direct_path_is_all() -> None:
+    x = np.random.default_rng(7).normal(size=(12, 20))
+    found = paths.paths(np.zeros((5, 20)), x, 10)
+    np.testing.assert_allclose(found.rest, 0, atol=1e-15)
+    np.testing.assert_allclose(found.full, found.direct)
+    np.testing.assert_allclose(found.cosine, 1)
+    states = lag_gates.lstm_states(np.zeros((5, 20)), x)
+    np.testing.assert_array_equal(paths.direct_path(states, 11, 11), np.ones(5))
+    np.testing.assert_allclose(paths.direct_path(states, 8, 11), states.f[9] * states.f[10] * states.f[11])
+
+
+def test_a_trained_network_is_read_as_pytorch_reads_it() -> None:
+    model = latching.network("lstm_3", 0)
+    x = latching.held_out("test", "10")[0][:1]
+    states = lag_gates.lstm_states(*paths.of_network(model, x[0].double().numpy()))
+    np.testing.assert_allclose(states.h, model.rnn(x)[0][0].detach().numpy(), rtol=0, atol=1e-6)
+
+
+def test_recorded_paths_are_those_of_today() -> None:
+    record = recorded(paths)
+    found = {(one["cell"], one["radius"], one["input_sd"]): one for one in record["random"]}
+    assert set(found) == set(paths.RANDOM)
+    for how in paths.RANDOM[4:5]:
+        again = paths.summary([paths.random_paths(*how, seed) for seed in paths.SEEDS])
+        for name in ("direct", "full", "rest"):
+            np.testing.assert_allclose(again[name]["mean"], found[how][name]["mean"], rtol=0.02)
+        np.testing.assert_allclose(again["cosine"]["mean"], found[how]["cosine"]["mean"], atol=0.005)
+    assert min(min(one["largest_rest_at_lag_1"]) for one in found.values()) > 0.03  # the full Jacobian is not diag(f)
+    for one in record["trained"][:1]:
+        before = paths.summary(
+            [
+                part
+                for seed in paths.TRAINED_SEEDS
+                for part in paths.network_paths(latching.network(one["cell"], seed), one["task"])
+            ]
+        )
+        np.testing.assert_allclose(before["full"]["mean"], one["untrained"]["full"]["mean"], rtol=0.02)
+
+
+def test_what_the_direct_path_leaves_out() -> None:
+    for one in (*recorded(paths)["random"], *(found["trained"] for found in recorded(paths)["trained"])):
+        assert one["cosine"]["mean"][0] > 0.9  # one step: nearly all of the derivative
+        assert one["rest"]["mean"][-1] > 0.99 * one["direct"]["mean"][-1]  # many steps: most of it is beside
