@@ -11,6 +11,7 @@ import torch
 
 from experiments.ch03 import adding
 from experiments.ch04 import lag_gates
+from solutions.ch04_gated.lstm import lstm_step
 
 SIZES = [(2, 3, 4), (1, 1, 1), (3, 1, 2), (1, 4, 3)]  # B, D, H
 
@@ -71,8 +72,11 @@ def test_one_step_of_the_lstm(B: int, D: int, H: int) -> None:
     c_t = f * c_prev + i * g
     h_t = o * torch.tanh(c_t)
     theirs = cell(x_t, (h_prev, c_prev))
-    near(h_t.detach(), theirs[0].detach())
-    near(c_t.detach(), theirs[1].detach())
+    arrays = [part.detach().numpy() for part in (cell.weight_ih.T, cell.weight_hh.T, cell.bias_ih + cell.bias_hh)]
+    solution = lstm_step(x_t.numpy(), h_prev.numpy(), c_prev.numpy(), *arrays)
+    for page, ours, their in zip((h_t, c_t), solution, theirs, strict=True):
+        near(page.detach(), their.detach())
+        near(ours, their.detach())
 
 
 def test_one_unit_set_by_hand_adds() -> None:
