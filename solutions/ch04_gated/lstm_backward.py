@@ -78,7 +78,8 @@ def lstm_forward(x, h_0, c_0, W_x, W_h, b):
 #
 # This is the **direct path**. Along it, the gates are treated as fixed numbers.
 # What is the derivative of $c_t$ with respect to an earlier $c_k$ along this path?
-# Each unit has a cell of its own, so the Jacobian is diagonal, and your function returns its diagonal for each sequence.
+# Each unit has a cell of its own, so the Jacobian is diagonal,
+# and your function returns its diagonal for each sequence.
 #
 # **A worked neighbour: a leaking tank.** In each hour the share $r_s$ of the water stays in the tank,
 # and 5.00 litres are added, so $m_s = r_s \, m_{s-1} + 5.00$.
@@ -149,12 +150,13 @@ def cell_gradient(f, k, t):
 # |---|---|---|---|---|---|
 # | 0.70 | 0.75 | −0.30 | 0.45 | 0.69 | 0.60 |
 #
-# Let $dh_t$ = 2.50 and $dc_t$ = −0.92. The part through h and c is worked out with these rounded values:
+# Let $dh_t$ = 2.50 and $dc_t$ = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
+# The part through h and c is worked out with these rounded values:
 #
 # | gradient with respect to | rule | here |
 # |---|---|---|
 # | o | `dh_t` times the other factor of $h_t$, which is $\tanh(c_t)$ | 2.50 · 0.60 = 1.50 |
-# | $c_t$, through $h_t$ | `dh_t` times o times the derivative of the tanh, 1 − 0.60² = 0.64 | 2.50 · 0.45 · 0.64 = 0.72 |
+# | $c_t$, through $h_t$ | `dh_t` times o times the derivative of the tanh, 0.64 | 2.50 · 0.45 · 0.64 = 0.72 |
 # | $c_t$, in total | add `dc_t` | −0.92 + 0.72 = −0.20 |
 # | $c_{t-1}$ | `dc` times the forget gate | −0.20 · 0.75 = −0.15 |
 #
@@ -166,7 +168,8 @@ def cell_gradient(f, k, t):
 # | derivative of its nonlinearity | ? | ? | ? | ? |
 # | gradient with respect to its pre-activation | ? | ? | ? | ? |
 #
-# The derivative of the sigmoid is $\sigma(a) (1 - \sigma(a))$. Like that of the tanh, it needs no $a$ if $\sigma(a)$ is known.
+# The derivative of the sigmoid is $\sigma(a) (1 - \sigma(a))$.
+# Like that of the tanh, it needs no $a$ if $\sigma(a)$ is known.
 # Fill in the table before you write any code.
 # With a single sequence, its last row is `db`, which *What you wrote down* prints.
 # Your numbers may differ from it by a few thousandths, because the table started from rounded values.
@@ -181,7 +184,7 @@ def cell_gradient(f, k, t):
 # | `dc_t` | (B, H) | the gradient that reaches the cell state from the next step |
 # | `x_t`, `h_prev`, `c_prev` | (B, D), (B, H), (B, H) | the input and the previous states |
 # | `W_x`, `W_h`, `b` | (D, 4H), (H, 4H), (4H,) | the weights and the bias, in the order i, f, g, o |
-# | result `dx_t`, `dh_prev`, `dc_prev` | as `x_t`, `h_prev`, `c_prev` | the gradients with respect to input and states |
+# | result `dx_t`, `dh_prev`, `dc_prev` | as `x_t`, `h_prev`, `c_prev` | the gradients of the input and the states |
 # | result `dW_x`, `dW_h`, `db` | as `W_x`, `W_h`, `b` | those of the weights and the bias, summed over the batch |
 #
 # Return all six, in this order. Each of them earns points of its own.
@@ -216,7 +219,7 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
 # It is the loop of `rnn_backward`, with a second gradient that is carried from step to step.
 # The hidden state $h_t$ is used by the output at step $t$ and by the next step,
 # so its total gradient is `dh[:, t] + dh_next`.
-# The cell state is used by the next step alone, apart from its way through $h_t$, which your step function takes care of.
+# The cell state is used by the next step, and by $h_t$ of its own step, which `lstm_step_backward` takes care of.
 # So what is `dc_t` at each step?
 #
 # | step | `dh_t` | `dc_t` | passes back |
@@ -227,7 +230,8 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
 # | 0 | ? | ? | the gradients of `h_0` and `c_0` |
 #
 # `dc_T` is the gradient that reaches the last cell state from later:
-# it is zero if the sequence ends there, but not if another chunk of the same text, or another network, continues from it.
+# it is zero if the sequence ends there, but not if another chunk of the same text, or another network,
+# continues from it.
 #
 # The first case of the check has two steps with the weights of the previous example (B = D = H = 1):
 #
@@ -310,3 +314,52 @@ def lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
 
 # %% active="ipynb"
 # progress()
+
+# %% [markdown]
+# ## How much takes the direct path?
+#
+# This section is not graded.
+# An LSTM with 16 units and random weights reads sequences of 1, 5, 10, 20 and 40 steps.
+# The last cell state has a random gradient `dc_T`, and there is no other loss.
+# The cell below prints the norm of `dc_0`, relative to that of `dc_T`, in two ways:
+# along all paths, by your `lstm_backward`, and along the direct path alone, by your `cell_gradient`.
+# It does so for three values of the bias of the forget gate.
+# Which of the two numbers will be larger, and how does the forget bias change them?
+# Write down a guess, then run the cell.
+
+# %% active="ipynb"
+# rng = np.random.default_rng(0)
+# B, D, H = 8, 4, 16
+# inputs, dc_T = rng.normal(size=(B, 40, D)), rng.normal(size=(B, H))
+# W_x, W_h = 0.5 * rng.normal(size=(D, 4 * H)), 0.144 * rng.normal(size=(H, 4 * H))
+# h_0, c_0 = np.zeros((B, H)), np.zeros((B, H))
+#
+# try:
+#     for bias in (0.0, 1.0, 3.0):
+#         b = np.repeat([0.0, bias, 0.0, 0.0], H)  # i, f, g, o
+#         for T in (1, 5, 10, 20, 40):
+#             x = inputs[:, :T]
+#             h, c = lstm_forward(x, h_0, c_0, W_x, W_h, b)
+#             h_prev = np.concatenate([h_0[:, None], h[:, :-1]], axis=1)
+#             f = np.stack([lstm_gates(x[:, t], h_prev[:, t], W_x, W_h, b)[1] for t in range(T)], axis=1)
+#             _, _, dc_0, *_ = lstm_backward(np.zeros((B, T, H)), dc_T, x, h_0, c_0, W_x, W_h, b)
+#             direct = dc_T * cell_gradient(f, 0, T - 1) * f[:, 0]  # from c[:, T - 1] to c[:, 0], then to c_0
+#             all_paths, along_f = (np.linalg.norm(dc) / np.linalg.norm(dc_T) for dc in (dc_0, direct))
+#             print(f"forget bias {bias:.0f}  {T:2d} steps   all paths {all_paths:.1e}   direct path {along_f:.1e}")
+# except (NotImplementedError, TypeError, ValueError, IndexError) as not_yet:
+#     print(f"This cell waits for your code.  {not_yet}")
+
+# %% [markdown]
+# Over one step the two are equal: with no output in between, the cell state has no other way.
+# The direct path alone shrinks by the forget gate at every step.
+# With bias 0 the gate is about 0.5, and after 40 steps 12 powers of ten are gone;
+# with bias 3 it is about 0.93, and several hundredths of the gradient are left.
+# That is why a large forget bias at the start of training helps when something has to be remembered for long.
+#
+# The direct path is not the whole gradient, though.
+# After 20 steps the gradient along all paths is at least twice as large,
+# because the other paths, through `h` and the gates of later steps, contribute as well.
+# They can also make the gradient grow: make `W_h` four times as large, and look at bias 3.
+#
+# These are random weights without any training. Change the seed in the first line and run the cell again:
+# over few steps the numbers hardly change, whereas those of 40 steps differ by a factor of 2 or more.

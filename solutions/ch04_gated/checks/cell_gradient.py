@@ -68,8 +68,8 @@ GATES = "f[:, k + 1 : t + 1]"
 
 SPEC.mistake(
     "f_one_step_early",
-    "You multiply `f[:, k]` to `f[:, t - 1]`, one step too early. Multiply `f[:, k + 1]` to `f[:, t]`, because the step "
-    "that leads to `c[:, s]` multiplies the previous cell state by `f[:, s]`.",
+    "You multiply `f[:, k]` to `f[:, t - 1]`, one step too early. Multiply `f[:, k + 1]` to `f[:, t]`, because the "
+    "step that leads to `c[:, s]` multiplies the previous cell state by `f[:, s]`.",
     change(GATES, "f[:, k:t]"),
     tempts="`k:t` is how a slice 'from k to t' is written, and it has the right number of factors.",
     keeps=[SAME],
@@ -115,7 +115,6 @@ SPEC.mistake(
     "added",
     "You add the forget gates. Multiply them, because each step multiplies the cell state that the previous step left.",
     change(PRODUCT, f"{GATES}.sum(axis=1)"),
-    change(PRODUCT, f"1 + {GATES}.sum(axis=1)"),
     tempts="Gradients of weights are sums over the steps, but this path goes through all of them one after another.",
 )
 SPEC.mistake(
@@ -151,8 +150,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "only_one_factor",
-    "You return the gate of one step. Multiply all gates from `f[:, k + 1]` to `f[:, t]`: in a loop, each pass must use "
-    "the product of the previous passes.",
+    "You return the gate of one step. Multiply all gates from `f[:, k + 1]` to `f[:, t]`: in a loop, each pass must "
+    "use the product of the previous passes.",
     change(PRODUCT, "f[:, t] if k < t else np.ones(f[:, t].shape)"),
     change(PRODUCT, "f[:, k + 1] if k < t else np.ones(f[:, t].shape)"),
     tempts="∂c_t/∂c_{t−1} = f_t is the line that everyone remembers.",
@@ -196,8 +195,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "counted_from_the_start",
-    "Your product has the right number of factors, but they come from the first steps, wherever the path begins. Begin "
-    "with `f[:, k + 1]`.",
+    "Your product has the right number of factors, but they come from the first steps, wherever the path begins. "
+    "Begin with `f[:, k + 1]`.",
     change(GATES, "f[:, : t - k]"),
     change(GATES, "f[:, 1 : t - k + 1]"),
     tempts="A loop over `range(t - k)` counts the steps, and its index is easily taken for the step.",

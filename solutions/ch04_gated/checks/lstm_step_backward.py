@@ -3,13 +3,15 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change
+from grader.author.spec import Case, Facet, Gates, Output, Spec, change
+
+BLOCKS = "[da_i, da_f, da_g, da_o]"
 
 
 def oracle(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
     """Autograd through PyTorch's own cell in float64; only the sum of its two biases matters."""
     D, H = len(W_x), len(W_h)
-    cell = torch.nn.utils.skip_init(torch.nn.LSTMCell, D, H, dtype=torch.float64)
+    cell = torch.nn.LSTMCell(D, H, dtype=torch.float64)
     given = {"weight_ih": W_x.T, "weight_hh": W_h.T, "bias_ih": b, "bias_hh": 0 * b}
     cell.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in given.items()})
     x, h, c = states = [torch.from_numpy(array.copy()).requires_grad_() for array in (x_t, h_prev, c_prev)]
@@ -71,6 +73,14 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
+    gates=[
+        Gates(
+            "ifgo",
+            inputs=("W_x", "W_h", "b"),
+            outputs=("dW_x", "dW_h", "db"),
+            inside={"da": lambda order: change(BLOCKS, f"[{', '.join(f'da_{gate}' for gate in order)}]")},
+        )
+    ],
     facets=[
         Facet("dx_t", share=1, outputs=("dx_t",)),
         Facet("dh_prev", share=1, outputs=("dh_prev",)),
@@ -93,9 +103,6 @@ products with transposed weights, two with transposed inputs, and a sum over the
 )
 
 DC = "dc = dc_t + dh_t * o * (1 - tanh_c**2)"
-DA = "np.concatenate([da_i, da_f, da_g, da_o], axis=1)"
-RETURNED = "return da @ W_x.T, da @ W_h.T, dc_prev, x_t.T @ da, h_prev.T @ da, da.sum(axis=0)"
-AFTER_DC = "di, df, dg = dc * g, dc * c_prev, dc * i"
 SLOPES = "da_i, da_f, da_g, da_o = di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)"
 
 # the cell state and its gradient
@@ -163,6 +170,7 @@ SPEC.mistake(
     "output gate was multiplied by.",
     change("do = dh_t * tanh_c", "do = dh_t * c_t"),
     tempts="The output gate 'lets the cell state through', and the tanh is forgotten.",
+    keeps=["dc_prev"],
 )
 SPEC.mistake(
     "do_without_tanh_c",
@@ -171,6 +179,7 @@ SPEC.mistake(
     change("do = dh_t * tanh_c", "do = dh_t"),
     change("do = dh_t * tanh_c", "do = dh_t * o * tanh_c"),
     tempts="The gate is the last thing before h_t, so dh_t seems to be its gradient.",
+    keeps=["dc_prev"],
 )
 SPEC.mistake(
     "do_from_dc",
@@ -259,8 +268,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "tanh_taken_again_at_g",
-    "You compute the derivative at the candidate as 1 − tanh²(g), which applies the tanh a second time. Use `1 - g**2`, "
-    "because g is already the tanh of its pre-activation.",
+    "You compute the derivative at the candidate as 1 − tanh²(g), which applies the tanh a second time. Use `1 - "
+    "g**2`, because g is already the tanh of its pre-activation.",
     change("1 - g**2", "1 - np.tanh(g) ** 2"),
     tempts="1 − tanh²(c_t) is right one line earlier, but c_t is not a tanh and g is.",
     keeps=["dc_prev"],
@@ -297,9 +306,7 @@ SPEC.mistake(
 SPEC.mistake(
     "slope_of_the_gates_as_of_a_tanh",
     "You treat the gates i, f and o like a tanh, with 1 − s². Use s · (1 − s), the derivative of the sigmoid.",
-    change(
-        SLOPES, "da_i, da_f, da_g, da_o = di * (1 - i**2), df * (1 - f**2), dg * (1 - g**2), do * (1 - o**2)"
-    ),
+    change(SLOPES, "da_i, da_f, da_g, da_o = di * (1 - i**2), df * (1 - f**2), dg * (1 - g**2), do * (1 - o**2)"),
     tempts="1 − h² was the derivative in chapters 02 and 03.",
     keeps=["dc_prev"],
 )
@@ -310,21 +317,11 @@ SPEC.mistake(
     tempts="The first factor is easily lost between di and i.",
     keeps=["dc_prev"],
 )
-SPEC.mistake(
-    "blocks_in_another_order",
-    "You put the four blocks side by side in another order than that of the weights. Use i, f, g, o in `da`: its columns "
-    "belong to the columns of `W_x`, `W_h` and `b`.",
-    *(
-        change("[da_i, da_f, da_g, da_o]", f"[{', '.join('da_' + gate for gate in order)}]")
-        for order in ("ifog", "figo", "fiog", "igfo", "oifg", "ofig", "gifo", "figo"[::-1], "iogf")
-    ),
-    tempts="Papers and libraries order the gates differently, and in the text of this page f comes first or o before g.",
-    keeps=["dc_prev"],
-)
 # what is passed back to the previous states
 SPEC.mistake(
     "dc_prev_without_f",
-    "You pass the gradient of the cell state back unchanged. Multiply it by `f`, because c_t contains f times `c_prev`.",
+    "You pass the gradient of the cell state back unchanged. Multiply it by `f`, because c_t contains f times "
+    "`c_prev`.",
     change("dc_prev = dc * f", "dc_prev = dc"),
     tempts="The cell is said to carry the gradient unchanged, which holds only where the forget gate is 1.",
     keeps=["dx_t", "dh_prev", "dW_x", "dW_h", "db"],
@@ -339,11 +336,11 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "dc_prev_is_another_product",
-    "You compute `dc_prev` with a factor that belongs elsewhere. Multiply the gradient of the cell state by `f`, because "
-    "c_t contains f times `c_prev`.",
+    "You compute `dc_prev` with a factor that belongs elsewhere. Multiply the gradient of the cell state by `f`, "
+    "because c_t contains f times `c_prev`.",
     change("dc_prev = dc * f", "dc_prev = dc * i"),
     change("dc_prev = dc * f", "dc_prev = dc * c_prev"),
-    change("dc_prev = dc * f", "dc_prev = df * f"),
+    change("dc_prev = dc * f", "dc_prev = dc * c_prev * f"),
     tempts="df, which has c_prev in it, is easily taken for the gradient of c_prev.",
     keeps=["dx_t", "dh_prev", "dW_x", "dW_h", "db"],
 )
@@ -356,22 +353,6 @@ SPEC.mistake(
     change("da @ W_h.T", "dh_t * o"),
     tempts="The previous hidden state is taken for a line that runs through the cell, as the cell state does.",
     keeps=["dx_t", "dc_prev", "dW_x", "dW_h", "db"],
-)
-SPEC.mistake(
-    "weights_not_transposed",
-    "You multiply by `W_x` or `W_h` where the transpose belongs. Use `W_x.T` and `W_h.T`: `da` is (B, 4H), and "
-    "the results are (B, D) and (B, H).",
-    change("da @ W_x.T, da @ W_h.T", "da @ W_x, da @ W_h"),
-    change("da @ W_x.T", "da @ W_x"),
-    change("da @ W_h.T", "da @ W_h"),
-    tempts="The forward pass has x_t @ W_x. Here that code does not even run.",
-)
-SPEC.mistake(
-    "blocks_below_each_other",
-    "You put the four blocks below each other. Put them side by side, along `axis=1`, so that `da` is (B, 4H): "
-    "`np.concatenate` uses `axis=0` unless you name another axis.",
-    change("[da_i, da_f, da_g, da_o], axis=1", "[da_i, da_f, da_g, da_o]"),
-    tempts="axis=0 is the default of `np.concatenate`.",
 )
 # the weights and the bias
 SPEC.mistake(
@@ -392,7 +373,9 @@ SPEC.mistake(
     "averaged_over_the_batch",
     "You average the gradients of the weights and the bias over the batch. Sum them instead: where the loss is a "
     "mean, `dh_t` and `dc_t` already contain the division.",
-    change("x_t.T @ da, h_prev.T @ da, da.sum(axis=0)", "x_t.T @ da / len(da), h_prev.T @ da / len(da), da.mean(axis=0)"),
+    change(
+        "x_t.T @ da, h_prev.T @ da, da.sum(axis=0)", "x_t.T @ da / len(da), h_prev.T @ da / len(da), da.mean(axis=0)"
+    ),
     tempts="Losses are usually means, but then dh_t already contains the division.",
     keeps=["dx_t", "dh_prev", "dc_prev"],
 )
