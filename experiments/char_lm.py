@@ -1,6 +1,6 @@
 """Train a character-level LSTM on a text file of your own, and let it write.
 
-    python -m experiments.char_lm --text FILE             train, about two minutes on two cores
+    python -m experiments.char_lm --text FILE             train, about a minute on an idle core
     python -m experiments.char_lm --text FILE --resume    continue after an interruption
     python -m experiments.char_lm --sample CHECKPOINT     write text
 

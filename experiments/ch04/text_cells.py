@@ -16,7 +16,6 @@ baselines. Takes about twenty minutes on one core.
 
 from __future__ import annotations
 
-import json
 import math
 import sys
 import time
@@ -36,10 +35,10 @@ RESULTS_FILE = Path(__file__).with_name("text_cells.json")
 SETTINGS: dict[str, float] = {"batch": 32, "chunk": 50, "clip": 1.0, "updates": 1500, "dropout": 0.3}
 CELLS: dict[str, dict[str, Any]] = {
     "rnn": {"hidden_size": 270, "lr": 6e-3},
-    "gru": {"hidden_size": 151, "lr": 2e-2},
+    "gru": {"hidden_size": 151, "lr": 1e-2},
     "lstm": {"hidden_size": 128, "lr": 3e-2},
 }
-RATES = {"rnn": (1e-3, 3e-3, 6e-3), "gru": (1e-2, 2e-2, 4e-2), "lstm": (1e-2, 2e-2, 3e-2)}
+RATES = {"rnn": (1e-3, 3e-3, 6e-3, 1e-2), "gru": (5e-3, 1e-2, 2e-2), "lstm": (1e-2, 2e-2, 3e-2, 5e-2)}
 DROPOUTS = (0.0, SETTINGS["dropout"])
 SEEDS = tuple(range(10, 15))
 CHOICE_SEED = 1
@@ -195,47 +194,56 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def is_of(one: dict[str, Any], kind: str, dropout: float) -> bool:
+    return bool(one["cell"] == kind and one["dropout"] == dropout)
+
+
+def assembled(choice: list[dict[str, Any]], runs: list[dict[str, Any]]) -> dict[str, Any]:
+    """The record, with the summary of the runs and the n-gram baselines."""
+    ids, held_out, text = text_ids()
+    V = len(text.characters)
+    orders = {n: WittenBell(ids.tolist(), n, V) for n in range(1, 7)}
+    return {
+        "command": "python -m experiments.ch04.text_cells --record",
+        "settings": {"optimizer": "Adam, learning rate falling linearly to 0", **SETTINGS},
+        "cells": {kind: {**how, "parameters": parameters(kind, V)} for kind, how in CELLS.items()},
+        "seeds": list(SEEDS),
+        "versions": {"torch": torch.__version__.partition("+")[0]},
+        "text": {
+            "source": text.source,
+            "sha256": text.sha256,
+            "train": len(ids),
+            "held_out": len(held_out),
+            "characters": V,
+        },
+        "choice": choice,
+        "counted": {str(n): round(model.bits(held_out.tolist()), 4) for n, model in orders.items()},
+        "counted_looked": round(orders[5].bits(held_out[:LOOKED].tolist()), 4),
+        "looked": LOOKED,
+        "look_at": list(LOOK_AT),
+        "summary": [
+            {"cell": kind, "dropout": dropout, **summary([one for one in runs if is_of(one, kind, dropout)])}
+            for dropout in DROPOUTS
+            for kind in CELLS
+        ],
+        "runs": runs,
+    }
+
+
 def main() -> None:
     choice = choose() if {"--choose", "--record"} & set(sys.argv[1:]) else []
     if "--choose" in sys.argv[1:]:
         return
     ids, held_out, text = text_ids()
-    V = len(text.characters)
-    counted = {str(n): round(WittenBell(ids.tolist(), n, V).bits(held_out.tolist()), 4) for n in range(1, 7)}
-    looked = round(WittenBell(ids.tolist(), 5, V).bits(held_out[:LOOKED].tolist()), 4)
-    print(counted, looked, flush=True)
-    runs, summaries = [], []
+    runs = []
     for dropout in DROPOUTS:
         for kind in CELLS:
-            here = []
             for seed in SEEDS:
-                here.append(run(kind, seed, ids, held_out, V, dropout))
-                print(json.dumps({key: value for key, value in here[-1].items() if key != "curve"}), flush=True)
-            runs += here
-            summaries.append({"cell": kind, "dropout": dropout, **summary(here)})
-            print(summaries[-1], flush=True)
+                runs.append(run(kind, seed, ids, held_out, len(text.characters), dropout))
+                print({key: value for key, value in runs[-1].items() if key != "curve"}, flush=True)
+    record = assembled(choice, runs)
+    print(record["counted"], *record["summary"], sep="\n")
     if "--record" in sys.argv[1:]:
-        record = {
-            "command": "python -m experiments.ch04.text_cells --record",
-            "settings": {"optimizer": "Adam, learning rate falling linearly to 0", **SETTINGS},
-            "cells": {kind: {**how, "parameters": parameters(kind, V)} for kind, how in CELLS.items()},
-            "seeds": list(SEEDS),
-            "versions": {"torch": torch.__version__.partition("+")[0]},
-            "text": {
-                "source": text.source,
-                "sha256": text.sha256,
-                "train": len(ids),
-                "held_out": len(held_out),
-                "characters": V,
-            },
-            "choice": choice,
-            "counted": counted,
-            "counted_looked": looked,
-            "looked": LOOKED,
-            "look_at": list(LOOK_AT),
-            "summary": summaries,
-            "runs": runs,
-        }
         RESULTS_FILE.write_text(to_json(record), "utf-8")
 
 
