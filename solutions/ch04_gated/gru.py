@@ -196,8 +196,8 @@ def gru_forward(x, h_0, W_x, W_h, b_x, b_h):
 #
 # Write `count_parameters`.
 # How many numbers does a recurrent layer of PyTorch learn?
-# To compare an LSTM with a GRU fairly, you need to know, because the larger network has an advantage that has nothing to
-# do with its gates.
+# To compare an LSTM with a GRU fairly, you need to know, because the larger network has an advantage
+# that has nothing to do with its gates.
 #
 # A tanh RNN has one block of weights, the GRU has three (r, z, n) and the LSTM four (i, f, g, o).
 # In each block PyTorch has **two** biases, one for the input's side and one for the state's side.

@@ -70,6 +70,7 @@ the parameters of one that reads the same input in one direction.
 )
 
 BIASES, NEXT, ADDED = "2 * hidden_size)", "size = directions * hidden_size", "total += directions * blocks"
+DOUBLED = "hidden_size *= directions\ntotal, size"
 BLOCKS = '{"rnn": 1, "gru": 3, "lstm": 4}'
 SPEC.mistake(
     "one_bias",
@@ -167,13 +168,8 @@ SPEC.mistake(
     "hidden_size_doubled",
     "You double `hidden_size` for a bidirectional network. Double the number of weights instead: there are two "
     "separate sets, each with a recurrent matrix of (H, H), not one of (2H, 2H).",
-    change(
-        "total, size",
-        "hidden_size *= directions\ntotal, size",
-        (ADDED, "total += blocks"),
-        (NEXT, NEXT[:7] + NEXT[20:]),
-    ),
-    change("total, size", "hidden_size *= directions\ntotal, size", (NEXT, NEXT[:7] + NEXT[20:])),
+    change("total, size", DOUBLED, (NEXT, "size = hidden_size"), (ADDED, "total += blocks")),
+    change("total, size", DOUBLED, (NEXT, "size = hidden_size")),
     tempts="The result has 2H columns, as if there were 2H units.",
     keeps=["one layer", "several layers"],
 )

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change
+from grader.author.spec import Case, Facet, Gates, Output, Spec, change
 
 
 def oracle(x, h_0, W_x, W_h, b_x, b_h):
@@ -62,6 +62,11 @@ SPEC = Spec(
     facets=[
         Facet("several time steps", share=3, kinds=("ordinary",)),
         Facet("one time step", share=1, kinds=("T = 1",)),
+    ],
+    gates=[
+        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+        Gates("rzn", inputs=("W_x", "b_x")),
+        Gates("rzn", inputs=("W_h", "b_h")),
     ],
     why="""
 Seen from outside, a GRU is used exactly like a tanh RNN: one array is passed on from step to step. The loop is

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Output, Spec, change
+from grader.author.spec import Case, Gates, Output, Spec, change
 
 
 def oracle(x_t, h_prev, W_x, W_h, b_x, b_h):
@@ -58,6 +58,11 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
+    gates=[
+        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+        Gates("rzn", inputs=("W_x", "b_x")),
+        Gates("rzn", inputs=("W_h", "b_h")),
+    ],
     why=r"""
 One product for the input and one for the previous state compute all three blocks at once, and `np.split` takes them
 apart. The two sides are kept separate until the end, because in the third block they are not simply added: the reset
@@ -97,14 +102,14 @@ SPEC.mistake(
     "b_xn_gated",
     "You multiply the bias `b_xn` by the reset gate too, for example because you have merged the two biases. Add "
     "`b_xn` outside the brackets: the reset gate acts only on what comes from the previous state.",
-    change(CANDIDATE, "np.tanh(x_n - b + r * (h_n + b))", ("n = ", "b = b_x[-h_prev.shape[1] :]\nn = ")),
+    change(CANDIDATE, "np.tanh(x_n - b + r * (h_n + b))", ("r = ", "b = b_x[-h_prev.shape[1] :]\nr = ")),
     tempts="In a tanh RNN and in an LSTM only the sum of the two biases matters, so merging them seems harmless.",
 )
 SPEC.mistake(
     "r_times_everything",
-    "You multiply the whole pre-activation of the candidate by the reset gate. Let the gate act only on what comes from "
-    "the previous state, `r * (h_prev @ W_hn + b_hn)`, because a closed reset gate should forget the past, not the "
-    "input.",
+    "You multiply the whole pre-activation of the candidate by the reset gate. Let the gate act only on what comes "
+    "from the previous state, `r * (h_prev @ W_hn + b_hn)`, because a closed reset gate should forget the past, not "
+    "the input.",
     change("x_n + r * h_n", "r * (x_n + h_n)"),
     tempts="For the other two gates, both sides are simply added first.",
 )

@@ -94,7 +94,7 @@ and the fourth is the direct one, $dh_t \odot z_t$.
 )
 
 ONLY_DH = ("dx_t", "dW_x", "dW_h", "db_x", "db_h")
-THROUGH_W_H, CONCATENATED = "da_h @ W_h.T", "[da_r, da_z, da_n"
+THROUGH_W_H = "da_h @ W_h.T"
 SLOPES = "dr * r * (1 - r)", "dz * z * (1 - z)"
 
 

@@ -4,7 +4,7 @@ from math import exp, tanh
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change
+from grader.author.spec import Case, Gates, Output, Spec, change
 
 
 def oracle(x_t, h_prev, W_x, W_h, b_x, b_h):
@@ -68,6 +68,11 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
+    gates=[
+        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+        Gates("rzn", inputs=("W_x", "b_x")),
+        Gates("rzn", inputs=("W_h", "b_h")),
+    ],
     why=r"""
 The reset gate acts on the previous state, one number for each of its units, and only then is the result multiplied by
 $W_{hn}$. A unit whose reset gate is closed is therefore invisible to *all* candidates. In PyTorch's version, the gate
@@ -121,8 +126,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "r_times_everything",
-    "You multiply the whole pre-activation of the candidate by the reset gate. Multiply only the previous state, before "
-    "the product: `(r * h_prev) @ W_hn`.",
+    "You multiply the whole pre-activation of the candidate by the reset gate. Multiply only the previous state, "
+    "before the product: `(r * h_prev) @ W_hn`.",
     change("x_n + (r * h_prev) @ W_hn + b_hn", "r * (x_n + h_prev @ W_hn + b_hn)"),
     tempts="For the other two gates, both sides are simply added first.",
 )
@@ -141,8 +146,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "h_prev_left_out_of_n",
-    "Your candidate does not depend on `h_prev`. Add `(r * h_prev) @ W_hn` to the pre-activation, because the candidate "
-    "continues from the past that the reset gate lets through.",
+    "Your candidate does not depend on `h_prev`. Add `(r * h_prev) @ W_hn` to the pre-activation, because the "
+    "candidate continues from the past that the reset gate lets through.",
     change("x_n + (r * h_prev) @ W_hn + b_hn", "x_n + b_hn"),
     change("x_n + (r * h_prev) @ W_hn + b_hn", "x_n"),
     tempts="The previous state enters in the last line anyway.",
