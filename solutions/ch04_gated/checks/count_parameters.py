@@ -139,6 +139,7 @@ SPEC.mistake(
     "below, which has `hidden_size` units in each direction.",
     change(NEXT, "size = input_size"),
     tempts="A product with num_layers needs no loop.",
+    keeps=["one layer"],
 )
 SPEC.mistake(
     "upper_layers_read_one_direction",

@@ -1,11 +1,9 @@
 """How `gru_step_backward` is checked: against autograd through `torch.nn.GRUCell`, with a facet for each gradient."""
 
-from itertools import permutations
-
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change
+from grader.author.spec import Case, Facet, Gates, Output, Spec, change
 
 
 def oracle(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
@@ -60,6 +58,16 @@ def cases(rng):
     yield case(rng, B=3, D=2, H=1)
 
 
+def da_x_in(order):
+    """The old and the new text if the blocks of the input's side are put together in this order."""
+    return "[da_r, da_z, da_n]", f"[{', '.join(f'da_{gate}' for gate in order)}]"
+
+
+def da_h_in(order):
+    """The same for the state's side, where the block of n is `da_n * r`."""
+    return "[da_r, da_z, da_n * r]", f"[{', '.join(f'da_{gate}' for gate in order).replace('da_n', 'da_n * r')}]"
+
+
 SPEC = Spec(
     outputs=[
         Output("dx_t", ("B", "D")),
@@ -79,6 +87,20 @@ SPEC = Spec(
         Facet("dW_h", share=2, outputs=("dW_h",)),
         Facet("db_x", share=1, outputs=("db_x",)),
         Facet("db_h", share=1, outputs=("db_h",)),
+    ],
+    gates=[
+        Gates(
+            "rzn",
+            inputs=("W_x", "W_h", "b_x", "b_h"),
+            outputs=("dW_x", "dW_h", "db_x", "db_h"),
+            inside={
+                "da": lambda order: change(*da_x_in(order), da_h_in(order)),
+                "da_x": lambda order: change(*da_x_in(order)),
+                "da_h": lambda order: change(*da_h_in(order)),
+            },
+        ),
+        Gates("rzn", inputs=("W_x", "b_x"), outputs=("dW_x", "db_x")),
+        Gates("rzn", inputs=("W_h", "b_h"), outputs=("dW_h", "db_h")),
     ],
     why=r"""
 The backward pass visits the quantities of the step in the opposite order, and each product rule gives one line. In
@@ -106,8 +128,8 @@ def of_both_gates(of_r, of_z):
 
 SPEC.mistake(
     "direct_path_left_out",
-    "You leave out the direct path from `h_prev` to `h_t`. Add `dh_t * z`, because the previous state is also a part of "
-    "the new one, multiplied by the update gate only.",
+    "You leave out the direct path from `h_prev` to `h_t`. Add `dh_t * z`, because the previous state is also a part "
+    "of the new one, multiplied by the update gate only.",
     change("dh_t * z + ", ""),
     tempts="In a tanh RNN there is no such path, and the product with the transposed weights was the whole answer.",
     keeps=ONLY_DH,
@@ -129,20 +151,34 @@ SPEC.mistake(
     keeps=ONLY_DH,
 )
 SPEC.mistake(
-    "path_through_r_left_out",
-    "You leave out the path through the reset gate. The gate depends on the input and on the previous state too: pass "
-    "its gradient back through the logistic function and through its block of the weights.",
+    "r_held_constant",
+    "You treat the reset gate as a constant. It depends on the input and on the previous state too: pass its gradient "
+    "back through the logistic function and through its block of the weights.",
     change("dr * r * (1 - r)", "np.zeros_like(r)"),
-    change(THROUGH_W_H, "da_h[:, z.shape[1] :] @ W_h[:, z.shape[1] :].T"),
     tempts="The gate looks like a constant factor inside the tanh.",
 )
 SPEC.mistake(
-    "path_through_z_left_out",
-    "You leave out the path through the update gate. The gate depends on the input and on the previous state too: pass "
-    "its gradient back through the logistic function and through its block of the weights.",
+    "path_through_r_left_out",
+    "You leave out the path through the reset gate in `dh_prev`. The gate depends on the previous state too: pass its "
+    "gradient back through the block `W_hr`.",
+    change(THROUGH_W_H, "da_h[:, z.shape[1] :] @ W_h[:, z.shape[1] :].T"),
+    tempts="The path is there for the weights, but `dh_prev` is written down from memory.",
+    keeps=ONLY_DH,
+)
+SPEC.mistake(
+    "z_held_constant",
+    "You treat the update gate as a constant. It depends on the input and on the previous state too: pass its gradient "
+    "back through the logistic function and through its block of the weights.",
     change("dz * z * (1 - z)", "np.zeros_like(z)"),
-    change(THROUGH_W_H, "da_r @ W_h[:, : z.shape[1]].T + (da_n * r) @ W_h[:, 2 * z.shape[1] :].T"),
     tempts="The gate looks like a constant weight of a mean.",
+)
+SPEC.mistake(
+    "path_through_z_left_out",
+    "You leave out the path through the update gate in `dh_prev`. The gate depends on the previous state too: pass its "
+    "gradient back through the block `W_hz`.",
+    change(THROUGH_W_H, "da_r @ W_h[:, : z.shape[1]].T + (da_n * r) @ W_h[:, 2 * z.shape[1] :].T"),
+    tempts="The path is there for the weights, but `dh_prev` is written down from memory.",
+    keeps=ONLY_DH,
 )
 SPEC.mistake(
     "path_through_n_left_out",
@@ -157,8 +193,15 @@ SPEC.mistake(
     "You treat both gates as constants. They depend on the input and on the previous state too: pass their gradients "
     "back through the logistic function and through their blocks of the weights.",
     change("dr * r * (1 - r)", "np.zeros_like(r)", ("dz * z * (1 - z)", "np.zeros_like(z)")),
-    change(THROUGH_W_H, "(da_n * r) @ W_h[:, 2 * z.shape[1] :].T"),
     tempts="With fixed gates the step is nearly that of a tanh RNN.",
+)
+SPEC.mistake(
+    "paths_through_gates_left_out",
+    "You leave out the paths through both gates in `dh_prev`. The gates depend on the previous state too: pass their "
+    "gradients back through the blocks `W_hr` and `W_hz`.",
+    change(THROUGH_W_H, "(da_n * r) @ W_h[:, 2 * z.shape[1] :].T"),
+    tempts="The two openly visible occurrences of h_prev are the direct path and the candidate's product.",
+    keeps=ONLY_DH,
 )
 SPEC.mistake(
     "direct_path_only",
@@ -219,16 +262,15 @@ SPEC.mistake(
     "`h_prev @ W_hn + b_hn` by the reset gate.",
     change("da_n * r], axis=1)", "da_n], axis=1)"),
     tempts="In the other two blocks both sides have the same gradient.",
+    keeps=("dx_t", "dW_x", "db_x"),
 )
 SPEC.mistake(
     "r_gates_the_input_too",
     "You multiply the gradient of the candidate's pre-activation by the reset gate on the input's side too. Use `da_n` "
     "there as it is: the reset gate multiplies only what comes from the previous state.",
     change("da_x = np.concatenate([da_r, da_z, da_n]", "da_x = np.concatenate([da_r, da_z, da_n * r]"),
-    change(
-        "da_n = dn * (1 - n**2)", "da_n = dn * (1 - n**2) * r", ("da_n * r]", "da_n]"), ("da_n * h_n", "da_n / r * h_n")
-    ),
     tempts="In the other two blocks both sides have the same gradient, so one array seems to be enough.",
+    keeps=("dh_prev", "dW_h", "db_h"),
 )
 SPEC.mistake(
     "da_n_times_r_before_dr",
@@ -274,8 +316,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "slope_of_n_from_the_pre_activation",
-    "You compute the derivative of the tanh from the pre-activation. Use `1 - n**2`: the derivative contains the square "
-    "of the tanh's *result*.",
+    "You compute the derivative of the tanh from the pre-activation. Use `1 - n**2`: the derivative contains the "
+    "square of the tanh's *result*.",
     change("n**2", "(x_n + r * h_n) ** 2"),
     change("n**2", "(x_n + h_n) ** 2"),
     tempts="The derivative is taken at the pre-activation, so its square seems to be meant.",
@@ -288,8 +330,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "slope_of_n_of_the_logistic",
-    "You use n · (1 − n), the derivative of the logistic function, for the candidate. Use 1 − n², because the candidate "
-    "is a tanh.",
+    "You use n · (1 − n), the derivative of the logistic function, for the candidate. Use 1 − n², because the "
+    "candidate is a tanh.",
     change("(1 - n**2)", "n * (1 - n)"),
     tempts="The other two blocks need this formula.",
 )
@@ -310,15 +352,15 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "slopes_from_the_pre_activations",
-    "You compute the derivative of a gate from its pre-activation, a · (1 − a). Use the gate itself, gate · (1 − gate): "
-    "the derivative contains the *result* of the logistic function.",
+    "You compute the derivative of a gate from its pre-activation, a · (1 − a). Use the gate itself, gate · (1 − "
+    "gate): the derivative contains the *result* of the logistic function.",
     *of_both_gates("(x_r + h_r) * (1 - x_r - h_r)", "(x_z + h_z) * (1 - x_z - h_z)"),
     tempts="The formula σ(1 - σ) is remembered, but not what σ stands for.",
 )
 SPEC.mistake(
     "sigmoid_taken_again",
-    "You apply the logistic function a second time in the derivative of a gate. Use gate · (1 − gate), because the gate "
-    "is already the result of the logistic function.",
+    "You apply the logistic function a second time in the derivative of a gate. Use gate · (1 − gate), because the "
+    "gate is already the result of the logistic function.",
     *of_both_gates("sigmoid(r) * (1 - sigmoid(r))", "sigmoid(z) * (1 - sigmoid(z))"),
     tempts="The derivative is written σ(a)(1 - σ(a)), and the gate is at hand to put in.",
 )
@@ -331,7 +373,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "slopes_without_the_gate",
-    "You use 1 − gate as the derivative of a gate. Use gate · (1 − gate), which is also small where the gate is near 0.",
+    "You use 1 − gate as the derivative of a gate. Use gate · (1 − gate), which is also small where the gate is near "
+    "0.",
     *of_both_gates("(1 - r)", "(1 - z)"),
     tempts="Half of the formula is forgotten.",
 )
@@ -341,21 +384,6 @@ SPEC.mistake(
     "gate.",
     change(SLOPES[0], "dr * z * (1 - z)", ("dz * z * (1 - z)", "dz * r * (1 - r)")),
     tempts="Two gates of the same shape with names of one letter.",
-)
-SPEC.mistake(
-    "da_concatenated_in_another_order",
-    "You put the three blocks together in another order. Concatenate them in the order r, z, n, in which the weights "
-    "and the biases have them.",
-    *(
-        change(
-            "da_x = np.concatenate([da_r, da_z, da_n]",
-            f"da_x = np.concatenate([{', '.join(order)}]",
-            ("[da_r, da_z, da_n * r]", f"[{', '.join(order).replace('da_n', 'da_n * r')}]"),
-        )
-        for order in permutations(("da_r", "da_z", "da_n"))
-        if order != ("da_r", "da_z", "da_n")
-    ),
-    tempts="They are computed in the order n, r, z or z, n, r.",
 )
 SPEC.mistake(
     "blocks_of_W_h_not_transposed",
@@ -396,8 +424,6 @@ SPEC.mistake(
     "averaged_over_the_batch",
     "You average over the batch. Sum instead: where the loss is a mean, `dh_t` already contains the division.",
     change("dW_x, dW_h, db_x, db_h", "dW_x / len(x_t), dW_h / len(x_t), db_x / len(x_t), db_h / len(x_t)"),
-    change("da_x.sum(axis=0), da_h.sum(axis=0)", "da_x.mean(axis=0), da_h.mean(axis=0)"),
-    change("return dx_t, dh_prev, dW_x, dW_h,", "return dx_t, dh_prev, dW_x / len(x_t), dW_h / len(x_t),"),
     tempts="Losses are usually means, but then dh_t already contains the division.",
     keeps=("dx_t", "dh_prev"),
 )
