@@ -96,6 +96,19 @@ SPEC.mistake(
     tempts="A pair of brackets ends one term too early.",
 )
 SPEC.mistake(
+    "no_recurrent_weights",
+    "You leave out the recurrent weights. Add `hidden_size` times `hidden_size` for each block.",
+    change(" + hidden_size**2", ""),
+    tempts="A feed-forward layer has only input weights and biases.",
+)
+SPEC.mistake(
+    "recurrent_weights_times_blocks_twice",
+    "You count too many recurrent weights: the blocks multiply only the columns of the recurrent matrix. Each block "
+    "has `hidden_size` times `hidden_size` recurrent weights, because it reads H states and computes H numbers.",
+    change("hidden_size**2", "blocks * hidden_size**2"),
+    tempts="With hidden_size replaced by 4 · hidden_size everywhere, the square grows by 16.",
+)
+SPEC.mistake(
     "gru_with_four_blocks",
     "You count four blocks for the GRU. It has three: reset gate, update gate and candidate.",
     change('"gru": 3', '"gru": 4'),

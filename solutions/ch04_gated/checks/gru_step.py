@@ -91,6 +91,21 @@ SPEC.mistake(
     tempts="The original paper and most drawings of the GRU apply the reset gate to the previous state itself.",
 )
 SPEC.mistake(
+    "the_step_of_chung",
+    "You compute the step of Chung et al. (2014), which differs from this one twice. Multiply the previous state by "
+    "`z` and the candidate by `1 - z`, and apply the reset gate *after* the product: `r * (h_prev @ W_hn + b_hn)`.",
+    *(
+        change(
+            MIX,
+            "z * n + (1 - z) * h_prev",
+            ("r * h_n", f"(r * h_prev) @ W_h[:, -n_H:] + {bias}"),
+            ("r = ", "n_H = h_prev.shape[1]\nr = "),
+        )
+        for bias in ("b_h[-n_H:]", "r * b_h[-n_H:]")
+    ),
+    tempts="A well-known essay on LSTMs, and many texts after it, show the GRU with these equations.",
+)
+SPEC.mistake(
     "b_hn_not_gated",
     "You multiply only the product `h_prev @ W_hn` by the reset gate and add its bias `b_hn` outside. Put the bias "
     "inside the brackets, `r * (h_prev @ W_hn + b_hn)`, because the gate acts on everything that comes from the "
@@ -223,6 +238,36 @@ SPEC.mistake(
     change("r = sigmoid(x_r + h_r)", "r = x_r + h_r"),
     change("z = sigmoid(x_z + h_z)", "z = x_z + h_z"),
     tempts="The linear part is most of the work.",
+)
+SPEC.mistake(
+    "function_of_each_side",
+    "You apply the logistic function or the tanh to each side and combine the results. Combine the two sides first, "
+    "then apply the function once, to the whole pre-activation.",
+    change(CANDIDATE, "np.tanh(x_n) + r * np.tanh(h_n)"),
+    change("sigmoid(x_r + h_r)", "sigmoid(x_r) + sigmoid(h_r)", ("sigmoid(x_z + h_z)", "sigmoid(x_z) + sigmoid(h_z)")),
+    change("sigmoid(x_r + h_r)", "sigmoid(x_r) * sigmoid(h_r)", ("sigmoid(x_z + h_z)", "sigmoid(x_z) * sigmoid(h_z)")),
+    tempts="The two sides are computed separately, so the functions are applied separately too.",
+)
+SPEC.mistake(
+    "r_outside_the_tanh",
+    "You multiply the tanh by the reset gate. Move the gate inside: it multiplies the state's side of the "
+    "pre-activation, `r * (h_prev @ W_hn + b_hn)`.",
+    change(CANDIDATE, "r * np.tanh(x_n + h_n)"),
+    tempts="In an LSTM, the gates multiply what comes out of a tanh.",
+)
+SPEC.mistake(
+    "h_prev_left_out_of_the_gates",
+    "You compute the gates from the input alone. Add the state's side, because what a gate should do depends on what "
+    "the network remembers.",
+    change("x_r + h_r", "x_r", ("x_z + h_z", "x_z")),
+    tempts="The previous state enters in the candidate and in the last line anyway.",
+)
+SPEC.mistake(
+    "blocks_of_W_h_transposed",
+    "You multiply the previous state by the transposed blocks of `W_h`. Use the blocks as they are: here their shape "
+    "is (in, out), whereas PyTorch stores (out, in). Because each block is square, the shapes fit either way.",
+    change("h_prev @ W_h", "h_prev @ np.hstack([W.T for W in np.split(W_h, 3, axis=1)])"),
+    tempts="PyTorch's formula transposes the weights.",
 )
 SPEC.mistake(
     "no_bias",

@@ -206,6 +206,14 @@ SPEC.mistake(
     tempts="All three blocks look alike, and the state of a tanh RNN was computed with the tanh.",
 )
 SPEC.mistake(
+    "blocks_of_W_h_transposed",
+    "You multiply by transposed blocks of `W_h`. Use the blocks as they are: here their shape is (in, out), whereas "
+    "PyTorch stores (out, in). Because each block is square, the shapes fit either way.",
+    change("@ W_hn", "@ W_hn.T"),
+    change("@ W_hn", "@ W_hn.T", ("h_prev @ W_h ", "h_prev @ np.hstack([W.T for W in np.split(W_h, 3, axis=1)]) ")),
+    tempts="PyTorch's formula transposes the weights.",
+)
+SPEC.mistake(
     "b_hn_left_out",
     "You leave out `b_hn`, the third block of `b_h`. Add it to the pre-activation of the candidate, without a gate.",
     change(" + b_hn)", ")"),
