@@ -89,9 +89,9 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
 # |---|---|---|---|
 # | 0.82 | 0.42 | −0.19 | −0.45 |
 #
-# | contribution to `dh_prev` | path 1 | path 2 | path 3 | path 4 | sum |
+# | | path 1 | path 2 | path 3 | path 4 | sum |
 # |---|---|---|---|---|---|
-# | | 0.84 | −0.27 | 1.38 | 0.11 | 2.06 |
+# | contribution to `dh_prev` | 0.84 | −0.27 | 1.38 | 0.11 | 2.06 |
 #
 # | | block r | block z | block n |
 # |---|---|---|---|
