@@ -112,7 +112,7 @@ SPEC.mistake(
     "gru_with_four_blocks",
     "You count four blocks for the GRU. It has three: reset gate, update gate and candidate.",
     change('"gru": 3', '"gru": 4'),
-    tempts="The GRU has one gate less than the LSTM, not two gates in all plus two others.",
+    tempts="The LSTM has four.",
 )
 SPEC.mistake(
     "gru_with_two_blocks",
