@@ -23,8 +23,8 @@ from grader import check, hint, progress
 
 
 def sigmoid(a):
-    """The logistic function, entry by entry: a share between 0 and 1."""
-    return 1 / (1 + np.exp(-a))
+    """The logistic function of every entry of an array."""
+    return 0.5 + 0.5 * np.tanh(0.5 * a)
 
 
 def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
