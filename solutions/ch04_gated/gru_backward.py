@@ -98,7 +98,8 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
 # | `db_x` | −0.10 | −0.30 | 1.12 |
 # | `db_h` | −0.10 | −0.30 | 0.92 |
 #
-# Calculate with the rounded numbers and you will be right to about one digit. This is the first case of the check.
+# If you calculate with the rounded numbers, your results may differ slightly in the second decimal.
+# This is the first case of the check.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -198,7 +199,7 @@ def gru_step_backward(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
 # %% [markdown]
 # With a bias of 4, the update gate is about 0.98, and about half of the gradient's norm is left after 40 steps:
 # path 1, which multiplies the gradient by $z_t$ and by nothing else, carries it.
-# With a bias of −2 the gate is about 0.12, the candidate replaces the state at every step, and the GRU passes back even
+# With a bias of −2 the gate is about 0.12, the candidate replaces most of the state at every step, and the GRU passes back even
 # less than the tanh RNN.
 #
 # The weights here are small, so the gradient of this tanh RNN vanishes quickly. As chapter 3 shows,
