@@ -198,9 +198,9 @@ def gru_step_backward(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
 
 # %% [markdown]
 # With a bias of 4, the update gate is about 0.98, and about half of the gradient's norm is left after 40 steps:
-# path 1, which multiplies the gradient by $z_t$ and by nothing else, carries it.
-# With a bias of −2 the gate is about 0.12, the candidate replaces most of the state at every step, and the GRU passes back even
-# less than the tanh RNN.
+# path 1 only multiplies the gradient by $z_t$ at each step.
+# With a bias of −2 the gate is about 0.12, the candidate replaces most of the state at every step,
+# and the GRU passes back even less than the tanh RNN.
 #
 # The weights here are small, so the gradient of this tanh RNN vanishes quickly. As chapter 3 shows,
 # one with larger or orthogonal weights passes back more.
