@@ -80,6 +80,14 @@ def test_a_text_that_cannot_be_used(tmp_path: Path, kind: str) -> None:
     assert not path.with_suffix(".pt").exists()
 
 
+@pytest.mark.slow
+def test_the_command_as_a_process_prints_one_line_and_no_traceback(tmp_path: Path) -> None:
+    result = subprocess.run(command("--text", tmp_path / "no.txt"), cwd=ROOT, capture_output=True, text=True)
+    assert (result.returncode, result.stdout) == (2, "")
+    assert result.stderr.count("\n") == 1
+    assert result.stderr.startswith(f"{tmp_path}/no.txt: there is no such file")
+
+
 def test_a_folder_is_no_text(tmp_path: Path) -> None:
     assert refused("--text", tmp_path) == f"{tmp_path}: is a folder. Name a text file in it."
 
