@@ -83,7 +83,7 @@ def cases(rng):
     yield case(distinct(rng, (2, 5)), 8, ABOVE)
     yield case(distinct(rng, (2, 2, 3)), 5, ABOVE)
     yield case(distinct(rng, (2, 5)) + np.array([[900.0], [-900.0]]), 3, LARGE)
-    yield case(distinct(rng, (2, 4)) - 800, 2, LARGE)
+    yield case(distinct(rng, (2, 4)) - 990, 2, LARGE)
 
 
 SPEC = Spec(
@@ -217,6 +217,20 @@ SPEC.mistake(
     "kept.",
     change(KEPT, f"{LIMIT}\nkept = np.where(logits > limit, logits, -np.inf)"),
     tempts="A strict comparison is written without thinking, or against the equal logits.",
+)
+SPEC.mistake(
+    "one_less_than_k_kept",
+    "You keep one logit less than `k`. The slice `[:k]` contains k entries, because it ends before index k.",
+    change("[..., :k]", "[..., : k - 1]"),
+    tempts="Counting from 0, the k-th entry has the index k − 1.",
+)
+SPEC.mistake(
+    "rows_mixed",
+    "In every row you keep the positions that are best in *any* row: indexing with `[..., best]` picks them all for "
+    "each row. Use `np.put_along_axis`, which takes each row's own positions, or loop over the rows.",
+    change(PUT, "kept[..., best] = logits[..., best]"),
+    tempts="`kept[..., best]` reads well, and is right for a single row.",
+    keeps=["k is V or more"],
 )
 SPEC.mistake(
     "k_above_V_not_limited",
