@@ -35,9 +35,9 @@ def is_unsorted(logits):
     return logits.shape[-1] < 3 or not ((steps >= 0).all(axis=-1) | (steps <= 0).all(axis=-1)).any()
 
 
-def distinct(rng, shape):
+def distinct(rng, shape, k=1):
     """Normal logits without equal ones. The largest of the rows are in several columns and those of the
-    columns in several rows, and no row is in the order of size.
+    columns in several rows, the rows differ in their k largest, and no row is in the order of size.
     """
     while True:
         logits = rng.normal(size=shape).round(2)
@@ -72,7 +72,7 @@ def with_ties(rng, shape, k, above, equal):
 
 def cases(rng):
     for shape, k in (((2, 5), 2), ((4, 4), 3), ((6,), 4), ((2, 3, 5), 3), ((1, 7), 2), ((3, 6), 1)):
-        yield case(distinct(rng, shape), k)
+        yield case(distinct(rng, shape, k), k)
     yield case(with_ties(rng, (5,), 2, above=1, equal=3), 2, TIES)
     yield case(with_ties(rng, (3, 6), 3, above=1, equal=4), 3, TIES)
     yield case(with_ties(rng, (2, 2, 7), 4, above=2, equal=3), 4, TIES)
@@ -82,8 +82,8 @@ def cases(rng):
     yield case(distinct(rng, (3, 1)), 1, FULL)
     yield case(distinct(rng, (2, 5)), 8, ABOVE)
     yield case(distinct(rng, (2, 2, 3)), 5, ABOVE)
-    yield case(distinct(rng, (2, 5)) + np.array([[900.0], [-900.0]]), 3, LARGE)
-    yield case(distinct(rng, (2, 4)) - 990, 2, LARGE)
+    yield case(distinct(rng, (2, 5), 3) + np.array([[900.0], [-900.0]]), 3, LARGE)
+    yield case(distinct(rng, (2, 4), 2) - 990, 2, LARGE)
 
 
 SPEC = Spec(
