@@ -44,11 +44,9 @@ def distinct(rng, shape, k=1):
         rows = logits.reshape(-1, shape[-1])
         if len(np.unique(rows)) < rows.size or not is_unsorted(logits):
             continue
-        if (
-            len(rows) == 1
-            or shape[-1] == 1
-            or (len(set(rows.argmax(axis=1))) > 1 and len(set(rows.argmax(axis=0))) > 1)
-        ):
+        places = [set(rows.argmax(axis=axis).tolist()) for axis in (0, 1)]
+        largest = {tuple(sorted(np.argsort(-row)[:k].tolist())) for row in rows}
+        if 1 in rows.shape or (min(map(len, places)) > 1 and len(largest) > 1):
             return logits
 
 
