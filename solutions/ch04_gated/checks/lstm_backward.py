@@ -303,7 +303,7 @@ SPEC.mistake(
     change("else h_0", "else np.zeros(h_0.shape)"),
     tempts="Nearly every example starts from zero states.",
 )
-FORWARD = "h, c = lstm_forward(x, h_0, c_0, W_x, W_h, b)"
+FORWARD = "h, c = lstm_forward(x, h_0, c_0, W_x=W_x, W_h=W_h, b=b)"
 BEFORE = "h_prev = h[:, t - 1] if t > 0 else h_0\nc_prev = c[:, t - 1] if t > 0 else c_0"
 SPEC.mistake(
     "h_and_c_exchanged",
