@@ -116,7 +116,7 @@ def test_the_report_of_a_module_can_be_followed(root, check):
     pasted = {"torch": torch, "Tagger": changed(root, "Tagger", "state.detach()", "state.detach()")}
     exec(textwrap.dedent(" " * 17 + called.strip()), pasted)
     assert pasted["logits"].shape == (1, 2, 2)
-    assert "(1, 2, 2), state a tensor, attached to the graph\n" in text
+    assert "(1, 2, 2), state attached to the graph\n" in text
     assert "state is still attached to the graph; expected detached (`.detach()`)" in text
     assert "likely cause   The state still hangs on the graph of the call before." in text
 
