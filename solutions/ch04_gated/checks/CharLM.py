@@ -2,7 +2,6 @@
 
 import numpy as np
 import torch
-from torch.nn.functional import dropout, linear
 
 from grader.author.spec import Facet, Output, Spec, change, module_case
 
@@ -284,12 +283,23 @@ SPEC.mistake(
     keeps=["the detached state"],
 )
 SPEC.mistake(
-    "dropout_in_eval",
-    "You drop units in evaluation mode too, so that each call gives other logits. Leave dropout to `self.rnn`: it "
-    "applies it between its layers, and only in training mode, whereas `torch.nn.functional.dropout` and a newly "
-    "created `torch.nn.Dropout` do not know the mode of your module.",
+    "random_in_eval",
+    "Your logits are random, even in evaluation mode. If you drop units, leave that to `self.rnn`, which does it only "
+    "in training mode; `torch.nn.functional.dropout` and a newly created `torch.nn.Dropout` do not know the mode of "
+    "your module. If you create an initial state, fill it with zeros.",
     change("self.head(h)", "self.head(torch.nn.functional.dropout(h))"),
-    tempts="`dropout` is an argument of `__init__`, so `forward` seems to have to use it.",
+    change("self.head(h)", "self.head(torch.nn.functional.dropout(h, self.rnn.dropout))"),
+    change(
+        "h, (h_n, c_n) = self.rnn(x, state)",
+        """
+        if state is None:
+            size = (self.rnn.num_layers, len(ids), self.rnn.hidden_size)
+            state = (torch.randn(size), torch.randn(size))
+        h, (h_n, c_n) = self.rnn(x, state)
+        """,
+    ),
+    tempts="`dropout` is an argument of `__init__`, so `forward` seems to have to use it; and PyTorch's own example of "
+    "an LSTM starts from `torch.randn`.",
     keeps=["the detached state"],
 )
 SPEC.mistake(
@@ -319,9 +329,10 @@ SPEC.mistake(
     keeps=["the detached state"],
 )
 SPEC.mistake(
-    "state_detached_at_every_step",
-    "Your loop detaches the state after every step, so no gradient goes back even one step. Detach only the state that "
-    "you return: within a call, the gradient has to reach every earlier character.",
+    "gradient_cut_within_the_text",
+    "A part of the gradient is lost within the text: a tensor is detached between two steps, as happens in a loop that "
+    "detaches the state. Detach only the state that you return. Within a call, the gradient has to reach every earlier "
+    "character, through `h` and through `c`.",
     change(
         "h, (h_n, c_n) = self.rnn(x, state)",
         """
@@ -329,6 +340,17 @@ SPEC.mistake(
         for t in range(ids.shape[1]):
             h, (h_n, c_n) = self.rnn(x[:, t : t + 1], state)
             state = (h_n.detach(), c_n.detach())
+            steps.append(h)
+        h = torch.cat(steps, dim=1)
+        """,
+    ),
+    change(
+        "h, (h_n, c_n) = self.rnn(x, state)",
+        """
+        steps = []
+        for t in range(ids.shape[1]):
+            h, (h_n, c_n) = self.rnn(x[:, t : t + 1], state)
+            state = (h_n.detach(), c_n)
             steps.append(h)
         h = torch.cat(steps, dim=1)
         """,
@@ -374,10 +396,10 @@ class FromTheEquations(Released):
     """Computes every layer from the parameters of the LSTM, with one (h, c) for each layer; drops units by itself."""
 
     def forward(self, ids, state=None):
-        x, last = self.embedding(ids), []
+        x, last, linear = self.embedding(ids), [], torch.nn.functional.linear
         for layer, (W_x, W_h, b_x, b_h) in enumerate(self.rnn.all_weights):
             if layer:
-                x = dropout(x, self.rnn.dropout, self.training)
+                x = torch.nn.functional.dropout(x, self.rnn.dropout, self.training)
             h = c = x.new_zeros(len(ids), self.rnn.hidden_size)
             h, c = (h, c) if state is None else state[layer]
             steps = []
