@@ -71,7 +71,7 @@ WRONG = {  # the body of forward, what it is told: a name or None, and words of 
     "float ids": (f"{fed('self.embedding(ids.float())')}return self.head(h), {BOTH}", None, "RuntimeError"),
     "argmax": (
         f"{RUN}return self.head(h).argmax(dim=2), {BOTH}",
-        "after: argmax along V For logits:",
+        {None, "after: argmax along V For logits:"},
         "expected (1, 2, 2)",
     ),
     "last layer's state, as (B, V)": (f"{RUN}return self.head(h_n[-1]), {BOTH}", "last_step_only", None),
