@@ -242,7 +242,8 @@ def lstm_forward(x, h_0, c_0, W_x, W_h, b):
 # With a forget bias of 12, the cell state is the number of brackets that are open:
 # each candidate is added to a sum that hardly decays.
 # The hidden state saturates: its tanh makes three open brackets nearly the same as two.
-# With a forget bias of 2, the cell state loses 12 % at every step, so it forgets what was opened long ago,
-# and after the last closing bracket it is even below 0.
+# With a forget bias of 2, the cell state loses 12 % at every step.
+# A closing bracket then subtracts 1 from a content of which less than 1 is left,
+# so after the last closing bracket the cell state is even below 0.
 #
-# Nobody trained this network. That training finds such units by itself is the subject of the capstone of this chapter.
+# This network was not trained. Whether training finds such units by itself is the question of this chapter's capstone.

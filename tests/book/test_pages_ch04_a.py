@@ -140,7 +140,7 @@ def test_derivative_of_the_logistic_function() -> None:
 
 @pytest.mark.parametrize("steps", [1, 2, 7])
 def test_the_direct_path_is_the_product_of_the_forget_gates(steps: int) -> None:
-    """Equation (direct-path): what autograd finds if gates and candidate are detached."""
+    """Equation (cell-gradient): what autograd finds if gates and candidate are detached."""
     H, rng = 3, np.random.default_rng(3)
     W_h = torch.from_numpy(rng.normal(size=(H, 4 * H)))
     c_k = leaf(rng, 1, H)

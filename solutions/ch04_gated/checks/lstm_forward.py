@@ -120,7 +120,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "h_and_c_exchanged",
-    "You exchange the two states between the steps. `lstm_step` returns `h_t, c_t` and takes `h_prev` before `c_prev`: "
+    "You exchange the two states. `lstm_step` returns `h_t, c_t` and takes `h_prev` before `c_prev`: "
     "the hidden state comes first in both.",
     change("h_t, c_t = lstm_step", "c_t, h_t = lstm_step"),
     change(STEP, STEP.replace("h_t, c_t", "c_t, h_t")),
