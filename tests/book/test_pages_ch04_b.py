@@ -38,7 +38,7 @@ def sides(x_t: torch.Tensor, h_prev: torch.Tensor, weights: list[torch.Tensor]) 
 
 @pytest.mark.parametrize(("B", "D", "H"), SIZES)
 def test_one_step_of_the_gru(B: int, D: int, H: int) -> None:
-    """Equation (gru-step), whose last line is (coupled-gates); the new state is between the old one and n."""
+    """Equation (gru-step), and its last line, Equation (coupled-gates): the new state is between the old one and n."""
     rng = np.random.default_rng(0)
     cell, weights = drawn(0, D, H)
     x_t, h_prev = leaf(rng, B, D), leaf(rng, B, H)
