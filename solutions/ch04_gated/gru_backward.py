@@ -23,8 +23,8 @@ from grader import check, hint, progress
 
 
 def sigmoid(a):
-    """The logistic function, entry by entry: a share between 0 and 1."""
-    return 1 / (1 + np.exp(-a))
+    """The logistic function of every entry of an array."""
+    return 0.5 + 0.5 * np.tanh(0.5 * a)
 
 
 def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
@@ -89,16 +89,17 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
 # |---|---|---|---|
 # | 0.82 | 0.42 | −0.19 | −0.45 |
 #
-# | contribution to `dh_prev` | path 1 | path 2 | path 3 | path 4 | sum |
+# | | path 1 | path 2 | path 3 | path 4 | sum |
 # |---|---|---|---|---|---|
-# | | 0.84 | −0.27 | 1.38 | 0.11 | 2.06 |
+# | contribution to `dh_prev` | 0.84 | −0.27 | 1.38 | 0.11 | 2.06 |
 #
 # | | block r | block z | block n |
 # |---|---|---|---|
 # | `db_x` | −0.10 | −0.30 | 1.12 |
 # | `db_h` | −0.10 | −0.30 | 0.92 |
 #
-# Calculate with the rounded numbers and you will be right to about one digit. This is the first case of the check.
+# If you calculate with the rounded numbers, your results may differ slightly in the second decimal.
+# This is the first case of the check.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -197,9 +198,9 @@ def gru_step_backward(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
 
 # %% [markdown]
 # With a bias of 4, the update gate is about 0.98, and about half of the gradient's norm is left after 40 steps:
-# path 1, which multiplies the gradient by $z_t$ and by nothing else, carries it.
-# With a bias of −2 the gate is about 0.12, the candidate replaces the state at every step, and the GRU passes back even
-# less than the tanh RNN.
+# path 1 only multiplies the gradient by $z_t$ at each step.
+# With a bias of −2 the gate is about 0.12, the candidate replaces most of the state at every step,
+# and the GRU passes back even less than the tanh RNN.
 #
 # The weights here are small, so the gradient of this tanh RNN vanishes quickly. As chapter 3 shows,
 # one with larger or orthogonal weights passes back more.

@@ -171,6 +171,22 @@ WRONG_COUNTS = {
         "upper_layers_read_one_direction",
     ),
     "one bias a direction": ([("2 * hidden_size)", "hidden_size)")], "one_bias"),
+    "first layer in one direction": (
+        [(ADDED, "total += (1 if size == input_size else directions) * blocks")],
+        None,
+    ),
+    "upper layers in one direction": (
+        [("size = directions * hidden_size", "size, directions = directions * hidden_size, 1")],
+        None,
+    ),
+    "two biases in block n alone": (
+        [("blocks * (" + SUM + ")", "(blocks * (" + SUM + ") - (blocks - 1) * hidden_size)")],
+        None,
+    ),
+    "all of an upper layer doubled": (
+        [("size = directions * hidden_size", "size = hidden_size = directions * hidden_size")],
+        None,
+    ),
     "three biases": ([("2 * hidden", "3 * hidden")], None),
     "biases of the input": ([("+ 2 * hidden_size", "+ hidden_size + size")], None),
     "upper layers have no input": ([("size = directions * hidden_size", "size = 0")], None),
@@ -223,6 +239,20 @@ WRONG_BACKWARD = {
         [("(h_prev - n)", "(n - h_prev)"), ("h_prev.T @ da_h", "h_prev.T @ da_x")],
         "dz_sign For dx_t, dh_prev, dW_x, db_x and db_h",
     ),
+    "Chung's gate but for the direct path": (
+        [("dn = dh_t * (1 - z)", "dn = dh_t * z"), ("(h_prev - n)", "(n - h_prev)")],
+        "update_gate_swapped For dx_t, dW_x, dW_h, db_x and db_h",
+    ),
+    "h_prev times da_n for the reset gate, not transposed": (
+        [("da_n * h_n", "(da_n @ W_h[:, -r.shape[1] :]) * h_prev")],
+        None,
+    ),
+    "W_hn left out of the path through n": (
+        [("da_h @ W_h.T", "da_r @ W_h[:, : r.shape[1]].T + da_z @ W_h[:, r.shape[1] : -r.shape[1]].T + da_n * r")],
+        None,
+    ),
+    "r forgotten in the forward step": ([("x_n + r * h_n", "x_n + h_n")], None),
+    "everything through the tanh": ([("dz = dh_t * (h_prev - n)", "dz = dh_t * (h_prev - n) * (1 - n**2)")], None),
     "two paths left out": ([("da_h @ W_h.T", "da_h[:, : r.shape[1]] @ W_h[:, : r.shape[1]].T")], None),
     "direct path through W_h": ([("dh_t * z + da_h @ W_h.T", "(da_h + np.hstack([dh_t * z] * 3)) @ W_h.T")], None),
     "dh_t counted twice": ([("dh_t * z + ", "dh_t * z + dh_t * z + ")], None),

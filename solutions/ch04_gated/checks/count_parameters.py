@@ -80,6 +80,13 @@ SPEC.mistake(
     tempts="Our rnn_step and lstm_step have a single bias, and in both of them a second one would change nothing.",
 )
 SPEC.mistake(
+    "one_bias_unless_gru",
+    "You count two biases for the GRU but one for the other cells. PyTorch has two for each block of every cell, "
+    "although in a tanh RNN and in an LSTM only their sum matters.",
+    change(" + 2 * hidden_size)", ' + (2 if kind == "gru" else 1) * hidden_size)'),
+    tempts="This is what the functions of this course have: rnn_step and lstm_step take one bias, gru_step takes two.",
+)
+SPEC.mistake(
     "no_bias",
     "You leave out the biases. Each block has two of them, with `hidden_size` entries each.",
     change(" + 2 * hidden_size)", ")"),
@@ -112,7 +119,7 @@ SPEC.mistake(
     "gru_with_four_blocks",
     "You count four blocks for the GRU. It has three: reset gate, update gate and candidate.",
     change('"gru": 3', '"gru": 4'),
-    tempts="The GRU has one gate less than the LSTM, not two gates in all plus two others.",
+    tempts="The LSTM has four.",
 )
 SPEC.mistake(
     "gru_with_two_blocks",

@@ -74,8 +74,8 @@ SPEC = Spec(
         Output("dh_prev", ("B", "H")),
         Output("dW_x", ("D", "3H")),
         Output("dW_h", ("H", "3H")),
-        Output("db_x", ("3H",)),
-        Output("db_h", ("3H",)),
+        Output("db_x"),
+        Output("db_h"),
     ],
     example=EXAMPLE,
     cases=cases,
@@ -438,12 +438,12 @@ SPEC.mistake(
 )
 
 
-def cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h, forward=True):
+def backward_of_cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h, own_candidate):
     """The backward pass of the other convention, with its own candidate or that of PyTorch."""
     (x_r, x_z, x_n), (h_r, h_z, h_n) = (np.split(a, 3, axis=1) for a in (x_t @ W_x + b_x, h_prev @ W_h + b_h))
     W_hr, W_hz, W_hn = np.split(W_h, 3, axis=1)
     r, z = 1 / (1 + np.exp(-x_r - h_r)), 1 / (1 + np.exp(-x_z - h_z))
-    n = np.tanh(x_n + ((r * h_prev) @ W_hn + b_h[-len(W_h) :] if forward else r * h_n))
+    n = np.tanh(x_n + ((r * h_prev) @ W_hn + b_h[-len(W_h) :] if own_candidate else r * h_n))
     da_n = dh_t * (1 - z) * (1 - n**2)
     d_reset = da_n @ W_hn.T
     da_r, da_z = d_reset * h_prev * r * (1 - r), dh_t * (h_prev - n) * z * (1 - z)
@@ -453,16 +453,20 @@ def cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h, forward=True):
     return da @ W_x.T, dh_prev, x_t.T @ da, dW_h, da.sum(axis=0), da.sum(axis=0)
 
 
-def cho_after_pytorch(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
-    return cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h, forward=False)
+def with_its_candidate(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
+    return backward_of_cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h, own_candidate=True)
+
+
+def with_pytorch_s_candidate(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
+    return backward_of_cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h, own_candidate=False)
 
 
 SPEC.mistake(
     "r_before_the_product",
     "You differentiate the step of Cho et al. (2014), in which the reset gate multiplies `h_prev` before the product. "
     "Here it comes after the product: `r * (h_prev @ W_hn + b_hn)`.",
-    lambda dh_t, x_t, h_prev, W_x, W_h, b_x, b_h: cho(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h),
-    cho_after_pytorch,
+    with_its_candidate,
+    with_pytorch_s_candidate,
     tempts="Most derivations on the web start from that paper's equations.",
 )
 

@@ -76,10 +76,10 @@ SPEC = Spec(
     why=r"""
 The reset gate acts on the previous state, one number for each of its units, and only then is the result multiplied by
 $W_{hn}$. A unit whose reset gate is closed is therefore invisible to *all* candidates. In PyTorch's version, the gate
-of a unit closes that unit's own candidate to *all* of the past. The two versions agree only where $W_{hn}$ is
-diagonal and $b_{hn}$ is zero, so weights that were trained with one of them do not fit the other. Because $r$
-must be known before the product can be computed, this version needs a third matrix product after the first two, which
-is why fast implementations prefer the other.
+of a unit closes that unit's own candidate to *all* of the past. The two versions agree for all states only if
+$W_{hn}$ is diagonal and $b_{hn}$ is zero, so weights that were trained with one of them do not fit the other. In
+this version $r_t$ must be known before the product with $W_{hn}$ can be computed, so that product cannot be joined with
+those of the gates.
 """,
 )
 
