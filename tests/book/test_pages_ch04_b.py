@@ -52,13 +52,15 @@ def test_one_step_of_the_gru(B: int, D: int, H: int) -> None:
 
 
 def test_when_the_two_candidates_agree() -> None:
-    """Equation (gru-step-cho): a diagonal matrix, or one value of r for all units; else they differ."""
+    """Equation (gru-step-cho): if the matrix connects units with one value of r, a diagonal one no others; else not."""
     rng = np.random.default_rng(1)
     h_prev, W = torch.from_numpy(rng.normal(size=(2, 4))), torch.from_numpy(rng.normal(size=(4, 4)))
     r = torch.from_numpy(rng.uniform(size=(2, 4)))
     diagonal = torch.diag(torch.diag(W))
     near((r * h_prev) @ diagonal, r * (h_prev @ diagonal))
     near((r[:, :1] * h_prev) @ W, r[:, :1] * (h_prev @ W))
+    pairs, r_pairs = torch.block_diag(W[:2, :2], W[2:, 2:]), r[:, [0, 0, 2, 2]]
+    near((r_pairs * h_prev) @ pairs, r_pairs * (h_prev @ pairs))
     assert ((r * h_prev) @ W - r * (h_prev @ W)).abs().max() > 0.1
 
 
