@@ -9,6 +9,7 @@ import pytest
 
 import grader.author.alterations
 from grader.author.alterations import alterations, counterfactuals
+from grader.author.gates import Gates, gate_alterations
 from grader.author.record import defaults_of
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
 from grader.checking.diagnose import diagnose
@@ -31,12 +32,17 @@ def inputs(**axes):
 Y = (Output("y"),)
 
 
-def checks(oracle, cases, outputs=Y, facets=WHOLE):
+def checks(oracle, cases, outputs=Y, facets=WHOLE, gates=()):
     """What a release records, and what a student's notebook reads again."""
     expected = tuple(drive("call", oracle, case) for case in cases)
     assert not any(o.raised for o in expected), expected
     made = Checks("f", "call", tuple(outputs), DEFAULT_TOLERANCE, tuple(facets), tuple(cases), expected)
-    made = replace(made, counterfactuals=counterfactuals(made, defaults_of(oracle), partial(drive, "call", oracle)))
+    run = partial(drive, "call", oracle)
+    more = []
+    for each in gates:
+        inside = [(name, order, partial(drive, "call", way)) for name, order, way in each.ways()]
+        more += gate_alterations(each, made.cases, made.outputs, run, inside)
+    made = replace(made, counterfactuals=counterfactuals(made, defaults_of(oracle), run, more))
     return checks_from_trees("f", *(decode(encode(tree(made))) for tree in (cases_tree, outputs_tree)), None, "")
 
 
@@ -94,22 +100,6 @@ def masked(x, mask):
 def with_masks():
     masks = (RNG.uniform(size=(n, n)) > 0.4 for n in (3, 4, 5))
     return [Case({"N": len(m)}, {"x": RNG.normal(size=m.shape), "mask": m}) for m in masks]
-
-
-def gates(x, W_x, b):
-    """x (B, H), W_x (H, 4H), b (4H,) → (B, H), as in an LSTM."""
-    i, f, g, o = np.split(x @ W_x + b, 4, axis=1)
-    i, f, o = (1 / (1 + np.exp(-z)) for z in (i, f, o))
-    return o * np.tanh(f * x + i * np.tanh(g))
-
-
-def with_gates():
-    shapes = [(c.sizes["H"], c.sizes["B"]) for c in inputs()]
-    drawn = [{"x": (b, h), "W_x": (h, 4 * h), "b": (4 * h,)} for h, b in shapes]
-    return [
-        Case(s, {name: RNG.normal(size=shape) for name, shape in shapes.items()})
-        for s, shapes in zip(SIZES, drawn, strict=True)
-    ]
 
 
 def summed(layers):
@@ -170,7 +160,7 @@ SCALED = [
     Case(c.sizes, {**c.inputs, **more})
     for c, more in zip(inputs(x="BH"), ({}, {"factor": 3.0}, {"flag": True}), strict=True)
 ]
-LENGTHS, MASKS, GATES, LAYERS = with_lengths(), with_masks(), with_gates(), with_layers()
+LENGTHS, MASKS, LAYERS = with_lengths(), with_masks(), with_layers()
 SEQUENCES, COUNTS, FUNCTIONS = with_sequences(), with_counts(), with_functions()
 
 # The oracle, its cases, what becomes of the inputs, and the slip that this is.
@@ -260,24 +250,6 @@ def test_a_function_is_exchanged_and_never_altered():
         assert {id(f) for case in alteration.cases for f in (case.inputs["f"], case.inputs["g"])} <= set().union(*given)
 
 
-def blocks(order, signs=(1, 1, 1, 1)):
-    def student(x, W_x, b):
-        turned = (np.split(a, 4, axis=-1) for a in (W_x, b))
-        return gates(x, *(np.concatenate([s * p[i] for i, s in zip(order, signs, strict=True)], -1) for p in turned))
-
-    return student
-
-
-def test_gates_in_another_order_and_one_minus_a_gate():
-    made = checks(gates, GATES)
-    assert said(made, blocks((0, 1, 3, 2))) == (
-        "counterfactual: blocks W_x and b, 1, 2, 4, 3",
-        "This is the result you get if the blocks of columns in `W_x` and `b` are in the order 1, 2, 4, 3. "
-        "Which block belongs to which gate?",
-    )
-    assert named(made, blocks((0, 1, 2, 3), (1, -1, 1, 1))) == "gate W_x and b, 2"
-
-
 def test_every_slip_has_words_and_every_word_its_slip():
     everything = [
         (AFFINE, {}),
@@ -285,12 +257,15 @@ def test_every_slip_has_words_and_every_word_its_slip():
         (SCALED, {"factor": 2.0, "flag": False}),
         (LENGTHS, {}),
         (MASKS, {}),
-        (GATES, {}),
         (LAYERS, {}),
         (COUNTS, {}),
         ([Case({"S": 3}, {"ids": np.array([1, 2, 0])})], {}),
     ]
     made = {a.slip: a.words for cases, defaults in everything for a in alterations(cases, defaults)}
+    of_gates = gate_alterations(
+        Gates("abc", ["b"], ["y"]), [Case({}, {"b": np.arange(6.0)})], Y, partial(drive, "call", np.tanh)
+    )
+    made |= {a.slip: a.words for a in of_gates}
     assert made.keys() == WORDS.keys()
     for slip, words in made.items():
         for text in WORDS[slip]:

@@ -28,6 +28,7 @@ _DATA = {
     "hello": ("experiments/ch01/hello_weights.json", ("vocabulary", "text", "weights")),
     "tape": ("experiments/ch02/tape.json", ("x", "y", "h_0", "w_xh", "w_hh", "b_h")),
     "lag": ("experiments/ch03/lag.json", ("matrices", "w_xh", "dh", "x")),
+    "gates": ("experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
 }
 _SHARED = ("explorables/parts.js", "explorables/parts.css")
 

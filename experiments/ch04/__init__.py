@@ -1,0 +1,1 @@
+"""Experiments of chapter 04: networks with gates."""

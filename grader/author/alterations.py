@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
-from itertools import combinations, permutations
+from itertools import chain, combinations
 from typing import Any
 
 import numpy as np
@@ -24,6 +24,7 @@ from grader.codec import Fixture
 
 Sizes = Mapping[str, int]
 Slip = tuple[str, Callable[[Any, Sizes], Any]]  # its name in counterfactual.WORDS, and the change of a value
+Oracle = Callable[[Case], Observation]
 Path = tuple[str | None, ...]  # into an input: the key of a dict, or None for every entry of a list
 
 TIME = tuple(TIME_AXES)  # the axes along which a network is unrolled
@@ -115,12 +116,15 @@ def spread(a: Array, s: Sizes, axis: int, index: int) -> Array:
 
 @dataclass(frozen=True)
 class Alteration:
-    """All cases with the same slip; `words` describe it in messages, `inputs` is the number of inputs it affects."""
+    """All cases with the same slip; `words` describe it in messages, `inputs` is the number of inputs it affects. `run`
+    replaces the oracle if more than an input is altered.
+    """
 
     slip: str
     words: tuple[str, ...]
     cases: tuple[Case, ...]
     inputs: int = 1
+    run: Oracle | None = None
 
 
 def alterations(cases: Sequence[Case], defaults: Mapping[str, Any]) -> Iterator[Alteration]:
@@ -143,7 +147,6 @@ def alterations(cases: Sequence[Case], defaults: Mapping[str, Any]) -> Iterator[
                     _with(c, **{one: p[order[0]], other: p[order[1]]}) for c, p in zip(cases, pairs, strict=True)
                 )
                 yield Alteration(slip, tuple(f"`{word}`" for word in words), tuple(altered), inputs=2)
-    yield from _of_blocks(names, cases)
     yield from _of_the_whole(names, cases)
 
 
@@ -228,31 +231,6 @@ def _axes(parts: Sequence[tuple[Sizes, Any]]) -> list[str]:
     return [symbols[0] if len(symbols) == 1 else "" for symbols in fitting]
 
 
-def _of_blocks(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alteration]:
-    """Inputs with three or four blocks of columns, such as gates: in another order, or one with the opposite sign."""
-
-    def has(name: str, k: int, symbol: str) -> bool:
-        found = [(case.inputs.get(name), k * case.sizes.get(symbol, 0)) for case in cases]
-        return all(isinstance(a, np.ndarray) and a.dtype.kind == "f" and a.shape[-1:] == (n,) for a, n in found)
-
-    sets = [(k, [n for n in names if has(n, k, symbol)]) for k in (4, 3) for symbol in cases[0].sizes]
-    k, blocked = next(((k, some) for k, some in sets if some), (0, []))
-    which = " and ".join(", ".join(f"`{name}`" for name in blocked).rsplit(", ", 1))
-
-    def made(slip: str, words: str, order: Sequence[int], signs: Sequence[int]) -> Alteration:
-        def changed(a: Array) -> Array:
-            blocks = np.split(a, k, axis=-1)
-            return np.concatenate([sign * blocks[i] for i, sign in zip(order, signs, strict=True)], axis=-1)
-
-        altered = (_with(case, **{name: changed(case.inputs[name]) for name in blocked}) for case in cases)
-        return Alteration(slip, (which, words), tuple(altered), inputs=len(names))
-
-    for order in permutations(range(k)):
-        yield made("blocks", ", ".join(str(i + 1) for i in order), order, [1] * k)
-    for j in range(k):
-        yield made("gate", str(j + 1), range(k), [-1 if i == j else 1 for i in range(k)])
-
-
 def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alteration]:
     """All inputs reduced to their first or last sequence or step."""
     for symbol, what in (("B", "sequence of the batch"), *TIME_AXES.items()):
@@ -271,15 +249,15 @@ def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alter
 
 
 def counterfactuals(
-    checks: Checks, defaults: Mapping[str, Any], oracle: Callable[[Case], Observation]
+    checks: Checks, defaults: Mapping[str, Any], oracle: Oracle, more: Iterable[Alteration] = ()
 ) -> tuple[Counterfactual, ...]:
-    """The results of each slip, unless a simpler diagnosis covers them; `checks` has the expected results. Slips that
-    give the same in every case are merged and described by those with the fewest inputs.
+    """The results of each slip, and of `more` alterations, unless a simpler diagnosis covers them; `checks` has the
+    expected results. Slips that give the same in every case are merged and described by those with the fewest inputs.
     """
     expected, spread = fingerprints(checks, checks.expected)
     groups: list[tuple[Array, list[Alteration]]] = []
-    for alteration in alterations(checks.cases, defaults):
-        answers = _answers(alteration.cases, oracle)
+    for alteration in chain(alterations(checks.cases, defaults), more):
+        answers = _answers(alteration.cases, alteration.run or oracle)
         if len(answers) < len(checks.cases) or not _needs_own_diagnosis(checks, answers):
             continue
         distances = fingerprints(checks, answers)[0] - expected
@@ -320,7 +298,7 @@ def _needs_own_diagnosis(checks: Checks, answers: Sequence[Observation]) -> bool
     return not any(plain)
 
 
-def _answers(cases: Sequence[Case], oracle: Callable[[Case], Observation]) -> list[Observation]:
+def _answers(cases: Sequence[Case], oracle: Oracle) -> list[Observation]:
     """The oracle's results, up to a case on which it does not finish in time."""
     answers: list[Observation] = []
     for case in cases:

@@ -8,7 +8,7 @@ import importlib.util
 import inspect
 import sys
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
@@ -16,8 +16,9 @@ from typing import Any
 
 import numpy as np
 
-from grader.author.alterations import counterfactuals
+from grader.author.alterations import Alteration, Oracle, counterfactuals
 from grader.author.changes import Change, ChangeError, define, plain_code
+from grader.author.gates import gate_alterations
 from grader.author.spec import Spec
 from grader.checking.case import Checks, Observation, Tolerance
 from grader.checking.compare import close, named_outputs
@@ -189,17 +190,37 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     if spec.oracle is None:
         return drawn
     _use_one_thread()
-    oracle, checks = spec.oracle, replace(drawn, expected=_expected(spec.oracle, drawn))
+    checks, oracle = replace(drawn, expected=_expected(spec.oracle, drawn)), _of_case(spec.oracle, "call", drawn)
     return replace(
         checks,
         counterfactuals=counterfactuals(
-            checks, defaults_of(oracle), lambda case: _observe(oracle, "call", replace(drawn, cases=(case,)))[0]
+            checks, defaults_of(spec.oracle), oracle, _of_gates(root, place, spec, drawn, oracle)
         ),
         misconceptions={
             key: tuple(_mistaken(function, drawn) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
+
+
+def _of_gates(root: Path, place: Place, spec: Spec, drawn: Checks, oracle: Oracle) -> Iterator[Alteration]:
+    """The slips with the gates of the exercise. Raises SpecError."""
+    where = f"{checks_folder(root, place) / place.exercise.id}.py: `gates`"
+    for gates in spec.gates:
+        problem = gates.problem(drawn.cases, drawn.outputs)
+        if problem is not None:
+            raise SpecError(f"{where}: {problem}")
+        module, code = reference_module(root, place), reference_code(root, place)
+        inside = []
+        for name, order, way in gates.ways():
+            what = f"`{name}` in the order {', '.join(order)}"
+            if isinstance(way, Change):
+                try:
+                    way = define(place.exercise.id, way.apply(code), module, what)
+                except ChangeError as error:
+                    raise SpecError(f"{where}: {what}: {error}\nThe code is\n{code}") from error
+            inside.append((name, order, _of_case(way, drawn.driver, drawn)))
+        yield from gate_alterations(gates, drawn.cases, drawn.outputs, oracle, inside)
 
 
 def public_checks(root: Path, place: Place) -> Checks:
@@ -217,6 +238,11 @@ def defaults_of(function: Callable[..., Any]) -> dict[str, Any]:
     """The optional arguments of a function, with their default values."""
     parameters = inspect.signature(function).parameters.values()
     return {p.name: p.default for p in parameters if p.default is not p.empty}
+
+
+def _of_case(function: Callable[..., Any], driver: str, drawn: Checks) -> Oracle:
+    """A function from a case to the observation on it."""
+    return lambda case: _observe(function, driver, replace(drawn, cases=(case,)))[0]
 
 
 def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 
 from grader.author.changes import Change, change
+from grader.author.gates import Gates
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
 from grader.checking.modules import module_case
 from grader.checking.verdict import Problem
@@ -36,6 +37,7 @@ __all__ = [
     "Case",
     "Facet",
     "Fixture",
+    "Gates",
     "Mistake",
     "Observation",
     "Output",
@@ -91,6 +93,9 @@ class Spec:
     reference solution. If no value is fixed, leave it out and write `judge` and `MATCHES` into a file `ID_judge.py`
     next to the spec (see `grader.checking.case.OwnJudge`).
 
+    `gates` declares arrays that consist of a block for each gate, so that a student who takes the blocks in another
+    order is told so.
+
     `why` says in Markdown why the solution works. It is for the self-study edition of the book; students never get it.
     """
 
@@ -101,6 +106,7 @@ class Spec:
     facets: Sequence[Facet] = WHOLE
     tolerance: Tolerance = DEFAULT_TOLERANCE
     driver: str = "call"
+    gates: Sequence[Gates] = ()
     why: str = ""
     misconceptions: dict[str, Mistake] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)

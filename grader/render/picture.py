@@ -56,7 +56,7 @@ def grid_svg(grid: Grid) -> str:
 
 
 def _axis(symbol: str) -> str:
-    return _AXES.get(symbol, symbol)
+    return "column" if symbol[:1].isdigit() else _AXES.get(symbol, symbol)  # 4H: several blocks of units
 
 
 _AXES = {"T": "time", "B": "row", "H": "unit", "D": "input", "V": "id", "C": "class", "S": "source", "": "entry"}

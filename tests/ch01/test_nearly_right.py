@@ -314,7 +314,7 @@ def right_id(probs, u):
 WRONG_SAMPLES = {
     "the id before": (cumulative_below, {"one_too_small"}),
     "the id after": (lambda probs, u: right_id(probs, u) + 1, {None}),
-    "likeliest first": (sorted_first, set()),
+    "likeliest first": (sorted_first, {None, "sorted_first"}),
     "from the end": (from_the_end, {None, "counterfactual: one_minus u"}),
     "one minus u": (lambda probs, u: right_id(probs, 1 - u), {"counterfactual: one_minus u"}),
     "at random": (lambda probs, u: random.Random(3).randrange(len(probs) + 3), set()),

@@ -3,7 +3,7 @@
 (function () {
   "use strict";
 
-  const { make, shown, symbol } = window.explorableParts;
+  const { along, box, drawing, line, make, panel, settings, shown, symbol, text } = window.explorableParts;
   const NAME = "lag";
   const STEPS = 60, LAGS = 50;
   // name: [label, smallest, largest, step, digits, at first]
@@ -18,7 +18,6 @@
     activation: ["Activation", ["tanh", "linear"], "tanh"],
   };
   const NAMES = ["lag", "radius", "input", "activation", "matrix"]; // as in the address
-  const FIRST = Object.fromEntries(NAMES.map((name) => [name, (SLIDERS[name] ?? CHOICES[name]).at(-1)]));
 
   // The network --------------------------------------------------------------------------------------------------
 
@@ -72,61 +71,17 @@
     return `${shown(re, 2)}, ${shown(other, 2)}`;
   }
 
-  // The address --------------------------------------------------------------------------------------------------
-
-  // The settings, or null if the hash belongs to something else or is malformed.
-  function parse(hash) {
-    const parts = hash.replace(/^#/, "").split("&").map((part) => part.split("="));
-    if (parts.length !== NAMES.length) return null;
-    const found = {};
-    for (const [at, [name, text, ...more]] of parts.entries()) {
-      if (name !== NAMES[at] || text === undefined || more.length) return null;
-      if (CHOICES[name]) {
-        if (!CHOICES[name][1].includes(text)) return null;
-        found[name] = text;
-      } else {
-        const [, least, most, step] = SLIDERS[name], value = +text, ticks = value / step;
-        if (!/^\d{1,2}(\.\d{1,2})?$/.test(text) || value < least || value > most || Math.abs(ticks - Math.round(ticks)) > 1e-6) return null;
-        found[name] = value;
-      }
-    }
-    return found;
-  }
-
   // The explorable -----------------------------------------------------------------------------------------------
 
   function start(root) {
     const network = JSON.parse(root.querySelector(".explorable-data").textContent);
-    let settings = { ...FIRST };
-    let later; // the timer that writes the address
 
     // Controls ------------------------------------------------------------------------------------------------------
 
-    const sliders = Object.entries(SLIDERS).map(([name, [label, min, max, step]]) => {
-      const input = make("input", { type: "range", min, max, step, name: `${NAME}-${name}`, autocomplete: "off" });
-      const output = make("span", { class: "value", "aria-hidden": true });
-      input.addEventListener("input", () => change({ [name]: +input.value }));
-      return { name, input, output, row: make("label", { class: "slider" }, make("span", {}, label), input, output) };
-    });
-    const radios = Object.entries(CHOICES).flatMap(([name, [, values]]) => values.map((value) => {
-      const input = make("input", { type: "radio", name: `${NAME}-${name}`, value, autocomplete: "off" });
-      input.addEventListener("change", () => change({ [name]: value }));
-      return { name, value, input };
-    }));
-    const choices = Object.entries(CHOICES).map(([name, [label]]) => make("fieldset", {}, make("legend", {}, label),
-      radios.filter((radio) => radio.name === name).map(({ value, input }) => make("label", {}, input, value))));
-    const reset = make("button", { type: "button", class: "u-button" }, "Reset");
-    reset.addEventListener("click", () => change(FIRST));
-    const controls = make("div", { class: "settings" }, make("div", { class: "choices" }, choices), make("div", { class: "sliders" }, sliders.slice(0, 2).map(({ row }) => row)));
+    const { rows, fieldsets, reset, change, restore } = settings(NAME, NAMES, SLIDERS, CHOICES, show);
+    const controls = make("div", { class: "settings" }, make("div", { class: "choices" }, fieldsets), make("div", { class: "sliders" }, rows.radius, rows.input));
 
     // Pictures ------------------------------------------------------------------------------------------------------
-
-    const text = (x, y, kind, ...words) => make("text", { x, y, class: kind }, ...words);
-    const line = (kind, d = "") => make("path", { d, class: kind });
-    const box = (x, y, width, height) => make("rect", { x, y, width, height, class: "frame" });
-    const drawing = (width, height, ...parts) => make("svg", { viewBox: `0 0 ${width} ${height}`, role: "img" }, ...parts);
-    const along = (points) => `M ${points.map(([x, y]) => `${x.toFixed(2)} ${y.toFixed(2)}`).join(" L ")}`;
-    const panel = (title, note, ...parts) => make("div", { class: "panel" }, make("p", { class: "title" }, title), ...parts, make("p", { class: "note" }, ...note));
 
     const LEFT = 42, RIGHT = 328, TOP = 20, BOTTOM = 196;
     const atLag = (lag) => LEFT + ((RIGHT - LEFT) * lag) / LAGS;
@@ -151,7 +106,7 @@
 
     const states = make("span"), spectrumNote = make("span"), ofSteps = make("span");
     const pictures = make("div", { class: "pictures" },
-      panel("The gradient’s norm against lag", ["Solid: this network. Dashed: ρ", make("sup", {}, "ℓ"), ", the spectral radius alone."], decay, sliders[2].row),
+      panel("The gradient’s norm against lag", ["Solid: this network. Dashed: ρ", make("sup", {}, "ℓ"), ", the spectral radius alone."], decay, rows.lag),
       panel("State trajectory", [states], plane),
       panel("Eigenvalues", ["◆ of ", ...symbol("W_hh"), ": ", spectrumNote, make("br"), ofSteps], spectrum));
     const summary = make("p", { class: "summary", role: "status" });
@@ -236,52 +191,22 @@
         "Small dots: the eigenvalues of the Jacobians of the steps that the gradient has passed.");
     }
 
-    function show() {
-      const now = run(network, settings), { lag, radius, activation } = settings;
-      for (const { name, input, output } of sliders) {
-        input.value = settings[name];
-        output.textContent = shown(settings[name], SLIDERS[name][4]);
-      }
-      for (const { name, value, input } of radios) input.checked = settings[name] === value;
-      showDecay(now, settings);
-      showPlane(now, settings);
-      showSpectrum(now, settings);
+    function show(chosen) {
+      const now = run(network, chosen), { lag, radius, activation, input } = chosen;
+      showDecay(now, chosen);
+      showPlane(now, chosen);
+      showSpectrum(now, chosen);
       const derivatives = now.slopes.slice(1 + STEPS - lag).flat();
       const mean = derivatives.reduce((sum, slope) => sum + slope, 0) / derivatives.length;
       const steps = lag === 1 ? "this step" : `these ${lag} steps`;
       const derivative = activation === "linear" ? "; the derivative of a linear unit is 1" : lag ? `; the mean derivative of tanh in ${steps} is ${short(mean)}` : "";
       summary.textContent = `${lag ? `At lag ${lag}, the gradient’s norm is ${short(now.norms[lag])} times what it was` : "At lag 0, the gradient has not been passed back yet"}` +
         `; the spectral radius is ${shown(radius, 2)} and the largest singular value ${shown(now.largest, 2)}${derivative}.`;
-      equation.replaceChildren(...symbol("h_t"), activation === "tanh" ? " = tanh(" : " = ", `${shown(settings.input, 2)} `, ...symbol("x_t"), ` (${network.w_xh.map((weight) => shown(weight, 1)).join(", ")}) + `,
+      equation.replaceChildren(...symbol("h_t"), activation === "tanh" ? " = tanh(" : " = ", `${shown(input, 2)} `, ...symbol("x_t"), ` (${network.w_xh.map((weight) => shown(weight, 1)).join(", ")}) + `,
         ...symbol("h_t−1"), " ", ...symbol("W_hh"), activation === "tanh" ? "), " : ", ");
       weights.textContent = `(${now.W.map((row) => `(${row.map((weight) => shown(weight, 3).replace(/\.?0+$/, "")).join(", ")})`).join(", ")})`;
     }
 
-    function remember() {
-      const changed = NAMES.some((name) => settings[name] !== FIRST[name]);
-      const ours = changed ? `#${NAMES.map((name) => `${name}=${settings[name]}`).join("&")}` : "";
-      if (!ours && !location.hash.startsWith(`#${NAME}=`)) return;
-      try {
-        history.replaceState(null, "", location.pathname + location.search + ours);
-      } catch {
-        location.replace(ours || "#");
-      }
-    }
-
-    // While a slider is dragged, the address waits: browsers refuse too many changes of it.
-    function change(news) {
-      settings = { ...settings, ...news };
-      show();
-      clearTimeout(later);
-      later = setTimeout(remember, 150);
-    }
-
-    function restore() {
-      settings = parse(location.hash) ?? settings;
-      show();
-    }
-
-    window.addEventListener("hashchange", restore);
     root.querySelector(".explorable-instead").hidden = true;
     root.append(controls, pictures, summary, make("div", { class: "foot" }, keys, reset));
     restore();

@@ -23,8 +23,10 @@ USED, ONCE, AS_IT_IS = "Is the given {0} used?", "Is {0} used only once?", "Is {
 COUNTED, WHOLE = "Where does the counting start and end?", "Is all of {0} used?"
 STEP, ROW = "Which step of {0} does each step of the loop use?", "Does each row use its own row of {0}?"
 WHICH, FLAG = "Which of the two belongs where?", "What does True mean in {0}?"
+GATE = "Is each block used as the right gate?"
 
-# For each slip: how the message describes it, and a question. {0} is the input, as code; {1} the other input.
+# For each slip: how the message describes it, and a question. {0} is the input, as code; {1} the other input. For
+# gates see `grader/author/gates.py`.
 WORDS = {
     "zeros": ("{0} is all zeros", USED),
     "ones": ("{0} is all ones", USED),
@@ -63,13 +65,22 @@ WORDS = {
     "only_last": ("only the last {0} counts", "Is something overwritten in a loop where it should be added up?"),
     "exchanged": ("{0} and {1} are exchanged", WHICH),
     "in_place_of": ("{0} is used in place of {1}", WHICH),
-    "blocks": ("the blocks of columns in {0} are in the order {1}", "Which block belongs to which gate?"),
-    "gate": (
-        "block {1} of the columns of {0} has the opposite sign",
-        "For a gate that is 1 − gate: which factor belongs where?",
+    "read": ("the blocks of {1} are read in the order {0} instead of {2}", GATE),
+    "written": ("the blocks of {1} are written in the order {0} instead of {2}", GATE),
+    "read_and_written": ("the blocks of {1} are read and written in the order {0} instead of {2}", GATE),
+    "same_block": ("{0} is computed from the block of {1} in {2}", GATE),
+    "alternating": (
+        "the columns of {0} are read as if the gates took turns column by column",
+        "Where does the block of each gate start and end?",
     ),
+    "opposite": ("the block of {0} in {1} has the opposite sign", "Is {0} replaced by 1 − {0}, or by −{0}?"),
 }
-ON_ALL_OUTPUTS = {"exchanged", "in_place_of", "blocks", "gate"}  # slips that are never reported for some outputs only
+ON_ALL_OUTPUTS = {
+    "exchanged",
+    "in_place_of",
+    "same_block",
+    "opposite",
+}  # slips that are never reported for some outputs only
 MAY_RAISE = {"more", "less"}  # an index past the end may raise an exception in a student's code but not in the oracle
 LARGEST = 1e30  # numbers are clipped to this, so that the sums in fingerprints are finite
 

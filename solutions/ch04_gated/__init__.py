@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 04, LSTM, GRU and deep networks."""
