@@ -162,9 +162,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "state_not_detached",
-    "At least one tensor of the state that you return is still attached to the graph of this call. Detach both `h_n` and `c_n`, "
-    "because the backward pass of the next chunk would run through either of them into this chunk, whose graph "
-    "`backward` has already freed.",
+    "At least one tensor of the state that you return is still attached to the graph of this call. Detach both `h_n` "
+    "and `c_n`, because the backward pass of the next chunk would run through either of them into this chunk, whose "
+    "graph `backward` has already freed.",
     change("(h_n.detach(), c_n.detach())", "(h_n, c_n)"),
     change("c_n.detach()", "c_n"),
     change("h_n.detach()", "h_n"),
