@@ -38,8 +38,8 @@ from grader import check, hint, progress
 
 # %%
 def sigmoid(a):
-    """The logistic function, entry by entry."""
-    return 1 / (1 + np.exp(-a))
+    """The logistic function of every entry of an array."""
+    return 0.5 + 0.5 * np.tanh(0.5 * a)  # the same as 1 / (1 + exp(-a)), but it cannot overflow
 
 
 def lstm_gates(x_t, h_prev, W_x, W_h, b):
@@ -127,9 +127,11 @@ def cell_gradient(f, k, t):
 # Two gradients arrive at a step of the LSTM, because two states leave it.
 # `dh_t` is the total gradient of the hidden state, $\partial L / \partial h_t$, as in chapter 2.
 # `dc_t` is the gradient that reaches $c_t$ *from the next step*, which uses the cell state as well.
-# There is a second way from $c_t$ to the loss, through $h_t$ of this very step, and `dc_t` does not contain it:
+# The page calls it $dc_t^{\text{next}}$, and so do the equations here.
+# There is a second way from $c_t$ to the loss, through $h_t$ of this very step, and `dc_t` does not contain it.
+# The total, `dc` in code, is the sum of both:
 #
-# $$dc = dc_t + dh_t \odot o_t \odot (1 - \tanh^2 c_t)$$
+# $$dc = dc_t^{\text{next}} + dh_t \odot o_t \odot (1 - \tanh^2 c_t)$$
 #
 # Your function computes the gradients with respect to the input, both previous states, the weights and the bias.
 # It receives what the forward pass received, and recomputes the gates from it.
@@ -150,7 +152,7 @@ def cell_gradient(f, k, t):
 # |---|---|---|---|---|---|
 # | 0.70 | 0.75 | −0.30 | 0.45 | 0.69 | 0.60 |
 #
-# Let $dh_t$ = 2.50 and $dc_t$ = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
+# Let `dh_t` = 2.50 and `dc_t` = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
 # The part through h and c is worked out with these rounded values:
 #
 # | gradient with respect to | rule | here |
@@ -200,7 +202,7 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
     """
     ### BEGIN SOLUTION
     i, f, g, o = lstm_gates(x_t, h_prev, W_x, W_h, b)  # (B, H) each
-    c_t = f * c_prev + i * g
+    c_t = i * g + f * c_prev
     tanh_c = np.tanh(c_t)
     do = dh_t * tanh_c
     dc = dc_t + dh_t * o * (1 - tanh_c**2)  # from the next step and through h_t
@@ -267,7 +269,7 @@ def lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
     -> dx (B, T, D), dh_0 (B, H), dc_0 (B, H), dW_x (D, 4H), dW_h (H, 4H), db (4H,).
     """
     ### BEGIN SOLUTION
-    h, c = lstm_forward(x, h_0, c_0, W_x, W_h, b)  # (B, T, H) each
+    h, c = lstm_forward(x, h_0, c_0, W_x=W_x, W_h=W_h, b=b)  # (B, T, H) each
     dx, dW_x, dW_h, db = np.zeros(x.shape), np.zeros(W_x.shape), np.zeros(W_h.shape), np.zeros(b.shape)
     dh_next, dc_next = np.zeros(h_0.shape), dc_T
     for t in reversed(range(x.shape[1])):

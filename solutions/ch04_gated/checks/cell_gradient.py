@@ -98,6 +98,27 @@ SPEC.mistake(
     keeps=[SAME],
 )
 SPEC.mistake(
+    "gate_after_t_included",
+    "Your product has one factor too many, `f[:, t + 1]`. Stop at `f[:, t]`, because the path ends at `c[:, t]`.",
+    change(GATES, "f[:, k + 1 : t + 2]"),
+    tempts="Both ends are moved by one to correct `k:t`, and one of them twice.",
+)
+SPEC.mistake(
+    "ones_always",
+    "You return ones in every case, so no factor ever reaches your product. Check the order of the two ends of your "
+    "range, and that each pass of a loop stores the new product.",
+    change(GATES, "f[:, t + 1 : k + 1]"),
+    tempts="A slice whose ends are exchanged is empty and raises no error.",
+    keeps=[SAME],
+)
+SPEC.mistake(
+    "sigmoid_taken_again",
+    "You apply the sigmoid to `f`. Multiply `f` itself, because it holds the gates, not their pre-activations.",
+    change(GATES, f"sigmoid({GATES})"),
+    tempts="f = σ(a_f) is the equation, and the function sigmoid is given.",
+    keeps=[SAME],
+)
+SPEC.mistake(
     "k_ignored",
     "You multiply all gates from the start of the sequence. Begin with `f[:, k + 1]`, because the path begins at "
     "`c[:, k]`.",
@@ -115,6 +136,8 @@ SPEC.mistake(
     "added",
     "You add the forget gates. Multiply them, because each step multiplies the cell state that the previous step left.",
     change(PRODUCT, f"{GATES}.sum(axis=1)"),
+    change(PRODUCT, "sum(f[:, s] for s in range(k + 1, t + 1))"),
+    change(PRODUCT, "np.cumsum(f, axis=1)[:, t]"),
     tempts="Gradients of weights are sums over the steps, but this path goes through all of them one after another.",
 )
 SPEC.mistake(

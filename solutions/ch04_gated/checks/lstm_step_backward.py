@@ -182,6 +182,13 @@ SPEC.mistake(
     keeps=["dc_prev"],
 )
 SPEC.mistake(
+    "tanh_of_c_t_left_out",
+    "You use `c_t` wherever tanh(c_t) belongs. Take the tanh first: the output gate was multiplied by tanh(c_t), and "
+    "the derivative is 1 − tanh²(c_t).",
+    change("tanh_c = np.tanh(c_t)", "tanh_c = c_t"),
+    tempts="The tanh around the cell state is easily overlooked among the four gates.",
+)
+SPEC.mistake(
     "do_from_dc",
     "You compute the gradient of the output gate from that of the cell state. Start from `dh_t`, because the output "
     "gate acts on the hidden state only.",
@@ -316,6 +323,71 @@ SPEC.mistake(
     change(SLOPES, "da_i, da_f, da_g, da_o = di * (1 - i), df * (1 - f), dg * (1 - g**2), do * (1 - o)"),
     tempts="The first factor is easily lost between di and i.",
     keeps=["dc_prev"],
+)
+PRODUCTS = "di, df, dg = dc * g, dc * c_prev, dc * i"
+SPEC.mistake(
+    "multiplied_by_the_gate_itself",
+    "You multiply `dc` by the factor itself where the other factor belongs, in at least one of the products that make "
+    "up c_t. In f · c_prev the gradient of f is `dc` times `c_prev`; in i · g each gets `dc` times the other.",
+    *(
+        change(PRODUCTS, f"di, df, dg = dc * {di}, dc * {df}, dc * {dg}")
+        for di, df, dg in (("i", "f", "g"), ("i", "c_prev", "i"), ("g", "f", "i"), ("g", "c_prev", "g"))
+    ),
+    tempts="The derivative of a product is remembered as 'dc times the factor'.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "other_factor_left_out",
+    "You leave out the other factor of at least one of the products that make up c_t. The gradient of f is `dc` times "
+    "`c_prev`, that of i is `dc` times g, and that of g is `dc` times i.",
+    *(
+        change(PRODUCTS, f"di, df, dg = {di}, {df}, {dg}")
+        for di, df, dg in (
+            ("dc", "dc", "dc"),
+            ("dc", "dc * c_prev", "dc * i"),
+            ("dc * g", "dc", "dc * i"),
+            ("dc * g", "dc * c_prev", "dc"),
+        )
+    ),
+    tempts="dc is passed on to every summand of c_t, but each summand is a product.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "slope_without_parentheses",
+    "You left out the parentheses around a derivative: `a * 1 - g**2` is `a` minus the square of `g`. Write "
+    "`a * (1 - g**2)`, and `a * s * (1 - s)` for a sigmoid, because the gradient multiplies the whole derivative.",
+    change("dg * (1 - g**2)", "dg * 1 - g**2"),
+    change(SLOPES, "da_i, da_f, da_g, da_o = di * i * 1 - i, df * f * 1 - f, dg * 1 - g**2, do * o * 1 - o"),
+    change(SLOPES, "da_i, da_f, da_g, da_o = di * i * 1 - i, df * f * 1 - f, dg * (1 - g**2), do * o * 1 - o"),
+    tempts="'dg times 1 - g²' is how one says it, but Python multiplies first.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "tanh_slope_of_c_without_parentheses",
+    "You left out the parentheses around the derivative of tanh(c_t), so 1 multiplies `dh_t * o` and the square is "
+    "subtracted. Write `dh_t * o * (1 - np.tanh(c_t)**2)`.",
+    change("(1 - tanh_c**2)", "1 - tanh_c**2"),
+    tempts="Python multiplies before it subtracts.",
+)
+SPEC.mistake(
+    "tanh_slope_of_c_not_squared",
+    "You compute the derivative of tanh(c_t) as 1 − tanh(c_t). Square the tanh: `1 - np.tanh(c_t)**2`.",
+    change("(1 - tanh_c**2)", "(1 - tanh_c)"),
+    tempts="1 − s belongs to the sigmoid.",
+)
+SPEC.mistake(
+    "dh_t_left_out",
+    "You do not use `dh_t`, so you differentiate the hidden state instead of the loss. Multiply its derivatives with "
+    "respect to the output gate and the cell state by `dh_t`, because the chain rule starts at the loss.",
+    change("do = dh_t * tanh_c", "do = tanh_c", ("dc_t + dh_t * o", "dc_t + o")),
+    tempts="∂h/∂o and ∂h/∂c are worked out on paper, without the upstream gradient.",
+)
+SPEC.mistake(
+    "do_added_to_dc_t",
+    "You add `dh_t` times tanh(c_t), the gradient of the output gate, to `dc_t`. Add "
+    "`dh_t * o * (1 - np.tanh(c_t)**2)`: the cell state enters h_t through the tanh, multiplied by `o`.",
+    change("dh_t * o * (1 - tanh_c**2)", "do"),
+    tempts="do has just been computed and comes from the same product.",
 )
 # what is passed back to the previous states
 SPEC.mistake(
