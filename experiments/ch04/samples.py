@@ -15,7 +15,7 @@ distinct   number of different words, as a share of all words
 copied     share of the runs of 20 characters that occur in the training text
 bits       mean of -log2 of the probability, at temperature 1, that the trained network itself gives to a character
 
-The same is measured for the held-out text, in pieces of 2,000 characters. Takes about eight minutes on one core.
+The same is measured for the held-out text, in pieces of 2,000 characters. Takes about five minutes on one core.
 """
 
 from __future__ import annotations
