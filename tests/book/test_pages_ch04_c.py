@@ -10,7 +10,7 @@ import pytest
 import torch
 
 from experiments import char_lm
-from experiments.ch04 import layers, tagging, units
+from experiments.ch04 import layers, samples, tagging, text_cells, units
 
 SIZES = [(2, 3, 4, 2), (1, 1, 1, 1), (3, 5, 2, 3)]  # B, T, H, L; inputs of 3 numbers
 
@@ -118,3 +118,8 @@ def test_the_records_say_what_the_pages_say() -> None:
     assert max(abs(upper - lower) for upper, lower in zip(found[2][1:], found[0][1:], strict=True)) < 0.05
     for one in json.loads(units.RESULTS_FILE.read_text("utf-8"))["summary"].values():
         assert one["trained_best_c"][0] > one["untrained_best_c"][0] + 0.3
+    cells = json.loads(text_cells.RESULTS_FILE.read_text("utf-8"))
+    assert min(one["bits_mean"] for one in cells["summary"]) > cells["counted"]["5"]
+    written = json.loads(samples.RESULTS_FILE.read_text("utf-8"))
+    assert written["summary"]["temperature 0.3"]["known"][0] > written["held_out"]["known"]
+    assert max(one["bits"] for one in written["runs"]) < cells["counted"]["5"]
