@@ -19,6 +19,7 @@ from typer.testing import CliRunner
 from experiments import char_lm
 from experiments.char_lm import CharLM, Settings, Training, bits, probabilities, write
 from experiments.text import SHORTEST, from_file
+from solutions.ch04_gated.char_lm import CharLM as Solution
 
 WORDS = ["the", "value", "of", "an", "expression", "is", "found", "by", "reading", "it", "from", "left", "to", "right"]
 SMALL = ["--hidden-size", "12", "--embed-size", "6", "--batch", "4", "--chunk", "10", "--every", "5"]
@@ -175,10 +176,9 @@ def test_the_carried_state_equals_one_long_pass_and_is_detached() -> None:
 
 
 def test_it_is_the_module_of_the_exercise() -> None:
-    solution = pytest.importorskip("solutions.ch04_gated.char_lm")
     torch.manual_seed(0)
     ours, ids = CharLM(7, 3, 5, num_layers=2), torch.randint(0, 7, (2, 9))
-    theirs = solution.CharLM(7, 3, 5, 2, 0.0)
+    theirs = Solution(7, 3, 5, 2, 0.0)
     theirs.load_state_dict(ours.state_dict())
     torch.testing.assert_close(ours(ids)[0], theirs(ids)[0], rtol=0, atol=0)
     assert str(ours) == str(theirs)
