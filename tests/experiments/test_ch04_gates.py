@@ -486,6 +486,12 @@ def test_what_tagging_shows() -> None:
         if run["cell"] != "bidirectional, padding first":
             assert run["largest_change_by_padding"] < 1e-3
             assert run["padded"]["f1"] == pytest.approx(run["f1"], abs=0.001)
+        else:
+            assert run["largest_change_by_padding"] > 0.5  # F1 hardly differs, but a logit depends on the batch
+    assert abs(mean(f1["bidirectional"]) - mean(f1["bidirectional, padding first"])) < 0.02
+    counted = {window: found["f1"] for window, found in record["baseline"]["counted"].items()}
+    assert mean(f1["forward"]) < counted["3 to the left"]  # counting is a strong baseline
+    assert mean(f1["bidirectional"]) > max(counted.values())
 
 
 @pytest.mark.slow
@@ -536,7 +542,16 @@ def test_a_replaced_character_changes_no_earlier_state(monkeypatch: pytest.Monke
 def test_layer_summaries_follow_from_the_runs() -> None:
     record = recorded(layers)
     assert layers.summary(record["runs"]) == record["summary"]
-    assert record["summary"]["trained"]["bits"]["mean"] < record["summary"]["untrained"]["bits"]["mean"] - 2
+    before, after = (record["summary"][when] for when in ("untrained", "trained"))
+    assert after["bits"]["mean"] < before["bits"]["mean"] - 2
+    at = record["lags"].index(3)
+    of_layers = [[row[at] for row in found["remembered"]["mean"]] for found in (before, after)]
+    assert of_layers[0][2] - of_layers[0][0] > 0.3  # depth alone makes the upper layers slower
+    assert 0 < of_layers[1][2] - of_layers[1][0] < 0.15  # after training the difference is smaller
+    next_one, last_but_one = (record["back"].index(back) for back in (-1, 1))
+    readable = np.array(after["readable"]["mean"])
+    assert (np.diff(readable[:, next_one]) > 0).all()
+    assert (np.diff(readable[:, last_but_one]) < 0).all()
 
 
 @pytest.mark.slow
