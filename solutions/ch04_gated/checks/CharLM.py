@@ -162,9 +162,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "state_not_detached",
-    "At least one tensor of the state that you return is still attached to the graph of this call. Detach both `h_n` and `c_n`, "
-    "because the backward pass of the next chunk would run through either of them into this chunk, whose graph "
-    "`backward` has already freed.",
+    "At least one tensor of the state that you return is still attached to the graph of this call. Detach both `h_n` "
+    "and `c_n`, because the backward pass of the next chunk would run through either of them into this chunk, whose "
+    "graph `backward` has already freed.",
     change("(h_n.detach(), c_n.detach())", "(h_n, c_n)"),
     change("c_n.detach()", "c_n"),
     change("h_n.detach()", "h_n"),
@@ -176,7 +176,7 @@ SPEC.mistake(
     "No gradient leaves your logits, so this model cannot learn. Detach only the state that you return, and do not use "
     "`torch.no_grad()` or `detach` on the way from the weights to the logits.",
     change("self.head(h)", "self.head(h).detach()"),
-    tempts="'Come back detached' is easily read as an order for everything that is returned.",
+    tempts="The word 'detached' in the task is easily read as an order for everything that is returned.",
     keeps=["the detached state"],
 )
 SPEC.mistake(
