@@ -63,7 +63,7 @@ def cases(rng):
 
     near = np.stack([rng.permutation(6)[:4] for _ in range(3)])  # different whole numbers in each row
     yield case((3, 4), 5 + near / 100, 0.005, LARGE)  # small, but far from greedy
-    yield Case({"B": 3, "V": 4}, {"logits": 1e-9 * near, "temperature": 1e-9}, LARGE)  # the same, much smaller
+    yield Case({"B": 3, "V": 4}, {"logits": near / 1e5, "temperature": 1e-5}, LARGE)  # the same, much smaller
 
     yield case((5,), distinct(rng, (5,)), 0.0, ZERO)
     yield case((3, 4), distinct(rng, (3, 4)) - 4, 0.0, ZERO)
@@ -223,8 +223,8 @@ SPEC.mistake(
     "small_temperatures_replaced",
     "You replace small temperatures by a larger number, or treat them as 0. Divide by the temperature as it is: only 0 "
     "is a case of its own, because the logits may be as close to each other as the temperature is to 0.",
-    *(change(RETURN, f"return softmax(logits / max(temperature, {least}))") for least in ("1e-6", "1e-8")),
-    change("temperature == 0", "temperature < 1e-6"),
+    *(change(RETURN, f"return softmax(logits / max(temperature, {least}))") for least in ("1e-3", "1e-4")),
+    change("temperature == 0", "temperature < 1e-4"),
     tempts="It avoids the division by 0, and the result looks the same as long as the logits are far apart.",
     keeps=["ordinary temperatures", "temperature 0"],
 )
