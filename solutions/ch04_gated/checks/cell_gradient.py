@@ -105,8 +105,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "ones_always",
-    "You return ones in every case, so no factor ever reaches your product. Check the order of the two ends of your "
-    "range, and that each pass of a loop stores the new product.",
+    "You return ones for every k and t, so no gate enters your product. Check that the two ends of your range are in "
+    "the right order, and that each pass of a loop stores the new product.",
     change(GATES, "f[:, t + 1 : k + 1]"),
     tempts="A slice whose ends are exchanged is empty and raises no error.",
     keeps=[SAME],
@@ -150,9 +150,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "not_one_for_k_equal_t",
-    "If k = t, there is no step between the two states, but you still multiply by a gate or return something else. "
-    "Return ones of shape (B, H) there, because a cell state depends on itself with derivative 1. If you start the "
-    "product from ones, this needs no `if`.",
+    "Your result is wrong if k = t. There is no step between the two states then, so return ones of shape (B, H): the "
+    "derivative of a cell state with respect to itself is 1. If you start the product from ones, this needs no `if`.",
     change("return", "if k == t:\n    return f[:, t]\nreturn"),
     change("return", "if k == t:\n    return np.zeros(f[:, t].shape)\nreturn"),
     change("return", "if k == t:\n    return 1.0\nreturn"),

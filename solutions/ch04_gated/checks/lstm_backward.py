@@ -341,8 +341,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "dh_added_to_dc_next",
-    "You add the gradient of the hidden state to that of the cell state. Pass `dc_next` as it is: "
-    "`lstm_step_backward` itself adds what reaches the cell state through the hidden state of its step.",
+    "You add a contribution from the hidden state to `dc_next`. Pass `dc_next` as it is: `lstm_step_backward` itself "
+    "adds what reaches the cell state through the hidden state of its step.",
     change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh[:, t]"),
     change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh_next"),
     change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh[:, t] + dh_next"),
@@ -362,8 +362,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "dc_0_is_dc_T",
-    "You return `dc_T` or zeros as `dc_0`. Return what the first step passes back, because `c_0` went into that step "
-    "as any other cell state went into the next one.",
+    "You return `dc_T` or zeros as `dc_0`. Return what the first step passes back, because the first step uses `c_0` "
+    "just as every other step uses the previous cell state.",
     change(RETURNED, "return dx, dh_next, dc_T, dW_x, dW_h, db"),
     change(RETURNED, "return dx, dh_next, np.zeros(c_0.shape), dW_x, dW_h, db"),
     tempts="An array for dc_0 is created before the loop and then forgotten.",

@@ -95,10 +95,10 @@ upstream gradient times the other factor: $do = dh_t \odot \tanh(c_t)$, and $dh_
 the cell state. The cell state is also used by the next step, which contributes `dc_t`, so the two are added before
 anything else is done with $dc$. In $c_t = f_t \odot c_{t-1} + i_t \odot g_t$ the gradient of each factor is again $dc$
 times the other one, and $dc \odot f_t$ goes straight to the previous cell state, without a matrix or a tanh.
-Each gate is then taken back through its own nonlinearity: $s (1 - s)$ for the three sigmoids and $1 - g^2$ for the tanh
-of the candidate, both computed from the value of the gate itself. Side by side, in the order i, f, g, o, the four
-pre-activation gradients form one array `da` of shape (B, 4H), and from there on everything is as in a plain RNN: two
-products with transposed weights, two with transposed inputs, and a sum over the batch.
+Each of these gradients is then multiplied by the derivative of its own nonlinearity: $s (1 - s)$ for the three sigmoids
+and $1 - g^2$ for the tanh of the candidate, both computed from the value itself. Side by side, in the order i, f, g, o,
+the four pre-activation gradients form one array `da` of shape (B, 4H), and from there on everything is as in a plain
+RNN: two products with transposed weights, two with transposed inputs, and a sum over the batch.
 """,
 )
 
@@ -157,7 +157,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "dc_t_through_the_tanh",
-    "You multiply `dc_t` by the derivative of tanh(c_t), or by `o` as well. Multiply only the part that comes from "
+    "You multiply `dc_t` by the derivative of tanh(c_t), and perhaps by `o`. Multiply only the part that comes from "
     "`dh_t` and then add `dc_t`: the next step uses the cell state itself, not its tanh.",
     change("dc_t + dh_t * o * (1 - tanh_c**2)", "(dc_t + dh_t * o) * (1 - tanh_c**2)"),
     change("dc_t + dh_t * o * (1 - tanh_c**2)", "(dc_t + dh_t) * o * (1 - tanh_c**2)"),
@@ -233,8 +233,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sigmoid_slope_on_the_pre_activation",
-    "You compute the derivative of the sigmoid as a · (1 − a) from the pre-activation. Use the value of the gate, "
-    "s · (1 − s) with s = σ(a), because the derivative is written in terms of the sigmoid itself.",
+    "You put the pre-activation into the derivative of the sigmoid, a · (1 − a). Use the value of the gate instead, "
+    "s · (1 − s) with s = σ(a), and for the candidate 1 − g²: both derivatives are written in terms of the result.",
     change(
         SLOPES,
         """
@@ -254,8 +254,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sigmoid_taken_again",
-    "You apply the sigmoid a second time: σ(s) · (1 − σ(s)). Use s · (1 − s), because the gate `s` is already the "
-    "sigmoid of its pre-activation.",
+    "You apply the sigmoid a second time: σ(s) · (1 − σ(s)). Use s · (1 − s), because the gate s is already the "
+    "sigmoid of its pre-activation, just as g is already a tanh, with the derivative 1 − g².",
     change(
         SLOPES,
         """
@@ -327,8 +327,8 @@ SPEC.mistake(
 PRODUCTS = "di, df, dg = dc * g, dc * c_prev, dc * i"
 SPEC.mistake(
     "multiplied_by_the_gate_itself",
-    "You multiply `dc` by the factor itself where the other factor belongs, in at least one of the products that make "
-    "up c_t. In f · c_prev the gradient of f is `dc` times `c_prev`; in i · g each gets `dc` times the other.",
+    "In at least one of the two products in c_t, you multiply `dc` by the factor whose gradient you compute. Multiply "
+    "by the other factor instead: `dc` times `c_prev` for f, and in i · g each gets `dc` times the other.",
     *(
         change(PRODUCTS, f"di, df, dg = dc * {di}, dc * {df}, dc * {dg}")
         for di, df, dg in (("i", "f", "g"), ("i", "c_prev", "i"), ("g", "f", "i"), ("g", "c_prev", "g"))
@@ -354,8 +354,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "slope_without_parentheses",
-    "You left out the parentheses around a derivative: `a * 1 - g**2` is `a` minus the square of `g`. Write "
-    "`a * (1 - g**2)`, and `a * s * (1 - s)` for a sigmoid, because the gradient multiplies the whole derivative.",
+    "You left out the parentheses around a derivative. For example, `dg * 1 - g**2` is `dg` minus the square of `g`. "
+    "Write `dg * (1 - g**2)`, and `ds * s * (1 - s)` for a gate s: the gradient multiplies the whole derivative.",
     change("dg * (1 - g**2)", "dg * 1 - g**2"),
     change(SLOPES, "da_i, da_f, da_g, da_o = di * i * 1 - i, df * f * 1 - f, dg * 1 - g**2, do * o * 1 - o"),
     change(SLOPES, "da_i, da_f, da_g, da_o = di * i * 1 - i, df * f * 1 - f, dg * (1 - g**2), do * o * 1 - o"),
