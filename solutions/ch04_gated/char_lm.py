@@ -2,6 +2,7 @@
 # # A character language model
 #
 # A language model computes one logit for each character that may come next, and text is written by drawing from them.
+# What a model predicts are its **tokens**: here, the characters. The index of a token's logit is its **id**.
 # In this notebook you write two ways to turn logits into the probabilities that are drawn from,
 # which decide whether the text is bold or careful: a temperature, and a limit to the $k$ most probable characters.
 # After that you write the model itself, in PyTorch.
@@ -58,7 +59,8 @@ def softmax(z):
 # | `temperature` | a number | 0, or a number from 1e-300 to 1000 |
 # | result | (…, V) | the probabilities; every row along the last axis sums to 1 |
 #
-# All results must be finite: for 1e-300 too, although `z / temperature` is then huge.
+# All results must be finite: for 1e-300 too, although `z / temperature` may then be as large as 1e303,
+# which float64 can hold.
 # If the temperature is 0, return exactly 1 at the largest logit of each row and 0 elsewhere.
 # (No row of the check then has two largest logits.)
 
@@ -94,6 +96,7 @@ def temperature_probs(logits, temperature):
 # | 5 or more | all | softmax(z) |
 #
 # With k = 2, ids 3 and 4 are equally probable, but only one of them can be kept. It is the one with the lower id.
+# (`np.argsort` keeps equal entries in their order only with the option `kind="stable"`.)
 # Fill in the row for k = 3. Its numbers are not those of softmax(z), because they sum to 1 without the others.
 #
 # | name | shape | what it is |
@@ -123,7 +126,7 @@ def top_k_probs(logits, k):
 # This section is not graded.
 # The cell below counts which letter follows which in a short sentence, takes logarithms of these counts as logits,
 # and draws texts from them with your functions.
-# In which order of temperature will the texts become stranger? What will the greedy text look like after a while?
+# How will the text change as the temperature rises? What will the greedy text look like after a while?
 
 # %% active="ipynb"
 # sentence = "she sells sea shells by the sea shore, and the shells that she sells are sea shells, i am sure. "
@@ -247,7 +250,8 @@ class CharLM(torch.nn.Module):
 #
 # This section is not graded.
 # You have seen every part of a training loop in NumPy. Here it is once in full, in PyTorch.
-# It cuts the text into a few rows of equal length, which are read side by side as a batch, one chunk after the other.
+# The text has been cut into a few rows of equal length, and `train` reads them side by side as a batch,
+# one chunk after the other.
 # Three lines are worth a second look: `state` goes into the model and comes out of it,
 # `clip_grad_norm_` limits the norm of the gradient before the update (chapter 3),
 # and where no complete chunk is left, the text and the state start again.

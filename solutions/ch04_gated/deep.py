@@ -1,9 +1,9 @@
 # %% [markdown]
 # # Both directions, many layers
 #
-# So far, a network has read its sequence once, from the first step to the last.
-# In this notebook you write three functions around such a layer, whatever cell is inside it:
-# one runs two layers in opposite directions, one stacks layers, and one drops units between them.
+# So far, a recurrent network has read its sequence once, from the first step to the last, with a single layer.
+# In this notebook you write three functions that work with any recurrent layer, whatever cell is inside it:
+# one runs two layers in opposite directions, one stacks layers, and one draws the masks that drop units at random.
 # Plan about 20 minutes for the first exercise, 5 for the second and 15 for the third.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
@@ -134,7 +134,7 @@ def stack_layers(x, layers):
 # Write `variational_dropout_mask`.
 # Dropout sets random entries to zero during training, each with probability $p$,
 # and divides the others by $1 - p$, so that the mean of every entry stays what it was.
-# If a recurrent network drops other units at every step, a unit keeps its state for a few steps only.
+# If a recurrent network drops different units at every step, a unit keeps its state for a few steps only.
 # **Variational dropout** (Gal & Ghahramani, 2016) draws one mask for each sequence and uses it at *every* step.
 #
 # Draw these masks. The axis of length 1 stands for time:
@@ -148,7 +148,7 @@ def stack_layers(x, layers):
 # | `p` | a number, 0 ≤ p < 1 | the probability that an entry is 0 |
 # | result `mask` | (B, 1, size) | float64; each entry is 0 with probability p, otherwise 1 / (1 − p) |
 #
-# All entries are independent of each other: different units, and different sequences of the batch.
+# All entries are independent of each other, across the units and across the sequences of the batch.
 # With p = 0 the mask contains only ones.
 # For p = 0.2, for example, the entries are 0 and 1.25, and their mean is 0.2 · 0 + 0.8 · 1.25 = 1.
 #
@@ -221,7 +221,7 @@ def variational_dropout_mask(rng, batch_size, size, p):
 #
 # ## What one mask for all steps keeps
 #
-# Here the mask is applied to the state at every step of a unit that only keeps its state: $h_t = m \odot h_{t-1}$,
+# Here the mask is applied at every step to the state of a unit that does nothing but keep it: $h_t = m \odot h_{t-1}$,
 # without the division by $1 - p$.
 # With a new mask at every step, a unit survives $T$ steps with probability $(1 - p)^T$, with one mask with probability
 # $1 - p$.

@@ -176,7 +176,7 @@ SPEC.mistake(
     "No gradient leaves your logits, so this model cannot learn. Detach only the state that you return, and do not use "
     "`torch.no_grad()` or `detach` on the way from the weights to the logits.",
     change("self.head(h)", "self.head(h).detach()"),
-    tempts="'Come back detached' is easily read as an order for everything that is returned.",
+    tempts="The word 'detached' in the task is easily read as an order for everything that is returned.",
     keeps=["the detached state"],
 )
 SPEC.mistake(

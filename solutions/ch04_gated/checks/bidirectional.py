@@ -142,7 +142,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "joined_along_another_axis",
-    "You join the two directions along another axis than the last. Each step of each sequence must have 2H entries: "
+    "You join the two directions along an axis other than the last. Each step of each sequence must have 2H entries: "
     "`np.concatenate` along axis 2.",
     change("axis=2", "axis=1"),
     change("axis=2", "axis=0"),
@@ -152,10 +152,39 @@ SPEC.mistake(
     tempts="Axis 0 is what NumPy joins along by default, and `np.stack` has a similar name.",
 )
 SPEC.mistake(
+    "entries_interleaved",
+    "The entries of the two states alternate in your result. Put all H entries of the forward state first, then all H "
+    "of the backward state: `np.concatenate` along the last axis.",
+    change(
+        "np.concatenate([forward, backward], axis=2)",
+        "np.stack([forward, backward], axis=-1).reshape(*x.shape[:2], -1)",
+    ),
+    tempts="After `np.stack`, the new axis has to be merged with one of the others, and here it is the last.",
+)
+SPEC.mistake(
     "batch_reversed",
     "You reverse the order of the sequences in the batch. Reverse the *steps* of each sequence, along axis 1.",
     change("x[rows, order])[rows, order]", "x[::-1])"),
     tempts="`x[::-1]` reverses the first axis, and time comes second here.",
+)
+SPEC.mistake(
+    "all_axes_reversed",
+    "You reverse all axes: without `axis=…`, `np.flip` also reverses the batch and the entries of each step. Reverse "
+    "time alone, axis 1, and in each row only its real steps.",
+    change("x[rows, order])[rows, order]", "np.flip(x))[rows, order]"),
+    change("run_backward(x[rows, order])[rows, order]", "np.flip(run_backward(np.flip(x)))"),
+    tempts="`np.flip(x)` reads like the reversal of a sequence, and is one for a single sequence of single numbers.",
+)
+SPEC.mistake(
+    "overwritten_while_reversed",
+    "You reverse the steps in the array from which you read them, so the second half of a sequence is copied from "
+    "steps that are already overwritten. Read from the original, and write to a copy.",
+    change("last - steps, steps)", "np.maximum(steps, last - steps), steps)"),
+    change(
+        "x[rows, order])[rows, order]",
+        "x[rows, np.where(steps <= last, np.maximum(steps, last - steps), steps)])[rows, order]",
+    ),
+    tempts="A loop with `x[b, t] = x[b, n - 1 - t]` looks like a reversal, step by step.",
 )
 SPEC.mistake(
     "lengths_off_by_one",

@@ -151,7 +151,25 @@ SPEC.mistake(
     "You add a layer's input to its states. That is a residual connection, a different network: pass the states on as "
     "they are.",
     change("top = layer(top)", "top = layer(top) + (top if final else 0)"),
+    change("top = layer(top)", "top = layer(top) + top"),
     tempts="Deep networks often have such connections.",
+)
+SPEC.mistake(
+    "each_step_by_itself",
+    "You run the layers on one step at a time, and every call of a layer starts from a zero state, so no step knows of "
+    "the previous ones. Give each layer its whole sequence: the layer itself goes through the steps.",
+    change(
+        LOOP,
+        "states = [x] + [[] for _ in layers]\n"
+        "for t in range(x.shape[1]):\n"
+        "    top = x[:, t : t + 1]\n"
+        "    for layer, h in zip(layers, states[1:], strict=True):\n"
+        "        top = layer(top)\n"
+        "        h.append(top)\n"
+        "final = [h[-1][:, 0] for h in states[1:]]\n"
+        "top = np.concatenate(states[-1], axis=1)",
+    ),
+    tempts="'Step by step' in the text, and the loops over time of all earlier exercises.",
 )
 
 

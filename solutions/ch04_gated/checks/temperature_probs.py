@@ -63,6 +63,7 @@ def cases(rng):
 
     near = np.stack([rng.permutation(6)[:4] for _ in range(3)])  # different whole numbers in each row
     yield case((3, 4), 5 + near / 100, 0.005, LARGE)  # small, but far from greedy
+    yield Case({"B": 3, "V": 4}, {"logits": near / 1e5, "temperature": 1e-5}, LARGE)  # the same, much smaller
 
     yield case((5,), distinct(rng, (5,)), 0.0, ZERO)
     yield case((3, 4), distinct(rng, (3, 4)) - 4, 0.0, ZERO)
@@ -217,6 +218,35 @@ SPEC.mistake(
     change(RETURN, "return softmax(logits / (temperature + 1e-8))"),
     tempts="It avoids the division by 0 without another line.",
     keeps=["temperature 0"],
+)
+SPEC.mistake(
+    "small_temperatures_replaced",
+    "You replace small temperatures by a larger number, or treat them as 0. Divide by the temperature as it is: only 0 "
+    "is a case of its own, because the logits may be as close to each other as the temperature is to 0.",
+    *(change(RETURN, f"return softmax(logits / max(temperature, {least}))") for least in ("1e-3", "1e-4")),
+    change("temperature == 0", "temperature < 1e-4"),
+    tempts="It avoids the division by 0, and the result looks the same as long as the logits are far apart.",
+    keeps=["ordinary temperatures", "temperature 0"],
+)
+SPEC.mistake(
+    "maximum_of_the_whole_array",
+    "You subtract the largest entry of the whole array, so in a row far below it all exponentials become 0, and 0 / 0 "
+    "is nan. Subtract each row's own largest entry, `max(axis=-1, keepdims=True)`.",
+    change(RETURN, "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum(axis=-1, keepdims=True)"),
+    change(RETURN, "e = np.exp((logits - logits.max()) / temperature)\nreturn e / e.sum(axis=-1, keepdims=True)"),
+    tempts="Any number may be subtracted from the logits, and `max()` is shorter.",
+    keeps=["ordinary temperatures", "temperature 0"],
+)
+SPEC.mistake(
+    "whole_rows_set_to_1",
+    "With temperature 0 you use the ids of the largest logits as numbers of rows: an index without a comma applies to "
+    "the first axis. Set the 1 along the last axis, for example with `np.put_along_axis`.",
+    change(
+        GREEDY,
+        "p = np.zeros(logits.shape)\np[logits.argmax(axis=-1)] = 1\nreturn p",
+    ),
+    tempts="`p[logits.argmax(…)] = 1` is right for a single row.",
+    keeps=["ordinary temperatures", "large quotients"],
 )
 
 

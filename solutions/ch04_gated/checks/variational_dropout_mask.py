@@ -114,7 +114,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "axes_in_another_order",
-    "The axes of your masks are in another order. Time is the middle axis, (B, 1, size), so that `x * mask` repeats "
+    "The axes of your masks are in the wrong order. Time is the middle axis, (B, 1, size), so that `x * mask` repeats "
     "each mask along time.",
     change("size=(batch_size, 1, size)", "size=(1, batch_size, size)"),
     change("size=(batch_size, 1, size)", "size=(batch_size, size, 1)"),
