@@ -3,7 +3,8 @@
     python benchmarks/autograde.py [--record] [--full] [--only nbgrader ours …]
 
 A class of 60: right, wrong, crashing and unwritten solutions, eight exercises and a capstone each. Endless loops
-are measured apart, since each costs its time limit, and so is a class whose notebooks import torch. nbgrader and Otter
+are measured apart, since each costs its time limit, and so are two classes whose notebooks import torch: a made-up
+course with answers of every kind, and chapter 04's notebook `char_lm`. nbgrader and Otter
 get the same notebooks with plain asserts in place of our check cells. nbgrader, whose time a submission hardly varies,
 grades the first 6; with --full all 60, and ours grades 6,000 too. With --record the figures, the plot and a summary go
 to benchmarks/results/autograde.*; parts that were left out by --only keep what stands there. Exits with 1 where a
@@ -20,7 +21,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from autograding import measure, nbgrader_course, otter_course, ours, torch_course
+from autograding import char_lm_course, measure, nbgrader_course, otter_course, ours, torch_course
 from autograding.classes import make_class, make_endless
 from autograding.report import plot, summary
 
@@ -75,6 +76,10 @@ def measure_torch(folder: Path, full: bool) -> Any:
     return torch_course.grade(folder / "torch")
 
 
+def measure_char_lm(folder: Path, full: bool) -> Any:
+    return char_lm_course.grade(folder / "char_lm")
+
+
 PARTS: dict[str, Callable[[Path, bool], Any]] = {
     "ours": measure_ours,
     "nbgrader": measure_nbgrader,
@@ -84,6 +89,7 @@ PARTS: dict[str, Callable[[Path, bool], Any]] = {
     "growth": measure_growth,
     "otter": measure_otter,
     "torch": measure_torch,
+    "char_lm": measure_char_lm,
 }
 
 

@@ -183,7 +183,7 @@ def test_every_mistake_is_named_and_every_report_says_what_a_report_must(name, s
                 continue
             assert "  called  " in text
             assert any(f"\n  {label}  " in text for label in ("you returned", "stopped with"))
-            labels = ("differs in", "shape", "dtype", "expected", "not finite", "changed input", "stopped with")
+            labels = ("differs in", "shape", "dtype", "expected", "not finite", "gradient", "changed input", "stopped with")
             assert any(f"\n  {label}  " in text for label in labels)
 
 

@@ -11,7 +11,7 @@ import pytest
 from grader.checking.calls import module_text
 from grader.checking.case import Case
 from grader.checking.drivers import drive
-from grader.checking.modules import module_case
+from grader.checking.modules import PARTLY, module_case
 from grader.codec import Fixture, Opaque, encode
 
 torch = pytest.importorskip("torch")
@@ -142,6 +142,16 @@ def test_dropout_acts_in_training_alone():
     assert observe(tagger("return self.head(self.drop(h))", arguments="h"), {"y": "random"}).raised is not None
 
 
+@pytest.mark.parametrize("word", ["tensor", "learning", "tensors"])
+def test_a_value_that_another_seed_changes_is_the_word_random(word):
+    """So no recorded value depends on how a machine draws, and a report can say what is wrong."""
+    always = tagger(FORWARD.replace("self.drop(h)", "torch.nn.functional.dropout(h)"))
+    assert observe(always, {"logits": word, "state": "detached"}).result == ("random", "detached")
+    assert observe(tagger(), {"logits": word, "state": "detached"}, mode="train").result == ("random", "detached")
+    draws_in_vain = tagger(f"torch.rand(3)\n{FORWARD.strip()}")
+    np.testing.assert_allclose(observe(draws_in_vain, {"logits": word, "s": "detached"}).result[0], by_hand(IDS)[0])
+
+
 def test_nested_results_and_other_dtypes():
     forward = (
         "h, state = self.rnn(self.embedding(ids), state)\nreturn {'h': (h, [h[:, -1]])}, ids > 1, ids, self.training"
@@ -166,8 +176,8 @@ def test_the_random_state_and_the_switches_of_a_notebook_are_left_alone():
         assert observe(tagger(), {"logits": "learning", "state": "random"}, mode="train").raised is None
         assert not torch.is_grad_enabled()
     assert torch.equal(torch.random.get_rng_state(), before)
-    first, second = (observe(tagger(), {"a": "tensor", "b": "tensor"}, mode="train").result[0] for _ in range(2))
-    assert np.array_equal(first, second)  # the same seed each time
+    drawn = tagger("return torch.rand(3) * self.training, ids")
+    assert observe(drawn, {"a": "tensor", "b": "tensor"}, mode="train").result[0] == "random"
 
 
 # What is wrong with a class -------------------------------------------------------------------------------------------
@@ -299,6 +309,41 @@ def test_weights_that_no_gradient_reaches_are_observed(forward, unreached):
     assert observation.unreached == ({"logits": unreached} if unreached else {})
     assert observation.result is not None
     assert observe(tagger(forward), {"logits": "tensor", "state": "tensors"}).unreached == {}
+
+
+STEPS = """
+x, steps = self.embedding(ids), []
+for t in range(ids.shape[1]):
+    h, state = self.rnn(x[:, t : t + 1], state{cut})
+    steps.append(h)
+return self.head(torch.cat(steps, dim=1)), state.detach()
+"""
+CUT = "if state is None else state.detach()"
+
+
+def test_a_gradient_that_is_cut_between_two_steps_is_observed():
+    """Every weight is reached, and every value is right."""
+    whole, cut = tagger(STEPS.format(cut="")), tagger(STEPS.format(cut=f" {CUT}"))
+    assert observe(whole).unreached == {}
+    observation = observe(cut)
+    assert observation.unreached == {"logits": [PARTLY]}
+    np.testing.assert_allclose(observation.result[0], by_hand(IDS)[0], rtol=1e-12)
+    assert observe(cut, {"logits": "tensor", "state": "detached"}).unreached == {}
+    assert observe(cut, forward={"ids": IDS[:, :1]}).unreached == {}  # one step has no path to cut
+    assert observe(tagger(), mode="train").unreached == {}  # random, so it has no quotient
+    assert observe(cut, unused=[*RNN, "embedding.weight"]).unreached == {}  # the head has no path through time
+
+
+def test_a_module_that_remembers_has_no_cut_gradient():
+    kept = tagger(
+        "h, self.state = self.rnn(self.embedding(ids), self.state)\nreturn self.head(h), self.state.detach()",
+        INIT_METHOD + "    self.state = None\n",
+    )
+    assert observe(kept).unreached == {}
+
+
+def test_carried_states_are_detached_and_so_no_cut():
+    assert observe(tagger(), forward={"ids": MORE}, before=[{"ids": IDS}], carry={"state": "state"}).unreached == {}
 
 
 def test_a_case_may_leave_weights_unused():

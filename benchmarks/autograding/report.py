@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+_BOTH = ("ours", "nbgrader")
 PARTS = ("read", "fork", "run", "judge", "write", "gradebook")
 
 
@@ -35,6 +36,7 @@ def summary(found: dict[str, Any]) -> str:
     rows += [
         (f"{name}, notebooks with torch", found["torch"][name]) for name in ("ours", "nbgrader") if "torch" in found
     ]
+    rows += [(f"{name}, `char_lm` of chapter 04", found["char_lm"][name]) for name in _BOTH if "char_lm" in found]
     lines += [_row(what, each) for what, each in rows]
     lines.append("")
     if "ours" in found and "nbgrader" in found:
@@ -75,9 +77,22 @@ def summary(found: dict[str, Any]) -> str:
             f"{torch['nbgrader']['per_second']:.3g}, in {torch['ours_memory']['pss_mb']} MB; nbgrader takes "
             f"{torch['nbgrader']['pss_mb']} MB."
         )
+    if "char_lm" in found:
+        lines.append(_char_lm(found["char_lm"]))
     if "growth" in found:
         lines += ["", "![Seconds by number of submissions](autograde.svg)"]
     return "\n".join(lines) + "\n"
+
+
+def _char_lm(found: dict[str, Any]) -> str:
+    """The torch assignment: what a submission takes once warm, and how."""
+    mine, theirs = (1e3 / found[name]["warm_per_second"] for name in _BOTH)
+    parts = ", ".join(f"{part} {found['ours']['ms'][part]:g}" for part in PARTS if part in found["ours"]["ms"])
+    return (
+        f"- `char_lm`, three exercises of which one is a torch module, 2 workers, once warm: {mine:.0f} ms a "
+        f"submission ({parts} in a worker), nbgrader {theirs:.0f} ms, {theirs / mine:.0f} times as long; "
+        f"{found['ours_memory']['pss_mb']} MB, nbgrader {found['nbgrader']['pss_mb']} MB."
+    )
 
 
 def _row(what: str, each: dict[str, Any]) -> str:

@@ -12,6 +12,7 @@ from grader.checking.numbers import in_few_digits
 from grader.codec import Fixture
 
 TINY = 20  # a call is written out if its arrays contain at most this many numbers
+TINY_MODULE = 24  # the same for a module, with its weights: an LSTM of one unit with an embedding and a head
 LONG = 1_000  # and if its text has at most this many characters
 SHORT = 60  # in other calls: the characters of a plain argument that are shown
 NESTED = 160  # and of an argument that contains arrays
@@ -41,7 +42,7 @@ def module_text(name: str, case: Case) -> str:
     inputs = dict(case.inputs)
     init, weights, run = (inputs.pop(own) for own in ("init", "weights", "run"))
     calls = [*run["before"], inputs]
-    tiny = numbers([weights, calls]) <= TINY
+    tiny = numbers([weights, calls]) <= TINY_MODULE
     made = ", ".join(f"{key}={literal(value)}" for key, value in init.items())
     lines = [f"model = {name}({made}).double().{run['mode']}()"]
     if tiny:

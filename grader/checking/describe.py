@@ -78,8 +78,8 @@ def describe(value: Any, expected: Any = None, tolerance: Tolerance = DEFAULT_TO
 # The words that the driver of torch modules observes in place of some values: how the report describes such a result,
 # and how it says that another word was expected.
 OBSERVED_WORDS = {
-    "detached": ("a tensor, detached", "is detached; expected attached to the graph"),
-    "attached": ("a tensor, attached to the graph", "is still attached to the graph; expected detached (`.detach()`)"),
+    "detached": ("detached from the graph", "is detached; expected attached to the graph"),
+    "attached": ("attached to the graph", "is still attached to the graph; expected detached (`.detach()`)"),
     "empty": ("no tensor", "contains no tensor; expected a detached one (`.detach()`)"),
     "random": ("random", "differs with another seed; expected the same values"),
     "fixed": ("the same with every seed", "is the same with every seed; expected random"),

@@ -11,6 +11,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
+import numpy as np
+
 from grader.checking.calls import call_text, draws_text, module_text
 from grader.checking.case import Case, Observation
 from grader.checking.fixtures import BUILDERS, Builders, builders
@@ -48,6 +50,22 @@ def draws(function: Any, case: Case, builders: Builders = BUILDERS) -> Observati
     return Observation(result=found[0], changed=fresh.changed, calls={**fresh.calls, "again": found[1]})
 
 
+def padded(function: Any, case: Case, builders: Builders = BUILDERS) -> Observation:
+    """Call `function` as `call` does, and replace what the result contains at padded positions by 0.
+
+    The input "lengths" (B,) of the case gives the number of real steps in each row. In a result (B, T, …), the entries
+    of later steps are padding, where any value is right. The oracle has to leave 0 there.
+    """
+    observation = call(function, case, builders)
+    lengths, result = case.inputs["lengths"], observation.result
+    if not isinstance(result, np.ndarray) or result.ndim < 2 or len(result) != len(lengths):
+        return observation
+    padding = np.arange(result.shape[1]) >= lengths[:, None]  # (B, T)
+    result = result.copy()
+    result[padding] = np.zeros((), result.dtype)
+    return replace(observation, result=result)
+
+
 def _call(function: Any, case: Case, fresh: FreshInputs) -> Observation:
     try:
         with warnings.catch_warnings(module=warnings):  # passed explicitly, because a notebook may empty sys.modules
@@ -82,6 +100,7 @@ DRIVERS = {
     "call": Driver(call, call_text),
     "draws": Driver(draws, draws_text),
     "module": Driver(run_module, module_text),
+    "padded": Driver(padded, call_text),
 }
 
 

@@ -10,6 +10,7 @@ from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, O
 from grader.checking.compare import compare, named_outputs
 from grader.checking.describe import OBSERVED_WORDS, describe
 from grader.checking.drivers import DRIVERS
+from grader.checking.modules import PARTLY
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT
 
@@ -80,14 +81,21 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
 
 
 def _problem_of_gradient(output: Output, observation: Observation, named: bool) -> Problem | None:
-    """The problem that no gradient reaches some of the weights from this output, or None."""
-    weights = [f"`{name}`" for name in observation.unreached.get(output.name, ())]
+    """The problem that no gradient reaches some of the weights from this output, or not along every path, or None."""
+    unreached = observation.unreached.get(output.name, ())
+    where = f"{output.name}: " if named else ""
+    if PARTLY in unreached:
+        text = (
+            f"{where}a gradient reaches every weight, but not along every path: is a tensor cut off by `detach`, "
+            "`data`, `item`, `numpy` or `no_grad` on the way, for example between two time steps?"
+        )
+        return Problem("gradient", text, output.name)
+    weights = [f"`{name}`" for name in unreached]
     if not weights:
         return None
     shown, more = weights[:MAX_WEIGHTS], len(weights) - MAX_WEIGHTS
     last = [f"{more} more"] if more > 0 else [shown.pop()]
     names = " and ".join(filter(None, (", ".join(shown), *last)))
-    where = f"{output.name}: " if named else ""
     text = f"{where}no gradient reaches {names}: is the path cut by `detach`, `data`, `item`, `numpy` or `no_grad`?"
     return Problem("gradient", text, output.name)
 
