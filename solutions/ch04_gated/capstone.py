@@ -90,14 +90,16 @@ def missing(name):
 # ## A text
 #
 # The text is again the prose of Python's documentation, which is already on your machine.
-# In the capstone of chapter 2, capitals, quotation marks and line ends were removed. This time they stay:
-# each line ends where it ends in the documentation, after at most 70 characters,
-# an empty line separates the paragraphs, and names from code are in quotation marks.
+# In the capstone of chapter 2, capitals, quotation marks and line ends were removed. This time there are lines:
+# the text is set in a narrow column of at most 24 characters, and an empty line separates the paragraphs.
+# Capitals stay, and so do the quotation marks around names from code.
 # So at every point of the text there is something to keep track of.
+# (The column is narrow because a minute of training is not always enough to learn to count further.)
 # The text differs slightly between versions of Python, so the version and a hash of the text are printed with it.
 #
 # You can also use a text of your own: your diary, a novel, your notes, in any plain-text file saved as UTF-8.
 # Remove the `#` at the beginning of the line with `my_text.txt`, and change the name.
+# `in_column` sets it in the same narrow column. Without it, your text keeps its own lines.
 # It should have 200,000 characters or more, because a network can memorise a much shorter text.
 #
 # The last tenth of the text is **held out**: the network does not train on it,
@@ -109,17 +111,22 @@ TYPOGRAPHIC = str.maketrans("“”„«»`", '"' * 6)  # all quotation marks be
 
 
 def paragraphs_of(topic):
-    """The prose of one topic: its paragraphs, with their lines, without indentation, code and tables."""
+    """The prose of one topic: one paragraph per line, with its quotation marks, without code and tables."""
     found = []
     for block in re.split(r"\n\s*\n", topic.replace("``", '"').translate(TYPOGRAPHIC)):
         lines = [line.strip() for line in block.strip("\n").split("\n")]
-        joined = " ".join(lines)
+        joined = re.sub(r"\s+", " ", " ".join(lines))
         letters = sum(c.isalpha() or c == " " for c in joined)
         ruled = any(set(line) <= set('*=-~^+|"# ') for line in lines)
         code = "::=" in joined or ">>>" in joined
         if len(joined) >= 60 and letters > 0.85 * len(joined) and joined[-1] in ".:;)!?" and not ruled and not code:
-            found.append("\n".join(lines))
+            found.append(joined)
     return found
+
+
+def in_column(text, width=24):
+    """A text with lines of at most so many characters, and an empty line after each paragraph."""
+    return "".join(textwrap.fill(block, width) + "\n\n" for block in re.split(r"\n\s*\n", text) if block.strip())
 
 
 def python_manual():
@@ -127,38 +134,44 @@ def python_manual():
     from pydoc_data.topics import topics
 
     paragraphs = [p for topic in topics.values() for p in paragraphs_of(topic)]
-    return "".join(f"{p}\n\n" for p in dict.fromkeys(paragraphs))
+    return "\n\n".join(dict.fromkeys(paragraphs))
 
 
 def prepared(text, shortest=20_000):
-    """The characters of a text, without the rare ones, and the text as ids: a tensor (N,)."""
+    """The characters of a text, without the rare ones, and the ids (N,) to train on and held out.
+
+    A tenth of the text is held out. If possible, it begins with a new paragraph.
+    """
     counts = {c: text.count(c) for c in sorted(set(text))}
     characters = "".join(c for c, n in counts.items() if n >= 20)
     id_of = {c: i for i, c in enumerate(characters)}
-    ids = torch.tensor([id_of[c] for c in text if c in id_of])
-    if len(ids) < shortest:
-        raise ValueError(f"The text has only {len(ids):,} characters. Use one of at least {shortest:,}.")
-    return characters, ids
+    kept = "".join(c for c in text if c in id_of)
+    if len(kept) < shortest:
+        raise ValueError(f"The text has only {len(kept):,} characters. Use one of at least {shortest:,}.")
+    cut = len(kept) * 9 // 10
+    end = kept.find("\n\n", cut, cut + len(kept) // 50)
+    ids = torch.tensor([id_of[c] for c in kept])
+    cut = cut if end < 0 else end + 2
+    return characters, ids[:cut], ids[cut:]
 
 
 # %% active="ipynb"
-# text, source = python_manual(), f"pydoc_data.topics of Python {platform.python_version()}"
-# # text, source = Path("my_text.txt").read_text("utf-8").translate(TYPOGRAPHIC), "my_text.txt"
+# text, source = in_column(python_manual()), f"pydoc_data.topics of Python {platform.python_version()}"
+# # text, source = in_column(Path("my_text.txt").read_text("utf-8").translate(TYPOGRAPHIC)), "my_text.txt"
 #
-# characters, ids = prepared(text)
-# V, cut = len(characters), len(ids) * 9 // 10
-# ids, held_out = ids[:cut], ids[cut:]
+# characters, ids, held_out = prepared(text)
+# V = len(characters)
 # model = None  # no network has been trained on this text yet
 # print(f"{source}, sha256 {hashlib.sha256(text.encode()).hexdigest()[:12]}")
 # print(f"{len(ids):,} characters to train on, {len(held_out):,} held out, {V} of them different: {characters!r}\n")
-# print(text[3000:3500])
+# print(text[3000:3400])
 
 # %% [markdown]
 # ## A minute of training
 #
 # Your model gets an embedding of 32 numbers for each character and one LSTM layer with 128 units.
 # The text is cut into 16 rows, which are read side by side in chunks of 128 characters.
-# After each chunk, the weights are updated (Adam, with a learning rate that falls linearly from 0.005 to 0,
+# After each chunk, the weights are updated (Adam, with a learning rate that falls linearly from 0.007 to 0,
 # and gradients clipped at norm 1). The state crosses from chunk to chunk, the gradient does not.
 #
 # The 3,000 updates take about a minute on one core. Every 300 updates, the cell prints
@@ -186,7 +199,7 @@ def bits_of_each(model, ids, rows=20):
 
 def write(model, characters, length, to_probs, prompt="\n", seed=1):
     """Continue the prompt by so many characters; to_probs turns logits (V,) into probabilities."""
-    rng, ids = np.random.default_rng(seed), [characters.index(c) for c in prompt]
+    rng, ids = np.random.default_rng(seed), [characters.index(c) for c in prompt if c in characters] or [0]
     model.eval()  # no dropout
     with torch.no_grad():
         logits, state = model(torch.tensor([ids]))
@@ -195,10 +208,10 @@ def write(model, characters, length, to_probs, prompt="\n", seed=1):
             ids.append(int(rng.choice(len(p), p=p)))
             logits, state = model(torch.tensor([ids[-1:]]), state)  # the state comes back, so one character is enough
     model.train()
-    return "".join(characters[i] for i in ids[len(prompt) :])
+    return "".join(characters[i] for i in ids).removeprefix("\n")
 
 
-def train(model, ids, num_updates, after_update, batch=16, seq_length=128, lr=0.005, max_norm=1.0):
+def train(model, ids, num_updates, after_update, batch=16, seq_length=128, lr=0.007, max_norm=1.0):
     """Train by truncated backpropagation through time. after_update gets the number of updates and the loss."""
     rows = ids[: len(ids) // batch * batch].reshape(batch, -1)
     seq_length = min(seq_length, rows.shape[1] - 1)
@@ -220,13 +233,13 @@ def train(model, ids, num_updates, after_update, batch=16, seq_length=128, lr=0.
 
 # %% active="ipynb" tags=["long"]
 # num_updates, losses, began = 3000, [], time.perf_counter()
-# samples_after = (0, num_updates // 60, num_updates // 6, num_updates)
+# every, samples_after = max(1, num_updates // 10), (0, num_updates // 60, num_updates // 6, num_updates)
 #
 #
 # def show(done, loss=None):
 #     losses.append(loss)
-#     if done and done % max(1, num_updates // 10) == 0:
-#         trained_on = np.mean(losses[-(num_updates // 10) :]) / np.log(2)
+#     if done and done % every == 0:
+#         trained_on = np.mean(losses[-every:]) / np.log(2)
 #         left = (time.perf_counter() - began) / done * (num_updates - done)
 #         other = bits_of_each(new, held_out).mean()
 #         print(f"{done:5,} updates   training {trained_on:.2f}   held out {other:.2f} bits   {left:3.0f} s left")
@@ -375,7 +388,8 @@ def numpy_weights(model):
 # - **inside quotes**: 1 from an opening quotation mark up to the character before the closing one, else 0;
 # - **open brackets**: how many brackets are open.
 #
-# How closely a unit follows a quantity is measured by the **correlation** r between its cell state and the quantity.
+# How closely a unit follows a quantity is measured by the **correlation** r between the quantity
+# and the tanh of the unit's cell state, which is what the output gate can show to the rest of the network.
 # It is 0 without any linear relation, and 1 or −1 if one is a linear function of the other.
 #
 # There are 128 units, and the best of 128 is always better than most, even if all of them are noise.
@@ -420,11 +434,11 @@ def best_unit(states, marks):
 
 
 def cell_states(model, ids, lstm_forward):
-    """The cell states (N, H) after each of ids (N,), computed by your lstm_forward from states of zeros."""
+    """The tanh of the cell states (N, H) after each of ids (N,), computed by your lstm_forward from zeros."""
     embedding, W_x, W_h, b = numpy_weights(model)
     zeros = np.zeros((1, len(W_h)))
     _, c = lstm_forward(embedding[ids.numpy()][None], zeros, zeros, W_x, W_h, b)
-    return c[0]
+    return np.tanh(c[0])
 
 
 # %% active="ipynb"
@@ -451,10 +465,10 @@ def cell_states(model, ids, lstm_forward):
 # ## The text in the colours of one unit
 #
 # The next cell prints a piece of the second half for each quantity, the one in which the quantity varies most.
-# The colour of a character shows the cell state of the best unit after this character:
-# blue for low, pale yellow for medium, orange for high. The bars below show the same without colour: the higher,
-# the higher the cell state. (If r is negative, high and low are exchanged, so that high always belongs to
-# a large quantity.)
+# The colour of a character shows the best unit after this character (the tanh of its cell state):
+# blue for low, pale yellow for medium, orange for high.
+# The bars below show the same without colour: a higher bar is a higher value.
+# If r is negative, high and low are exchanged, so that high always belongs to a large quantity.
 # Below each piece, one line says in words what the colours show,
 # and then the same piece follows in the colours of the untrained network's best unit.
 #
@@ -534,6 +548,12 @@ def silenced(model, unit):
     return changed
 
 
+def costs(model, ids, mask, rows=20):
+    """What the characters of a mask (N,) cost in bits on average, and what all characters cost."""
+    bits, mask = bits_of_each(model, ids, rows), mask[: len(mask) // rows * rows].reshape(rows, -1)[:, 1:]
+    return bits[mask].mean(), bits.mean()
+
+
 def closing(text):
     """Where a character ends a line, closes a quotation or closes a bracket: masks (N,), by quantity."""
     found, c, previous = quantities(text), np.array(list(text)), np.array(list("\n" + text[:-1]))
@@ -546,24 +566,25 @@ def closing(text):
 
 
 # %% active="ipynb"
-# rows = 20
-# masks = {name: mask[: len(mask) // rows * rows].reshape(rows, -1)[:, 1:] for name, mask in closing(page).items()}
-# if not states:
-#     print(NO_NETWORK if model is None else "The units have not been found yet: see the cell under Which unit tracks what?")
-# else:
-#     as_is = bits_of_each(model, read, rows)
-#     print("bits at the characters that end a line, a quotation or a bracket (at all characters)")
-#     for quantity, marks in tracked.items():
-#         mask, (unit, *_) = masks[quantity], best_unit(states["trained"], marks)
-#         if mask.any():
-#             without = bits_of_each(silenced(model, unit), read, rows)
-#             others = np.random.default_rng(0).permutation(np.delete(np.arange(model.rnn.hidden_size), unit))[:10]
-#             costs = np.array([[b[mask].mean(), b.mean()] for b in (bits_of_each(silenced(model, other), read, rows) for other in others)])
-#             print(f"\n{quantity} ({mask.sum()} such characters)")
-#             print(f"    as it is              {as_is[mask].mean():5.2f}   ({as_is.mean():.2f})")
-#             print(f"    without unit {unit:3d}      {without[mask].mean():5.2f}   ({without.mean():.2f})")
-#             low, high = costs[:, 0].min(), costs[:, 0].max()
-#             print(f"    without another unit  {costs[:, 0].mean():5.2f}   ({costs[:, 1].mean():.2f})   from {low:.2f} to {high:.2f}")
+# if model is None:
+#     print(NO_NETWORK)
+# elif states:  # the units have been found
+#     print("mean bits of the characters that end a line, a quotation or a bracket (and of all characters)")
+#     for quantity, mask in closing(page).items():
+#         unit, *_ = best_unit(states["trained"], tracked[quantity])
+#         others = np.random.default_rng(0).permutation(np.delete(np.arange(model.rnn.hidden_size), unit))[:10]
+#         if mask.sum() < 20:
+#             print(f"\n{quantity}: too few such characters")
+#             continue
+#         found = np.array([costs(silenced(model, other), read, mask) for other in others])
+#         print(f"\n{quantity} ({mask.sum()} such characters)")
+#         for name, (here, everywhere) in {
+#             "all units": costs(model, read, mask),
+#             f"without unit {unit}": costs(silenced(model, unit), read, mask),
+#             "without another unit": found.mean(axis=0),
+#         }.items():
+#             print(f"    {name:21} {here:5.2f}   ({everywhere:.2f})")
+#         print(f"    the ten others:  from {found[:, 0].min():.2f} to {found[:, 0].max():.2f}")
 
 # %% [markdown]
 # ## Explain what a unit tracks
