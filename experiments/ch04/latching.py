@@ -10,7 +10,7 @@ its accuracy on validation sequences exceeds 0.98. Training stops above 0.999, a
 then measured on test sequences.
 
 It records the norm of the gradient against lag as well: of the untrained networks, and at lag 50 during trainings with
-T = 50 and noise, of which five of each kind are kept in full. Takes about six minutes on one core.
+T = 50 and noise, of which five of each kind are kept in full. Takes about six minutes of one core.
 
 The settings were found with other seeds. PyTorch's networks start from weights within 1 / sqrt(H) of 0; the bias named
 after a cell is the forget gate's (LSTM) or the update gate's (GRU), the only bias of that gate.

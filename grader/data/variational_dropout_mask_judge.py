@@ -273,7 +273,7 @@ def copies(alike):
 
 def _number_fixed(case, observation, masks):
     """Whether the number of zeros is the same in every mask, and they are at different places."""
-    if source_problem(case, observation):
+    if source_problem(case, observation) or value_problem(case, masks):
         return False
     numbers = (masks == 0).sum(axis=2)
     return (numbers == numbers[0, 0]).all() or (numbers.sum(axis=1) == numbers[0].sum()).all()

@@ -1,7 +1,7 @@
 # %% [markdown]
 # # The LSTM cell
 #
-# A tanh network replaces its whole state at every step, and what it read fifty steps ago is soon lost.
+# A tanh network computes its whole state again at every step, which makes it hard to keep what it read fifty steps ago.
 # An LSTM (long short-term memory) adds a second state that is kept unless a **gate** decides otherwise.
 # In this notebook you write one step of it, and then the loop that runs it over a sequence.
 # At the end, a cell with a single unit counts brackets.
@@ -23,8 +23,8 @@ from grader import check, hint, progress
 #
 # A gate is the logistic function of a pre-activation, $\sigma(a) = 1 / (1 + e^{-a})$, a number between 0 and 1.
 # Here it is, ready for use.
-# It is written with a tanh, which gives the same numbers, because for very negative $a$ the power $e^{-a}$ is so large
-# that NumPy warns of an overflow.
+# The code contains a tanh instead of $e^{-a}$. This gives the same numbers, but cannot overflow:
+# for very negative $a$ the power $e^{-a}$ is so large that NumPy prints a warning.
 
 
 # %%
@@ -83,7 +83,7 @@ def sigmoid(a):
 # | kept of the cell state | 0.839 · 1.20 = 1.007 | 0.483 · (−0.70) = −0.338 |
 #
 # Unit 0 keeps most of its cell state, unit 1 about half.
-# The other three blocks are computed in the same way, but one of them with another function. They give
+# The other three blocks are computed in the same way, one of them with another function. The results are
 #
 # | | unit 0 | unit 1 |
 # |---|---|---|
@@ -151,8 +151,8 @@ def lstm_step(x_t, h_prev, c_prev, W_x, W_h, b):
 # | 2 | 0.50 | 0.50 | 0.95 | 0.76 | ? | ? | ? |
 #
 # At t = 1 there is nothing to write, so the cell state shrinks by the factor f alone.
-# In the last row, which number of the row above does each missing number depend on?
-# Write the three numbers down; this is the first case of the check.
+# Which numbers of that row do you need for the last one, and where?
+# Write the three missing numbers down; this is the first case of the check.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -220,7 +220,7 @@ def lstm_forward(x, h_0, c_0, W_x, W_h, b):
 # The candidate is then almost exactly 1 or −1, and 0 for any other character.
 # The input gate and the output gate are open.
 #
-# What will the cell state be at each character if the forget gate is open too, with a forget bias of 12?
+# With a forget bias of 12 the forget gate is open too. What will the cell state be at each character?
 # And what changes with a forget bias of 2, where the gate is at 0.88? Make a prediction, then run the cell.
 
 # %% active="ipynb"

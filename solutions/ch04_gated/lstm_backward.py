@@ -1,7 +1,7 @@
 # %% [markdown]
 # # Backward through the LSTM
 #
-# An LSTM can be trained where a plain network forgets, and the reason is visible in its backward pass.
+# An LSTM can often be trained where a tanh network forgets, and its backward pass shows a part of the reason.
 # In this notebook you write that backward pass.
 # First you compute the derivative along the direct path, from one cell state to a later one.
 # Then you backpropagate through one step with all its gates, and finally through a whole sequence.
@@ -38,8 +38,8 @@ from grader import check, hint, progress
 
 # %%
 def sigmoid(a):
-    """The logistic function, entry by entry."""
-    return 1 / (1 + np.exp(-a))
+    """The logistic function of every entry of an array."""
+    return 0.5 + 0.5 * np.tanh(0.5 * a)  # the same as 1 / (1 + exp(-a)), but it cannot overflow
 
 
 def lstm_gates(x_t, h_prev, W_x, W_h, b):
@@ -69,9 +69,9 @@ def lstm_forward(x, h_0, c_0, W_x, W_h, b):
 # ## The direct path through the cell
 #
 # Write `cell_gradient`.
-# A change of an early cell state can reach a later one in many ways:
+# A change of an early cell state can reach a later one along many paths:
 # it changes the hidden state, which changes the gates of the next step, and so on.
-# But one way leads through no gate's pre-activation at all, because each step multiplies the previous cell state
+# But one path leads through no pre-activation at all, because each step multiplies the previous cell state
 # by the forget gate and adds something:
 #
 # $$c_s = f_s \odot c_{s-1} + \dots$$
@@ -106,7 +106,7 @@ def lstm_forward(x, h_0, c_0, W_x, W_h, b):
 # | `k`, `t` | integers | steps, counted from 0, with k ≤ t |
 # | result | (B, H) | the derivative of `c[:, t]` with respect to `c[:, k]` along the direct path |
 #
-# If k = t, there is no step in between. By how much does a cell state change if it changes by a small amount itself?
+# If k = t, there is no step in between. What is the derivative of a quantity with respect to itself?
 
 
 # %% exercise="cell_gradient"
@@ -127,9 +127,11 @@ def cell_gradient(f, k, t):
 # Two gradients arrive at a step of the LSTM, because two states leave it.
 # `dh_t` is the total gradient of the hidden state, $\partial L / \partial h_t$, as in chapter 2.
 # `dc_t` is the gradient that reaches $c_t$ *from the next step*, which uses the cell state as well.
-# There is a second way from $c_t$ to the loss, through $h_t$ of this very step, and `dc_t` does not contain it:
+# The page calls it $dc_t^{\text{next}}$, and so do the equations here.
+# There is a second path from $c_t$ to the loss, through $h_t$ of the same step, which `dc_t` does not contain.
+# The total, `dc` in code, is the sum of both:
 #
-# $$dc = dc_t + dh_t \odot o_t \odot (1 - \tanh^2 c_t)$$
+# $$dc = dc_t^{\text{next}} + dh_t \odot o_t \odot (1 - \tanh^2 c_t)$$
 #
 # Your function computes the gradients with respect to the input, both previous states, the weights and the bias.
 # It receives what the forward pass received, and recomputes the gates from it.
@@ -150,7 +152,7 @@ def cell_gradient(f, k, t):
 # |---|---|---|---|---|---|
 # | 0.70 | 0.75 | −0.30 | 0.45 | 0.69 | 0.60 |
 #
-# Let $dh_t$ = 2.50 and $dc_t$ = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
+# Let `dh_t` = 2.50 and `dc_t` = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
 # The part through h and c is worked out with these rounded values:
 #
 # | gradient with respect to | rule | here |
@@ -175,7 +177,7 @@ def cell_gradient(f, k, t):
 # Your numbers may differ from it by a few thousandths, because the table started from rounded values.
 #
 # From the pre-activations on, the step is a familiar one:
-# `da` has the shape (B, 4H), and it is passed through the products of $a_t = x_t W_x + h_{t-1} W_h + b$
+# `da` has the shape (B, 4H), and you backpropagate it through $a_t = x_t W_x + h_{t-1} W_h + b$
 # exactly as in `rnn_step_backward`.
 #
 # | name | shape | what it is |
@@ -200,7 +202,7 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
     """
     ### BEGIN SOLUTION
     i, f, g, o = lstm_gates(x_t, h_prev, W_x, W_h, b)  # (B, H) each
-    c_t = f * c_prev + i * g
+    c_t = i * g + f * c_prev
     tanh_c = np.tanh(c_t)
     do = dh_t * tanh_c
     dc = dc_t + dh_t * o * (1 - tanh_c**2)  # from the next step and through h_t
@@ -267,7 +269,7 @@ def lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
     -> dx (B, T, D), dh_0 (B, H), dc_0 (B, H), dW_x (D, 4H), dW_h (H, 4H), db (4H,).
     """
     ### BEGIN SOLUTION
-    h, c = lstm_forward(x, h_0, c_0, W_x, W_h, b)  # (B, T, H) each
+    h, c = lstm_forward(x, h_0, c_0, W_x=W_x, W_h=W_h, b=b)  # (B, T, H) each
     dx, dW_x, dW_h, db = np.zeros(x.shape), np.zeros(W_x.shape), np.zeros(W_h.shape), np.zeros(b.shape)
     dh_next, dc_next = np.zeros(h_0.shape), dc_T
     for t in reversed(range(x.shape[1])):
@@ -350,16 +352,17 @@ def lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# Over one step the two are equal: with no output in between, the cell state has no other way.
+# Over one step the two are equal, because the hidden state that this step reads, `h_0`, does not depend on `c_0`.
 # The direct path alone shrinks by the forget gate at every step.
 # With bias 0 the gate is about 0.5, and after 40 steps 12 powers of ten are gone;
 # with bias 3 it is about 0.93, and several hundredths of the gradient are left.
-# That is why a large forget bias at the start of training helps when something has to be remembered for long.
+# This is the argument for a large forget bias at the start of training
+# when something has to be remembered for a long time.
 #
 # The direct path is not the whole gradient, though.
-# After 20 steps the gradient along all paths is at least twice as large,
+# After 20 steps the gradient along all paths is at least twice as large here,
 # because the other paths, through `h` and the gates of later steps, contribute as well.
 # They can also make the gradient grow: make `W_h` four times as large, and look at bias 3.
 #
 # These are random weights without any training. Change the seed in the first line and run the cell again:
-# over few steps the numbers hardly change, whereas those of 40 steps differ by a factor of 2 or more.
+# the gradient along all paths over 40 steps can easily differ by a factor of 2 to 5.

@@ -18,6 +18,7 @@ FORMS = {
     "vanishes": "vanishing and exploding gradients",
     "final": "accumulator",
     "forward-mode differentiation": "forward mode",
+    "gated recurrent unit": "GRU",
     "haar": "Haar distribution",
     "memorised": "memorisation",
     "orthogonal": "orthogonal matrix",

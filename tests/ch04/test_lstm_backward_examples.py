@@ -1,4 +1,4 @@
-"""The worked numbers of the notebook `lstm_backward`, read from its prose and recomputed, and what its last cell shows."""
+"""The worked numbers of the notebook `lstm_backward`, recomputed from its prose, and what its last cell shows."""
 
 import json
 import re

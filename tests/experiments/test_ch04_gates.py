@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
@@ -11,9 +12,10 @@ import pytest
 import torch
 
 from experiments.ch03 import lag_norms
-from experiments.ch04 import lag_gates, latching, paths
+from experiments.ch04 import lag_gates, latching, layers, museum, paths, tagging
+from experiments.text import python_docs
 
-MODULES = {module.__name__: module for module in (lag_gates, paths)}
+MODULES = {module.__name__: module for module in (lag_gates, latching, layers, museum, paths, tagging)}
 
 
 def recorded(module: Any) -> dict[str, Any]:
@@ -204,3 +206,358 @@ def test_what_the_direct_path_leaves_out() -> None:
     for one in (*recorded(paths)["random"], *(found["trained"] for found in recorded(paths)["trained"])):
         assert one["cosine"]["mean"][0] > 0.9  # one step: nearly all of the derivative
         assert one["rest"]["mean"][-1] > 0.99 * one["direct"]["mean"][-1]  # many steps: most of it is beside
+
+
+# Latching -------------------------------------------------------------------------------------------------------------
+
+
+def test_sequences_to_latch() -> None:
+    x, y = latching.sequences(300, 12, 0.2, torch.Generator().manual_seed(0))
+    assert x.shape == (300, 13, 2)
+    torch.testing.assert_close(x[:, 0, 0], 2 * y - 1)
+    assert not x[:, 1:, 0].any()
+    assert not x[:, 0, 1].any()
+    assert x[:, 1:, 1].std().item() == pytest.approx(0.2, rel=0.05)
+    silent = latching.held_out("test", "50, no noise")[0]
+    assert silent.shape == (2000, 51, 2)
+    assert not silent[:, 1:].any()
+    lengths = {len(x[0]) - 1 for _, (x, _) in zip(range(200), latching.training_batches(0, "1 to 50"), strict=False)}
+    assert lengths <= set(range(1, 51))
+    assert {1, 50} & lengths
+
+
+def test_biases_of_the_gates_that_keep() -> None:
+    for cell, how in latching.CELLS.items():
+        rnn = latching.network(cell, 0).rnn
+        bias = (rnn.bias_ih_l0 + rnn.bias_hh_l0)[16:32]
+        assert how["kind"] == "tanh" or set(bias.tolist()) == {how["bias"]}
+    assert latching.kept(1.0, 50) == pytest.approx(1.6e-7, rel=0.02)
+    assert latching.kept(3.0, 50) == pytest.approx(0.088, rel=0.01)
+
+
+def test_a_gate_of_constant_weight_keeps_what_its_bias_says() -> None:
+    """Without weights, an LSTM's cell is multiplied by sigmoid(bias) at every step."""
+    model = latching.network("lstm_2", 0)
+    with torch.no_grad():
+        model.rnn.weight_hh_l0.zero_()
+        model.rnn.weight_ih_l0[16:32] = 0
+        x = torch.zeros(1, 21, 2)
+        model.rnn.bias_ih_l0[32:48] = 0
+        model.rnn.bias_hh_l0[32:48] = 0
+        x[:, 0, 0] = 1
+        _, (_, first) = model.rnn(x[:, :1])
+        _, (_, last) = model.rnn(x)
+    torch.testing.assert_close(last, first * latching.kept(2.0, 20), rtol=1e-4, atol=1e-7)
+
+
+def test_latching_summaries_follow_from_the_runs() -> None:
+    record = recorded(latching)
+    assert [(one["task"], one["cell"]) for one in record["results"]] == [
+        (task, cell) for task in latching.TASKS for cell in latching.CELLS
+    ]
+    for one in record["results"]:
+        needed = [update for update in one["solved_at"] if update is not None]
+        assert len(one["solved_at"]) == len(one["test_accuracy"]) == one["runs"] == len(record["seeds"])
+        assert one["solved"] == len(needed)
+        assert one["updates_mean"] == (round(mean(needed)) if needed else None)
+        assert one["updates_sd"] == (round(stdev(needed)) if len(needed) > 1 else None)
+        for update, accuracy in zip(one["solved_at"], one["test_accuracy"], strict=True):
+            assert update is not None or accuracy < 0.98
+    for one in record["courses"]:
+        assert len(one["gradient_at_50"]) == len(one["curve"]) + 1
+    assert [(one["task"], one["seed"]) for one in record["courses"]] == len(latching.CELLS) * list(latching.FULL)
+
+
+def solved(record: dict[str, Any]) -> dict[tuple[str, str], int]:
+    return {(one["task"], one["cell"]): one["solved"] for one in record["results"]}
+
+
+def test_what_latching_shows() -> None:
+    found = solved(recorded(latching))
+    assert all(found["10", cell] == 20 for cell in latching.CELLS)
+    assert found["20", "lstm_0"] <= 2
+    assert found["20", "lstm_1"] == found["20", "tanh"] == 20
+    assert found["50", "lstm_0"] == found["50", "lstm_1"] == 0
+    assert found["50", "tanh"] >= 10  # an ungated network latches where an LSTM with forget bias 1 does not
+    assert found["50", "lstm_3"] >= 15
+    norms = [latching.lag_norms(latching.network("lstm_1", seed))[50] for seed in latching.SEEDS]
+    untrained = recorded(latching)["untrained"]
+    assert np.exp(np.mean(np.log(norms))) == pytest.approx(untrained["cells"]["lstm_1"]["mean"][-1], rel=0.05)
+
+
+def test_the_first_updates_of_latching_again() -> None:
+    run = next(one for one in recorded(latching)["courses"] if (one["cell"], one["seed"]) == ("lstm_1", 10))
+    again, _ = latching.run("lstm_1", "50", 10, updates=10)
+    assert again["gradient_at_50"][0] == pytest.approx(run["gradient_at_50"][0], rel=0.02)
+    assert again["curve"][0] == pytest.approx(run["curve"][0], abs=0.02)
+
+
+@pytest.mark.slow
+def test_latching_again() -> None:
+    again = [latching.run("lstm_3", "20", seed)[0]["solved_at"] for seed in (10, 11, 12)]
+    assert all(update is not None and update <= 100 for update in again)
+    again = [latching.run("tanh", "20", seed)[0]["solved_at"] for seed in (10, 11, 12)]
+    assert all(update is not None and update <= 400 for update in again)
+    assert latching.run("lstm_1", "50", 10)[0]["test_accuracy"] == pytest.approx(0.5, abs=0.05)
+    updates, curve = latching.live()
+    assert updates[-1] == 10 * len(curve)
+    assert curve[-1] > 0.98
+
+
+# The bug museum -------------------------------------------------------------------------------------------------------
+
+
+@pytest.fixture(scope="module")
+def characters() -> museum.Characters:
+    return museum.Characters(python_docs())
+
+
+def test_exchanged_weights_compute_what_exchanged_gates_compute() -> None:
+    torch.manual_seed(0)
+    rnn = torch.nn.LSTM(3, 4, batch_first=True)
+    x = torch.randn(2, 6, 3)
+    h, c = torch.zeros(2, 4), torch.zeros(2, 4)
+    for t in range(6):
+        a = x[:, t] @ rnn.weight_ih_l0.T + rnn.bias_ih_l0 + h @ rnn.weight_hh_l0.T + rnn.bias_hh_l0
+        i, f, g, o = a.chunk(4, dim=1)
+        c = torch.sigmoid(i) * c + torch.sigmoid(f) * torch.tanh(g)  # the slip
+        h = torch.sigmoid(o) * torch.tanh(c)
+    museum.exchange_gates(rnn)
+    torch.testing.assert_close(rnn(x)[0][:, -1], h)
+
+
+def test_turned_update_gate_computes_what_chungs_equation_computes() -> None:
+    torch.manual_seed(0)
+    rnn = torch.nn.GRU(3, 4, batch_first=True)
+    x, h = torch.randn(2, 6, 3), torch.zeros(2, 4)
+    for t in range(6):
+        x_r, x_z, x_n = (x[:, t] @ rnn.weight_ih_l0.T + rnn.bias_ih_l0).chunk(3, dim=1)
+        h_r, h_z, h_n = (h @ rnn.weight_hh_l0.T + rnn.bias_hh_l0).chunk(3, dim=1)
+        z, n = torch.sigmoid(x_z + h_z), torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n)
+        h = z * n + (1 - z) * h  # the slip
+    museum.turn_update_gate(rnn)
+    torch.testing.assert_close(rnn(x)[0][:, -1], h)
+
+
+def test_the_lstm_by_hand_is_pytorchs(characters: museum.Characters) -> None:
+    ours, theirs = (museum.network("lstm", characters, 0, by_hand) for by_hand in (True, False))
+    x, y = (part[:3] for part in characters.held_out)
+    torch.testing.assert_close(ours(x), theirs(x), rtol=1e-4, atol=1e-5)
+    grads = []
+    for model in (ours, theirs):
+        museum.cross_entropy(model(x), y).backward()
+        grads.append(model.rnn.weight_hh_l0.grad)
+    torch.testing.assert_close(*grads, rtol=1e-3, atol=1e-6)
+
+
+def test_what_a_forgotten_gradient_leaves_at_zero(characters: museum.Characters) -> None:
+    assert museum.run_backward("right", characters, 0, updates=2)["unmoved"] == []
+    assert museum.run_backward("nothing reaches c", characters, 0, updates=2)["unmoved"] == ["i", "f", "g"]
+    assert museum.run_backward("nothing reaches o", characters, 0, updates=2)["unmoved"] == ["o"]
+
+
+def test_nodes_of_a_graph_by_hand() -> None:
+    a = torch.ones(2, requires_grad=True)
+    assert museum.nodes(a.sum()) == 2  # the sum, and the node that accumulates the gradient of a
+    assert museum.nodes((a * a).sum()) == 3
+    assert museum.nodes((a.detach() * a).sum()) == 3
+
+
+def test_recorded_graphs_are_those_of_today() -> None:
+    record = {one["program"]: one for one in recorded(museum)["graphs"]}
+    assert list(record) == list(museum.PROGRAMS)
+    for program, found in record.items():
+        again = museum.graph(program)
+        grown = np.diff(again["nodes"])
+        assert (again["error"] is None) == (found["error"] is None)
+        assert len(again["nodes"]) == len(found["nodes"])
+        np.testing.assert_allclose(again["nodes"], found["nodes"], rtol=0.2)  # other versions may split operations
+        assert not grown.any() if program == "detached" else len(set(grown)) == 1 and grown[0] > 0
+    assert len(record["not detached"]["nodes"]) == len(record["retain_graph"]["nodes"]) == 2  # PyTorch refuses
+
+
+def test_what_the_museum_shows() -> None:
+    record = recorded(museum)
+    found = {(one["kind"], one["task"], one["wrong"]): one["solved"] for one in record["latches"]}
+    assert found["lstm", "10", False] == found["lstm", "10", True] == 5  # silent with a bias of 0
+    assert (found["lstm", "20", False], found["lstm", "20", True]) == (5, 0)
+    assert found["gru", "20", False] == 5
+    assert found["gru", "20", True] <= 1
+    gate = record["update_gate"]
+    assert gate["trained wrongly"]["mean"] == pytest.approx(gate["trained"]["mean"], abs=0.05)  # silent, too
+    assert min(gate["read wrongly"]["bits"]) > max(gate["trained"]["bits"]) + 1
+    last = record["backward"]["last"]
+    assert last["nothing reaches c"]["mean"] > last["right"]["mean"] + 0.1
+    assert (
+        last["nothing reaches c"]["mean"] < min(record["backward"]["untrained_bits"]) - 1
+    )  # the loss falls all the same
+    for one in record["backward"]["runs"]:
+        assert (
+            one["unmoved"]
+            == {"right": [], "nothing reaches c": ["i", "f", "g"], "nothing reaches o": ["o"]}[one["backward"]]
+        )
+
+
+@pytest.mark.slow
+def test_bugs_again(characters: museum.Characters) -> None:
+    assert museum.latch("lstm", "20", 1.0, False, 10)["solved_at"] is not None
+    assert museum.latch("lstm", "20", 1.0, True, 10)["solved_at"] is None
+    gate = museum.run_update_gate(characters, 10)
+    assert gate["read wrongly"] > gate["trained"] + 1
+    record = {(one["backward"], one["seed"]): one["curve"] for one in recorded(museum)["backward"]["runs"]}
+    for name in museum.BACKWARDS:
+        again = museum.run_backward(name, characters, 10, updates=40)["curve"]
+        np.testing.assert_allclose(again, record[name, 10][:2], atol=0.05)
+
+
+# Tagging --------------------------------------------------------------------------------------------------------------
+
+
+def test_letters_and_tags_of_a_text() -> None:
+    letters = tagging.letters_of("It is\nthe  end.")
+    assert "".join(tagging.LETTERS[i] for i in letters.ids) == "tistheend"
+    assert letters.tags.tolist() == [1, 0, 1, 0, 0, 1, 0, 0, 1]
+
+
+def test_the_same_pieces_are_tested_whatever_they_are_padded_to() -> None:
+    letters = tagging.letters_of("one two three four five six seven eight nine ten " * 5)
+    near, far = (tagging.pieces_of_test(letters, padded_to) for padded_to in (None, 50))
+    assert near.ids.shape == (1000, 30)
+    assert far.ids.shape == (1000, 50)
+    assert torch.equal(near.ids[near.real], far.ids[far.real])
+    assert torch.equal(near.tags[near.real], far.tags[far.real])
+    assert (far.ids[~far.real] == 26).all()
+
+
+def test_reversal_leaves_padding_where_it_is() -> None:
+    x = torch.tensor([[1, 2, 3, 0], [4, 0, 0, 0], [5, 6, 7, 8]])
+    lengths = torch.tensor([3, 1, 4])
+    assert tagging.reverse(x, lengths).tolist() == [[3, 2, 1, 0], [4, 0, 0, 0], [8, 7, 6, 5]]
+    assert torch.equal(tagging.reverse(tagging.reverse(x, lengths), lengths), x)
+
+
+def test_a_bidirectional_tagger_is_pytorchs_with_packed_sequences() -> None:
+    model = tagging.model_of("bidirectional", 0)
+    letters = tagging.letters_of("one two three four five six seven eight nine ten " * 5)
+    batch = tagging.pieces(letters, 6, torch.Generator().manual_seed(0))
+    both = torch.nn.LSTM(26, 24, batch_first=True, bidirectional=True)
+    with torch.no_grad():
+        for name, values in model.forwards.named_parameters():
+            getattr(both, name).copy_(values)
+        for name, values in model.backwards.named_parameters():
+            getattr(both, f"{name}_reverse").copy_(values)
+    x = torch.nn.functional.one_hot(batch.ids, 27)[:, :, :-1].float()
+    packed = torch.nn.utils.rnn.pack_padded_sequence(x, batch.lengths, batch_first=True, enforce_sorted=False)
+    states, _ = torch.nn.utils.rnn.pad_packed_sequence(both(packed)[0], batch_first=True)
+    expected = model.head(states)[:, :, 0][batch.real]
+    torch.testing.assert_close(model(batch.ids, batch.lengths)[batch.real], expected, rtol=1e-4, atol=1e-5)
+
+
+@pytest.mark.parametrize("cell", tagging.CELLS)
+def test_which_letters_a_tag_depends_on_and_whether_padding_leaks(cell: str) -> None:
+    model, ids, lengths = tagging.model_of(cell, 0), torch.arange(12)[None], torch.tensor([12])
+    changed = ids.clone()
+    changed[0, 6] = 25
+    differs = (model(ids, lengths) != model(changed, lengths))[0].nonzero()[:, 0].tolist()
+    first, last = {"forward": (6, 11), "backward": (0, 6), "forward, delayed": (4, 11)}.get(cell, (0, 11))
+    assert differs == list(range(first, last + 1))
+    padded = torch.nn.functional.pad(ids, (0, 30), value=26)
+    same = torch.allclose(model(ids, lengths), model(padded, lengths)[:, :12], atol=1e-6)
+    assert same == (cell != "bidirectional, padding first")
+
+
+def test_scores() -> None:
+    tags = torch.tensor([1, 1, 0, 0, 0])
+    assert tagging.scores(torch.tensor([True, False, True, False, False]), tags) == {"accuracy": 0.6, "f1": 0.5}
+    assert tagging.scores(torch.zeros(5, dtype=torch.bool), tags) == {"accuracy": 0.6, "f1": 0.0}
+
+
+def test_what_tagging_shows() -> None:
+    record = recorded(tagging)
+    f1 = {cell: [run["f1"] for run in record["runs"] if run["cell"] == cell] for cell in record["cells"]}
+    assert {cell: round(mean(values), 4) for cell, values in f1.items()} == {
+        cell: found["f1"]["mean"] for cell, found in record["summary"].items()
+    }
+    assert min(f1["bidirectional"]) > max(f1["forward"])
+    assert min(f1["forward, delayed"]) > max(f1["forward"])  # two letters of right context, without a second direction
+    weights = [found["weights"] for found in record["summary"].values()]
+    assert max(weights) < 1.05 * min(weights)
+    for run in record["runs"]:
+        if run["cell"] != "bidirectional, padding first":
+            assert run["largest_change_by_padding"] < 1e-3
+            assert run["padded"]["f1"] == pytest.approx(run["f1"], abs=0.001)
+        else:
+            assert run["largest_change_by_padding"] > 0.5  # F1 hardly differs, but a logit depends on the batch
+    assert abs(mean(f1["bidirectional"]) - mean(f1["bidirectional, padding first"])) < 0.02
+    counted = {window: found["f1"] for window, found in record["baseline"]["counted"].items()}
+    assert mean(f1["forward"]) < counted["3 to the left"]  # counting is a strong baseline
+    assert mean(f1["bidirectional"]) > max(counted.values())
+
+
+@pytest.mark.slow
+def test_tagging_again() -> None:
+    text = python_docs()
+    train, held_out = (tagging.letters_of(part) for part in (text.train, text.held_out))
+    never = recorded(tagging)["baseline"]["never"]["accuracy"]
+    for cell in ("forward", "bidirectional"):
+        again, _ = tagging.run(cell, 10, train, held_out, updates=60)
+        assert again["accuracy"] > never - 0.02
+
+
+# Layers ---------------------------------------------------------------------------------------------------------------
+
+
+def test_characters_before_each_probed_step() -> None:
+    rows = torch.arange(41)[None]
+    first = int(layers.SETTINGS["first_probed"])
+    assert layers.shifted(rows, 0)[0].tolist() == list(range(first, 40))
+    assert layers.shifted(rows, -1)[0].tolist() == list(range(first + 1, 41))
+    assert layers.shifted(rows, 8)[0].tolist() == list(range(first - 8, 32))
+
+
+def test_a_probe_reads_what_is_there_and_nothing_else() -> None:
+    rng = np.random.default_rng(0)
+    ids, tested_ids = rng.integers(5, size=400), rng.integers(5, size=200)
+    rotation = np.linalg.qr(rng.normal(size=(8, 8)))[0][:5]
+    states, tested = np.eye(5)[ids] @ rotation, np.eye(5)[tested_ids] @ rotation
+    assert layers.probe(states, ids, tested, tested_ids, 5) == 1.0
+    other = rng.integers(5, size=200)
+    assert layers.probe(states, ids, tested, other, 5) < 0.4
+
+
+def test_a_replaced_character_changes_no_earlier_state(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(layers, "LAGS", (-1, 0, 20))
+    torch.manual_seed(0)
+    model = layers.Stacked(20)
+    rows = torch.randint(0, 20, (30, 41))
+    found = np.array(layers.remembered(model, rows))
+    assert found.shape == (3, 3)
+    assert not found[:, 0].any()
+    assert (found[:, 1] > 0.1).all()
+    assert (found[:, 2] < 0.1).all()
+    assert model.layers[0].weight_ih_l0.shape == (3 * 48, 20)
+    torch.testing.assert_close(model(rows[:, :-1]), model.head(model.states(rows[:, :-1])[-1]))
+
+
+def test_layer_summaries_follow_from_the_runs() -> None:
+    record = recorded(layers)
+    assert layers.summary(record["runs"]) == record["summary"]
+    before, after = (record["summary"][when] for when in ("untrained", "trained"))
+    assert after["bits"]["mean"] < before["bits"]["mean"] - 2
+    at = record["lags"].index(3)
+    of_layers = [[row[at] for row in found["remembered"]["mean"]] for found in (before, after)]
+    assert of_layers[0][2] - of_layers[0][0] > 0.3  # depth alone makes the upper layers slower
+    assert 0 < of_layers[1][2] - of_layers[1][0] < 0.15  # after training the difference is smaller
+    next_one, last_but_one = (record["back"].index(back) for back in (-1, 1))
+    readable = np.array(after["readable"]["mean"])
+    assert (np.diff(readable[:, next_one]) > 0).all()
+    assert (np.diff(readable[:, last_but_one]) < 0).all()
+
+
+@pytest.mark.slow
+def test_layers_again() -> None:
+    stretches = layers.Stretches(python_docs())
+    again, run = layers.run(10, stretches, updates=20), recorded(layers)["runs"][0]
+    np.testing.assert_allclose(again["untrained"]["remembered"], run["untrained"]["remembered"], atol=0.01)
+    np.testing.assert_allclose(again["untrained"]["readable"], run["untrained"]["readable"], atol=0.02)
+    assert again["trained"]["bits"] < again["untrained"]["bits"] - 0.5

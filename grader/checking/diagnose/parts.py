@@ -97,13 +97,13 @@ _RULES = (
     (
         _unfilled,
         "never_filled",
-        "Whole rows are 0 and the rest is right. Are these rows ever filled in? Look at where the loop ends, and "
+        "Whole rows or columns are 0 and the rest is right. Are they ever filled in? Look at where the loop ends, and "
         "whether `return` is inside it.",
     ),
     (
         _another_order,
         "rows_in_another_order",
-        "The rows are right, but in the wrong order.",
+        "The rows or columns are right, but in the wrong order.",
     ),
     (
         _first_sequence_only,

@@ -198,7 +198,8 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     """The constant factor of all wrong results, or the size of the case by which each was multiplied or divided."""
     factors = []
     for _, _, got, expected in wrong:
-        if expected.dtype.kind != "f" or got.shape != expected.shape or not (expected != 0).any():
+        floats = expected.dtype.kind == got.dtype.kind == "f"
+        if not floats or got.shape != expected.shape or not (expected != 0).any():
             return None  # a multiple of an id is just another id
         scale = float(np.sum(got * expected) / np.sum(expected * expected))
         if scale == 0 or not np.isfinite(scale) or not matches(got, scale * expected, checks):

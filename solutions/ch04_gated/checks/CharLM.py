@@ -162,9 +162,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "state_not_detached",
-    "A tensor of the state that you return is still attached to the graph of this call. Detach both `h_n` and `c_n`, "
-    "because the backward pass of the next chunk would run through either of them into this chunk, whose graph "
-    "`backward` has already freed.",
+    "At least one tensor of the state that you return is still attached to the graph of this call. Detach both `h_n` "
+    "and `c_n`, because the backward pass of the next chunk would run through either of them into this chunk, whose "
+    "graph `backward` has already freed.",
     change("(h_n.detach(), c_n.detach())", "(h_n, c_n)"),
     change("c_n.detach()", "c_n"),
     change("h_n.detach()", "h_n"),
@@ -200,7 +200,7 @@ SPEC.mistake(
 SPEC.mistake(
     "softmax_applied",
     "You apply a softmax or log-softmax to the logits. Return what `self.head` gives: `cross_entropy` contains the "
-    "log-softmax, and whoever samples divides the logits by a temperature first.",
+    "log-softmax, and for sampling the logits are divided by a temperature first.",
     change("self.head(h)", "self.head(h).softmax(dim=-1)"),
     change("self.head(h)", "self.head(h).log_softmax(dim=-1)"),
     tempts="A language model gives probabilities, after all.",
@@ -233,8 +233,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "half_of_the_state_carried",
-    "Only one tensor of the state reaches the next call as it was. Carry both, `h_n` and `c_n`: the gates of the first "
-    "step read the hidden state, and the cell keeps what the cell state held.",
+    "Only one tensor of the state reaches the next call unchanged. Carry both: the gates of the first step read `h_n`, "
+    "and the cell continues from `c_n`.",
     change(
         "h, (h_n, c_n) = self.rnn(x, state)",
         """
@@ -361,7 +361,7 @@ SPEC.mistake(
 SPEC.mistake(
     "logits_flattened",
     "You return the logits as one long matrix (B·T, V). Keep the axes, (B, T, V), and flatten them where the loss is "
-    "computed: who samples needs to know which sequence and which step each row belongs to.",
+    "computed. Sampling needs the last step of each sequence, `logits[:, -1]`.",
     change("self.head(h)", "self.head(h.reshape(-1, h.shape[2]))"),
     tempts="`cross_entropy` wants a matrix, so many programs flatten inside the model.",
     keeps=["the detached state"],

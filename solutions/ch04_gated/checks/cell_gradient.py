@@ -98,6 +98,27 @@ SPEC.mistake(
     keeps=[SAME],
 )
 SPEC.mistake(
+    "gate_after_t_included",
+    "Your product has one factor too many, `f[:, t + 1]`. Stop at `f[:, t]`, because the path ends at `c[:, t]`.",
+    change(GATES, "f[:, k + 1 : t + 2]"),
+    tempts="Both ends are moved by one to correct `k:t`, and one of them twice.",
+)
+SPEC.mistake(
+    "ones_always",
+    "You return ones for every k and t, so no gate enters your product. Check that the two ends of your range are in "
+    "the right order, and that each pass of a loop stores the new product.",
+    change(GATES, "f[:, t + 1 : k + 1]"),
+    tempts="A slice whose ends are exchanged is empty and raises no error.",
+    keeps=[SAME],
+)
+SPEC.mistake(
+    "sigmoid_taken_again",
+    "You apply the sigmoid to `f`. Multiply `f` itself, because it holds the gates, not their pre-activations.",
+    change(GATES, f"sigmoid({GATES})"),
+    tempts="f = σ(a_f) is the equation, and the function sigmoid is given.",
+    keeps=[SAME],
+)
+SPEC.mistake(
     "k_ignored",
     "You multiply all gates from the start of the sequence. Begin with `f[:, k + 1]`, because the path begins at "
     "`c[:, k]`.",
@@ -115,6 +136,8 @@ SPEC.mistake(
     "added",
     "You add the forget gates. Multiply them, because each step multiplies the cell state that the previous step left.",
     change(PRODUCT, f"{GATES}.sum(axis=1)"),
+    change(PRODUCT, "sum(f[:, s] for s in range(k + 1, t + 1))"),
+    change(PRODUCT, "np.cumsum(f, axis=1)[:, t]"),
     tempts="Gradients of weights are sums over the steps, but this path goes through all of them one after another.",
 )
 SPEC.mistake(
@@ -127,9 +150,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "not_one_for_k_equal_t",
-    "If k = t, there is no step between the two states, but you still multiply by a gate or return something else. "
-    "Return ones of shape (B, H) there, because a cell state depends on itself with derivative 1. If you start the "
-    "product from ones, this needs no `if`.",
+    "Your result is wrong if k = t. There is no step between the two states then, so return ones of shape (B, H): the "
+    "derivative of a cell state with respect to itself is 1. If you start the product from ones, this needs no `if`.",
     change("return", "if k == t:\n    return f[:, t]\nreturn"),
     change("return", "if k == t:\n    return np.zeros(f[:, t].shape)\nreturn"),
     change("return", "if k == t:\n    return 1.0\nreturn"),

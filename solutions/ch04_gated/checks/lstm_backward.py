@@ -303,10 +303,67 @@ SPEC.mistake(
     change("else h_0", "else np.zeros(h_0.shape)"),
     tempts="Nearly every example starts from zero states.",
 )
+FORWARD = "h, c = lstm_forward(x, h_0, c_0, W_x=W_x, W_h=W_h, b=b)"
+BEFORE = "h_prev = h[:, t - 1] if t > 0 else h_0\nc_prev = c[:, t - 1] if t > 0 else c_0"
+SPEC.mistake(
+    "h_and_c_exchanged",
+    "You exchange the hidden and the cell states. `lstm_forward` returns `h` before `c`, and `lstm_step_backward` "
+    "takes `h_prev` before `c_prev`.",
+    change(FORWARD, "c, h = lstm_forward(x, h_0, c_0, W_x, W_h, b)"),
+    change("h_prev, c_prev, W_x", "c_prev, h_prev, W_x"),
+    tempts="All these arrays have the same shape, so nothing fails.",
+)
+SPEC.mistake(
+    "initial_states_at_every_step",
+    "You pass `h_0` or `c_0` to every step as its previous state. They belong to t = 0 only; every other step needs "
+    "the state of index t − 1 from the forward pass.",
+    change(BEFORE, "h_prev, c_prev = h_0, c_0"),
+    change("h[:, t - 1] if t > 0 else h_0", "h_0"),
+    change("c[:, t - 1] if t > 0 else c_0", "c_0"),
+    tempts="They are the only states among the arguments.",
+)
+SPEC.mistake(
+    "forward_from_zero_states",
+    "You run the forward pass from zero states. Start it from `h_0` and `c_0`, which need not be zero.",
+    change(FORWARD, "h, c = lstm_forward(x, np.zeros(h_0.shape), np.zeros(c_0.shape), W_x, W_h, b)"),
+    change(
+        FORWARD, "h_0, c_0 = np.zeros(h_0.shape), np.zeros(c_0.shape)\nh, c = lstm_forward(x, h_0, c_0, W_x, W_h, b)"
+    ),
+    tempts="Nearly every example starts from zero states.",
+)
+SPEC.mistake(
+    "dh_next_starts_with_dc_T",
+    "You start `dh_next` with `dc_T`. Start it with zeros and `dc_next` with `dc_T`, because `dc_T` is a gradient of "
+    "the last *cell* state.",
+    change(START, "dh_next, dc_next = dc_T, np.zeros(c_0.shape)"),
+    change(START, "dh_next, dc_next = dc_T, dc_T"),
+    tempts="There is no dh_T among the arguments, and both have the same shape.",
+)
+SPEC.mistake(
+    "dh_added_to_dc_next",
+    "You add a contribution from the hidden state to `dc_next`. Pass `dc_next` as it is: `lstm_step_backward` itself "
+    "adds what reaches the cell state through the hidden state of its step.",
+    change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh[:, t]"),
+    change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh_next"),
+    change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh[:, t] + dh_next"),
+    change(
+        CARRIED,
+        "dh_t = dh[:, t] + dh_next\n_, _, _, o = lstm_gates(x[:, t], h_prev, W_x, W_h, b)\n"
+        "dc_t = dc_next + dh_t * o * (1 - np.tanh(c[:, t]) ** 2)",
+    ),
+    tempts="The total gradient of the cell state has two contributions, but the step function already adds them.",
+)
+SPEC.mistake(
+    "steps_counted_by_the_batch",
+    "You loop over as many steps as there are sequences in the batch. Use `x.shape[1]` steps, because time is the "
+    "second axis of `x`.",
+    change("range(x.shape[1])", "range(x.shape[0])"),
+    tempts="len(x), or x.shape[0], is the length of most things, but here it is that of the batch.",
+)
 SPEC.mistake(
     "dc_0_is_dc_T",
-    "You return `dc_T` or zeros as `dc_0`. Return what the first step passes back, because `c_0` went into that step "
-    "as any other cell state went into the next one.",
+    "You return `dc_T` or zeros as `dc_0`. Return what the first step passes back, because the first step uses `c_0` "
+    "just as every other step uses the previous cell state.",
     change(RETURNED, "return dx, dh_next, dc_T, dW_x, dW_h, db"),
     change(RETURNED, "return dx, dh_next, np.zeros(c_0.shape), dW_x, dW_h, db"),
     tempts="An array for dc_0 is created before the loop and then forgotten.",

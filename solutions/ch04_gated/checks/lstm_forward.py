@@ -83,7 +83,7 @@ STACKED = "np.stack(h, axis=1), np.stack(c, axis=1)"
 SPEC.mistake(
     "c_0_used_at_every_step",
     "You start every step from the initial cell state. Pass each step the cell state that the previous step returned, "
-    "because otherwise the cell keeps nothing.",
+    "because otherwise nothing that a step writes is kept.",
     change(STEP, STEP.replace("c_t", "c_0")),
     tempts="The hidden state is carried as in the tanh network, and the second state is overlooked.",
     keeps=["one time step"],
@@ -151,8 +151,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "last_states_only",
-    "You return only the states after the last step. Return the states of all steps, with shape (B, T, H), because "
-    "there may be an output at every step.",
+    "You return only the last state where the states of all steps belong. Return the hidden and the cell states of all "
+    "steps, each with shape (B, T, H): any step may have an output, and the backward pass needs all cell states.",
     change(f"return {STACKED}", "return h_t, c_t"),
     change(STACKED, "np.stack(h, axis=1), c_t"),
     tempts="PyTorch's LSTM returns the hidden states of all steps, but only the last cell state.",

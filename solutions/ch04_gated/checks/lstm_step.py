@@ -211,7 +211,7 @@ SPEC.mistake(
     "You add the whole candidate to the cell state. Multiply it by the input gate, which decides how much of it is "
     "written.",
     change("i * g", "g"),
-    tempts="The candidate is already a product of its own function, so nothing seems to be missing.",
+    tempts="The candidate has already been through its tanh, so nothing seems to be missing.",
 )
 SPEC.mistake(
     "forget_gate_times_the_sum",
@@ -232,8 +232,8 @@ SPEC.mistake(
 
 SPEC.mistake(
     "sigmoid_of_minus_a",
-    "Each of your gates is 1 minus the gate. The logistic function is 1 / (1 + exp(−a)), with a minus in the exponent, "
-    "so that a large pre-activation opens the gate. This notebook has it as `sigmoid`.",
+    "Each of your gates is 1 minus what it should be. The logistic function is 1 / (1 + exp(−a)), with a minus in the "
+    "exponent, so that a large pre-activation opens the gate. This notebook has it as `sigmoid`.",
     change(
         "sigmoid(a_i), sigmoid(a_f), np.tanh(a_g), sigmoid(a_o)",
         "sigmoid(-a_i), sigmoid(-a_f), np.tanh(a_g), sigmoid(-a_o)",

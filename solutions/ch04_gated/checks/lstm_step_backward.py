@@ -95,10 +95,10 @@ upstream gradient times the other factor: $do = dh_t \odot \tanh(c_t)$, and $dh_
 the cell state. The cell state is also used by the next step, which contributes `dc_t`, so the two are added before
 anything else is done with $dc$. In $c_t = f_t \odot c_{t-1} + i_t \odot g_t$ the gradient of each factor is again $dc$
 times the other one, and $dc \odot f_t$ goes straight to the previous cell state, without a matrix or a tanh.
-Each gate is then taken back through its own nonlinearity: $s (1 - s)$ for the three sigmoids and $1 - g^2$ for the tanh
-of the candidate, both computed from the value of the gate itself. Side by side, in the order i, f, g, o, the four
-pre-activation gradients form one array `da` of shape (B, 4H), and from there on everything is as in a plain RNN: two
-products with transposed weights, two with transposed inputs, and a sum over the batch.
+Each of these gradients is then multiplied by the derivative of its own nonlinearity: $s (1 - s)$ for the three sigmoids
+and $1 - g^2$ for the tanh of the candidate, both computed from the value itself. Side by side, in the order i, f, g, o,
+the four pre-activation gradients form one array `da` of shape (B, 4H), and from there on everything is as in a plain
+RNN: two products with transposed weights, two with transposed inputs, and a sum over the batch.
 """,
 )
 
@@ -157,7 +157,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "dc_t_through_the_tanh",
-    "You multiply `dc_t` by the derivative of tanh(c_t), or by `o` as well. Multiply only the part that comes from "
+    "You multiply `dc_t` by the derivative of tanh(c_t), and perhaps by `o`. Multiply only the part that comes from "
     "`dh_t` and then add `dc_t`: the next step uses the cell state itself, not its tanh.",
     change("dc_t + dh_t * o * (1 - tanh_c**2)", "(dc_t + dh_t * o) * (1 - tanh_c**2)"),
     change("dc_t + dh_t * o * (1 - tanh_c**2)", "(dc_t + dh_t) * o * (1 - tanh_c**2)"),
@@ -180,6 +180,13 @@ SPEC.mistake(
     change("do = dh_t * tanh_c", "do = dh_t * o * tanh_c"),
     tempts="The gate is the last thing before h_t, so dh_t seems to be its gradient.",
     keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "tanh_of_c_t_left_out",
+    "You use `c_t` wherever tanh(c_t) belongs. Take the tanh first: the output gate was multiplied by tanh(c_t), and "
+    "the derivative is 1 − tanh²(c_t).",
+    change("tanh_c = np.tanh(c_t)", "tanh_c = c_t"),
+    tempts="The tanh around the cell state is easily overlooked among the four gates.",
 )
 SPEC.mistake(
     "do_from_dc",
@@ -226,8 +233,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sigmoid_slope_on_the_pre_activation",
-    "You compute the derivative of the sigmoid as a · (1 − a) from the pre-activation. Use the value of the gate, "
-    "s · (1 − s) with s = σ(a), because the derivative is written in terms of the sigmoid itself.",
+    "You put the pre-activation into the derivative of the sigmoid, a · (1 − a). Use the value of the gate instead, "
+    "s · (1 − s) with s = σ(a), and for the candidate 1 − g²: both derivatives are written in terms of the result.",
     change(
         SLOPES,
         """
@@ -247,8 +254,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "sigmoid_taken_again",
-    "You apply the sigmoid a second time: σ(s) · (1 − σ(s)). Use s · (1 − s), because the gate `s` is already the "
-    "sigmoid of its pre-activation.",
+    "You apply the sigmoid a second time: σ(s) · (1 − σ(s)). Use s · (1 − s), because the gate s is already the "
+    "sigmoid of its pre-activation, just as g is already a tanh, with the derivative 1 − g².",
     change(
         SLOPES,
         """
@@ -316,6 +323,71 @@ SPEC.mistake(
     change(SLOPES, "da_i, da_f, da_g, da_o = di * (1 - i), df * (1 - f), dg * (1 - g**2), do * (1 - o)"),
     tempts="The first factor is easily lost between di and i.",
     keeps=["dc_prev"],
+)
+PRODUCTS = "di, df, dg = dc * g, dc * c_prev, dc * i"
+SPEC.mistake(
+    "multiplied_by_the_gate_itself",
+    "In at least one of the two products in c_t, you multiply `dc` by the factor whose gradient you compute. Multiply "
+    "by the other factor instead: `dc` times `c_prev` for f, and in i · g each gets `dc` times the other.",
+    *(
+        change(PRODUCTS, f"di, df, dg = dc * {di}, dc * {df}, dc * {dg}")
+        for di, df, dg in (("i", "f", "g"), ("i", "c_prev", "i"), ("g", "f", "i"), ("g", "c_prev", "g"))
+    ),
+    tempts="The derivative of a product is remembered as 'dc times the factor'.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "other_factor_left_out",
+    "You leave out the other factor of at least one of the products that make up c_t. The gradient of f is `dc` times "
+    "`c_prev`, that of i is `dc` times g, and that of g is `dc` times i.",
+    *(
+        change(PRODUCTS, f"di, df, dg = {di}, {df}, {dg}")
+        for di, df, dg in (
+            ("dc", "dc", "dc"),
+            ("dc", "dc * c_prev", "dc * i"),
+            ("dc * g", "dc", "dc * i"),
+            ("dc * g", "dc * c_prev", "dc"),
+        )
+    ),
+    tempts="dc is passed on to every summand of c_t, but each summand is a product.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "slope_without_parentheses",
+    "You left out the parentheses around a derivative. For example, `dg * 1 - g**2` is `dg` minus the square of `g`. "
+    "Write `dg * (1 - g**2)`, and `ds * s * (1 - s)` for a gate s: the gradient multiplies the whole derivative.",
+    change("dg * (1 - g**2)", "dg * 1 - g**2"),
+    change(SLOPES, "da_i, da_f, da_g, da_o = di * i * 1 - i, df * f * 1 - f, dg * 1 - g**2, do * o * 1 - o"),
+    change(SLOPES, "da_i, da_f, da_g, da_o = di * i * 1 - i, df * f * 1 - f, dg * (1 - g**2), do * o * 1 - o"),
+    tempts="'dg times 1 - g²' is how one says it, but Python multiplies first.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "tanh_slope_of_c_without_parentheses",
+    "You left out the parentheses around the derivative of tanh(c_t), so 1 multiplies `dh_t * o` and the square is "
+    "subtracted. Write `dh_t * o * (1 - np.tanh(c_t)**2)`.",
+    change("(1 - tanh_c**2)", "1 - tanh_c**2"),
+    tempts="Python multiplies before it subtracts.",
+)
+SPEC.mistake(
+    "tanh_slope_of_c_not_squared",
+    "You compute the derivative of tanh(c_t) as 1 − tanh(c_t). Square the tanh: `1 - np.tanh(c_t)**2`.",
+    change("(1 - tanh_c**2)", "(1 - tanh_c)"),
+    tempts="1 − s belongs to the sigmoid.",
+)
+SPEC.mistake(
+    "dh_t_left_out",
+    "You do not use `dh_t`, so you differentiate the hidden state instead of the loss. Multiply its derivatives with "
+    "respect to the output gate and the cell state by `dh_t`, because the chain rule starts at the loss.",
+    change("do = dh_t * tanh_c", "do = tanh_c", ("dc_t + dh_t * o", "dc_t + o")),
+    tempts="∂h/∂o and ∂h/∂c are worked out on paper, without the upstream gradient.",
+)
+SPEC.mistake(
+    "do_added_to_dc_t",
+    "You add `dh_t` times tanh(c_t), the gradient of the output gate, to `dc_t`. Add "
+    "`dh_t * o * (1 - np.tanh(c_t)**2)`: the cell state enters h_t through the tanh, multiplied by `o`.",
+    change("dh_t * o * (1 - tanh_c**2)", "do"),
+    tempts="do has just been computed and comes from the same product.",
 )
 # what is passed back to the previous states
 SPEC.mistake(

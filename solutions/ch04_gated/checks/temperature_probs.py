@@ -61,6 +61,9 @@ def cases(rng):
     yield case((3, 3), distinct(rng, (3, 3), 20.0) - 500, 0.5, LARGE)
     yield case((2, 2, 3), distinct(rng, (2, 2, 3)) + 500, 1e-3, LARGE)
 
+    near = np.stack([rng.permutation(6)[:4] for _ in range(3)])  # different whole numbers in each row
+    yield case((3, 4), 5 + near / 100, 0.005, LARGE)  # small, but far from greedy
+
     yield case((5,), distinct(rng, (5,)), 0.0, ZERO)
     yield case((3, 4), distinct(rng, (3, 4)) - 4, 0.0, ZERO)
     yield case((2, 3, 5), distinct(rng, (2, 3, 5)), 0.0, ZERO)
@@ -123,6 +126,14 @@ SPEC.mistake(
     keeps=["ordinary temperatures", "temperature 0"],
 )
 SPEC.mistake(
+    "nan_replaced",
+    "You let large quotients overflow, and then replace the nan by a number. Use the given `softmax`, or subtract the "
+    "largest entry of each row first, so that nothing overflows.",
+    change(RETURN, "e = np.exp(logits / temperature)\nreturn np.nan_to_num(e / e.sum(axis=-1, keepdims=True))"),
+    tempts="`np.nan_to_num` makes the nan go away.",
+    keeps=["ordinary temperatures", "temperature 0"],
+)
+SPEC.mistake(
     "powers_of_probabilities",
     "You raise probabilities to the power 1 / temperature. On paper that is right, but for a small temperature all "
     "powers become 0, and 0 / 0 is nan. Divide the logits instead, before the softmax.",
@@ -179,6 +190,15 @@ SPEC.mistake(
     "this id, 0 elsewhere.",
     change(GREEDY, "return logits.argmax(axis=-1)"),
     tempts="Greedy decoding needs nothing but the id.",
+    keeps=["ordinary temperatures", "large quotients"],
+)
+SPEC.mistake(
+    "zero_gives_integers_or_truth_values",
+    "With temperature 0 you return integers or truth values. Probabilities are float64 at every temperature: convert "
+    "them with `.astype(float)`.",
+    change(GREEDY, "return logits == logits.max(axis=-1, keepdims=True)"),
+    change(GREEDY, "return (logits == logits.max(axis=-1, keepdims=True)).astype(int)"),
+    tempts="A comparison gives the right positions at once, and True looks like 1.",
     keeps=["ordinary temperatures", "large quotients"],
 )
 SPEC.mistake(

@@ -35,20 +35,18 @@ def is_unsorted(logits):
     return logits.shape[-1] < 3 or not ((steps >= 0).all(axis=-1) | (steps <= 0).all(axis=-1)).any()
 
 
-def distinct(rng, shape):
+def distinct(rng, shape, k=1):
     """Normal logits without equal ones. The largest of the rows are in several columns and those of the
-    columns in several rows, and no row is in the order of size.
+    columns in several rows, the rows differ in their k largest, and no row is in the order of size.
     """
     while True:
         logits = rng.normal(size=shape).round(2)
         rows = logits.reshape(-1, shape[-1])
         if len(np.unique(rows)) < rows.size or not is_unsorted(logits):
             continue
-        if (
-            len(rows) == 1
-            or shape[-1] == 1
-            or (len(set(rows.argmax(axis=1))) > 1 and len(set(rows.argmax(axis=0))) > 1)
-        ):
+        places = [set(rows.argmax(axis=axis).tolist()) for axis in (0, 1)]
+        largest = {tuple(sorted(np.argsort(-row)[:k].tolist())) for row in rows}
+        if 1 in rows.shape or (min(map(len, places)) > 1 and len(largest) > 1):
             return logits
 
 
@@ -72,7 +70,7 @@ def with_ties(rng, shape, k, above, equal):
 
 def cases(rng):
     for shape, k in (((2, 5), 2), ((4, 4), 3), ((6,), 4), ((2, 3, 5), 3), ((1, 7), 2), ((3, 6), 1)):
-        yield case(distinct(rng, shape), k)
+        yield case(distinct(rng, shape, k), k)
     yield case(with_ties(rng, (5,), 2, above=1, equal=3), 2, TIES)
     yield case(with_ties(rng, (3, 6), 3, above=1, equal=4), 3, TIES)
     yield case(with_ties(rng, (2, 2, 7), 4, above=2, equal=3), 4, TIES)
@@ -82,8 +80,8 @@ def cases(rng):
     yield case(distinct(rng, (3, 1)), 1, FULL)
     yield case(distinct(rng, (2, 5)), 8, ABOVE)
     yield case(distinct(rng, (2, 2, 3)), 5, ABOVE)
-    yield case(distinct(rng, (2, 5)) + np.array([[900.0], [-900.0]]), 3, LARGE)
-    yield case(distinct(rng, (2, 4)) - 800, 2, LARGE)
+    yield case(distinct(rng, (2, 5), 3) + np.array([[900.0], [-900.0]]), 3, LARGE)
+    yield case(distinct(rng, (2, 4), 2) - 990, 2, LARGE)
 
 
 SPEC = Spec(
@@ -217,6 +215,20 @@ SPEC.mistake(
     "kept.",
     change(KEPT, f"{LIMIT}\nkept = np.where(logits > limit, logits, -np.inf)"),
     tempts="A strict comparison is written without thinking, or against the equal logits.",
+)
+SPEC.mistake(
+    "one_less_than_k_kept",
+    "You keep one logit less than `k`. The slice `[:k]` contains k entries, because it ends before index k.",
+    change("[..., :k]", "[..., : k - 1]"),
+    tempts="Counting from 0, the k-th entry has the index k − 1.",
+)
+SPEC.mistake(
+    "rows_mixed",
+    "In every row you keep the positions that are best in *any* row: indexing with `[..., best]` picks them all for "
+    "each row. Use `np.put_along_axis`, which takes each row's own positions, or loop over the rows.",
+    change(PUT, "kept[..., best] = logits[..., best]"),
+    tempts="`kept[..., best]` reads well, and is right for a single row.",
+    keeps=["k is V or more"],
 )
 SPEC.mistake(
     "k_above_V_not_limited",

@@ -12,7 +12,7 @@ from grader.author.spec import Case, Facet, Fixture, Output, Spec, change
 
 def case(B, size, p, draws, seed):
     inputs = {"rng": Fixture("rng", {"seed": seed}), "batch_size": B, "size": size, "p": p, "draws": draws}
-    return Case({"B": B, "size": size, "p": p}, inputs, kind="ordinary" if p else "p is 0")
+    return Case({"B": B, "size": size}, inputs, kind="ordinary" if p else "p is 0")
 
 
 def cases(rng):
@@ -30,7 +30,7 @@ def cases(rng):
 SPEC = Spec(
     driver="draws",
     outputs=[Output("mask")],
-    example=case(2, 3, 0.2, 600, seed=5),
+    example=case(2, 5, 0.2, 600, seed=5),
     cases=cases,
     facets=[Facet("values", 1, outputs=("mask",)), Facet("distribution", 1, outputs=("distribution",))],
     why=r"""

@@ -1,0 +1,421 @@
+"""Train a character-level LSTM on a text file of your own, and let it write.
+
+    python -m experiments.char_lm --text FILE             train, about a minute on an idle core
+    python -m experiments.char_lm --text FILE --resume    continue after an interruption
+    python -m experiments.char_lm --sample CHECKPOINT     write text
+
+The text is read by `experiments.text.from_file`: in lower case, without rare characters, each paragraph once and on one
+line. A tenth of the paragraphs is held out for validation. The text is cut into rows that are read in parallel, chunk
+by chunk: the state is carried from chunk to chunk and detached, so no gradient crosses the cut. Adam's learning rate
+falls linearly to 0, and gradients are clipped to a norm of 1.
+
+A checkpoint contains all that the next update depends on: weights, optimizer, carried state, number of updates, and the
+state of the random generator. A run that is killed and resumed therefore ends with the same weights, bit for bit, as
+an undisturbed one on the same machine.
+"""
+
+from __future__ import annotations
+
+import io
+import math
+import pickle
+import sys
+from collections.abc import Callable
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+
+import torch
+import typer
+from rich.console import Console
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from torch import Tensor
+
+from experiments.ngrams import WittenBell
+from experiments.text import Text, TextError, from_file
+from grader.files import write_whole
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+FORMAT = "unrolled char_lm 1"
+TEMPERATURES = (0.5, 1.0, 1.5)  # of the samples at the end
+SAMPLED = 300  # characters of each
+VALIDATED = 50_000  # held-out characters, from the first on
+COUNTED = 1_000_000  # training characters for the 5-gram, from the first on
+
+State = tuple[Tensor, Tensor]
+
+
+@dataclass(frozen=True)
+class Settings:
+    """All that decides the result, apart from the text. The names are those of the command's options."""
+
+    embed_size: int = 32
+    hidden_size: int = 192
+    layers: int = 1
+    dropout: float = 0.0
+    batch: int = 32
+    chunk: int = 64
+    lr: float = 5e-3
+    clip: float = 1.0
+    updates: int = 1500
+    every: int = 100
+    seed: int = 0
+    threads: int = 1
+
+
+class CheckpointError(ValueError):
+    """A checkpoint that cannot be read, written or continued. The message says what is wrong, where, and what next."""
+
+
+# The model and its training -------------------------------------------------------------------------------------------
+
+
+class CharLM(torch.nn.Module):
+    """Predict each next character: ids (B, T) and a state -> logits (B, T, V) and the last state, detached."""
+
+    def __init__(
+        self, vocab_size: int, embed_size: int, hidden_size: int, num_layers: int = 1, dropout: float = 0.0
+    ) -> None:
+        super().__init__()
+        self.embedding = torch.nn.Embedding(vocab_size, embed_size)
+        self.rnn = torch.nn.LSTM(embed_size, hidden_size, num_layers=num_layers, dropout=dropout, batch_first=True)
+        self.head = torch.nn.Linear(hidden_size, vocab_size)
+
+    def forward(self, ids: Tensor, state: State | None = None) -> tuple[Tensor, State]:
+        states, (h, c) = self.rnn(self.embedding(ids), state)  # (B, T, H), and (L, B, H) twice
+        return self.head(states), (h.detach(), c.detach())
+
+
+class Training:
+    """A model in training on ids (N,). `update` counts the updates done, and `curve` has a row every so many of them:
+    updates, training bits since the previous row, validation bits, in bits per character.
+    """
+
+    def __init__(self, settings: Settings, vocab_size: int, ids: Tensor) -> None:
+        self.settings, self.vocab_size = settings, vocab_size
+        self.batch = min(settings.batch, max(1, (len(ids) - 1) // settings.chunk))  # a short text has fewer rows
+        self.chunk = min(settings.chunk, len(ids) - 1)
+        width = (len(ids) - 1) // self.batch
+        self.inputs = ids[: self.batch * width].view(self.batch, width)
+        self.targets = ids[1 : self.batch * width + 1].view(self.batch, width)
+        self.chunks = width // self.chunk
+        torch.manual_seed(settings.seed)
+        self.model = CharLM(
+            vocab_size, settings.embed_size, settings.hidden_size, settings.layers, settings.dropout
+        ).train()
+        self.optimizer = torch.optim.Adam(self.model.parameters(), lr=settings.lr)
+        self.state: State | None = None
+        self.update = 0
+        self.curve: list[list[float]] = []
+
+    def step(self) -> float:
+        """One update on the next chunk: its cross-entropy in bits per character, before the update."""
+        done = self.update % self.chunks
+        if done == 0:
+            self.state = None  # the text begins again
+        piece = slice(done * self.chunk, (done + 1) * self.chunk)
+        logits, self.state = self.model(self.inputs[:, piece], self.state)
+        loss = torch.nn.functional.cross_entropy(logits.flatten(0, 1), self.targets[:, piece].flatten())
+        self.optimizer.param_groups[0]["lr"] = self.settings.lr * (1 - self.update / self.settings.updates)
+        self.optimizer.zero_grad()
+        loss.backward()
+        torch.nn.utils.clip_grad_norm_(self.model.parameters(), self.settings.clip)
+        self.optimizer.step()
+        self.update += 1
+        return loss.item() / math.log(2)
+
+    def run(self, validation: Tensor, look: Callable[[Training], None], tick: Callable[[], None]) -> None:
+        """Train to the end. `look` is called after each new row of the curve, `tick` after each update."""
+        losses: list[float] = []
+        while self.update < self.settings.updates:
+            losses.append(self.step())
+            tick()
+            if self.update % self.settings.every == 0 or self.update == self.settings.updates:
+                self.curve.append([self.update, math.fsum(losses) / len(losses), bits(self.model, validation)])
+                losses.clear()
+                look(self)
+
+    def snapshot(self) -> dict[str, Any]:
+        """All that the next update depends on: tensors, numbers, strings, and lists and dicts of them."""
+        return {
+            "update": self.update,
+            "curve": self.curve,
+            "model": self.model.state_dict(),
+            "optimizer": self.optimizer.state_dict(),
+            "state": None if self.state is None else list(self.state),
+            "random": torch.get_rng_state(),
+        }
+
+    def restore(self, snapshot: dict[str, Any]) -> None:
+        self.update, self.curve = snapshot["update"], snapshot["curve"]
+        self.model.load_state_dict(snapshot["model"])
+        self.optimizer.load_state_dict(snapshot["optimizer"])
+        self.state = None if snapshot["state"] is None else (snapshot["state"][0], snapshot["state"][1])
+        torch.set_rng_state(snapshot["random"])
+
+
+@torch.no_grad()
+def bits(model: CharLM, ids: Tensor) -> float:
+    """Mean cross-entropy in bits per character over ids (N,), read in up to 16 rows, each from a zero state."""
+    mode = model.training
+    model.eval()
+    rows = min(16, max(1, len(ids) // 500))
+    width = (len(ids) - 1) // rows
+    inputs, targets = ids[: rows * width].view(rows, width), ids[1 : rows * width + 1].view(rows, width)
+    state, nats = None, 0.0
+    for start in range(0, width, 500):
+        logits, state = model(inputs[:, start : start + 500], state)
+        wanted = targets[:, start : start + 500].flatten()
+        nats += torch.nn.functional.cross_entropy(logits.flatten(0, 1), wanted, reduction="sum").item()
+    model.train(mode)
+    return nats / (rows * width) / math.log(2)
+
+
+def probabilities(logits: Tensor, temperature: float = 1.0, top_k: int | None = None) -> Tensor:
+    """Softmax of logits (V,) / temperature over the k largest, in float64. Temperature 0 is the largest alone."""
+    logits = logits.double()
+    kept = torch.zeros_like(logits, dtype=torch.bool)
+    kept[torch.sort(logits, descending=True, stable=True).indices[: 1 if temperature == 0 else top_k]] = True
+    scaled = (logits - logits.max()) / (temperature or 1.0)
+    return torch.softmax(scaled.masked_fill(~kept, -math.inf), dim=0)
+
+
+@torch.no_grad()
+def write(
+    model: CharLM, start: Tensor, length: int, seed: int, temperature: float = 1.0, top_k: int | None = None
+) -> list[int]:
+    """Read start (N,), then sample `length` ids, each from the probabilities given all previous ones."""
+    mode = model.training
+    model.eval()
+    generator = torch.Generator().manual_seed(seed)
+    logits, state = model(start[None], None)
+    written: list[int] = []
+    for _ in range(length):
+        probs = probabilities(logits[0, -1], temperature, top_k)
+        written.append(int(torch.multinomial(probs, 1, generator=generator)))
+        logits, state = model(torch.tensor([written[-1:]]), state)
+    model.train(mode)
+    return written
+
+
+# Checkpoints ----------------------------------------------------------------------------------------------------------
+
+
+def save(path: Path, training: Training, text: Text) -> None:
+    """Write a checkpoint. If this is interrupted, the previous one remains. Raises CheckpointError."""
+    checkpoint = {
+        "format": FORMAT,
+        "torch": str(torch.__version__),
+        "settings": asdict(training.settings),
+        "text": {"source": text.source, "sha256": text.sha256},
+        "characters": text.characters,
+        **training.snapshot(),
+    }
+    buffer = io.BytesIO()
+    torch.save(checkpoint, buffer)
+    try:
+        write_whole(path, buffer.getvalue())
+    except OSError as error:
+        raise CheckpointError(
+            f"{path}: the checkpoint cannot be written ({error.strerror}). Name another file with --checkpoint."
+        ) from None
+
+
+def load(path: Path) -> dict[str, Any]:
+    """Read a checkpoint. Code that a file may contain is not run. Raises CheckpointError."""
+    try:
+        checkpoint = torch.load(io.BytesIO(path.read_bytes()), weights_only=True)
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"{path}: there is no such checkpoint, relative to {Path.cwd()}. Train one with --text FILE."
+        ) from None
+    except IsADirectoryError:
+        raise CheckpointError(f"{path}: is a folder. Name a checkpoint in it.") from None
+    except OSError as error:
+        raise CheckpointError(f"{path}: cannot be read ({error.strerror}). Fix this, or use another file.") from None
+    except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError, KeyError, AttributeError, IndexError):
+        checkpoint = None
+    if not isinstance(checkpoint, dict) or checkpoint.get("format") != FORMAT:
+        raise CheckpointError(
+            f"{path}: is not a checkpoint of this command, or it is damaged. Name another, or train one with --text."
+        )
+    return checkpoint
+
+
+def resumed(path: Path, text: Text, given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
+    """The settings and the content of a checkpoint. Raises CheckpointError if the text or a given setting differs."""
+    checkpoint = load(path)
+    trained_on = checkpoint["text"]
+    if trained_on["sha256"] != text.sha256:
+        raise CheckpointError(
+            f"{path}: was trained on {trained_on['source']}, sha256 {trained_on['sha256'][:12]}, but the text is now "
+            f"{text.label}. Restore that text, or train on this one with another --checkpoint."
+        )
+    settings = Settings(**checkpoint["settings"])
+    for name, value in given.items():
+        if value != getattr(settings, name):
+            option = f"--{name.replace('_', '-')}"
+            raise CheckpointError(
+                f"{path}: was trained with {option} {getattr(settings, name)}, not {value}. Resume without {option}, "
+                "or start another run with another --checkpoint."
+            )
+    return settings, checkpoint
+
+
+# The command ----------------------------------------------------------------------------------------------------------
+
+app = typer.Typer(add_completion=False, rich_markup_mode=None)
+out = Console(markup=False, emoji=False, highlight=False)
+err = Console(markup=False, emoji=False, highlight=False, stderr=True)
+
+
+def _number(name: str, what: str, least: float, most: float | None = None) -> Any:
+    """An option of `Settings`; without it, the value is the default or, with --resume, that of the checkpoint."""
+    shown = f"{what} Default: {getattr(Settings, name)}."
+    return typer.Option(f"--{name.replace('_', '-')}", help=shown, min=least, max=most)
+
+
+@app.command()
+def command(
+    text: Annotated[Path | None, typer.Option(help="Train on this file: plain text in UTF-8.")] = None,
+    sample: Annotated[Path | None, typer.Option(help="Write text with this checkpoint.")] = None,
+    checkpoint: Annotated[
+        Path | None, typer.Option(help="Where to keep the model. Default: the text's name, with the ending .pt.")
+    ] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start again; replace the checkpoint.")] = False,
+    embed_size: Annotated[int | None, _number("embed_size", "Size of a character's embedding.", 1)] = None,
+    hidden_size: Annotated[int | None, _number("hidden_size", "Units of each layer.", 1)] = None,
+    layers: Annotated[int | None, _number("layers", "LSTM layers.", 1)] = None,
+    dropout: Annotated[float | None, _number("dropout", "Dropout between layers.", 0.0, 0.95)] = None,
+    batch: Annotated[int | None, _number("batch", "Rows that are read in parallel.", 1)] = None,
+    chunk: Annotated[int | None, _number("chunk", "Characters per row in an update.", 1)] = None,
+    lr: Annotated[float | None, _number("lr", "Adam's learning rate at the start; it falls to 0.", 1e-9, 10)] = None,
+    clip: Annotated[float | None, _number("clip", "Largest norm of the gradient.", 1e-9)] = None,
+    updates: Annotated[int | None, _number("updates", "Updates in all.", 1)] = None,
+    every: Annotated[int | None, _number("every", "Updates between two validations and checkpoints.", 1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed of training or writing. Default: 0.")] = None,
+    threads: Annotated[int | None, _number("threads", "Threads: more help only if cores are idle.", 1)] = None,
+    temperature: Annotated[float, typer.Option(help="With --sample: 0 always takes the likeliest.", min=0.0)] = 1.0,
+    top_k: Annotated[int | None, typer.Option(help="With --sample: only the k likeliest characters.", min=1)] = None,
+    length: Annotated[int, typer.Option(help="With --sample: how many characters to write.", min=1)] = 500,
+    start: Annotated[str, typer.Option(help="With --sample: what to continue. Default: a new paragraph.")] = "",
+) -> None:
+    """Train a character-level LSTM on a text file, or let a trained one write.
+
+    The text is used in lower case, and each paragraph once. A run that was interrupted continues with --resume.
+
+    The exit status is 2 if the text, the checkpoint or an option cannot be used, 1 if training diverged, and 130 after
+    Ctrl-C.
+    """
+    settings = {
+        "embed_size": embed_size, "hidden_size": hidden_size, "layers": layers, "dropout": dropout, "batch": batch,
+        "chunk": chunk, "lr": lr, "clip": clip, "updates": updates, "every": every, "seed": seed, "threads": threads,
+    }  # fmt: skip
+    given = {name: value for name, value in settings.items() if value is not None}
+    try:
+        if (text is None) == (sample is None):
+            _stop("Give either --text FILE to train, or --sample CHECKPOINT to write.")
+        if sample is not None:
+            typer.echo(_written(sample, start, length, seed or 0, temperature, top_k))
+            return
+        assert text is not None
+        _train(text, checkpoint or text.with_suffix(".pt"), given, resume=resume, overwrite=overwrite)
+    except (TextError, CheckpointError) as error:
+        _stop(str(error))
+
+
+def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
+    text = from_file(path)
+    if resume and overwrite:
+        _stop("--resume continues a run and --overwrite replaces it. Give one of the two.")
+    saved = None
+    if resume:
+        settings, saved = resumed(checkpoint, text, given)
+        if saved["torch"] != torch.__version__:
+            err.print(f"{checkpoint} is of torch {saved['torch']}: this one's results may differ.", soft_wrap=True)
+    else:
+        settings = Settings(**given)
+        if checkpoint.exists() and not overwrite:
+            raise CheckpointError(
+                f"{checkpoint}: exists already. Continue it with --resume, replace it with --overwrite, or name "
+                "another file with --checkpoint."
+            )
+        if settings.dropout and settings.layers == 1:
+            _stop("--dropout acts between layers. Give --layers 2 or more as well, or leave it out.")
+    torch.set_num_threads(settings.threads)
+    ids = torch.from_numpy(text.ids(text.train))
+    held_out = torch.from_numpy(text.ids(text.held_out))[:VALIDATED]
+    if len(held_out) < 2 or len(ids) < 2:
+        raise TextError(f"{path}: too little is left after rare characters are removed. Use a longer text.")
+    training = Training(settings, len(text.characters), ids)
+    if saved is not None:
+        training.restore(saved)
+    else:
+        save(checkpoint, training, text)
+    weights = sum(weight.numel() for weight in training.model.parameters())
+    counted = WittenBell(ids[:COUNTED].tolist(), 5, len(text.characters)).bits(held_out.tolist())
+    out.print(text.label, soft_wrap=True)
+    out.print(f"{len(ids):,} characters to train, {len(held_out):,} to validate, of {len(text.characters)} kinds")
+    out.print(f"{weights:,} parameters; a counted 5-gram has {counted:.3f} bits per character", soft_wrap=True)
+    with _progress(training) as tick:
+
+        def look(training: Training) -> None:
+            update, trained, validated = training.curve[-1]
+            if not math.isfinite(trained + validated):
+                _stop("Training diverged: the loss is not finite. Start again with a smaller --lr.", 1)
+            save(checkpoint, training, text)
+            out.print(f"update {update:6,}   train {trained:.3f}   validation {validated:.3f} bits per character")
+
+        try:
+            training.run(held_out, look, tick)
+        except KeyboardInterrupt:
+            err.print(f"Stopped. Continue with  --resume: {checkpoint} has all but the last updates.", soft_wrap=True)
+            raise typer.Exit(130) from None
+    for temperature in TEMPERATURES:
+        out.print(f"\nTemperature {temperature}:")
+        typer.echo(_continued(training.model, text.characters, "", SAMPLED, settings.seed, temperature, None))
+    more = f"python -m experiments.char_lm --sample {checkpoint}"
+    out.print(f"\nThe model is in {checkpoint}. For more text:  {more}", soft_wrap=True)
+
+
+@contextmanager
+def _progress(training: Training) -> Iterator[Callable[[], None]]:
+    """A progress bar with the time left, on the error stream."""
+    columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=err, redirect_stdout=sys.stdout.isatty()) as progress:
+        bar = progress.add_task("", total=training.settings.updates, completed=training.update)
+        yield lambda: progress.advance(bar)
+
+
+def _written(path: Path, start: str, length: int, seed: int, temperature: float, top_k: int | None) -> str:
+    saved = load(path)
+    settings, characters = Settings(**saved["settings"]), saved["characters"]
+    model = CharLM(len(characters), settings.embed_size, settings.hidden_size, settings.layers, settings.dropout)
+    model.load_state_dict(saved["model"])
+    return _continued(model, characters, start, length, seed, temperature, top_k)
+
+
+def _continued(
+    model: CharLM, characters: str, start: str, length: int, seed: int, temperature: float, top_k: int | None
+) -> str:
+    start = start.lower()
+    shown = "".join(characters).replace("\n", "⏎")
+    for character in start:
+        if character not in characters:
+            raise CheckpointError(f"--start: {character!r} is not a character of the text it was trained on: {shown}")
+    first = start or next((c for c in "\n " if c in characters), characters[0])
+    read = torch.tensor([characters.index(character) for character in first])
+    return start + "".join(characters[i] for i in write(model, read, length, seed, temperature, top_k))
+
+
+def _stop(message: str, status: int = 2) -> NoReturn:
+    err.print(message, style="red", soft_wrap=True)
+    raise typer.Exit(status)
+
+
+if __name__ == "__main__":
+    app()
