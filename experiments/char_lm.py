@@ -280,33 +280,41 @@ def _number(name: str, what: str, least: float, most: float | None = None) -> An
 
 @app.command()
 def command(
-    text: Annotated[Path | None, typer.Option(help="Train on this file: plain text in UTF-8.")] = None,
-    sample: Annotated[Path | None, typer.Option(help="Write text with this checkpoint.")] = None,
+    text: Annotated[Path | None, typer.Option(help="Train on this file (plain text in UTF-8).")] = None,
+    sample: Annotated[Path | None, typer.Option(help="Write with the model in this checkpoint.")] = None,
     checkpoint: Annotated[
-        Path | None, typer.Option(help="Where to keep the model. Default: the text's name, with the ending .pt.")
+        Path | None,
+        typer.Option(help="With --text: the file that keeps the model. Default: the text's name, with the ending .pt."),
     ] = None,
-    resume: Annotated[bool, typer.Option("--resume", help="Continue from the checkpoint.")] = False,
-    overwrite: Annotated[bool, typer.Option("--overwrite", help="Start again; replace the checkpoint.")] = False,
-    embed_size: Annotated[int | None, _number("embed_size", "Size of a character's embedding.", 1)] = None,
-    hidden_size: Annotated[int | None, _number("hidden_size", "Units of each layer.", 1)] = None,
-    layers: Annotated[int | None, _number("layers", "LSTM layers.", 1)] = None,
-    dropout: Annotated[float | None, _number("dropout", "Dropout between layers.", 0.0, 0.95)] = None,
-    batch: Annotated[int | None, _number("batch", "Rows that are read in parallel.", 1)] = None,
+    resume: Annotated[bool, typer.Option("--resume", help="With --text: continue from the last checkpoint.")] = False,
+    overwrite: Annotated[
+        bool, typer.Option("--overwrite", help="With --text: start again and replace the checkpoint.")
+    ] = False,
+    embed_size: Annotated[int | None, _number("embed_size", "Size of the embedding of a character.", 1)] = None,
+    hidden_size: Annotated[int | None, _number("hidden_size", "Units in each layer.", 1)] = None,
+    layers: Annotated[int | None, _number("layers", "Number of LSTM layers.", 1)] = None,
+    dropout: Annotated[float | None, _number("dropout", "Probability of dropout between layers.", 0.0, 0.95)] = None,
+    batch: Annotated[int | None, _number("batch", "Batch size: rows of text read in parallel.", 1)] = None,
     chunk: Annotated[int | None, _number("chunk", "Characters per row in an update.", 1)] = None,
-    lr: Annotated[float | None, _number("lr", "Adam's learning rate at the start; it falls to 0.", 1e-9, 10)] = None,
-    clip: Annotated[float | None, _number("clip", "Largest norm of the gradient.", 1e-9)] = None,
-    updates: Annotated[int | None, _number("updates", "Updates in all.", 1)] = None,
-    every: Annotated[int | None, _number("every", "Updates between two validations and checkpoints.", 1)] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed of training or writing. Default: 0.")] = None,
-    threads: Annotated[int | None, _number("threads", "Threads: more help only if cores are idle.", 1)] = None,
-    temperature: Annotated[float, typer.Option(help="With --sample: 0 always takes the likeliest.", min=0.0)] = 1.0,
-    top_k: Annotated[int | None, typer.Option(help="With --sample: only the k likeliest characters.", min=1)] = None,
-    length: Annotated[int, typer.Option(help="With --sample: how many characters to write.", min=1)] = 500,
-    start: Annotated[str, typer.Option(help="With --sample: what to continue. Default: a new paragraph.")] = "",
+    lr: Annotated[float | None, _number("lr", "Initial learning rate of Adam; falls to 0.", 1e-9, 10)] = None,
+    clip: Annotated[float | None, _number("clip", "Scale gradients of a larger norm down to it.", 1e-9)] = None,
+    updates: Annotated[int | None, _number("updates", "Number of updates in all.", 1)] = None,
+    every: Annotated[int | None, _number("every", "Validate and save every so many updates.", 1)] = None,
+    seed: Annotated[int | None, typer.Option(help="Random seed for training or writing. Default: 0.")] = None,
+    threads: Annotated[int | None, _number("threads", "CPU threads; more help only if cores are idle.", 1)] = None,
+    temperature: Annotated[
+        float, typer.Option(help="With --sample: below 1 is more cautious; 0 takes the most probable.", min=0.0)
+    ] = 1.0,
+    top_k: Annotated[
+        int | None, typer.Option(help="With --sample: draw from the k most probable characters. Default: all.", min=1)
+    ] = None,
+    length: Annotated[int, typer.Option(help="With --sample: number of characters to write.", min=1)] = 500,
+    start: Annotated[str, typer.Option(help="With --sample: text to continue. Default: a new paragraph.")] = "",
 ) -> None:
-    """Train a character-level LSTM on a text file, or let a trained one write.
+    """Train a character-level LSTM on a text file (--text), or let a trained one write (--sample).
 
-    The text is used in lower case, and each paragraph once. A run that was interrupted continues with --resume.
+    The text is converted to lower case, rare characters and repeated paragraphs are left out, and a tenth of the
+    paragraphs is held out for validation. To continue an interrupted run, repeat its --text with --resume.
 
     The exit status is 2 if the text, the checkpoint or an option cannot be used, 1 if training diverged, and 130 after
     Ctrl-C.
@@ -336,7 +344,10 @@ def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool,
     if resume:
         settings, saved = resumed(checkpoint, text, given)
         if saved["torch"] != torch.__version__:
-            err.print(f"{checkpoint} is of torch {saved['torch']}: this one's results may differ.", soft_wrap=True)
+            err.print(
+                f"{checkpoint} was written with torch {saved['torch']}, so results with this one may differ.",
+                soft_wrap=True,
+            )
     else:
         settings = Settings(**given)
         if checkpoint.exists() and not overwrite:
@@ -359,7 +370,9 @@ def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool,
     weights = sum(weight.numel() for weight in training.model.parameters())
     counted = WittenBell(ids[:COUNTED].tolist(), 5, len(text.characters)).bits(held_out.tolist())
     out.print(text.label, soft_wrap=True)
-    out.print(f"{len(ids):,} characters to train, {len(held_out):,} to validate, of {len(text.characters)} kinds")
+    out.print(
+        f"{len(ids):,} characters to train on, {len(held_out):,} to validate on, {len(text.characters)} different"
+    )
     out.print(f"{weights:,} parameters; a counted 5-gram has {counted:.3f} bits per character", soft_wrap=True)
     with _progress(training) as tick:
 
@@ -373,7 +386,7 @@ def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool,
         try:
             training.run(held_out, look, tick)
         except KeyboardInterrupt:
-            err.print(f"Stopped. Continue with  --resume: {checkpoint} has all but the last updates.", soft_wrap=True)
+            err.print(f"Stopped. Continue with --resume from the last checkpoint in {checkpoint}.", soft_wrap=True)
             raise typer.Exit(130) from None
     for temperature in TEMPERATURES:
         out.print(f"\nTemperature {temperature}:")

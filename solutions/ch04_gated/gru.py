@@ -2,7 +2,8 @@
 # # The GRU
 #
 # The **gated recurrent unit** (GRU) keeps its memory in the hidden state itself and needs no separate cell state.
-# It has two gates: one decides how much of the old state is kept, the other how much of it the new content may see.
+# It has two gates: one decides how much of the old state is kept, the other how much of it enters the candidate for
+# the new state.
 # In this notebook you write one step of the GRU in the two conventions that are in use, then the loop over time,
 # and a function that counts the parameters of recurrent layers.
 # Allow about 45 minutes.
@@ -81,8 +82,8 @@ def sigmoid(a):
 #
 # In the blocks r and z the pre-activation is the sum of the two lines above it. In block n it is not:
 # there the reset gate multiplies the state's side first, which gives 0.35 + 0.80 · 0.43 = 0.69 for unit 0.
-# The new state of unit 0 is (1 − 0.89) · 0.60 + 0.89 · 0.40 = 0.42, close to the previous state, because
-# its update gate is nearly open. Unit 1 has $h_t$ = −0.77.
+# The new state of unit 0 is (1 − 0.89) · 0.60 + 0.89 · 0.40 = 0.42, close to its previous state, because
+# its update gate is near 1. Unit 1 has $h_t$ = −0.77.
 # (All entries are rounded; the code calculates with full precision.)
 #
 # This is the first case of the check.
@@ -126,7 +127,8 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
 # | new state of `gru_step` | 0.42 | −0.77 |
 # | new state of `gru_step_cho` | 0.43 | ? |
 #
-# Unit 0 depends on the reset gates of *both* units here. On which of them does it depend in `gru_step`?
+# The candidate of unit 0 depends on the reset gates of *both* units here. On which of them does it depend in
+# `gru_step`?
 # Work out the two missing numbers before you write any code, and compare them with *What you wrote down* below.
 #
 # Beware of a third convention. Chung et al. (2014) define the update gate the other way round,
@@ -196,7 +198,7 @@ def gru_forward(x, h_0, W_x, W_h, b_x, b_h):
 #
 # Write `count_parameters`.
 # How many numbers does a recurrent layer of PyTorch learn?
-# To compare an LSTM with a GRU fairly, you need to know, because the larger network has an advantage
+# You need to know this to compare an LSTM with a GRU fairly, because the larger network has an advantage
 # that has nothing to do with its gates.
 #
 # A tanh RNN has one block of weights, the GRU has three (r, z, n) and the LSTM four (i, f, g, o).
@@ -284,14 +286,14 @@ def count_parameters(kind, input_size, hidden_size, num_layers=1, bidirectional=
 #
 # This section is not graded.
 # Two runs of the same GRU read the same random inputs but start from different states.
-# How long can you tell from the states where each run started?
+# For how many steps can you tell the two runs apart by their states?
 # The cell prints the distance between the two states after 10, 20, 40 and 60 steps, relative to the distance at the
 # start. It does so for several values of a single number, the bias $b$ of the update gate, which is the same for all
 # 16 units. All other weights are random.
 #
-# If nothing but the update gate mattered, and if its inputs and states did not change it,
+# If nothing but the update gate mattered, and if input and state did not change it,
 # the gate would be $\sigma(b)$ at every step, and $\sigma(b)^t$ of the difference would be left after $t$ steps.
-# For $b$ = 0 that is one half to the power of $t$. How large must $b$ be for a tenth to be left after 40 steps?
+# For $b$ = 0 that is $0.5^t$. How large must $b$ be for a tenth to be left after 40 steps?
 # Write down a guess, then run the cell.
 
 # %% active="ipynb"

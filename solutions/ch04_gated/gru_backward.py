@@ -70,8 +70,8 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
 #
 # **Your plan.** Go through the map from right to left, and answer these questions on paper before you write any code:
 #
-# 1. $h_t$ is a sum of two products. What are the gradients of its three factors $n_t$, $z_t$ and, along path 1,
-#    $h_{t-1}$? The update gate occurs in both products.
+# 1. $h_t$ is a sum of two products of $n_t$, $z_t$ and $h_{t-1}$. What is the gradient of each of them, for $h_{t-1}$
+#    along path 1 only? The update gate occurs in both products.
 # 2. Which derivative leads from $n_t$ to its pre-activation, and which from a gate to its pre-activation?
 # 3. Inside the tanh there is a sum, and in it a product. What is the gradient of each of the three:
 #    the input's side, the reset gate, and the state's side $h_{t-1} W_{hn} + b_{hn}$?
@@ -159,8 +159,8 @@ def gru_step_backward(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
 # 10, 20, 40 and 59 steps back, relative to the last state. As in the previous notebook, the bias $b$ of the update
 # gate is the same for all 16 units, and all other weights are random.
 #
-# A tanh RNN whose weights are those of the GRU's first block is beside it. Which bias does the GRU need in order
-# to pass back more of the gradient? Write down a guess, then run the cell.
+# Beside it you see a tanh RNN whose weights are those of the GRU's first block. Which bias does the GRU need in order
+# to pass back more of the gradient than the tanh RNN? Write down a guess, then run the cell.
 
 # %% active="ipynb"
 # rng = np.random.default_rng(0)
@@ -198,7 +198,7 @@ def gru_step_backward(dh_t, x_t, h_prev, W_x, W_h, b_x, b_h):
 
 # %% [markdown]
 # With a bias of 4, the update gate is about 0.98, and about half of the gradient's norm is left after 40 steps:
-# path 1 only multiplies the gradient by $z_t$ at each step.
+# along path 1, each step multiplies the gradient by $z_t$ and by nothing else.
 # With a bias of −2 the gate is about 0.12, the candidate replaces most of the state at every step,
 # and the GRU passes back even less than the tanh RNN.
 #

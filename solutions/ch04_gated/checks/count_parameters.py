@@ -179,16 +179,16 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "directions_only_in_the_input",
-    "You double the input of the upper layers but not the number of weights. Each direction has weights of its own, in "
-    "the first layer too.",
+    "You double the input of the upper layers but count only one set of weights for each layer. Each direction has "
+    "weights of its own, in the first layer too.",
     change(ADDED, "total += blocks"),
     tempts="The doubled input is the harder part, and once it is there the rest looks done.",
     keeps=["one layer", "several layers"],
 )
 SPEC.mistake(
     "hidden_size_doubled",
-    "You double `hidden_size` for a bidirectional network. Double the number of weights instead: there are two "
-    "separate sets, each with a recurrent matrix of (H, H), not one of (2H, 2H).",
+    "You double `hidden_size` for a bidirectional network. Keep it, and count two sets of weights in each layer: each "
+    "set has a recurrent matrix of (H, H), not of (2H, 2H).",
     change("total, size", DOUBLED, (NEXT, "size = hidden_size"), (ADDED, "total += blocks")),
     change("total, size", DOUBLED, (NEXT, "size = hidden_size")),
     tempts="The result has 2H columns, as if there were 2H units.",

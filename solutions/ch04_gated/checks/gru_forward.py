@@ -78,8 +78,8 @@ state, so its loop has one more variable.
 
 SPEC.mistake(
     "h_0_used_at_every_step",
-    "You start every step from `h_0`. Pass each step the state that the previous step returned, because otherwise no "
-    "state depends on earlier inputs.",
+    "You start every step from `h_0`. Pass each step the state that the previous step returned: otherwise no state "
+    "depends on earlier inputs.",
     change("gru_step(x[:, t], h_t, ", "gru_step(x[:, t], h_0, "),
     tempts="h_0 is in scope inside the loop, and each step looks right by itself.",
     keeps=["one time step"],
@@ -92,8 +92,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "cho_step_used",
-    "You use the step of Cho et al. (2014), in which the reset gate comes before the product. Use that of `gru_step`, "
-    "PyTorch's: `r * (h_prev @ W_hn + b_hn)`.",
+    "You use the step of Cho et al. (2014), in which the reset gate comes before the product. Use `gru_step`, in "
+    "which it comes after the product: `r * (h_prev @ W_hn + b_hn)`.",
     change("gru_step(", "gru_step_cho("),
     tempts="gru_step_cho is the function that was written last.",
 )

@@ -157,16 +157,16 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "h_prev_left_out_of_n",
-    "Your candidate does not depend on `h_prev`. Add `r * (h_prev @ W_hn + b_hn)` to the input's side before you apply "
-    "the tanh, because the candidate continues from the past that the reset gate lets through.",
+    "Your candidate does not depend on `h_prev`. Compute its pre-activation as the input's side plus `r * (h_prev @ "
+    "W_hn + b_hn)`, because the candidate continues from the past that the reset gate lets through.",
     change("x_n + r * h_n", "x_n"),
     change("r * h_n", "r * b_h[-h_prev.shape[1] :]"),
     tempts="The previous state enters in the last line anyway.",
 )
 SPEC.mistake(
     "W_hn_left_out",
-    "You multiply the previous state itself by the reset gate and leave out its weights. Use `h_prev @ W_hn + b_hn`, "
-    "because the candidate of a unit depends on all units of the previous state.",
+    "You multiply the previous state itself by the reset gate and leave out its weights. Use `r * (h_prev @ W_hn "
+    "+ b_hn)`, because the candidate of a unit depends on all units of the previous state.",
     change("r * h_n", "r * h_prev"),
     change("r * h_n", "r * (h_prev + b_h[-h_prev.shape[1] :])"),
     change("r * h_n", "r * h_prev + b_h[-h_prev.shape[1] :]"),
@@ -174,15 +174,15 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "h_prev_not_gated",
-    "You add the whole previous state, without the update gate. Multiply it by `z`: the shares `1 - z` and `z` sum to "
-    "1, which keeps the state between −1 and 1.",
+    "You add the whole previous state, without the update gate. Multiply it by `z` and the candidate by `1 - z`: these "
+    "shares sum to 1, which keeps the state between −1 and 1.",
     change(MIX, "z * n + h_prev"),
     change(MIX, "(1 - z) * n + h_prev"),
     tempts="'The gate decides how much is added to the old state' describes a residual connection.",
 )
 SPEC.mistake(
     "n_not_gated",
-    "You add the whole candidate, without its share. Multiply it by `1 - z`: the shares `1 - z` and `z` sum to 1, "
+    "You add the whole candidate. Multiply it by `1 - z`: the shares `1 - z` and `z` sum to 1, "
     "which keeps the state between −1 and 1.",
     change("(1 - z) * n", "n"),
     tempts="In an LSTM the share that is kept and the share that is written come from two separate gates.",
@@ -197,8 +197,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "n_returned",
-    "You return the candidate. Mix it with the previous state: the new state is `1 - z` times the candidate plus `z` "
-    "times `h_prev`.",
+    "You return the candidate as the new state. Mix it with the previous state: the new state is `1 - z` times the "
+    "candidate plus `z` times `h_prev`.",
     change(MIX, "n"),
     tempts="The candidate has the shape of a state and looks like the result of a tanh RNN.",
 )
@@ -225,7 +225,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "tanh_for_sigmoid",
-    "You compute a gate with the tanh. Use `sigmoid` for both gates, because a gate is a share between 0 and 1.",
+    "You compute at least one gate with the tanh. Use `sigmoid` for both gates, because a gate is a share between 0 "
+    "and 1.",
     change("r = sigmoid(x_r + h_r)", "r = np.tanh(x_r + h_r)", ("z = sigmoid(x_z + h_z)", "z = np.tanh(x_z + h_z)")),
     change("r = sigmoid", "r = np.tanh"),
     change("z = sigmoid", "z = np.tanh"),
@@ -233,7 +234,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "no_sigmoid",
-    "You use a pre-activation as a gate. Apply `sigmoid` to it first, because a gate is a share between 0 and 1.",
+    "You use at least one pre-activation as a gate. Apply `sigmoid` to it first, because a gate is a share between 0 "
+    "and 1.",
     change("r = sigmoid(x_r + h_r)", "r = x_r + h_r", ("z = sigmoid(x_z + h_z)", "z = x_z + h_z")),
     change("r = sigmoid(x_r + h_r)", "r = x_r + h_r"),
     change("z = sigmoid(x_z + h_z)", "z = x_z + h_z"),
@@ -241,8 +243,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "function_of_each_side",
-    "You apply the logistic function or the tanh to each side and combine the results. Combine the two sides first, "
-    "then apply the function once, to the whole pre-activation.",
+    "You apply the logistic function or the tanh to each side by itself and combine the results. Combine the two sides "
+    "first, then apply the function once, to the whole pre-activation.",
     change(CANDIDATE, "np.tanh(x_n) + r * np.tanh(h_n)"),
     change("sigmoid(x_r + h_r)", "sigmoid(x_r) + sigmoid(h_r)", ("sigmoid(x_z + h_z)", "sigmoid(x_z) + sigmoid(h_z)")),
     change("sigmoid(x_r + h_r)", "sigmoid(x_r) * sigmoid(h_r)", ("sigmoid(x_z + h_z)", "sigmoid(x_z) * sigmoid(h_z)")),

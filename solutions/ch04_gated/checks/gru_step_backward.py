@@ -274,8 +274,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "da_n_times_r_before_dr",
-    "You multiply `da_n` by the reset gate before you use it for the gate itself. Compute `dr` from the `da_n` that "
-    "has not been multiplied by `r`: in a product, the gradient of one factor contains the *other* factor only.",
+    "You multiply `da_n` by the reset gate before you use it for the gate itself. Compute `dr`, like the input's side, "
+    "from the `da_n` that has not been multiplied by `r`: in a product, the gradient of one factor contains the "
+    "*other* factor only.",
     change("dr = da_n * h_n", "dr = da_n * r * h_n"),
     change("(1 - n**2)", "(1 - n**2) * r", ("da_n * r]", "da_n]")),
     tempts="A variable that is overwritten too early.",
@@ -303,8 +304,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "dr_past_the_tanh",
-    "You compute the gradient of the reset gate from the gradient of `n`. Use `da_n`, because the gate acts inside the "
-    "tanh.",
+    "You compute the gradient of the reset gate from `dn`, the gradient of the candidate. Use `da_n`, because the gate "
+    "acts inside the tanh.",
     change("da_n * h_n", "dn * h_n"),
     tempts="`dn` and `da_n` have the same shape and differ by one letter.",
 )
@@ -343,8 +344,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "slopes_of_the_gates_left_out",
-    "You leave out the derivative of the logistic function for a gate. Multiply the gradient of each gate by gate · "
-    "(1 − gate).",
+    "You leave out the derivative of the logistic function for at least one gate. Multiply the gradient of each gate "
+    "by gate · (1 − gate).",
     change(" * r * (1 - r)", "", (" * z * (1 - z)", "")),
     change(" * r * (1 - r)", ""),
     change(" * z * (1 - z)", ""),

@@ -76,8 +76,8 @@ SPEC = Spec(
     why=r"""
 The reset gate acts on the previous state, one number for each of its units, and only then is the result multiplied by
 $W_{hn}$. A unit whose reset gate is closed is therefore invisible to *all* candidates. In PyTorch's version, the gate
-of a unit closes that unit's own candidate to *all* of the past. The two versions agree for all states only if
-$W_{hn}$ is diagonal and $b_{hn}$ is zero, so weights that were trained with one of them do not fit the other. In
+of a unit closes that unit's own candidate to *all* of the past. In general, the two versions agree for all states only
+if $W_{hn}$ is diagonal and $b_{hn}$ is zero, so weights that were trained with one of them do not fit the other. In
 this version $r_t$ must be known before the product with $W_{hn}$ can be computed, so that product cannot be joined with
 those of the gates.
 """,
@@ -102,8 +102,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "update_gate_swapped",
-    "You swap the roles of `z` and `1 - z`, as Chung et al. (2014) define them. Multiply the *previous state* by `z` "
-    "and the candidate by `1 - z`: in Cho et al. (2014), as in PyTorch, an update gate near 1 keeps the old state.",
+    "You swap the roles of `z` and `1 - z`. Multiply the *previous state* by `z` and the candidate by `1 - z`: in Cho "
+    "et al. (2014), as in PyTorch, an update gate near 1 keeps the old state. (Chung et al., 2014, define the gate the "
+    "other way round.)",
     change(MIX, "z * n + (1 - z) * h_prev"),
     tempts="Chung et al. (2014), with Cho as a co-author, write the same network with z and 1 - z exchanged.",
 )
@@ -146,32 +147,32 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "h_prev_left_out_of_n",
-    "Your candidate does not depend on `h_prev`. Add `(r * h_prev) @ W_hn` to the pre-activation, because the "
-    "candidate continues from the past that the reset gate lets through.",
+    "Your candidate does not depend on `h_prev`. Compute its pre-activation as the input's side plus `(r * h_prev) @ "
+    "W_hn + b_hn`, because the candidate continues from the past that the reset gate lets through.",
     change("x_n + (r * h_prev) @ W_hn + b_hn", "x_n + b_hn"),
     change("x_n + (r * h_prev) @ W_hn + b_hn", "x_n"),
     tempts="The previous state enters in the last line anyway.",
 )
 SPEC.mistake(
     "W_hn_left_out",
-    "You add `r * h_prev` itself to the pre-activation. Multiply it by `W_hn`, because the candidate of a unit depends "
-    "on all units of the previous state.",
+    "You add `r * h_prev` itself to the pre-activation. Use `(r * h_prev) @ W_hn + b_hn`, because the "
+    "candidate of a unit depends on all units of the previous state.",
     change("(r * h_prev) @ W_hn + b_hn", "r * h_prev + b_hn"),
     change("(r * h_prev) @ W_hn + b_hn", "r * h_prev"),
     tempts="'The reset gate multiplies the previous state' is how the gate is usually explained.",
 )
 SPEC.mistake(
     "h_prev_not_gated",
-    "You add the whole previous state, without the update gate. Multiply it by `z`: the shares `1 - z` and `z` sum to "
-    "1, which keeps the state between −1 and 1.",
+    "You add the whole previous state, without the update gate. Multiply it by `z` and the candidate by `1 - z`: these "
+    "shares sum to 1, which keeps the state between −1 and 1.",
     change(MIX, "z * n + h_prev"),
     change(MIX, "(1 - z) * n + h_prev"),
     tempts="'The gate decides how much is added to the old state' describes a residual connection.",
 )
 SPEC.mistake(
     "n_returned",
-    "You return the candidate. Mix it with the previous state: the new state is `1 - z` times the candidate plus `z` "
-    "times `h_prev`.",
+    "You return the candidate as the new state. Mix it with the previous state: the new state is `1 - z` times the "
+    "candidate plus `z` times `h_prev`.",
     change(MIX, "n"),
     tempts="The candidate is all that changes compared with the previous exercise.",
 )
@@ -191,7 +192,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "no_sigmoid",
-    "You use a pre-activation as a gate. Apply `sigmoid` to it first, because a gate is a share between 0 and 1.",
+    "You use at least one pre-activation as a gate. Apply `sigmoid` to it first, because a gate is a share between 0 "
+    "and 1.",
     change("r = sigmoid(x_r + h_r)", "r = x_r + h_r", ("z = sigmoid(x_z + h_z)", "z = x_z + h_z")),
     change("r = sigmoid(x_r + h_r)", "r = x_r + h_r"),
     change("z = sigmoid(x_z + h_z)", "z = x_z + h_z"),
@@ -199,7 +201,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "tanh_for_sigmoid",
-    "You compute a gate with the tanh. Use `sigmoid` for both gates, because a gate is a share between 0 and 1.",
+    "You compute at least one gate with the tanh. Use `sigmoid` for both gates, because a gate is a share between 0 "
+    "and 1.",
     change("r = sigmoid(x_r + h_r)", "r = np.tanh(x_r + h_r)", ("z = sigmoid(x_z + h_z)", "z = np.tanh(x_z + h_z)")),
     change("r = sigmoid", "r = np.tanh"),
     change("z = sigmoid", "z = np.tanh"),
