@@ -196,8 +196,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "previous_state_left_out",
-    "You leave out the previous state in the last line. Add `z * h_prev` to the candidate's share, because it is what "
-    "the GRU remembers.",
+    "You leave out the previous state in the last line. Add `z * h_prev`, because the GRU has no other way to keep a "
+    "state unchanged.",
     change(MIX, "(1 - z) * n"),
     tempts="The previous state is already in the candidate, through its weights.",
 )

@@ -197,8 +197,8 @@ SPEC.mistake(
     keeps=["dc_prev"],
 )
 SPEC.mistake(
-    "gates_in_another_order",
-    "You take the results of `lstm_gates` in another order. It returns i, f, g, o, so unpack them with "
+    "gates_in_the_wrong_order",
+    "You take the results of `lstm_gates` in the wrong order. It returns i, f, g, o, so unpack them with "
     "`i, f, g, o = lstm_gates(…)`.",
     change("i, f, g, o = lstm_gates", "i, f, o, g = lstm_gates"),
     change("i, f, g, o = lstm_gates", "f, i, g, o = lstm_gates"),
