@@ -101,6 +101,7 @@ SPEC.mistake(
     "gate_after_t_included",
     "Your product has one factor too many, `f[:, t + 1]`. Stop at `f[:, t]`, because the path ends at `c[:, t]`.",
     change(GATES, "f[:, k + 1 : t + 2]"),
+    change(PRODUCT, "np.prod([f[:, s] for s in range(k + 1, t + 2)], axis=0)"),
     tempts="Both ends are moved by one to correct `k:t`, and one of them twice.",
 )
 SPEC.mistake(

@@ -131,8 +131,18 @@ SPEC.mistake(
     "You never read the first input. Start the loop at index 0, because Python counts from 0: `h[:, 0]` is the state "
     "after reading `x[:, 0]`.",
     change("h, h_t = [], h_0", "h, h_t = [h_0], h_0", ("range(x.shape[1])", "range(1, x.shape[1])")),
+    change("h, h_t = [], h_0", "h, h_t = [np.zeros_like(h_0)], h_0", ("range(x.shape[1])", "range(1, x.shape[1])")),
     change("range(x.shape[1])", "range(1, x.shape[1])"),
     tempts="Equations count from 1, so h[:, 0] is taken for h_0 and the loop starts at 1.",
+)
+SPEC.mistake(
+    "loops_backward",
+    "You loop from the last step to the first. Start at the first step, because each step needs the state that the "
+    "previous step returned; only the backward pass runs from the end.",
+    change("range(x.shape[1])", "reversed(range(x.shape[1]))"),
+    change("range(x.shape[1])", "reversed(range(x.shape[1]))", ("np.stack(h, ", "np.stack(h[::-1], ")),
+    tempts="The loop is copied from the backward pass of the previous notebook.",
+    keeps=["one time step"],
 )
 SPEC.mistake(
     "last_state_only",

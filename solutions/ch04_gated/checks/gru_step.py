@@ -114,6 +114,13 @@ SPEC.mistake(
     tempts="Biases are usually added at the very end.",
 )
 SPEC.mistake(
+    "b_hn_left_out",
+    "You leave out `b_hn`, the third block of `b_h`. Add it to the product inside the brackets, "
+    "`r * (h_prev @ W_hn + b_hn)`.",
+    change("r * h_n", "r * (h_n - b_h[-h_prev.shape[1] :])"),
+    tempts="In the gates the two biases stand at the end of the sum; here one of them is inside the brackets.",
+)
+SPEC.mistake(
     "b_xn_gated",
     "You multiply the bias `b_xn` by the reset gate too, for example because you have merged the two biases. Add "
     "`b_xn` outside the brackets: the reset gate acts only on what comes from the previous state.",
@@ -186,6 +193,13 @@ SPEC.mistake(
     "which keeps the state between −1 and 1.",
     change("(1 - z) * n", "n"),
     tempts="In an LSTM the share that is kept and the share that is written come from two separate gates.",
+)
+SPEC.mistake(
+    "previous_state_left_out",
+    "You leave out the previous state in the last line. Add `z * h_prev`, because the GRU has no other way to keep a "
+    "state unchanged.",
+    change(MIX, "(1 - z) * n"),
+    tempts="The previous state is already in the candidate, through its weights.",
 )
 SPEC.mistake(
     "both_times_z",

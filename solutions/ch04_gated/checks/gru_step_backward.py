@@ -343,6 +343,13 @@ SPEC.mistake(
     tempts="1 - z and 1 - r stand beside it.",
 )
 SPEC.mistake(
+    "slope_of_n_taken_on_h_t",
+    "You compute the derivative of the tanh as 1 − h_t². Use 1 − n², because here the tanh is the candidate, and the "
+    "new state mixes it with the previous one.",
+    change("n**2", "((1 - z) * n + z * h_prev) ** 2"),
+    tempts="1 − h_t² was the derivative in chapter 02, where h_t was the tanh.",
+)
+SPEC.mistake(
     "slopes_of_the_gates_left_out",
     "You leave out the derivative of the logistic function for at least one gate. Multiply the gradient of each gate "
     "by gate · (1 − gate).",

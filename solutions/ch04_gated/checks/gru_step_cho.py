@@ -222,6 +222,14 @@ SPEC.mistake(
     change(" + b_hn)", ")"),
     tempts="With the gate inside the product, the bias no longer has a place in the brackets and gets lost.",
 )
+SPEC.mistake(
+    "b_xn_left_out",
+    "You leave out `b_xn`, the third block of `b_x`. Add two biases to the pre-activation of the candidate, `b_xn` and "
+    "`b_hn`, both without a gate.",
+    change("np.tanh(x_n +", "np.tanh(x_n - b_x[2 * H :] +"),
+    change("np.tanh(x_n +", "np.tanh(x_n - b_x[2 * H :] +", (" + b_hn)", ")")),
+    tempts="The candidate is written again, and `x_t @ W_xn` looks like the whole of the input's side.",
+)
 
 
 @SPEC.alternative

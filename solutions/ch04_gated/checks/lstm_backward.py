@@ -209,6 +209,7 @@ SPEC.mistake(
     "You exchange the two gradients that are passed back. `lstm_step_backward` returns `dh_prev` before `dc_prev`: "
     "the first is added to `dh[:, t]`, the second is the `dc_t` of the previous step.",
     change(REPLACED, "dx_t, dc_next, dh_next, dW_x_t, dW_h_t, db_t"),
+    change("dh_t, dc_t = dh[:, t] + dh_next, dc_next", "dh_t, dc_t = dh[:, t] + dc_next, dh_next"),
     tempts="Both have the same shape, and in the backward pass the cell comes to mind first.",
 )
 SPEC.mistake(

@@ -150,6 +150,40 @@ SPEC.mistake(
     tempts="Each step needs the previous states, so they are put into the lists before it.",
 )
 SPEC.mistake(
+    "first_input_skipped",
+    "You never read the first input. Start the loop at index 0, because Python counts from 0: `h[:, 0]` and `c[:, 0]` "
+    "are the states after reading `x[:, 0]`.",
+    change("range(x.shape[1])", "range(1, x.shape[1])"),
+    change(LISTS, "h, c, h_t, c_t = [h_0], [c_0], h_0, c_0", ("range(x.shape[1])", "range(1, x.shape[1])")),
+    change(
+        LISTS,
+        "h, c, h_t, c_t = [np.zeros_like(h_0)], [np.zeros_like(c_0)], h_0, c_0",
+        ("range(x.shape[1])", "range(1, x.shape[1])"),
+    ),
+    tempts="Equations count from 1, so h[:, 0] is taken for h_0 and the loop starts at 1.",
+)
+SPEC.mistake(
+    "loops_backward",
+    "You loop from the last step to the first. Start at the first step, because each step needs the states that the "
+    "previous step returned; only the backward pass runs from the end.",
+    change("range(x.shape[1])", "reversed(range(x.shape[1]))"),
+    change(
+        "range(x.shape[1])",
+        "reversed(range(x.shape[1]))",
+        (STACKED, STACKED.replace("(h", "(h[::-1]").replace("(c", "(c[::-1]")),
+    ),
+    tempts="The loop is copied from `rnn_backward` of chapter 02.",
+    keeps=["one time step"],
+)
+SPEC.mistake(
+    "same_states_twice",
+    "You return the same states twice. Store `h_t` in `h` and `c_t` in `c`, and create two arrays: `h = c = …` gives "
+    "two names to a single array.",
+    change("c.append(c_t)", "c.append(h_t)"),
+    change("h.append(h_t)", "h.append(c_t)"),
+    tempts="The line that stores the hidden state is copied, or both arrays are created in one line.",
+)
+SPEC.mistake(
     "last_states_only",
     "You return only the last state where the states of all steps belong. Return the hidden and the cell states of all "
     "steps, each with shape (B, T, H): any step may have an output, and the backward pass needs all cell states.",

@@ -109,6 +109,14 @@ SPEC.mistake(
     keeps=["c_t"],
 )
 SPEC.mistake(
+    "sigmoid_of_c_t",
+    "You apply the logistic function to the cell state. Multiply the output gate by `np.tanh(c_t)`, because the hidden "
+    "state must be able to be negative; only the three gates use `sigmoid`.",
+    change("o * np.tanh(c_t)", "o * sigmoid(c_t)"),
+    tempts="σ stands in three of the four lines above, so it is written in the last one too.",
+    keeps=["c_t"],
+)
+SPEC.mistake(
     "output_gate_left_out",
     "You return `np.tanh(c_t)` as the hidden state. Multiply it by the output gate, which decides how much of the cell "
     "state is shown.",

@@ -197,11 +197,30 @@ SPEC.mistake(
     keeps=["dc_prev"],
 )
 SPEC.mistake(
+    "gates_in_the_wrong_order",
+    "You take the results of `lstm_gates` in the wrong order. It returns i, f, g, o, so unpack them with "
+    "`i, f, g, o = lstm_gates(…)`.",
+    change("i, f, g, o = lstm_gates", "i, f, o, g = lstm_gates"),
+    change("i, f, g, o = lstm_gates", "f, i, g, o = lstm_gates"),
+    change("i, f, g, o = lstm_gates", "f, i, o, g = lstm_gates"),
+    tempts="The gates are often listed as i, f, o, with the candidate last, or with the forget gate first.",
+)
+SPEC.mistake(
     "df_from_c_t",
     "You compute the gradient of the forget gate with `c_t`. Use `c_prev`, because the forget gate multiplies the "
     "*previous* cell state.",
     change("dc * c_prev", "dc * c_t"),
     tempts="c_t has just been computed and has the same shape.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "one_product_from_dc_t",
+    "You use `dc_t` in one of the products where `dc` belongs. Use `dc` for i, f and g alike, because it also contains "
+    "what reaches the cell state through `dh_t`.",
+    change("dc * c_prev", "dc_t * c_prev"),
+    change("dc * g", "dc_t * g"),
+    change("dc * i", "dc_t * i"),
+    tempts="The two names differ by two characters, and `dc_t` is the argument.",
     keeps=["dc_prev"],
 )
 SPEC.mistake(
@@ -315,6 +334,17 @@ SPEC.mistake(
     "You treat the gates i, f and o like a tanh, with 1 − s². Use s · (1 − s), the derivative of the sigmoid.",
     change(SLOPES, "da_i, da_f, da_g, da_o = di * (1 - i**2), df * (1 - f**2), dg * (1 - g**2), do * (1 - o**2)"),
     tempts="1 − h² was the derivative in chapters 02 and 03.",
+    keeps=["dc_prev"],
+)
+SPEC.mistake(
+    "slope_of_the_gates_is_s_times_1_minus_s_squared",
+    "You use s · (1 − s²) as the derivative of the sigmoid, which mixes it with that of the tanh. Use s · (1 − s): the "
+    "square belongs to the tanh only.",
+    change(
+        SLOPES,
+        "da_i, da_f, da_g, da_o = di * i * (1 - i**2), df * f * (1 - f**2), dg * (1 - g**2), do * o * (1 - o**2)",
+    ),
+    tempts="Both derivatives contain a difference from 1, and the line of the candidate has a square.",
     keeps=["dc_prev"],
 )
 SPEC.mistake(
