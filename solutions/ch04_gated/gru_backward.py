@@ -29,10 +29,10 @@ def sigmoid(a):
 
 def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
     """One step of a GRU, with the blocks of columns in the order r, z, n."""
-    x_r, x_z, x_n = np.split(x_t @ W_x + b_x, 3, axis=1)  # (B, H) each
-    h_r, h_z, h_n = np.split(h_prev @ W_h + b_h, 3, axis=1)
-    r, z = sigmoid(x_r + h_r), sigmoid(x_z + h_z)
-    n = np.tanh(x_n + r * h_n)
+    from_x = np.split(x_t @ W_x + b_x, 3, axis=1)  # three blocks, (B, H) each
+    from_h = np.split(h_prev @ W_h + b_h, 3, axis=1)
+    r, z = sigmoid(from_x[0] + from_h[0]), sigmoid(from_x[1] + from_h[1])
+    n = np.tanh(from_x[2] + r * from_h[2])
     return (1 - z) * n + z * h_prev
 
 
