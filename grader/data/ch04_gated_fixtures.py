@@ -8,9 +8,10 @@ def tanh_layer(*, W_xh, W_hh, b_h):
 
     def run(x):
         x = _sequences(x, len(W_xh))
-        h, h_t = np.zeros((*x.shape[:2], len(b_h))), np.zeros((len(x), len(b_h)))
+        from_x = x @ W_xh + b_h
+        h, h_t = np.zeros(from_x.shape), np.zeros((len(x), len(b_h)))
         for t in range(x.shape[1]):
-            h_t = np.tanh(x[:, t] @ W_xh + h_t @ W_hh + b_h)
+            h_t = np.tanh(from_x[:, t] + h_t @ W_hh)
             h[:, t] = h_t
         return h
 

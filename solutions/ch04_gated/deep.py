@@ -189,11 +189,11 @@ def variational_dropout_mask(rng, batch_size, size, p):
 
 # %% active="ipynb"
 # def last_button(x):
-#     h, h_t = [], np.zeros((len(x), 1))
+#     states, state = [], np.zeros((len(x), 1))
 #     for t in range(x.shape[1]):
-#         h_t = np.tanh(6 * x[:, t] + 2 * h_t)  # (B, 1)
-#         h.append(h_t)
-#     return np.stack(h, axis=1)
+#         state = np.tanh(6 * x[:, t] + 2 * state)  # (B, 1)
+#         states.append(state)
+#     return np.stack(states, axis=1)
 #
 #
 # rows = ["..+...-..", "-...", "+..-..+"]

@@ -33,7 +33,7 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
     from_h = np.split(h_prev @ W_h + b_h, 3, axis=1)
     r, z = sigmoid(from_x[0] + from_h[0]), sigmoid(from_x[1] + from_h[1])
     n = np.tanh(from_x[2] + r * from_h[2])
-    return (1 - z) * n + z * h_prev
+    return n + z * (h_prev - n)
 
 
 # %% [markdown]

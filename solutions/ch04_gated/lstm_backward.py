@@ -50,19 +50,18 @@ def lstm_gates(x_t, h_prev, W_x, W_h, b):
 
 def lstm_step(x_t, h_prev, c_prev, W_x, W_h, b):
     """One step: h_t (B, H), c_t (B, H)."""
-    i, f, g, o = lstm_gates(x_t, h_prev, W_x, W_h, b)
-    c_t = f * c_prev + i * g
-    return o * np.tanh(c_t), c_t
+    i_t, f_t, g_t, o_t = lstm_gates(x_t, h_prev, W_x, W_h, b)
+    c_t = i_t * g_t + f_t * c_prev
+    return o_t * np.tanh(c_t), c_t
 
 
 def lstm_forward(x, h_0, c_0, W_x, W_h, b):
     """All steps: h (B, T, H), c (B, T, H)."""
-    h_t, c_t, h, c = h_0, c_0, [], []
-    for t in range(x.shape[1]):
-        h_t, c_t = lstm_step(x[:, t], h_t, c_t, W_x, W_h, b)
-        h.append(h_t)
-        c.append(c_t)
-    return np.stack(h, axis=1), np.stack(c, axis=1)
+    states = [(h_0, c_0)]
+    for x_t in np.moveaxis(x, 1, 0):  # (B, D) at each step
+        states.append(lstm_step(x_t, *states[-1], W_x, W_h, b))
+    h, c = (np.stack(each[1:], axis=1) for each in zip(*states, strict=True))
+    return h, c
 
 
 # %% [markdown]
