@@ -132,8 +132,8 @@ WRONG_CHO = {
 
 STEP = "gru_step(x[:, t], h_t, W_x, W_h, b_x, b_h)"
 WRONG_WALKS = {
-    "backward in time": ([("range(x.shape[1])", "range(x.shape[1])[::-1]")], "counterfactual: backward x"),
-    "inputs reversed": ([("x[:, t]", "x[:, -1 - t]")], "counterfactual: backward x"),
+    "backward in time": ([("range(x.shape[1])", "range(x.shape[1])[::-1]")], "loops_backward"),
+    "inputs reversed": ([("x[:, t]", "x[:, -1 - t]")], "loops_backward"),
     "the first input at every step": ([("x[:, t]", "x[:, 0]")], "counterfactual: first_step x"),
     "the previous states": (
         [("h.append(h_t)", "pass"), ("h_t = gru_step", "h.append(h_t)\nh_t = gru_step")],

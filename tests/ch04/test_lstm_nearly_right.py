@@ -117,7 +117,11 @@ WRONG_STEPS = {
     "the candidate gated twice": (of(lambda h, c, i, f, g, o: shown(o, f * c + i * i * g)), None, ()),
     "clipped": (of(lambda h, c, i, f, g, o: shown(o, np.clip(f * c + i * g, -1, 1))), "cut_off", ()),
     "o of c_prev shown": (of(lambda h, c, i, f, g, o: (o * np.tanh(c), f * c + i * g)), "h_t_from_c_prev", (C,)),
-    "logistic of the cell": (of(lambda h, c, i, f, g, o: (o * logistic(f * c + i * g), f * c + i * g)), None, (C,)),
+    "logistic of the cell": (
+        of(lambda h, c, i, f, g, o: (o * logistic(f * c + i * g), f * c + i * g)),
+        "sigmoid_of_c_t",
+        (C,),
+    ),
     "the hidden state added": (
         of(lambda h, c, i, f, g, o: (h + o * np.tanh(f * c + i * g), f * c + i * g)),
         None,
@@ -183,13 +187,13 @@ WRONG_LOOPS = {
     "states exchanged on the way": (loop(carry=lambda h, c: (c, h)), "h_and_c_exchanged_on_the_way", ONE),
     "one state for both": (loop(carry=lambda h, c: (h, h)), "h_t_used_as_the_cell_state", ONE),
     "the cell state for both": (loop(carry=lambda h, c: (c, c)), "first_step_only", ONE),
-    "from the end": (loop(read=lambda t, T: T - 1 - t), "counterfactual: backward x", ONE),
+    "from the end": (loop(read=lambda t, T: T - 1 - t), "loops_backward", ONE),
     "always the first input": (loop(read=lambda t, T: 0), "counterfactual: first_step x", ONE),
     "in reverse order": (loop(finish=lambda h, c: stacked(h[::-1], c[::-1])), "after: reversed along T", ONE),
     "PyTorch's results": (loop(finish=lambda h, c: (np.stack(h, axis=1), c[-1])), "last_states_only", ()),
     "only the first step": (loop(steps=lambda T: range(1)), "first_states_only", ONE),
     "only h": (loop(finish=lambda h, c: np.stack(h, axis=1)), None, ()),
-    "h twice": (loop(finish=lambda h, c: stacked(h, h)), None, ()),
+    "h twice": (loop(finish=lambda h, c: stacked(h, h)), "same_states_twice", ()),
     "c, h": (loop(finish=lambda h, c: stacked(c, h)), "order", ()),
     "axes T and H exchanged": (
         loop(finish=lambda h, c: (np.stack(h, 2), np.stack(c, 2))),

@@ -137,8 +137,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "loops_backward",
-    "You loop from the last step to the first. Start at the first step, because each step needs the state that the "
-    "previous step returned; only the backward pass runs from the end.",
+    "You read the inputs from the last step to the first. Start with the first step, because each step needs the "
+    "state that the previous step returned; only the backward pass runs from the end.",
     change("range(x.shape[1])", "reversed(range(x.shape[1]))"),
     change("range(x.shape[1])", "reversed(range(x.shape[1]))", ("np.stack(h, ", "np.stack(h[::-1], ")),
     tempts="The loop is copied from the backward pass of the previous notebook.",

@@ -201,7 +201,6 @@ SPEC.mistake(
     "You take the results of `lstm_gates` in the wrong order. It returns i, f, g, o, so unpack them with "
     "`i, f, g, o = lstm_gates(…)`.",
     change("i, f, g, o = lstm_gates", "i, f, o, g = lstm_gates"),
-    change("i, f, g, o = lstm_gates", "f, i, g, o = lstm_gates"),
     change("i, f, g, o = lstm_gates", "f, i, o, g = lstm_gates"),
     tempts="The gates are often listed as i, f, o, with the candidate last, or with the forget gate first.",
 )

@@ -175,7 +175,7 @@ SPEC.mistake(
     "`logits`: the position of a probability says which token it belongs to.",
     change(KEPT, "kept = np.take_along_axis(logits, best, axis=-1)"),
     change(PUT, "best = np.take_along_axis(logits, best, axis=-1)\nkept[..., : best.shape[-1]] = best"),
-    tempts="After sorting, the k largest logits are at hand in this order.",
+    tempts="After sorting, the k largest logits come in this order.",
 )
 SPEC.mistake(
     "equal_probabilities",
