@@ -1,0 +1,1 @@
+"""Experiments of chapter 05: encoder–decoder, translation and captions."""

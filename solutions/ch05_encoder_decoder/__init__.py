@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 05, encoder–decoder, translation and captions."""
