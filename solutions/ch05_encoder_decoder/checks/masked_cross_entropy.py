@@ -58,7 +58,7 @@ def case(logits, targets, mask, kind=ORDINARY):
 
 def ordinary(rng, V, T, lengths, kind=ORDINARY):
     mask = padded_to(T, rng.permutation(lengths))
-    return case(2 * rng.normal(size=(*mask.shape, V)), ids(rng, V, mask), mask, kind)
+    return case(rng.uniform(-2.5, 2.5, size=(*mask.shape, V)), ids(rng, V, mask), mask, kind)
 
 
 def huge(rng, V, T, lengths, at_padding=False, unlikely=True):
@@ -150,9 +150,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "row_means_undefined",
-    "You average each row first and then the rows. A token of a short row then counts for more than one of a long row, "
-    "and where no row has a real token, or one row has none, there is no mean: `0 / 0` is nan. Take one sum over the "
-    "whole batch, divide it once, by the number of all real tokens, and return 0.0 if there are none.",
+    "You average each row first and then the rows, so a token of a short row counts for more than one of a long row. "
+    "Where there is no real token, such a mean is 0 / 0, which is nan. Take one sum over the whole batch, divide it "
+    "once, by the number of all real tokens, and return 0.0 if there are none.",
     change(MEAN, "((losses * mask).sum(axis=1) / mask.sum(axis=1)).mean()"),
     change(MEAN, "np.mean([row[real].mean() for row, real in zip(losses, mask) if real.any()])"),
     change(MEAN, "np.nanmean((losses * mask).sum(axis=1) / mask.sum(axis=1))"),
@@ -192,6 +192,38 @@ SPEC.mistake(
     keeps=["no real token"],
 )
 SPEC.mistake(
+    "small_number_in_the_divisor",
+    "You add a small number to the divisor to avoid 0 / 0, which makes every loss slightly too small. Treat the batch "
+    "without real tokens as a case of its own instead, so that all other losses are exact.",
+    *(change(COUNT, f"(mask.sum() + {small})") for small in ("1e-8", "1e-7", "1e-6", "1e-5")),
+    tempts="It is a usual way to avoid a division by zero, and hardly matters in training.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "one_added_to_the_count",
+    "You divide by the number of real tokens plus 1. Divide by the number itself, and treat only a batch without real "
+    "tokens as a case of its own.",
+    change(COUNT, "(mask.sum() + 1)"),
+    tempts="It avoids the division by zero, but changes every loss.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "last_real_token_left_out",
+    "You leave out the last real token of each row. Count it too: in our data it is ⟨eos⟩, and the decoder has to "
+    "learn where a sentence ends.",
+    change("losses = ", "mask = np.arange(mask.shape[1]) < mask.sum(axis=1, keepdims=True) - 1\nlosses = "),
+    change("losses = ", "mask = np.column_stack([mask[:, 1:], np.zeros(len(mask), dtype=bool)])\nlosses = "),
+    tempts="⟨eos⟩ is not a word of the sentence, so it seems to be padding.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "in_bits",
+    "You return the loss in bits. Use the natural logarithm, `np.log`, because the result should be in nats.",
+    change(COUNT, f"{COUNT} / np.log(2)"),
+    tempts="Language models are often compared in bits per character.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
     "mask_inverted",
     "You add up the losses where the mask is False, which is the padding. The mask is True at *real* tokens.",
     change(MEAN, "(losses * ~mask).sum() / max((~mask).sum(), 1)"),
@@ -227,9 +259,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "infinity_times_zero",
-    "You take the logarithm of a probability that can underflow to 0, and multiply the infinite loss by the mask. At a "
-    "padded position this is ∞ · 0, which is nan, not 0. Use the `log_softmax` given above, which is finite "
-    "everywhere.",
+    "You take the logarithm of a probability that can underflow to 0, which makes the loss infinite. At a padded "
+    "position, this loss times the mask is ∞ · 0, which is nan, not 0. Use the `log_softmax` given above, which is "
+    "finite everywhere.",
     change(LOSSES, f"-np.log({P})"),
     tempts="Multiplying by 0 seems to remove anything, but it does not remove an infinity.",
     keeps=["ordinary logits", "no real token"],

@@ -35,7 +35,8 @@ def case(rng, use_gold, equal=0):
 def cases(rng):
     yield case(rng, [False, True, True])
     yield case(rng, [True, False, False, True, False])
-    yield case(rng, [False, *rng.permutation([True, True, False, False, False, True]), False])
+    long = case(rng, [False, *rng.permutation([True, True, False, False, False, True, True, False]), False])
+    yield from (long, long)  # coins of one's own differ from call to call
     yield case(rng, [True, *rng.permutation([True, False, True, False, False]), False], equal=2)
     yield case(rng, [False, True])
     for B in (3, 1):
@@ -94,8 +95,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "rows_out_of_order",
-    "You put all gold tokens first and the predictions after them, so the tokens end up in other rows. Keep each token "
-    "in its own row: entry b of the result comes from `gold[b]` or `predicted[b]`.",
+    "You put the gold tokens into one block and the predictions into another, so most of them end up in other rows. "
+    "Keep each token in its own row: entry b of the result comes from `gold[b]` or `predicted[b]`.",
     change(WHERE, "np.concatenate([gold[use_gold], predicted[~use_gold]])"),
     change(WHERE, "np.concatenate([predicted[~use_gold], gold[use_gold]])"),
     tempts="Both selections together have the right length.",
@@ -116,10 +117,11 @@ SPEC.mistake(
     tempts="Multiplying by a mask is how a loss is masked.",
 )
 SPEC.mistake(
-    "own_random_choice",
-    "You draw random numbers yourself. The coins have been tossed already: `use_gold` contains the results.",
-    change("use_gold, gold", "np.random.default_rng(0).random(len(gold)) < 0.5, gold"),
-    tempts="Scheduled sampling is described as drawing a coin at every step.",
+    "floats_returned",
+    "Your ids are right, but floats. Return integers, because the next step uses them as an index into the embedding "
+    "table. A float usually comes from `np.zeros` without `dtype=int`.",
+    change(WHERE, f"{WHERE}.astype(float)"),
+    tempts="`np.zeros(B)` has floats, and so has everything that is written into it.",
 )
 SPEC.mistake(
     "means_of_ids",

@@ -196,8 +196,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "padding_counted",
-    "Your loss also contains the padded positions. Count only the positions where the mask is True, because no one "
-    "asks what the decoder predicts after the end of a sentence.",
+    "Your loss also contains the padded positions. Count only the positions where the mask is True, because what "
+    "the decoder predicts after the end of a sentence does not matter.",
     change("targets, mask)", "targets, np.ones_like(mask))"),
     tempts="A mean over all positions is the shortest thing to write.",
 )
@@ -261,6 +261,25 @@ SPEC.mistake(
     of_losses("(losses.sum(axis=1) / np.maximum(mask.sum(axis=1), 1)).mean()"),
     of_losses("(losses.sum(axis=1) / np.maximum(mask.sum(axis=1), 1)).sum() / max(mask.any(axis=1).sum(), 1)"),
     tempts="The loss of a batch is often the mean over its sentences.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "last_real_token_left_out",
+    "You leave out the last real target of each row. Count it too: it is ⟨eos⟩, and the decoder has to learn where a "
+    "sentence ends.",
+    of_losses(
+        "(losses[:, :-1] * mask[:, 1:]).sum() / max(mask[:, 1:].sum(), 1)",
+    ),
+    tempts="⟨eos⟩ is never an input, so it seems to be no target either.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "last_step_left_out",
+    "Your loop stops one step early, so the last target of the longest rows is missing. There are as many inputs as "
+    "targets, because ⟨sos⟩ comes in front: run the loop over all T steps.",
+    of_losses("losses[:, :-1].sum() / max(mask.sum(), 1)"),
+    of_losses("losses[:, :-1].sum() / max(mask[:, :-1].sum(), 1)"),
+    tempts="A language model that predicts the next id of a text makes one prediction fewer than it has ids.",
     keeps=["no real token"],
 )
 SPEC.mistake(
