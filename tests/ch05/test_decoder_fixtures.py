@@ -66,7 +66,7 @@ def test_decoders_change_none_of_their_arguments_and_repeat_themselves():
     assert (first[1] == again[1]).all()
 
 
-TABLE = BUILD["table_decoder"](logits=np.zeros((2, 3)), children=np.ones((2, 3), dtype=np.int64))
+TABLE = BUILD["table_decoder"](logits=np.zeros((2, 3)), children=np.array([[1, 1, -1], [1, 1, 1]]))
 GRU = BUILD["gru_decoder"](**weights(np.random.default_rng(1), 3, 2, 4, 2))
 ROOT = np.array([0])
 
@@ -83,6 +83,7 @@ ROOT = np.array([0])
         (TABLE, np.array([1, 2]), ROOT, "of shape (2,) goes with a state of shape (2,); the state has the shape (1,)"),
         (TABLE, np.array([1]), np.array([0.0]), "the state must be an array of integers; it has the dtype float64"),
         (TABLE, np.array([1]), np.array([2]), "the entries [2], which are no states of this decoder"),
+        (TABLE, np.array([2]), ROOT, "called too often, this decoder can make no further step"),
         (GRU, np.array([1]), np.zeros((2, 2, 4)), "a state of shape (2, 1, 4); the state has the shape (2, 2, 4)"),
         (GRU, np.array([1]), np.zeros((1, 4)), "a state of shape (2, 1, 4); the state has the shape (1, 4)"),
         (GRU, np.array([1]), None, "the state must be an array of numbers; it has the dtype object"),
