@@ -39,12 +39,8 @@ def table_decoder(*, logits, children):
     array of integers of shape (B,).
 
     From node n, the id v leads to the node children[n, v], whose logits are logits[children[n, v]]; both tables have
-<<<<<<< HEAD
-    the shape (N, V). In a tree of prefixes, every node stands for the ids that lead to it.
-=======
     the shape (N, V). In a tree of prefixes, every node stands for the ids that lead to it. Where children[n, v] is
     −1 the table ends, and the step raises a ValueError.
->>>>>>> e3
     """
     N, V = np.shape(logits)
 
@@ -53,11 +49,8 @@ def table_decoder(*, logits, children):
         if nodes.size and not (nodes.min() >= 0 and nodes.max() < N):
             raise ValueError(f"step: the state has the entries {nodes.tolist()}, which are no states of this decoder")
         nodes = np.array([children[node, id_] for node, id_ in zip(nodes, ids, strict=True)], dtype=np.int64)
-<<<<<<< HEAD
-=======
         if nodes.size and nodes.min() < 0:
             raise ValueError("step: called too often, this decoder can make no further step")
->>>>>>> e3
         return np.array([logits[node] for node in nodes], dtype=np.float64).reshape(-1, V), nodes
 
     return step
