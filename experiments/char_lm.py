@@ -263,6 +263,7 @@ def command(
         "chunk": chunk, "lr": lr, "clip": clip, "updates": updates, "every": every, "seed": seed, "threads": threads,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
+    common.write_any_character()
     try:
         if (text is None) == (sample is None):
             stop("Give either --text FILE to train, or --sample CHECKPOINT to write.")

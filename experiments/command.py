@@ -41,6 +41,13 @@ def stop(message: str, status: int = 2) -> NoReturn:
     raise typer.Exit(status)
 
 
+def write_any_character() -> None:
+    """Let a character that the terminal's encoding lacks be printed as "?" or an escape instead of stopping."""
+    for stream, how in ((sys.stdout, "replace"), (sys.stderr, "backslashreplace")):
+        if isinstance(stream, io.TextIOWrapper):
+            stream.reconfigure(errors=how)
+
+
 # Checkpoints ----------------------------------------------------------------------------------------------------------
 
 
