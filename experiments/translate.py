@@ -201,7 +201,7 @@ def beam_search(
     their scores, log-probability / length ** length_penalty. Beams are pruned by the sum of log-probabilities.
     """
     context = model.encode(torch.tensor([source]), torch.tensor([len(source)]))  # (L, 1, H)
-    state, beams, totals = context, [[SOS]], torch.zeros(1)
+    state, beams, totals = context, [[SOS]], context.new_zeros(1)
     for _ in range(max_length):
         logits, state = model.decode(torch.tensor([[ids[-1]] for ids in beams]), state, context[:, [0] * len(beams)])
         candidates = totals[:, None] + logits[:, 0].log_softmax(-1)  # (K, V)
