@@ -239,7 +239,7 @@ def command(
     clip: Annotated[float | None, _setting("clip", "Scale gradients of a larger norm down to it.", 1e-9)] = None,
     updates: Annotated[int | None, _setting("updates", "Number of updates in all.", 1)] = None,
     every: Annotated[int | None, _setting("every", "Validate and save every so many updates.", 1)] = None,
-    seed: Annotated[int | None, typer.Option(help="Random seed for training or writing. Default: 0.")] = None,
+    seed: Annotated[int | None, _setting("seed", "Random seed for training or writing.", 0, 2**32 - 1)] = None,
     threads: Annotated[int | None, _setting("threads", "CPU threads; more help only if cores are idle.", 1)] = None,
     temperature: Annotated[
         float, typer.Option(help="With --sample: below 1 is more cautious; 0 takes the most probable.", min=0.0)
@@ -309,7 +309,7 @@ def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool,
         if not math.isfinite(trained + validated):
             stop("Training diverged: the loss is not finite. Start again with a smaller --lr.", 1)
         save(checkpoint, training, text)
-        out.print(f"update {update:6,}   train {trained:.3f}   validation {validated:.3f} bits per character")
+        print(f"update {update:6,}   train {trained:.3f}   validation {validated:.3f} bits per character")
 
     with common.watched(training.update, settings.updates, checkpoint) as tick:
         training.run(held_out, look, tick)

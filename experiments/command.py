@@ -163,7 +163,10 @@ def refuse(context: typer.Context, names: Iterable[str], belongs: str, instead: 
 
 @contextmanager
 def watched(done: int, updates: int, checkpoint: Path) -> Iterator[Callable[[], None]]:
-    """A progress bar with the time left, on the error stream. Ctrl-C stops, and says how to continue."""
+    """A progress bar with the time left, on the error stream. Ctrl-C stops, and says how to continue.
+
+    Meanwhile write lines with `print`, which puts them above the bar. `out` would write them into it.
+    """
     columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
     with Progress(*columns, console=err, redirect_stdout=sys.stdout.isatty()) as progress:
         bar = progress.add_task("", total=updates, completed=done)

@@ -329,7 +329,7 @@ def command(
     clip: Annotated[float | None, _setting("clip", "Scale gradients of a larger norm down to it.", 1e-9)] = None,
     updates: Annotated[int | None, _setting("updates", "Number of updates in all.", 1)] = None,
     every: Annotated[int | None, _setting("every", "Validate and save every so many updates.", 1)] = None,
-    seed: Annotated[int | None, _setting("seed", "Random seed.")] = None,
+    seed: Annotated[int | None, _setting("seed", "Random seed.", 0, 2**32 - 1)] = None,
     threads: Annotated[int | None, _setting("threads", "CPU threads; more help only if cores are idle.", 1)] = None,
 ) -> None:
     """Train a translator on sentence pairs (--pairs), or let a trained one translate (--checkpoint alone).
@@ -396,9 +396,7 @@ def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool,
         if not math.isfinite(trained + held_out):
             stop("Training diverged: the loss is not finite. Start again with a smaller --lr.", 1)
         save(checkpoint, training, pairs)
-        out.print(
-            f"update {update:6,}   loss {trained:.3f}   held out: loss {held_out:.3f}, exact match {match:5.1f} %"
-        )
+        print(f"update {update:6,}   loss {trained:.3f}   held out: loss {held_out:.3f}, exact match {match:5.1f} %")
 
     with common.watched(training.update, settings.updates, checkpoint) as tick:
         training.run(pairs.held_out[:LOOKED_AT], look, tick)

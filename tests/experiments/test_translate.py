@@ -18,10 +18,12 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from rich.console import Console
 from sacrebleu import corpus_bleu
 from typer.testing import CliRunner
 
-from experiments import translate
+from experiments import char_lm, translate
+from experiments import command as command_line
 from experiments.ch05 import model as ch05
 from experiments.pairs import Pair, from_file
 from experiments.translate import UNK, Settings, Training, Words, beam_search, nearest, scores, translator
@@ -388,6 +390,25 @@ def test_training_prints_what_is_read_and_how_well_it_does(tsv: Path) -> None:
     assert fits(printed[:-2])
     again = run("--pairs", tsv, "--resume")
     assert "continuing after 10 of 10 updates" in again.stdout.splitlines()
+
+
+@pytest.mark.parametrize("module", [translate, char_lm])
+def test_lines_printed_during_training_stand_above_the_bar(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, module: Any
+) -> None:
+    class Terminal(io.StringIO):
+        def isatty(self) -> bool:
+            return True
+
+    screen, data = Terminal(), tmp_path / "mine.txt"
+    sides = ("\t", "\n") if module is translate else (" is written ", "\n\n")
+    data.write_text("".join(line.replace("\t", sides[0]) + sides[1] for line in lines()))
+    given = {"hidden_size": 4, "embed_size": 4, "batch": 4, "updates": 6, "every": 2}
+    with monkeypatch.context() as patch:
+        patch.setattr(sys, "stdout", screen)
+        patch.setattr(command_line, "err", Console(file=screen, force_terminal=True, width=80))
+        module._train(data, tmp_path / "mine.pt", given, resume=False, overwrite=False)
+    assert screen.getvalue().count("update  ") == screen.getvalue().count("\x1b[2Kupdate  ") == 3
 
 
 def test_unknown_target_words_limit_what_can_match(tsv: Path) -> None:
