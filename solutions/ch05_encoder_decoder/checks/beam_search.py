@@ -99,15 +99,19 @@ def ties(rng):
     return Case({"T": 4, "W": 3}, {**inputs, "beam_width": 3, "max_length": 4}, kind=TIES)
 
 
-def path_case(rng, path, V, sos_id, eos_id, T):
+def path_case(rng, path, V, sos_id, eos_id, T, rival=False):
     """A decoder whose most probable id is the next one of `path`, as long as it gets the right ids and states. Any
-    other id leads astray. The search has width 1.
+    other id leads astray, where the sentence ends at once if the path does not end, and never if it does. The search
+    has width 1. With a `rival`, ending at once would have a larger sum than the path.
     """
     stray = 4
     N = len(path) + 1 + stray
     logits = rng.normal(size=(N, V))
-    favourites = [int(rng.integers(V)), *path, *rng.integers(V, size=stray)]
+    others = [id_ for id_ in range(V) if id_ != eos_id] if path[-1] == eos_id else [eos_id]
+    favourites = [*rng.choice(others, size=1), *path, *rng.choice(others, size=stray)]  # node 0 is the initial state
     logits[np.arange(N), favourites] = logits.max(axis=1) + rng.uniform(0.2, 1.0, size=N)
+    if rival:
+        logits[1, eos_id] = logits[1, path[0]] - 0.1
     children = rng.integers(len(path) + 1, N, size=(N, V))
     for node, id_ in enumerate([sos_id, *path[:-1]]):
         children[node, id_] = node + 1
@@ -119,14 +123,14 @@ def path_case(rng, path, V, sos_id, eos_id, T):
 def path_cases(rng, V, T):
     """A greedy path with a predicted ⟨sos⟩ that ends, one that does not, and one that ends at once."""
     sos_id, eos_id, *words = rng.permutation(V).tolist()
-    yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T)
-    yield path_case(rng, [words[1], words[0], sos_id, words[1]], V, sos_id, eos_id, 4)
+    yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T, rival=True)
+    yield path_case(rng, [words[1], words[0], sos_id, words[1], words[0]], V, sos_id, eos_id, 4)
     yield path_case(rng, [eos_id], V, sos_id, eos_id, 3)
 
 
 def table_inputs(rng, V, T, W, at_once=False, **more):
     """A decoder with four nodes for each step, which lead to those of the next step at random, so that no two
-    hypotheses have equal sums. ⟨eos⟩ is more probable than most ids, and if a sentence can end `at_once`, it is the most
+    hypotheses have equal sums. ⟨eos⟩ is more probable than most ids. If a sentence can end `at_once`, it is the most
     probable first id.
     """
     sos_id, eos_id = (int(id_) for id_ in rng.choice(V, size=2, replace=False))
@@ -173,9 +177,9 @@ def quick_search(inputs, slip=""):
                 continue
             new = [((*ids, k), total + p, children[node][k]) for k, p in enumerate(log_p[node])]
             candidates += sorted(new, key=lambda c: -c[1])[:W] if slip == "each beam" else new
-        size = (lambda c: -c[1] / len(c[0]) ** penalty) if slip == "normalised" else (lambda c: -c[1])
-        candidates.sort(key=size)
-        if not slip and np.diff([size(c) for c in candidates[: W + 1]]).min(initial=1.0) < 1e-6:
+        power = {"normalised": penalty, "mean": 1.0}.get(slip, 0.0)
+        candidates.sort(key=lambda c: -c[1] / len(c[0]) ** power)
+        if not slip and np.diff([-c[1] for c in candidates[: W + 1]]).min(initial=1.0) < 1e-6:
             return None
         beams = candidates if slip == "each beam" else candidates[: W - (len(aside) if "fewer" in slip else 0)]
         if "aside" in slip:
@@ -392,6 +396,14 @@ SPEC.mistake(
     keeps=UNPENALISED,
 )
 SPEC.mistake(
+    "pruned_by_the_mean",
+    "You prune by the mean of the log-probabilities. Compare the sums themselves while you search: lengths count only "
+    "in the scores of the result.",
+    change("-c[1])", "-c[1] / len(c[0]))"),
+    tempts="Finished hypotheses are shorter, and a mean makes hypotheses of different lengths comparable.",
+    keeps=["width 1", "ties"],
+)
+SPEC.mistake(
     "ties_in_another_order",
     "Your search is right except where candidates have equal sums. Of these, keep the one from the earlier beam, and "
     "from the same beam the one with the lower id. `sorted(…, reverse=True)` leaves equal entries in their order; "
@@ -498,7 +510,7 @@ SPEC.mistake(
     "You add up probabilities. Add up their logarithms: the probability of a hypothesis is a product, and the "
     "logarithm turns a product into a sum.",
     change("log_softmax(logits)[0]", "np.exp(log_softmax(logits)[0])"),
-    tempts="A softmax gives probabilities, and the sum is called a sum of log-probabilities only once.",
+    tempts="A softmax gives probabilities, and the logarithm is easily forgotten.",
 )
 SPEC.mistake(
     "eos_not_in_the_sum",
@@ -607,7 +619,7 @@ SPEC.mistake(
     keeps=["ties"],
 )
 SPEC.mistake(
-    "no_pair_in_a_list",
+    "a_pair_in_place_of_a_list",
     "You return a single pair. Return a list of pairs, one for each beam, also if there is only one.",
     change(RESULT, f"{RESULT}[0]"),
     tempts="In the end, one sentence is needed.",
