@@ -109,7 +109,12 @@ def test_a_call_in_between_takes_and_gives_no_state():
         "self.state = new.detach()\nreturn self.head(h), self.state",
         INIT_METHOD + "    self.state = None\n",
     )
-    texts = {"before": [{"ids": IDS}], "between": [{"ids": MORE}], "forward": {"ids": MORE}, "carry": {"state": "state"}}
+    texts = {
+        "before": [{"ids": IDS}],
+        "between": [{"ids": MORE}],
+        "forward": {"ids": MORE},
+        "carry": {"state": "state"},
+    }
     expected = by_hand(MORE, by_hand(IDS)[1])[0]
     np.testing.assert_allclose(observe(tagger(), **texts).result[0], expected, rtol=1e-12)
     assert not np.allclose(observe(kept, **texts).result[0], expected)

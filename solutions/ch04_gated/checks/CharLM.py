@@ -44,8 +44,8 @@ def case(sizes, init, weights, ids, before, kind, between=()):
 
 
 def drawn(rng, B, T, V, E, H, L, kind=ONE_TEXT, before=(), between=(), dropout=0.5):
-    """A case with random weights and ids. `before` has the lengths of the texts that earlier calls read, `between` those
-    of other texts that are read after them.
+    """A case with random weights and ids. `before` has the lengths of the texts that earlier calls read, `between`
+    those of other texts that are read after them.
     """
     return case(
         {"B": B, "T": T, "V": V, "E": E, "H": H, "L": L},
@@ -272,6 +272,13 @@ SPEC.mistake(
         if state is None:
             state = getattr(self, "state", None)
         h, (h_n, c_n) = self.rnn(x, state)
+        self.state = (h_n.detach(), c_n.detach())
+        """,
+    ),
+    change(
+        "h, (h_n, c_n) = self.rnn(x, state)",
+        """
+        h, (h_n, c_n) = self.rnn(x, getattr(self, "state", None))
         self.state = (h_n.detach(), c_n.detach())
         """,
     ),
