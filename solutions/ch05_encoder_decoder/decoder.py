@@ -209,8 +209,8 @@ def context_decode_step(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, W_p, b_p
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# The first decoder has forgotten its context after some dozens of words: what it would write next hardly depends on
-# what the encoder has read.
+# After 20 words, the first decoder has forgotten its context: what it would write next hardly depends on what the
+# encoder has read.
 # The second reads the context again at each step, so the distance does not vanish.
 #
 # This is an untrained network with one draw of random weights, whose update gates are near 0.5.

@@ -158,8 +158,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "probabilities_returned",
-    "You return probabilities, or their logarithms. Return the logits themselves: the loss and the search take the "
-    "softmax or its logarithm where they need it.",
+    "You apply a softmax, or its logarithm, to the logits. Return the logits as they are: the loss and the search take "
+    "the softmax or its logarithm where they need it.",
     change(
         "return s @ W_p + b_p, s",
         "p = np.exp(s @ W_p + b_p)\nreturn p / p.sum(axis=1, keepdims=True), s",

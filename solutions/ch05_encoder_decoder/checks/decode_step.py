@@ -204,8 +204,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "probabilities_returned",
-    "You return probabilities, or their logarithms. Return the logits themselves: the loss and the search take the "
-    "softmax or its logarithm where they need it.",
+    "You apply a softmax, or its logarithm, to the logits. Return the logits as they are: the loss and the search take "
+    "the softmax or its logarithm where they need it.",
     change(
         "return x @ W_p + b_p, np.stack(s)",
         "p = np.exp(x @ W_p + b_p)\nreturn p / p.sum(axis=1, keepdims=True), np.stack(s)",
