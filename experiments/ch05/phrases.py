@@ -46,11 +46,11 @@ SETTINGS: dict[str, Any] = {
 SEEDS = tuple(range(5))
 GROUPS: dict[str, tuple[Settings, tuple[int, ...]]] = {
     "forward": (BASE, SEEDS),
-    "64 units": (replace(BASE, hidden_size=64), SEEDS[:3]),
     "reversed": (replace(BASE, reverse=True), SEEDS),
-    "256 units": (replace(BASE, hidden_size=256), SEEDS[:3]),
+    "64 units": (replace(BASE, hidden_size=64), SEEDS[:3]),
     "bottleneck of 16": (replace(BASE, context_size=16), SEEDS[:3]),
-    "9,000 updates": (replace(BASE, updates=9000), SEEDS[:1]),
+    "256 units": (replace(BASE, hidden_size=256), SEEDS[:3]),
+    "9,000 updates": (replace(BASE, updates=9000), SEEDS[4:]),
 }
 BUCKETS = {"3–5": (3, 5), "6–10": (6, 10), "11–15": (11, 15)}
 POSITIONS = 11  # the longest sentences have at least so many French words
@@ -175,18 +175,25 @@ def assembled(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     }
 
 
+def in_order(runs: Sequence[dict[str, Any]]) -> list[dict[str, Any]]:
+    """The runs, group by group."""
+    groups = list(GROUPS)
+    return sorted(runs, key=lambda one: (groups.index(one["group"]), one["seed"]))
+
+
 def main() -> None:
     runs: list[dict[str, Any]] = []
     if "--resume" in sys.argv[1:]:
         runs = json.loads(RESULTS_FILE.read_text("utf-8"))["runs"]
-    for name, (how, seeds) in GROUPS.items():
-        for seed in seeds:
-            if any((one["group"], one["seed"]) == (name, seed) for one in runs):
-                continue
-            runs.append({"group": name, **run(replace(how, seed=seed))})
-            print(name, {key: runs[-1][key] for key in ("seed", "loss", "cpu_seconds", "exact", "tokens")}, flush=True)
-            if "--record" in sys.argv[1:]:  # after every run, so that an interrupted recording keeps its runs
-                RESULTS_FILE.write_text(to_json(assembled(runs)), "utf-8")
+    done = {(one["group"], one["seed"]) for one in runs}
+    wanted = [(name, seed) for name, (_, seeds) in GROUPS.items() for seed in seeds]
+    for name, seed in sorted(wanted, key=lambda one: one[1]):  # all groups with the first seed first
+        if (name, seed) in done:
+            continue
+        runs.append({"group": name, **run(replace(GROUPS[name][0], seed=seed))})
+        print(name, {key: runs[-1][key] for key in ("seed", "loss", "cpu_seconds", "exact", "tokens")}, flush=True)
+        if "--record" in sys.argv[1:]:  # after every run, so that an interrupted recording keeps its runs
+            RESULTS_FILE.write_text(to_json(assembled(in_order(runs))), "utf-8")
 
 
 if __name__ == "__main__":
