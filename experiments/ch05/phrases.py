@@ -76,7 +76,7 @@ def by_position(fitted: Fitted, wanted: Sequence[Pair]) -> list[float]:
     """The share of sentences, in percent, in which the 1st, 2nd, … French word is predicted from the right words."""
     ids, lengths, read, targets = batch_of(wanted, fitted.source, fitted.target, fitted.model.settings.reverse)
     right = (fitted.model(ids, lengths, read).argmax(-1) == targets)[:, :POSITIONS]
-    if (targets[:, :POSITIONS] == PAD).any():
+    if targets.shape[1] < POSITIONS or (targets[:, :POSITIONS] == PAD).any():
         raise ValueError(f"Some targets have fewer than {POSITIONS} tokens. Use longer ones.")
     return [round(100 * float(share), 2) for share in right.double().mean(dim=0)]
 

@@ -87,8 +87,7 @@ def test_a_log_probability_is_the_sum_over_its_tokens() -> None:
 def test_examples_tell_right_from_wrong() -> None:
     numbers = [97, 21, 3]
     fitted = fit(pairs(numbers, "fr"), Settings(embed_size=4, hidden_size=6, updates=1))
-    found = [words(97, "fr"), words(11, "fr"), ["trois", "et"]]
-    shown = translations.examples(fitted, numbers, found[:1] + [words(21, "fr")[:1]] + [["trois", "trois"]], "fr")
+    shown = translations.examples(fitted, numbers, [words(97, "fr"), ["vingt"], ["trois", "trois"]], "fr")
     assert (shown["wrong"], shown["wrong_but_a_number"]) == (2, 1)
     assert [one["number"] for one in shown["shown_right"]] == [97]
     assert [one["reads_as"] for one in shown["shown_wrong"]] == [20, None]
