@@ -35,7 +35,17 @@ from torch.nn.functional import cross_entropy
 from experiments.ch03.record import to_json
 from experiments.ch05.model import EOS, PAD, SOS, SPECIAL, padded, shifted
 from experiments.ch05.shapes import (
-    PAIRS, SEEN, SHAPES, UNSEEN, VERDICTS, WORDS, Pictures, Scene, judge, pictures, right_captions,
+    PAIRS,
+    SEEN,
+    SHAPES,
+    UNSEEN,
+    VERDICTS,
+    WORDS,
+    Pictures,
+    Scene,
+    judge,
+    pictures,
+    right_captions,
 )  # fmt: skip
 
 RESULTS_FILE = Path(__file__).with_name("captions.json")
@@ -67,7 +77,9 @@ IDS = {word: index for index, word in enumerate(TOKENS)}
 class Captioner(nn.Module):
     """A convolutional encoder, the initial state tanh(features W_f + b_f), and a GRU decoder."""
 
-    def __init__(self, read: str = "quadrants", channels: int = 32, embed_size: int = 32, hidden_size: int = 128) -> None:
+    def __init__(
+        self, read: str = "quadrants", channels: int = 32, embed_size: int = 32, hidden_size: int = 128
+    ) -> None:
         super().__init__()
         C, H = channels, hidden_size
         self.read = read
@@ -234,7 +246,7 @@ def run(name: str, seed: int) -> dict[str, Any]:
 
 
 def relations(captions: Sequence[str], scenes: Sequence[Scene]) -> dict[str, float]:
-    """Among the captions that name two different shapes rightly: how many there are, and the share with a true relation."""
+    """Captions that name two different shapes rightly: how many there are, and the share with a true relation."""
     verdicts = [judge(c, scene) for c, scene in zip(captions, scenes, strict=True) if len({t.pair for t in scene}) == 2]
     named = [verdict == "right" for verdict in verdicts if verdict in ("right", "relation")]
     return {"named": len(named), "right": round(100 * mean(named), 2) if named else 0.0}

@@ -87,7 +87,10 @@ def say(claim: Claim) -> str:
 
 
 CLAIMS = [Claim((pair,) * number) for pair in PAIRS for number in (1, 2, 3)] + [
-    Claim((first, second), relation) for first, second in product(PAIRS, PAIRS) if first != second for relation in RELATIONS
+    Claim((first, second), relation)
+    for first, second in product(PAIRS, PAIRS)
+    if first != second
+    for relation in RELATIONS
 ]
 MEANING = {say(claim): claim for claim in CLAIMS}  # each caption of the grammar has one meaning
 WORDS = tuple(sorted({word for caption in MEANING for word in caption.split()}))
@@ -151,11 +154,17 @@ def place(rng: np.random.Generator, number: int) -> list[tuple[float, float, flo
             gap.max() >= max(APART, far) and not ((gap > APART / 2) & (gap < APART)).any()
             for gap, far in zip(gaps, reach, strict=True)
         ):
-            return [(round(float(x), 2), round(float(y), 2), round(float(r), 2)) for (x, y), r in zip(centres, radii, strict=True)]
+            return [
+                (round(float(x), 2), round(float(y), 2), round(float(r), 2))
+                for (x, y), r in zip(centres, radii, strict=True)
+            ]
 
 
 def draw_scene(
-    rng: np.random.Generator, pairs: tuple[Pair, ...] = SEEN, others: tuple[Pair, ...] | None = None, kind: str | None = None
+    rng: np.random.Generator,
+    pairs: tuple[Pair, ...] = SEEN,
+    others: tuple[Pair, ...] | None = None,
+    kind: str | None = None,
 ) -> Scene:
     """Draw a scene. Its first shape is one of `pairs`; if two shapes differ, the second is one of `others`."""
     kind = kind or KINDS[rng.choice(3, p=[0.2, 0.3, 0.5])]
@@ -197,7 +206,11 @@ def render(scene: Scene, rng: np.random.Generator) -> np.ndarray:
 
 
 def pictures(
-    number: int, seed: int, pairs: tuple[Pair, ...] = SEEN, others: tuple[Pair, ...] | None = None, kind: str | None = None
+    number: int,
+    seed: int,
+    pairs: tuple[Pair, ...] = SEEN,
+    others: tuple[Pair, ...] | None = None,
+    kind: str | None = None,
 ) -> Pictures:
     """Draw scenes, render them, and choose one of the right captions of each at random."""
     rng = np.random.default_rng(seed)
