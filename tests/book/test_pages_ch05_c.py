@@ -69,10 +69,11 @@ def test_the_record_says_what_the_page_says() -> None:
     assert summary["mean"]["relations"]["mean"] < summary["quadrants"]["relations"]["mean"] - 15
     assert all(one["unseen"].get("right", 0) == 0 for one in found["runs"] if "all" not in one["network"])
     nearest = found["baseline"]["nearest"]["seen"]["right"]
-    assert all(one["seen"]["right"] > nearest for one in found["runs"])
+    assert all(one["seen"]["right"] > nearest for one in found["runs"] if one["network"] != "flattened")
+    assert summary["flattened"]["seen"]["mean"] < summary["mean"]["seen"]["mean"] < summary["quadrants"]["seen"]["mean"]
     assert all(one["same_string"] < one["seen"]["right"] for one in found["runs"])
     control = [one["unseen"]["right"] for one in found["runs"] if one["network"] == "quadrants, all pairs"]
-    assert mean(control) > 50
+    assert mean(control) > 40
 
 
 def test_unseen_pairs_share_colours_and_shapes_evenly() -> None:
