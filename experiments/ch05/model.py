@@ -39,6 +39,7 @@ class Settings:
     batch: int = 64
     lr: float = 2e-3
     clip: float = 1.0
+    context_size: int = 0  # if set, the context passes through two linear layers with so many numbers between them
     own_share: float = 0.0  # scheduled sampling: the final share of inputs that are the model's own predictions
     seed: int = 0
 
@@ -86,9 +87,16 @@ class Translator(nn.Module):
         self.encoder = nn.GRU(E, width, L, batch_first=True, bidirectional=settings.bidirectional)
         self.decoder = nn.GRU(E + H * settings.every_step, H, L, batch_first=True)
         self.head = nn.Linear(H, target_vocab)
+        K = settings.context_size
+        self.bottleneck = nn.Sequential(nn.Linear(H, K), nn.Linear(K, H)) if K else nn.Identity()
 
     def encode(self, source: Tensor, lengths: Tensor) -> Tensor:
         """Source ids (B, S) and their lengths (B,) -> the decoder's initial state (L, B, H)."""
+        state: Tensor = self.bottleneck(self.summary(source, lengths))
+        return state
+
+    def summary(self, source: Tensor, lengths: Tensor) -> Tensor:
+        """What the encoder's states are summed up in, (L, B, H)."""
         packed = pack_padded_sequence(self.source_embedding(source), lengths, batch_first=True, enforce_sorted=False)
         states, final = self.encoder(packed)
         if self.settings.context != "final":

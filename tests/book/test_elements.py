@@ -120,7 +120,7 @@ def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:
 
 def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
     html, _ = build(tmp_path, GOOD["predict"], *ALL)
-    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates)\.js", html)
+    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates|beam)\.js", html)
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ WRONG_ENCODERS = {
     "sum of all states": ([("context.append(h)", "context.append(np.sum(states, axis=0))")], None),
     "maximum of all states": ([("context.append(h)", "context.append(np.max(states, axis=0))")], None),
     "axes in another order": ([("np.stack(context)", "np.stack(context, axis=2)")], None),
-    "a list of states": ([("np.stack(context)", "context")], None),
+    "a tuple of states": ([("np.stack(context)", "tuple(context)")], "list_of_states"),
     "top layer for all": ([("np.stack(context)", "np.stack([h] * len(layers))")], None),
     "a tuple": ([("np.stack(context)", "x, np.stack(context)")], "after: [-1] missing"),
     "float32": ([("np.stack(context)", "np.stack(context).astype('f4')")], "float32"),

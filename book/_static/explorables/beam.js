@@ -37,7 +37,7 @@
     const CHOICES = { width: ["Beam width", ["1", "2", "3", "4"], "2"] };
     const { rows, fieldsets, reset, restore } = settings(NAME, NAMES, SLIDERS, CHOICES, show);
 
-    const LEFT = 24, APART = 66, TOP = 34, ROW = 21;
+    const LEFT = 22, APART = 64, TOP = 34, ROW = 21;
     const x = (step) => LEFT + APART * step, y = (row) => TOP + ROW * row;
     const inside = make("g"), svg = drawing(372, TOP + ROW * 10, inside);
     const summary = make("p", { class: "summary", role: "status" }), tables = make("div", { class: "tables" });
@@ -68,7 +68,7 @@
       const hypothesis = (beam) => make("span", {}, beam.words.join(" "));
       const ranked = [...kept].sort((one, other) => score(other, penalty) - score(one, penalty));
       tables.replaceChildren(
-        table(`Step ${step}: what competes`, ["Σ log p", "p", "kept?"], competing.map((beam, row) => [hypothesis(beam), [shown(beam.logProb, 3), shown(Math.exp(beam.logProb), 3), row < width ? "kept" : "pruned"].map((cell) => make("td", {}, cell)), row < width ? "result" : ""])),
+        table(`Step ${step}: what competes`, ["log p", "p", "kept?"], competing.map((beam, row) => [hypothesis(beam), [shown(beam.logProb, 3), shown(Math.exp(beam.logProb), 3), row < width ? "kept" : "pruned"].map((cell) => make("td", {}, cell)), row < width ? "result" : ""])),
         table(`Step ${step}: the score of what is kept`, ["ids", "score"], ranked.map((beam, row) => [hypothesis(beam), [make("td", {}, String(beam.words.length)), make("td", {}, shown(score(beam, penalty), 3))], row ? "" : "result"])));
 
       const best = ranked[0], said = best.words.filter((word) => word !== EOS).join(" ");
@@ -80,7 +80,7 @@
 
     root.querySelector(".explorable-instead").hidden = true;
     root.append(make("div", { class: "settings" }, make("div", { class: "choices" }, fieldsets), rows.step, rows.penalty), make("div", { class: "pictures" }, picture), summary, tables,
-      make("div", { class: "foot" }, make("p", { class: "keys" }, "Hypotheses are pruned by Σ log p. The length penalty is used for the score alone."), reset));
+      make("div", { class: "foot" }, make("p", { class: "keys" }, "Hypotheses are pruned by log p, the sum over their words. The length penalty is used for the score alone."), reset));
     restore();
   }
 

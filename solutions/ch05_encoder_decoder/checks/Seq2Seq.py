@@ -6,7 +6,7 @@ import torch
 from grader.author.spec import Facet, Output, Spec, change, module_case
 
 FULL, SHORTER, LAYERS, BOTH = "full rows", "shorter rows", "several layers", "shorter rows, several layers"
-PADDED_TARGETS = "padded targets"
+ONE_ROW = "one shorter row"
 SIZES = ("source_vocab", "target_vocab", "embed_size", "hidden_size", "num_layers", "pad_id")
 OF_LAYER = ("weight_ih", "weight_hh", "bias_ih", "bias_hh")
 
@@ -43,7 +43,7 @@ def drawn(rng, lengths, T, U, V, D, H, L, kind, S=None, pad_id=0, target_lengths
     B, S = len(lengths), S or int(max(lengths))
     words = [id_ for id_ in range(U) if id_ != pad_id]
     source = np.where(np.arange(S) < lengths[:, None], rng.choice(words, size=(B, S)), pad_id)
-    target_in = rng.choice([id_ for id_ in range(V) if id_ != pad_id], size=(B, T))
+    target_in = rng.choice([id_ for id_ in range(V) if id_ != pad_id] or [pad_id], size=(B, T))
     if target_lengths:
         target_in = np.where(np.arange(T) < np.array(target_lengths)[:, None], target_in, pad_id)
     return case(
@@ -87,14 +87,15 @@ def cases(rng):
     yield drawn(rng, [2, 2, 2], T=3, U=4, V=6, D=5, H=4, L=1, kind=FULL)
     yield drawn(rng, [1, 1], T=3, U=7, V=4, D=2, H=1, L=1, kind=FULL)
     yield drawn(rng, [4], T=1, U=3, V=2, D=1, H=3, L=1, kind=FULL)
+    yield drawn(rng, [3, 3], T=2, U=4, V=1, D=2, H=3, L=1, kind=FULL, target_lengths=[0, 0])  # nothing but padding
     yield drawn(rng, [2, 4, 1], T=3, U=5, V=5, D=2, H=4, L=1, kind=SHORTER)
-    yield drawn(rng, [3, 1, 5, 2], T=2, U=6, V=8, D=3, H=4, L=1, kind=SHORTER, pad_id=1)
-    yield drawn(rng, [2], T=2, U=4, V=3, D=2, H=3, L=1, kind=SHORTER, S=4)  # no row is full
+    yield drawn(rng, [3, 1, 5, 2], T=2, U=6, V=8, D=3, H=6, L=1, kind=SHORTER, pad_id=1)
+    yield drawn(rng, [2], T=2, U=4, V=3, D=2, H=3, L=1, kind=ONE_ROW, S=4)
     yield drawn(rng, [3, 3, 3], T=3, U=5, V=5, D=4, H=4, L=2, kind=LAYERS)
     yield drawn(rng, [2, 2], T=4, U=4, V=7, D=3, H=2, L=3, kind=LAYERS)
     yield drawn(rng, [1, 3, 2], T=4, U=6, V=6, D=4, H=5, L=2, kind=BOTH)
     yield drawn(rng, [2, 1, 4, 3], T=1, U=5, V=4, D=1, H=2, L=3, kind=BOTH, S=5, pad_id=2)
-    yield drawn(rng, [2, 3, 1], T=4, U=6, V=5, D=2, H=3, L=1, kind=PADDED_TARGETS, target_lengths=[4, 2, 1])
+    yield drawn(rng, [2, 3, 1], T=4, U=6, V=5, D=2, H=3, L=1, kind=SHORTER, target_lengths=[4, 2, 1])
 
 
 def logistic(a):
@@ -135,8 +136,8 @@ SPEC = Spec(
     oracle=oracle,
     driver="module",
     facets=[
-        Facet("sources of equal length", 1, kinds=(FULL, PADDED_TARGETS)),
-        Facet("shorter sources", 1, kinds=(SHORTER, PADDED_TARGETS)),
+        Facet("sources of equal length", 1, kinds=(FULL,)),
+        Facet("shorter sources", 1, kinds=(SHORTER, ONE_ROW)),
         Facet("several layers", 1, kinds=(LAYERS,)),
         Facet("shorter sources, several layers", 1, kinds=(BOTH,)),
     ],
@@ -204,14 +205,56 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "rows_not_restored",
-    "You sort the rows by length, and do not put them back into the order of the batch, so rows of different sentences "
-    "are mixed up. Undo the sorting of the context before the decoder starts from it, or let `pack_padded_sequence` "
-    "sort and restore, with `enforce_sorted=False`.",
+    "You sort the rows by length, and do not put them back into the order of the batch, so the logits of a row do not "
+    "belong to its sentence. Undo the sorting of the context before the decoder starts from it (`order.argsort()` "
+    "undoes `order`), or let `pack_padded_sequence` sort and restore, with `enforce_sorted=False`.",
     change(PACK, SORTED),
     change(PACK, SORTED, ("(target_in)", "(target_in[order])")),
     change(PACK, SORTED + "context = context[:, order]"),
     change(PACK, SORTED.replace("self.encoder(packed)", "self.encoder(packed)\ntarget_in = target_in[order]")),
     tempts="Older programs sort each batch, and the sorted rows look like any other rows.",
+    keeps=["sources of equal length", "several layers"],
+)
+SPEC.mistake(
+    "packed_time_first",
+    "You pack the source as if time were its first axis, which is PyTorch's default, so the lengths are taken along "
+    "the wrong axis. Pass `batch_first=True` to `pack_padded_sequence`.",
+    change(" batch_first=True,", ""),
+    tempts="The GRUs have been made with `batch_first=True`, so it seems to be said already.",
+)
+SPEC.mistake(
+    "last_output_repeated",
+    "Every layer of your decoder starts from the encoder's output at the last step of the padded source. That step is "
+    "padding in the shorter rows, and the outputs hold the top layer only. Use the GRU's second result on a packed "
+    "source instead: the final states of all layers, each after the row's own last word.",
+    change(
+        PACK,
+        "outputs, _ = self.encoder(words)\ncontext = outputs[:, -1].repeat(self.decoder.num_layers, 1, 1)",
+    ),
+    tempts="With one layer and without padding, it is the same state.",
+    keeps=["sources of equal length"],
+)
+SPEC.mistake(
+    "state_set_to_zero",
+    "You set the state of a row to zero once the row has ended, so its decoder starts from zeros. Keep the state after "
+    "the row's last word instead.",
+    change(
+        PACK,
+        "context = torch.zeros(self.encoder.num_layers, len(source), self.encoder.hidden_size)\n"
+        "for t in range(source.shape[1]):\n"
+        "    _, context = self.encoder(words[:, t : t + 1], context)\n"
+        "    context = context * (t < source_lengths)[None, :, None]",
+    ),
+    tempts="A mask is multiplied in, as one does with a loss, but here it erases the state.",
+    keeps=["sources of equal length", "several layers"],
+)
+SPEC.mistake(
+    "rows_must_be_sorted",
+    "`pack_padded_sequence` refuses your rows, because by default it expects them sorted by length, the longest first. "
+    "Pass `enforce_sorted=False`: PyTorch then sorts the rows by itself and returns the final states in the order of "
+    "your batch.",
+    change(", enforce_sorted=False", ""),
+    tempts="The example in PyTorch's documentation has sorted rows.",
     keeps=["sources of equal length", "several layers"],
 )
 SPEC.mistake(
@@ -237,8 +280,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "top_layer_alone",
-    "You pass on the state of the encoder's top layer only, where the lower or the other layers of the decoder start "
-    "from zeros. Pass the final states of all layers, (L, B, H), as the encoder returns them.",
+    "You pass on the state of the encoder's top layer only, so all layers of the decoder but one start from zeros. "
+    "Pass the final states of all layers, (L, B, H), as the encoder returns them.",
     change("(target_in), context)", "(target_in), torch.cat([context[-1:], 0 * context[1:]]))"),
     change("(target_in), context)", "(target_in), torch.cat([0 * context[1:], context[-1:]]))"),
     tempts="Many diagrams draw one arrow from the encoder to the decoder.",
@@ -281,17 +324,23 @@ SPEC.mistake(
     "You embed the source words with `self.target_embedding`. Use `self.source_embedding` for them: the same id stands "
     "for different words in the two languages.",
     change("self.source_embedding(source)", "self.target_embedding(source)"),
+    tempts="The two names differ in one word.",
+)
+SPEC.mistake(
+    "embeddings_exchanged",
+    "You exchange the two embeddings. Embed the source with `self.source_embedding` and the target words with "
+    "`self.target_embedding`: the same id stands for different words in the two languages.",
     change(
         "self.source_embedding(source)",
         "self.target_embedding(source)",
         ("self.target_embedding(target_in)", "self.source_embedding(target_in)"),
     ),
-    tempts="The two names differ in one word.",
+    tempts="The two names differ in one word, and the shapes fit.",
 )
 SPEC.mistake(
     "encoder_used_for_targets",
-    "You run `self.encoder` over the target words. Use `self.decoder`, which has weights of its own, because it does "
-    "something else: it predicts, the encoder reads.",
+    "You run `self.encoder` over the target words. Use `self.decoder`, which has weights of its own: to read a "
+    "sentence and to predict one are different tasks.",
     change("self.decoder(self.target", "self.encoder(self.target"),
     tempts="The two GRUs have the same shapes, so nothing fails.",
 )
@@ -363,16 +412,20 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "source_reversed",
-    "You reverse the source. Read it in the order that you are given: to reverse is a choice of whoever makes the "
-    "batch, and in a reversed padded row the padding comes first.",
+    "You reverse the source. Read it in the order in which it is given: sources are reversed, if at all, when "
+    "the batch is made, before they are padded. In a padded row that is reversed, the padding comes first.",
     change("self.source_embedding(source)", "self.source_embedding(source.flip(1))"),
-    change("self.source_embedding(source)", "self.source_embedding(source.flip(1))", (PACK, "_, context = self.encoder(words)")),
+    change(
+        "self.source_embedding(source)",
+        "self.source_embedding(source.flip(1))",
+        (PACK, "_, context = self.encoder(words)"),
+    ),
     tempts="Sutskever et al. reversed their sources, and it helped.",
 )
 SPEC.mistake(
     "targets_cut",
-    "You leave out a word of `target_in`. Use all of it, because the caller has shifted the targets already: it begins "
-    "with ⟨sos⟩ and does not contain the last target.",
+    "You leave out a step of the target sentence, either in `target_in` or in the result. Keep all T steps, because the "
+    "caller has shifted the targets already: `target_in` begins with ⟨sos⟩ and does not contain the last target.",
     change("self.target_embedding(target_in)", "self.target_embedding(target_in[:, :-1])"),
     change("self.target_embedding(target_in)", "self.target_embedding(target_in[:, 1:])"),
     change("self.head(states)", "self.head(states[:, :-1])"),

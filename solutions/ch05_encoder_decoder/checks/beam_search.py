@@ -71,6 +71,11 @@ def example(**more):
 EXAMPLE = example()
 
 
+def row(V, p):
+    """These probabilities, with the rest spread over all other ids."""
+    return [p.get(id_, (1 - sum(p.values())) / (V - len(p))) for id_ in range(V)]
+
+
 def ties(rng):
     """Equal sums at the place where they decide: three ids of one beam for the last two places, and then two ids of
     each of two beams, again for the last two places. In the end no two scores are equal.
@@ -78,36 +83,47 @@ def ties(rng):
     sos_id, eos_id, *words = rng.permutation(7).tolist()
     a, b, c, d, _ = sorted(words)
 
-    def row(p):
-        """These probabilities, with the rest spread over all other ids."""
-        return [p.get(id_, (1 - sum(p.values())) / (7 - len(p))) for id_ in range(7)]
-
     after = {
-        (): row({a: 0.2, b: 0.2, c: 0.34, d: 0.2}),
-        (c,): row({a: 0.1, b: 0.2, c: 0.6}),
-        **dict.fromkeys([(a,), (b,), (d,)], row({b: 0.44, d: 0.44, eos_id: 0.06})),
-        (c, c): row({eos_id: 0.85}),
-        (a, b): row({eos_id: 0.8}),
-        (a, d): row({eos_id: 0.7}),
-        (b, b): row({eos_id: 0.75}),
-        (b, d): row({eos_id: 0.65}),
-        (d, b): row({eos_id: 0.78}),
-        (d, d): row({eos_id: 0.68}),
+        (): row(7, {a: 0.2, b: 0.2, c: 0.34, d: 0.2}),
+        (c,): row(7, {a: 0.1, b: 0.2, c: 0.6}),
+        **dict.fromkeys([(a,), (b,), (d,)], row(7, {b: 0.44, d: 0.44, eos_id: 0.06})),
+        (c, c): row(7, {eos_id: 0.85}),
+        (a, b): row(7, {eos_id: 0.8}),
+        (a, d): row(7, {eos_id: 0.7}),
+        (b, b): row(7, {eos_id: 0.75}),
+        (b, d): row(7, {eos_id: 0.65}),
+        (d, b): row(7, {eos_id: 0.78}),
+        (d, d): row(7, {eos_id: 0.68}),
     }
-    step = tree(after, V=7, sos_id=sos_id, other=row({eos_id: 0.5, a: 0.2}), shift=0.75)
+    step = tree(after, V=7, sos_id=sos_id, other=row(7, {eos_id: 0.5, a: 0.2}), shift=0.75)
     inputs = {"step": step, "state": np.array([0]), "sos_id": sos_id, "eos_id": eos_id}
     return Case({"T": 4, "W": 3}, {**inputs, "beam_width": 3, "max_length": 4}, kind=TIES)
 
 
-def path_case(rng, path, V, sos_id, eos_id, T):
+def lengths(labels, **more):
+    """A finished hypothesis of one id competes with longer ones. Pruned by the mean, it loses its place at step 2;
+    pruned by the score with a penalty of 0.5, at step 3; pruned by the sum, it keeps it. `labels` are six ids.
+    """
+    sos_id, eos_id, a, b, c, d = labels
+    after = {(): row(6, {a: 0.5, eos_id: 0.3}), (a,): row(6, {b: 0.55, c: 0.3}), (a, b): row(6, {c: 0.48, d: 0.46})}
+    inputs = {"step": tree(after, V=6, sos_id=sos_id, other=row(6, {eos_id: 0.4, b: 0.3})), "state": np.array([0])}
+    inputs |= {"sos_id": sos_id, "eos_id": eos_id, "beam_width": 2, "max_length": 3}
+    return Case({"T": 3, "W": 2}, {**inputs, **more}, kind=PENALTY if more else SEVERAL)
+
+
+def path_case(rng, path, V, sos_id, eos_id, T, rival=False):
     """A decoder whose most probable id is the next one of `path`, as long as it gets the right ids and states. Any
-    other id leads astray. The search has width 1.
+    other id leads astray, where the sentence ends at once if the path does not end, and never if it does. The search
+    has width 1. With a `rival`, ending at once would have a larger sum than the path.
     """
     stray = 4
     N = len(path) + 1 + stray
     logits = rng.normal(size=(N, V))
-    favourites = [int(rng.integers(V)), *path, *rng.integers(V, size=stray)]
+    others = [id_ for id_ in range(V) if id_ != eos_id] if path[-1] == eos_id else [eos_id]
+    favourites = [*rng.choice(others, size=1), *path, *rng.choice(others, size=stray)]  # node 0 is the initial state
     logits[np.arange(N), favourites] = logits.max(axis=1) + rng.uniform(0.2, 1.0, size=N)
+    if rival:
+        logits[1, eos_id] = logits[1, path[0]] - 0.1
     children = rng.integers(len(path) + 1, N, size=(N, V))
     for node, id_ in enumerate([sos_id, *path[:-1]]):
         children[node, id_] = node + 1
@@ -119,14 +135,14 @@ def path_case(rng, path, V, sos_id, eos_id, T):
 def path_cases(rng, V, T):
     """A greedy path with a predicted ⟨sos⟩ that ends, one that does not, and one that ends at once."""
     sos_id, eos_id, *words = rng.permutation(V).tolist()
-    yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T)
-    yield path_case(rng, [words[1], words[0], sos_id, words[1]], V, sos_id, eos_id, 4)
+    yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T, rival=True)
+    yield path_case(rng, [words[1], words[0], sos_id, words[1], words[0]], V, sos_id, eos_id, 4)
     yield path_case(rng, [eos_id], V, sos_id, eos_id, 3)
 
 
 def table_inputs(rng, V, T, W, at_once=False, **more):
     """A decoder with four nodes for each step, which lead to those of the next step at random, so that no two
-    hypotheses have equal sums. ⟨eos⟩ is more probable than most ids, and if a sentence can end `at_once`, it is the most
+    hypotheses have equal sums. ⟨eos⟩ is more probable than most ids. If a sentence can end `at_once`, it is the most
     probable first id.
     """
     sos_id, eos_id = (int(id_) for id_ in rng.choice(V, size=2, replace=False))
@@ -149,7 +165,6 @@ SLIPS = (
     "aside",
     "aside, fewer beams",
     "first finished",
-    "normalised",
     "each beam",
     "unfinished lost",
     "last state",
@@ -173,9 +188,8 @@ def quick_search(inputs, slip=""):
                 continue
             new = [((*ids, k), total + p, children[node][k]) for k, p in enumerate(log_p[node])]
             candidates += sorted(new, key=lambda c: -c[1])[:W] if slip == "each beam" else new
-        size = (lambda c: -c[1] / len(c[0]) ** penalty) if slip == "normalised" else (lambda c: -c[1])
-        candidates.sort(key=size)
-        if not slip and np.diff([size(c) for c in candidates[: W + 1]]).min(initial=1.0) < 1e-6:
+        candidates.sort(key=lambda c: -c[1])
+        if not slip and np.diff([-c[1] for c in candidates[: W + 1]]).min(initial=1.0) < 1e-6:
             return None
         beams = candidates if slip == "each beam" else candidates[: W - (len(aside) if "fewer" in slip else 0)]
         if "aside" in slip:
@@ -191,8 +205,8 @@ def quick_search(inputs, slip=""):
     return tuple((ids, round(score, 9)) for score, ids in scored)
 
 
-def tells(inputs, slips):
-    """Whether each of these slips shows, some results are finished and some not, and ⟨sos⟩ is predicted."""
+def tells(inputs):
+    """Whether each of the slips shows, some results are finished and some not, and ⟨sos⟩ is predicted."""
     right = quick_search(inputs)
     if right is None:
         return False
@@ -203,15 +217,15 @@ def tells(inputs, slips):
         len(finished) == 2
         and any(inputs["sos_id"] in ids for ids, _ in right)
         and (penalty == 0 or sums != sorted(sums, reverse=True))  # the order by scores is not that by sums
-        and all(quick_search(inputs, slip) != right for slip in slips)
+        and all(quick_search(inputs, slip) != right for slip in SLIPS)
     )
 
 
-def table_case(rng, slips, kind, T, W, **sizes):
-    """The first of up to 300 draws in which these slips show."""
-    for _ in range(300):
+def table_case(rng, kind, T, W, **sizes):
+    """The first of up to 1000 draws in which the slips show."""
+    for _ in range(1000):
         inputs = table_inputs(rng, T=T, W=W, **sizes)
-        if tells(inputs, slips):
+        if tells(inputs):
             break
     return Case({"T": T, "W": W}, inputs, kind=kind)
 
@@ -237,20 +251,22 @@ def gru_case(rng, V, D, H, L, T, W, kind, **more):
 
 
 def cases(rng):
-    unpenalised = [slip for slip in SLIPS if slip != "normalised"]
     yield from path_cases(rng, V=5, T=6)
     yield gru_case(rng, V=5, D=3, H=4, L=2, T=5, W=1, kind=ONE)
-    yield table_case(rng, unpenalised, SEVERAL, V=4, T=4, W=2)
-    yield table_case(rng, unpenalised, SEVERAL, V=5, T=5, W=3)
+    yield table_case(rng, SEVERAL, V=4, T=4, W=2)
+    yield table_case(rng, SEVERAL, V=5, T=5, W=3)
     yield gru_case(rng, V=6, D=2, H=3, L=1, T=4, W=3, kind=SEVERAL)
     yield gru_case(rng, V=5, D=4, H=3, L=2, T=6, W=2, kind=SEVERAL)
     yield Case({"T": 1, "W": 3}, table_inputs(rng, V=5, T=1, W=3), kind=SEVERAL)
     yield Case({"T": 4, "W": 2}, table_inputs(rng, V=5, T=4, W=2, at_once=True), kind=SEVERAL)
     yield Case({"T": 3, "W": 40}, table_inputs(rng, V=3, T=3, W=40), kind=SEVERAL)
+    labels = rng.permutation(6).tolist()
+    yield lengths(labels)
     yield ties(rng)
     yield example(length_penalty=1.0)
-    yield table_case(rng, SLIPS, PENALTY, V=4, T=5, W=3, length_penalty=1.0)
-    yield table_case(rng, SLIPS, PENALTY, V=5, T=4, W=3, length_penalty=0.7)
+    yield lengths(labels, length_penalty=0.5)
+    yield table_case(rng, PENALTY, V=4, T=5, W=3, length_penalty=1.0)
+    yield table_case(rng, PENALTY, V=5, T=4, W=3, length_penalty=0.7)
     yield gru_case(rng, V=6, D=3, H=4, L=2, T=5, W=4, kind=PENALTY, length_penalty=1.4)
 
 
@@ -392,6 +408,14 @@ SPEC.mistake(
     keeps=UNPENALISED,
 )
 SPEC.mistake(
+    "pruned_by_the_mean",
+    "You prune by the mean of the log-probabilities. Compare the sums themselves while you search: lengths count only "
+    "in the scores of the result.",
+    change("-c[1])", "-c[1] / len(c[0]))"),
+    tempts="Finished hypotheses are shorter, and a mean makes hypotheses of different lengths comparable.",
+    keeps=["width 1", "ties"],
+)
+SPEC.mistake(
     "ties_in_another_order",
     "Your search is right except where candidates have equal sums. Of these, keep the one from the earlier beam, and "
     "from the same beam the one with the lower id. `sorted(…, reverse=True)` leaves equal entries in their order; "
@@ -498,7 +522,7 @@ SPEC.mistake(
     "You add up probabilities. Add up their logarithms: the probability of a hypothesis is a product, and the "
     "logarithm turns a product into a sum.",
     change("log_softmax(logits)[0]", "np.exp(log_softmax(logits)[0])"),
-    tempts="A softmax gives probabilities, and the sum is called a sum of log-probabilities only once.",
+    tempts="A softmax gives probabilities, and the logarithm is easily forgotten.",
 )
 SPEC.mistake(
     "eos_not_in_the_sum",
@@ -607,7 +631,7 @@ SPEC.mistake(
     keeps=["ties"],
 )
 SPEC.mistake(
-    "no_pair_in_a_list",
+    "a_pair_in_place_of_a_list",
     "You return a single pair. Return a list of pairs, one for each beam, also if there is only one.",
     change(RESULT, f"{RESULT}[0]"),
     tempts="In the end, one sentence is needed.",

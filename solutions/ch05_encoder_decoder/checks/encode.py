@@ -276,6 +276,12 @@ SPEC.mistake(
     tempts="`np.concatenate` sounds like the right function to put arrays together.",
 )
 SPEC.mistake(
+    "list_of_states",
+    "You return a list of the layers' states. Stack them into one array of shape (L, B, H), with `np.stack`.",
+    change("np.stack(context)", "context"),
+    tempts="All states are there, so it is easily forgotten that they are in a list.",
+)
+SPEC.mistake(
     "sentences_read_backward",
     "You read each row from its end to its beginning. Start with the first id: a source that is reversed on purpose "
     "comes reversed in `ids`.",

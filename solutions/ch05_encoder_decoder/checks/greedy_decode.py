@@ -48,12 +48,14 @@ EXAMPLE = Case(
 
 def path_case(rng, path, V, sos_id, eos_id, T, kind):
     """A decoder whose most probable id is the next one of `path`, as long as it gets the right ids and states. Any
-    other id leads astray, to nodes with other favourites. If the kind is LAST, no step can follow the path.
+    other id leads astray, where the sentence ends at once if the path does not end, and never if it does. If the kind
+    is LAST, no step can follow the path.
     """
     stray = 4  # nodes beside the path
     N = len(path) + 1 + stray
     logits = rng.normal(size=(N, V))
-    favourites = [int(rng.integers(V)), *path, *rng.integers(V, size=stray)]  # node 0 is the initial state
+    others = [id_ for id_ in range(V) if id_ != eos_id] if path[-1] == eos_id else [eos_id]
+    favourites = [*rng.choice(others, size=1), *path, *rng.choice(others, size=stray)]  # node 0 is the initial state
     logits[np.arange(N), favourites] = logits.max(axis=1) + rng.uniform(0.2, 1.0, size=N)
     children = rng.integers(len(path) + 1, N, size=(N, V))
     for node, id_ in enumerate([sos_id, *path[:-1]]):
@@ -117,10 +119,10 @@ def gru_case(rng, V, D, H, L, T, kind):
 
 def cases(rng):
     yield table_case(rng, V=5, T=7, length=5, kind=EOS)
-    yield table_case(rng, V=6, T=4, length=4, kind=NEVER)
+    yield table_case(rng, V=6, T=4, length=5, kind=NEVER)
     yield table_case(rng, V=4, T=3, length=1, kind=EOS)
     yield table_case(rng, V=4, T=1, length=1, kind=EOS)
-    yield table_case(rng, V=5, T=1, length=1, kind=NEVER)
+    yield table_case(rng, V=5, T=1, length=2, kind=NEVER)
     yield table_case(rng, V=5, T=5, length=5, kind=EOS)
     yield gru_case(rng, V=8, D=3, H=4, L=2, T=6, kind=EOS)
     yield gru_case(rng, V=7, D=2, H=5, L=1, T=5, kind=NEVER)
