@@ -29,7 +29,7 @@ from typing import Any
 import numpy as np
 import torch
 
-from experiments.ch05.model import EOS, PAD, SOS, Fitted, Settings, fit, padded, shifted
+from experiments.ch05.model import EOS, PAD, SOS, Fitted, Settings, fit, padded
 from experiments.ch05.numbers import Pair, pairs, split
 from solutions.ch05_encoder_decoder.decoder import decode_step
 from solutions.ch05_encoder_decoder.decoding import beam_search
@@ -136,31 +136,17 @@ def outcomes(fitted: Fitted, chosen: list[Pair]) -> dict[str, Any]:
 
 
 @torch.no_grad()
-def log_probability(fitted: Fitted, words: list[str], target: list[int]) -> float:
-    """What PyTorch says of one translation, ids without ⟨eos⟩: the sum of its log-probabilities, ⟨eos⟩ included."""
-    ids, lengths = padded([fitted.source.encode(words)])
-    wanted = torch.tensor([[*target, EOS]])
-    log_p = torch.log_softmax(fitted.model(ids, lengths, shifted(wanted)), dim=-1)
-    return float(log_p.gather(-1, wanted[..., None]).sum())
-
-
-@torch.no_grad()
 def probe(fitted: Fitted, chosen: list[Pair]) -> dict[str, Any]:
     """Results of PyTorch for the first pairs, of different lengths, read in one padded batch."""
     ids, lengths = padded([fitted.source.encode(words) for words, _ in chosen])
     context = fitted.model.encode(ids, lengths)
     logits, state = fitted.model.decode(torch.full((len(chosen), 1), SOS), context, context)
-    weights = weights_of(fitted)
-    found = beam_search(
-        step_of(weights), context[:, :1].numpy(), SOS, EOS, SETTINGS["beam_width"], SETTINGS["max_length"]
-    )
     return {
         "ids": ids.tolist(),
         "lengths": lengths.tolist(),
         "context": context.numpy().round(6).tolist(),
         "logits": logits[:, 0].numpy().round(6).tolist(),
         "state": state.numpy().round(6).tolist(),
-        "beams": [[best, round(log_probability(fitted, chosen[0][0], best), 6)] for best, _ in found],
     }
 
 
