@@ -197,6 +197,17 @@ def test_two_sizes_that_explain_a_factor_name_neither():
     assert pattern(lambda e, s: e / s["B"], sizes=sizes) is None
 
 
+def test_a_factor_that_would_be_shown_as_1_is_not_named():
+    assert pattern(lambda e, s: 1.01 * e) == "constant_factor"
+    assert pattern(lambda e, s: (1 - 1e-8) * e) is None
+
+
+def test_ids_as_floats_are_not_rounded_numbers():
+    ids = [np.array([[3, 1, 4], [1, 5, 9]]), np.array([[2, 6, 5], [3, 5, 8]])]
+    made = checks([Case({"B": 2}, {"x": each}) for each in ids], [Output("ids", ("B", "T"))], ids)
+    assert diagnosed(made, [each.astype(float) for each in ids]) != "rounded"
+
+
 def test_one_case_alone_shows_no_constant_factor():
     assert pattern(lambda e, s: e / 2, sizes=SIZES[:1]) is None
 

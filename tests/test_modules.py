@@ -103,6 +103,23 @@ def test_a_state_is_carried_from_call_to_call():
     np.testing.assert_allclose(three[0], by_hand(MORE, by_hand(MORE, by_hand(IDS)[1])[1])[0], rtol=1e-12)
 
 
+def test_a_call_in_between_takes_and_gives_no_state():
+    kept = tagger(
+        "h, new = self.rnn(self.embedding(ids), None if state is None else self.state)\n"
+        "self.state = new.detach()\nreturn self.head(h), self.state",
+        INIT_METHOD + "    self.state = None\n",
+    )
+    texts = {
+        "before": [{"ids": IDS}],
+        "between": [{"ids": MORE}],
+        "forward": {"ids": MORE},
+        "carry": {"state": "state"},
+    }
+    expected = by_hand(MORE, by_hand(IDS)[1])[0]
+    np.testing.assert_allclose(observe(tagger(), **texts).result[0], expected, rtol=1e-12)
+    assert not np.allclose(observe(kept, **texts).result[0], expected)
+
+
 def test_without_carry_every_call_begins_anew():
     kept = tagger(
         "h, self.state = self.rnn(self.embedding(ids), self.state)\nreturn self.head(h), self.state.detach()",
@@ -475,6 +492,12 @@ def test_a_call_as_python():
         "logits, state = model(ids (2, 4), state=state)"
     )
     assert module_text("Tagger", case(mode="train")).splitlines()[0].endswith(".double().train()")
+    between = case(forward={"ids": MORE}, before=[{"ids": IDS}], between=[{"ids": IDS}], carry={"state": "state"})
+    assert module_text("Tagger", between).splitlines()[2:] == [
+        "logits, state = model(ids (2, 3))",
+        "model(ids (2, 3))",
+        "logits, state = model(ids (2, 4), state=state)",
+    ]
 
 
 def test_a_tiny_call_can_be_pasted():

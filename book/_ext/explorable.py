@@ -29,6 +29,7 @@ _DATA = {
     "tape": ("experiments/ch02/tape.json", ("x", "y", "h_0", "w_xh", "w_hh", "b_h")),
     "lag": ("experiments/ch03/lag.json", ("matrices", "w_xh", "dh", "x")),
     "gates": ("experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
+    "beam": ("experiments/ch05/tree.json", ("source", "max_length", "next")),
 }
 _SHARED = ("explorables/parts.js", "explorables/parts.css")
 

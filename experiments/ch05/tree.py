@@ -54,7 +54,7 @@ def load_tree() -> Tree:
 def search(width: int) -> list[list[Beam]]:
     """Return all hypotheses that compete at each step, best first, the pruned ones included.
 
-    A finished hypothesis competes on, unchanged. The search ends when all kept ones are finished, or after the last step.
+    A finished hypothesis competes on, unchanged. The search ends when all kept ones are finished, or at max_length.
     """
     tree = load_tree()
     beams, steps = [Beam((), 0.0)], []

@@ -41,7 +41,8 @@ def module_text(name: str, case: Case) -> str:
     """The lines that create and call a torch module (see `modules.py`). A tiny case is written out in full."""
     inputs = dict(case.inputs)
     init, weights, run = (inputs.pop(own) for own in ("init", "weights", "run"))
-    calls = [*run["before"], inputs]
+    calls = [*run["before"], *run["between"], inputs]
+    between = range(len(run["before"]), len(calls) - 1)
     tiny = numbers([weights, calls]) <= TINY_MODULE
     made = ", ".join(f"{key}={literal(value)}" for key, value in init.items())
     lines = [f"model = {name}({made}).double().{run['mode']}()"]
@@ -52,9 +53,11 @@ def module_text(name: str, case: Case) -> str:
         lines.append("model.load_state_dict(weights)")
     for index, arguments in enumerate(calls):
         given = [f"{key}={_tensor(value)}" if tiny else f"{key}{shape(value)}" for key, value in arguments.items()]
-        given += [f"{key}={result}" for key, result in run["carry"].items() if index]
+        if index and index not in between:
+            given += [f"{key}={result}" for key, result in run["carry"].items()]
         inner = ",".join(f"\n  {each}" for each in given) if tiny and len(given) > 1 else ", ".join(given)
-        lines.append(f"{', '.join(run['returns'])} = model({inner})")
+        results = "" if index in between else f"{', '.join(run['returns'])} = "
+        lines.append(f"{results}model({inner})")
     return "\n".join(lines)
 
 

@@ -5,8 +5,9 @@ The inputs of a case are the arguments of the call of `forward` whose results ar
 - `init`: the constructor's arguments;
 - `weights`: a float64 array for each name of the module's `state_dict`;
 - `run`: a dict with `mode` ("eval" or "train"); `before`, the arguments of earlier calls, in order; `carry`, which maps
-  an argument of each later call to the result of the previous call that it takes; `returns`, which maps the name of
-  each result to what is observed of it; and `unused`, the weights that need no gradient.
+  an argument of each later call to the result of the previous call that it takes; `between`, the arguments of calls
+  after those, which take and give nothing; `returns`, which maps the name of each result to what is observed of it; and
+  `unused`, the weights that need no gradient.
 
 Arrays are converted to tensors, and results back to arrays. What can be observed of a result:
 
@@ -66,6 +67,7 @@ def module_case(
     returns: Mapping[str, str],
     before: Sequence[Mapping[str, Any]] = (),
     carry: Mapping[str, str] | None = None,
+    between: Sequence[Mapping[str, Any]] = (),
     mode: str = "eval",
     kind: str = "ordinary",
     unused: Sequence[str] = (),
@@ -76,7 +78,8 @@ def module_case(
     names the weights that need no gradient. The docstring of this module describes the other arguments.
     """
     carry = dict(carry or {})
-    taken = [name for name in (*DRIVER_INPUTS, *carry) if any(name in arguments for arguments in (forward, *before))]
+    given = (forward, *before, *between)
+    taken = [name for name in (*DRIVER_INPUTS, *carry) if any(name in arguments for arguments in given)]
     if taken:
         raise ValueError(f"an argument of forward cannot be called {taken[0]!r}: the driver uses that name itself")
     unknown = [word for word in returns.values() if word not in OBSERVED]
@@ -91,12 +94,13 @@ def module_case(
         raise ValueError(f"weights[{strange[0]!r}] has to be a float64 array")
     if missing := [name for name in unused if name not in weights]:
         raise ValueError(f"unused={list(unused)!r}: the module has no weight {missing[0]!r}")
-    if any(isinstance(leaf, Fixture) for leaf in _leaves([forward, *before])):
+    if any(isinstance(leaf, Fixture) for leaf in _leaves(list(given))):
         raise ValueError("forward takes no fixtures: give it arrays and plain values")
     run = {
         "mode": mode,
         "before": [dict(each) for each in before],
         "carry": carry,
+        "between": [dict(each) for each in between],
         "returns": dict(returns),
         "unused": list(unused),
     }
@@ -139,6 +143,13 @@ def _randomness(first: Any, second: Any) -> Any:
     return "fixed" if same_bytes(first, second) else "random"
 
 
+def _all_calls(case: Case) -> list[dict[str, Any]]:
+    """The arguments of all calls, in order, without those that are carried."""
+    run = case.inputs["run"]
+    judged = {name: value for name, value in case.inputs.items() if name not in DRIVER_INPUTS}
+    return [*run["before"], *run["between"], judged]
+
+
 def _is_complete(observation: Observation, returns: Sequence[str]) -> bool:
     """Whether the call returned the expected number of results."""
     return observation.result is not None and _has_right_count(observation.result, returns)
@@ -158,8 +169,7 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
     import torch
 
     run = case.inputs["run"]
-    arguments = {name: value for name, value in case.inputs.items() if name not in DRIVER_INPUTS}
-    calls = [{name: _tensors(each) for name, each in given.items()} for given in (*run["before"], arguments)]
+    calls = [{name: _tensors(each) for name, each in given.items()} for given in _all_calls(case)]
     module = None
     result: Any = None
     unreached: dict[str, list[str]] = {}
@@ -173,7 +183,7 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
             generator = torch.get_rng_state()
             result, unreached, entries = _called(module, calls, run)
             has_drawn = not torch.equal(generator, torch.get_rng_state())
-            if not (unreached or has_drawn or run["before"]):
+            if not (unreached or has_drawn or len(calls) > 1):
                 unreached = _cut_in_part(cls, case, module, entries)
         except KeyboardInterrupt:
             raise
@@ -263,8 +273,9 @@ def _called(
     names, returns = list(run["returns"]), list(run["returns"].values())
     carried: dict[str, Any] = {}
     result: Any = None
-    for arguments in calls:
-        given = {**arguments, **carried}
+    between = range(len(run["before"]), len(run["before"]) + len(run["between"]))
+    for index, arguments in enumerate(calls):
+        given = arguments if index in between else {**arguments, **carried}
         if problem := cannot_be_called(module.forward, given, "`forward`"):
             raise _WrongModuleError("TypeError", problem)
         result = module(**given)
@@ -273,7 +284,8 @@ def _called(
         if not _has_right_count(result, returns):
             return plain(_arrays(result)), {}, {}
         entries = dict(zip(names, _entries(result, returns), strict=True))
-        carried = {argument: entries[name] for argument, name in run["carry"].items()}
+        if index not in between:
+            carried = {argument: entries[name] for argument, name in run["carry"].items()}
     observed = [_observed(word, name, entries[name]) for name, word in run["returns"].items()]
     cut_off = {n: _unreached(n, entries[n], learning) for n, word in run["returns"].items() if word == "learning"}
     unreached = {name: weights for name, weights in cut_off.items() if weights}
@@ -396,9 +408,8 @@ def _array(tensor: Any) -> Any:
 
 def _changed(module: Any, case: Case, calls: Sequence[Mapping[str, Any]]) -> set[str]:
     """The names of the inputs that have changed, and "weights added" if the module has more weights than at first."""
-    given = [*case.inputs["run"]["before"], {name: v for name, v in case.inputs.items() if name not in DRIVER_INPUTS}]
     found = set()
-    for before, after in zip(given, calls, strict=True):
+    for before, after in zip(_all_calls(case), calls, strict=True):
         found |= {name for name, value in before.items() if not _is_same(value, after[name])}
     if module is not None:
         try:

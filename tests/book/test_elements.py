@@ -120,7 +120,7 @@ def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:
 
 def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
     html, _ = build(tmp_path, GOOD["predict"], *ALL)
-    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates)\.js", html)
+    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates|beam)\.js", html)
 
 
 @pytest.mark.parametrize(
@@ -130,6 +130,7 @@ def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
         ("tape", "experiments/ch02/tape.json", ("x", "y", "h_0", "w_xh", "w_hh", "b_h")),
         ("lag", "experiments/ch03/lag.json", ("matrices", "w_xh", "dh", "x")),
         ("gates", "experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
+        ("beam", "experiments/ch05/tree.json", ("source", "max_length", "next")),
     ],
 )
 def test_an_explorable_holds_its_data_and_what_stands_instead(

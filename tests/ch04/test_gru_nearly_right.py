@@ -173,7 +173,7 @@ WRONG_COUNTS = {
     "one bias a direction": ([("2 * hidden_size)", "hidden_size)")], "one_bias"),
     "first layer in one direction": (
         [(ADDED, "total += (1 if size == input_size else directions) * blocks")],
-        None,
+        "first_layer_not_doubled",
     ),
     "upper layers in one direction": (
         [("size = directions * hidden_size", "size, directions = directions * hidden_size, 1")],
@@ -188,7 +188,7 @@ WRONG_COUNTS = {
         None,
     ),
     "three biases": ([("2 * hidden", "3 * hidden")], None),
-    "biases of the input": ([("+ 2 * hidden_size", "+ hidden_size + size")], None),
+    "biases of the input": ([("+ 2 * hidden_size", "+ hidden_size + size")], "biases_of_the_input_size"),
     "upper layers have no input": ([("size = directions * hidden_size", "size = 0")], None),
     "size doubles again and again": ([("size = directions * hidden_size", "size = directions * size")], None),
     "all as LSTM": ([('{"rnn": 1, "gru": 3, "lstm": 4}[kind]', "4")], None),

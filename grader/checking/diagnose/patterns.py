@@ -208,9 +208,12 @@ def _constant_factor(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     if len({case.name for case, *_ in wrong}) < 2:
         return None
     if np.allclose(factors, factors[0], rtol=max(checks.tolerance.of(e.dtype).relative for *_, e in wrong)):
+        factor = f"{rounded(factors[0]):.6g}"
+        if factor == "1":
+            return None  # too near to 1 to be shown
         return Diagnosis(
             "constant_factor",
-            f"Every number is off by the same factor: yours are {rounded(factors[0]):.6g} times the expected ones.",
+            f"Every number is off by the same factor: yours are {factor} times the expected ones.",
         )
     return _mean_for_sum(wrong, factors)
 
@@ -231,7 +234,8 @@ def _mean_for_sum(wrong: list[Wrong], factors: list[float]) -> Diagnosis | None:
 
 def _rounded(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
     """The smallest number of decimals to which every number of every wrong result is rounded."""
-    if not all(got.dtype == np.float64 and got.shape == e.shape and np.isfinite(got).all() for *_, got, e in wrong):
+    floats = all(got.dtype == e.dtype == np.float64 for *_, got, e in wrong)  # an id is not a rounded number
+    if not floats or not all(got.shape == e.shape and np.isfinite(got).all() for *_, got, e in wrong):
         return None
     for decimals in range(1, MAX_DECIMALS + 1):
         if all(

@@ -25,7 +25,7 @@ def is_random(init, mode):
     return mode == "train" and init["num_layers"] > 1 and init["dropout"] > 0
 
 
-def case(sizes, init, weights, ids, before, kind):
+def case(sizes, init, weights, ids, before, kind, between=()):
     mode = "train" if kind == TRAINING else "eval"
     idle = ids.shape[1] == 1 and kind != CARRIED  # from a zero state, one step needs no recurrent weights
     return module_case(
@@ -35,6 +35,7 @@ def case(sizes, init, weights, ids, before, kind):
         forward={"ids": ids},
         before=[{"ids": each} for each in before],
         carry={"state": "state"} if kind == CARRIED else {},
+        between=[{"ids": each} for each in between],
         mode=mode,
         returns={"logits": "random" if is_random(init, mode) else "learning", "state": "detached"},
         kind=kind,
@@ -42,8 +43,10 @@ def case(sizes, init, weights, ids, before, kind):
     )
 
 
-def drawn(rng, B, T, V, E, H, L, kind=ONE_TEXT, before=(), dropout=0.5):
-    """A case with random weights and ids. `before` has the lengths of the texts that earlier calls read."""
+def drawn(rng, B, T, V, E, H, L, kind=ONE_TEXT, before=(), between=(), dropout=0.5):
+    """A case with random weights and ids. `before` has the lengths of the texts that earlier calls read, `between`
+    those of other texts that are read after them.
+    """
     return case(
         {"B": B, "T": T, "V": V, "E": E, "H": H, "L": L},
         dict(zip(SIZES, (V, E, H, L), strict=True), dropout=dropout),
@@ -51,6 +54,7 @@ def drawn(rng, B, T, V, E, H, L, kind=ONE_TEXT, before=(), dropout=0.5):
         rng.integers(V, size=(B, T)),
         [rng.integers(V, size=(B, length)) for length in before],
         kind,
+        [rng.integers(V, size=(B, length)) for length in between],
     )
 
 
@@ -81,6 +85,7 @@ def cases(rng):
     yield drawn(rng, B=2, T=3, V=5, E=3, H=4, L=2, kind=CARRIED, before=[4])
     yield drawn(rng, B=3, T=2, V=4, E=2, H=3, L=1, kind=CARRIED, before=[1, 4])
     yield drawn(rng, B=1, T=1, V=4, E=2, H=2, L=2, kind=CARRIED, before=[1, 1])
+    yield drawn(rng, B=2, T=2, V=5, E=2, H=3, L=1, kind=CARRIED, before=[3], between=[2])
     yield drawn(rng, B=2, T=3, V=5, E=3, H=4, L=1, kind=NEW_TEXT, before=[4])
     yield drawn(rng, B=3, T=4, V=6, E=3, H=6, L=2, kind=TRAINING)
     yield drawn(rng, B=2, T=4, V=5, E=3, H=6, L=1, kind=TRAINING)
@@ -270,7 +275,28 @@ SPEC.mistake(
         self.state = (h_n.detach(), c_n.detach())
         """,
     ),
+    change(
+        "h, (h_n, c_n) = self.rnn(x, state)",
+        """
+        h, (h_n, c_n) = self.rnn(x, getattr(self, "state", None))
+        self.state = (h_n.detach(), c_n.detach())
+        """,
+    ),
     tempts="A module is an object, and objects keep their state.",
+    keeps=["one text", "training mode", "the detached state"],
+)
+SPEC.mistake(
+    "own_state_instead_of_given",
+    "Where `state` is given, you continue from a state that the module keeps on `self`. That is the state of its most "
+    "recent call, which may have read another text. Keep the state out of `self` and start from the argument `state`.",
+    change(
+        "h, (h_n, c_n) = self.rnn(x, state)",
+        """
+        h, (h_n, c_n) = self.rnn(x, None if state is None else self.state)
+        self.state = (h_n.detach(), c_n.detach())
+        """,
+    ),
+    tempts="As long as the model reads one text only, the two states are the same.",
     keeps=["one text", "training mode", "the detached state"],
 )
 SPEC.mistake(

@@ -203,6 +203,29 @@ SPEC.mistake(
     keeps=["one layer", "several layers"],
 )
 SPEC.mistake(
+    "first_layer_not_doubled",
+    "You count one direction for the first layer of a bidirectional network. It has two sets of weights, as every "
+    "layer has.",
+    change(ADDED, "total += (directions if total else 1) * blocks"),
+    tempts="The first layer is written before the loop, where `bidirectional` has not been thought of yet.",
+    keeps=["one layer", "several layers"],
+)
+SPEC.mistake(
+    "recurrent_matrix_reads_the_input",
+    "You count `size * hidden_size` recurrent weights, where `size` is what the layer reads. The recurrent matrix "
+    "reads the previous state of its own layer, so it has `hidden_size * hidden_size` entries.",
+    change("hidden_size**2", "size * hidden_size"),
+    tempts="The two products are written one after the other, and the second is a copy of the first.",
+)
+SPEC.mistake(
+    "biases_of_the_input_size",
+    "At least one of your biases has as many entries as the layer has inputs. A bias is added to a pre-activation, so "
+    "both biases of a block have `hidden_size` entries.",
+    change("2 * hidden_size)", "2 * size)"),
+    change("2 * hidden_size)", "size + hidden_size)"),
+    tempts="One bias belongs to the input's side, so it seems to have the input's size.",
+)
+SPEC.mistake(
     "num_layers_ignored",
     "You count the first layer only. Add the layers above it.",
     change("range(num_layers)", "range(1)"),

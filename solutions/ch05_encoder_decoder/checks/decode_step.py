@@ -1,0 +1,295 @@
+"""How `decode_step` is checked: against PyTorch's stacked GRU and linear layer on a sequence of one step."""
+
+import numpy as np
+import torch
+
+from grader.author.spec import Case, Facet, Gates, Output, Spec, change
+
+
+def oracle(y_prev, s_prev, E, layers, W_p, b_p):
+    """PyTorch's stacked GRU, whose weights are (3H, in), and its linear layer, on a sequence of one step."""
+    gru = torch.nn.GRU(E.shape[1], len(W_p), num_layers=len(layers), batch_first=True, dtype=torch.float64)
+    head = torch.nn.Linear(*W_p.shape, dtype=torch.float64)
+    with torch.no_grad():
+        for number, layer in enumerate(layers):
+            getattr(gru, f"weight_ih_l{number}").copy_(torch.from_numpy(layer["W_x"].T))
+            getattr(gru, f"weight_hh_l{number}").copy_(torch.from_numpy(layer["W_h"].T))
+            getattr(gru, f"bias_ih_l{number}").copy_(torch.from_numpy(layer["b_x"]))
+            getattr(gru, f"bias_hh_l{number}").copy_(torch.from_numpy(layer["b_h"]))
+        head.weight.copy_(torch.from_numpy(W_p.T))
+        head.bias.copy_(torch.from_numpy(b_p))
+        embedded = torch.nn.functional.embedding(torch.from_numpy(y_prev), torch.from_numpy(E))
+        outputs, s = gru(embedded[:, None], torch.from_numpy(s_prev))
+        return head(outputs[:, 0]).numpy(), s.numpy()
+
+
+EXAMPLE = Case(
+    sizes={"B": 1, "V": 4, "D": 1, "H": 1, "L": 2},
+    inputs={
+        "y_prev": np.array([1]),
+        "s_prev": np.array([[[-0.03]], [[0.34]]]),
+        "E": np.array([[0.00], [0.80], [-1.10], [0.50]]),
+        "layers": [
+            {
+                "W_x": np.array([[0.70, -0.50, 1.20]]),
+                "W_h": np.array([[0.40, 0.60, -0.80]]),
+                "b_x": np.array([0.10, -0.20, 0.30]),
+                "b_h": np.array([-0.30, 0.25, 0.15]),
+            },
+            {
+                "W_x": np.array([[-0.60, 0.35, 1.50]]),
+                "W_h": np.array([[0.90, -0.45, 0.55]]),
+                "b_x": np.array([0.20, -0.10, -0.40]),
+                "b_h": np.array([0.05, -0.35, 0.65]),
+            },
+        ],
+        "W_p": np.array([[-2.00, 0.50, 1.00, 3.00]]),
+        "b_p": np.array([0.10, -0.40, 0.30, -0.20]),
+    },
+)
+
+
+def layer(rng, D, H):
+    return {
+        "W_x": rng.normal(size=(D, 3 * H)) * 1.5 / np.sqrt(D),
+        "W_h": rng.normal(size=(H, 3 * H)) / np.sqrt(H),
+        "b_x": rng.normal(size=3 * H) / 2,
+        "b_h": rng.normal(size=3 * H) / 2,
+    }
+
+
+def case(rng, B, V, D, H, L):
+    return Case(
+        sizes={"B": B, "V": V, "D": D, "H": H, "L": L},
+        inputs={
+            "y_prev": rng.integers(V, size=B),
+            "s_prev": rng.uniform(-0.9, 0.9, size=(L, B, H)),
+            "E": rng.normal(size=(V, D)),
+            "layers": [layer(rng, H if number else D, H) for number in range(L)],
+            "W_p": rng.normal(size=(H, V)),
+            "b_p": rng.normal(size=V),
+        },
+    )
+
+
+def cases(rng):
+    yield case(rng, B=2, V=5, D=3, H=3, L=2)
+    yield case(rng, B=3, V=6, D=4, H=5, L=2)
+    yield case(rng, B=1, V=7, D=2, H=2, L=3)
+    yield case(rng, B=4, V=3, D=2, H=3, L=1)
+    yield case(rng, B=3, V=1, D=1, H=2, L=2)
+    yield case(rng, B=2, V=4, D=3, H=1, L=2)
+    yield case(rng, B=3, V=5, D=3, H=3, L=3)
+
+
+SPEC = Spec(
+    outputs=[Output("logits", ("B", "V")), Output("s", ("L", "B", "H"))],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    facets=[Facet("logits", 1, outputs=("logits",)), Facet("s", 1, outputs=("s",))],
+    gates=[
+        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+        Gates("rzn", inputs=("W_x", "b_x")),
+        Gates("rzn", inputs=("W_h", "b_h")),
+    ],
+    why=r"""
+One variable goes up through the layers: first it is the embedding, then the new state of layer 0, and after the loop
+the new state of the top layer, which the head reads. On the way, every new state is stored, because at the next step
+each layer continues from its own. That the context is the state before the first step is not visible in this function
+at all, which is why the same function also serves a captioner, whose context comes from a picture.
+""",
+)
+
+
+STEP = "x = gru_cell(x, h_prev, layer)"
+HEAD = "return x @ W_p + b_p"
+SPEC.mistake(
+    "head_reads_the_bottom_layer",
+    "Your head reads the new state of the lowest layer. Let it read the state of the *top* layer, the last in `s`: "
+    "only this one has gone through all layers.",
+    change(HEAD, "return s[0] @ W_p + b_p"),
+    tempts="The index 0 is the first that comes to mind.",
+    keeps=["s"],
+)
+SPEC.mistake(
+    "head_reads_the_previous_state",
+    "Your head reads the *previous* state of the top layer, which does not know `y_prev` yet. Let it read the new "
+    "state of the top layer.",
+    change(HEAD, "return s_prev[-1] @ W_p + b_p"),
+    tempts="The state is in the arguments under a similar name.",
+    keeps=["s"],
+)
+SPEC.mistake(
+    "head_reads_all_layers",
+    "Your head reads the sum or the mean of the new states of all layers. Let it read the state of the top layer only.",
+    change(HEAD, "return sum(s) @ W_p + b_p"),
+    change(HEAD, "return np.mean(s, axis=0) @ W_p + b_p"),
+    tempts="All layers have a state of the same shape, so they can be added.",
+    keeps=["s"],
+)
+SPEC.mistake(
+    "every_layer_reads_the_embedding",
+    "Every layer reads the embedding. From the second layer on, each reads the *new* state of the layer below.",
+    change("gru_cell(x, ", "gru_cell(E[y_prev], "),
+    tempts="One input for all layers is at hand. (It works only if embedding and state have the same size.)",
+)
+SPEC.mistake(
+    "previous_state_of_the_layer_below",
+    "From the second layer on, each layer reads the *previous* state of the layer below. Let it read the new one, "
+    "which you have just computed, so that `y_prev` reaches the top layer within this step.",
+    change("gru_cell(x, h_prev, layer)", "gru_cell(x if not s else s_prev[len(s) - 1], h_prev, layer)"),
+    tempts="The states of all layers stand side by side in `s_prev`.",
+)
+SPEC.mistake(
+    "s_prev_returned",
+    "You return the previous state as `s`. Return the new states, from which the next step continues.",
+    change("np.stack(s)", "s_prev"),
+    tempts="The names differ by a suffix.",
+    keeps=["logits"],
+)
+SPEC.mistake(
+    "top_state_only",
+    "You return the new state of the top layer only. Return the new states of *all* layers, (L, B, H): at the next "
+    "step, each layer continues from its own.",
+    change("np.stack(s)", "x"),
+    change("np.stack(s)", "x[None]"),
+    tempts="The top layer's state is what the logits come from.",
+    keeps=["logits"],
+)
+SPEC.mistake(
+    "other_layers_not_updated",
+    "You return a new state for one layer and the previous states for the others. Return the new states of *all* "
+    "layers: at the next step, each layer continues from its own.",
+    change("np.stack(s)", "np.stack([*s_prev[:-1], x])"),
+    change("np.stack(s)", "np.stack([s[0], *s_prev[1:]])"),
+    tempts="The new state is written over one entry of a copy of `s_prev`.",
+    keeps=["logits"],
+)
+SPEC.mistake(
+    "one_state_for_all_layers",
+    "All your layers start from the previous state of the same layer. Let layer l start from `s_prev[l]`.",
+    change("gru_cell(x, h_prev, ", "gru_cell(x, s_prev[-1], "),
+    change("gru_cell(x, h_prev, ", "gru_cell(x, s_prev[0], "),
+    tempts="With a single layer, the index is always the same.",
+)
+SPEC.mistake(
+    "state_passed_up",
+    "Layer 0 starts from its previous state, but every layer above it starts from the new state of the layer below. "
+    "That state is its *input*: let layer l start from its own previous state, `s_prev[l]`.",
+    change("gru_cell(x, h_prev, ", "gru_cell(x, x if s else h_prev, "),
+    tempts="One variable for the state is passed from layer to layer.",
+)
+SPEC.mistake(
+    "one_layer_for_all",
+    "You use the weights of one layer in all layers. Give each layer its own dict of weights.",
+    change("h_prev, layer)", "h_prev, layers[0])"),
+    change("h_prev, layer)", "h_prev, layers[-1])"),
+    tempts="An index is left over from the time when there was only one layer.",
+)
+SPEC.mistake(
+    "layers_in_reverse_order",
+    "You go through the layers from the last to the first. Layer 0 is the lowest one, which reads the embedding, and "
+    "the head reads the last layer.",
+    change("zip(layers, s_prev, ", "zip(layers[::-1], s_prev[::-1], "),
+    change("zip(layers, s_prev, ", "zip(layers[::-1], s_prev[::-1], ", ("np.stack(s)", "np.stack(s[::-1])")),
+    tempts="In a picture, the top layer comes first.",
+)
+SPEC.mistake(
+    "s_in_reverse_order",
+    "Your `s` begins with the top layer. Begin with layer 0, the lowest one, as `s_prev` does.",
+    change("np.stack(s)", "np.stack(s[::-1])"),
+    tempts="The top layer is the most important one.",
+    keeps=["logits"],
+)
+SPEC.mistake(
+    "probabilities_returned",
+    "You apply a softmax, or its logarithm, to the logits. Return the logits as they are: the loss and the search take "
+    "the softmax or its logarithm where they need it.",
+    change(
+        "return x @ W_p + b_p, np.stack(s)",
+        "p = np.exp(x @ W_p + b_p)\nreturn p / p.sum(axis=1, keepdims=True), np.stack(s)",
+    ),
+    change(
+        "return x @ W_p + b_p, np.stack(s)",
+        "z = x @ W_p + b_p\nreturn z - np.log(np.exp(z).sum(axis=1, keepdims=True)), np.stack(s)",
+    ),
+    tempts="A decoder ends in a softmax, and some texts call its result the logits.",
+    keeps=["s"],
+)
+SPEC.mistake(
+    "word_returned",
+    "You return the most probable word of each row. Return the logits of *all* words, (B, V): which word is written is "
+    "decided outside of this step.",
+    change(HEAD, "return (x @ W_p + b_p).argmax(axis=1)"),
+    tempts="The next step needs a word.",
+    keeps=["s"],
+)
+SPEC.mistake(
+    "batch_axis_first",
+    "Your `s` has the batch as its first axis, (B, L, H). Put the layers first, (L, B, H), as in `s_prev`: your result "
+    "is the next step's `s_prev`.",
+    change("np.stack(s)", "np.stack(s, axis=1)"),
+    tempts="Batch first is the rule of this course, and the states are the exception.",
+    keeps=["logits"],
+)
+SPEC.mistake(
+    "states_joined",
+    "You join the states of all layers into one long array. Stack them along a new first axis, which `np.stack` makes: "
+    "`s` has the shape (L, B, H).",
+    change("np.stack(s)", "np.concatenate(s)"),
+    change("np.stack(s)", "np.concatenate(s, axis=1)"),
+    tempts="`np.concatenate` sounds like the right function to put arrays together.",
+    keeps=["logits"],
+)
+SPEC.mistake(
+    "list_of_states",
+    "Your `s` is a list of arrays. Stack them into one array of shape (L, B, H), with `np.stack`.",
+    change("np.stack(s)", "s"),
+    tempts="All states are there, so it is easily forgotten that they are in a list.",
+    keeps=["logits"],
+)
+
+
+def gru_cell(x_t, h_prev, layer):
+    """The step that is given in the notebook, written out gate by gate."""
+    (x_r, x_z, x_n), (h_r, h_z, h_n) = (
+        np.split(side, 3, axis=1) for side in (x_t @ layer["W_x"] + layer["b_x"], h_prev @ layer["W_h"] + layer["b_h"])
+    )
+    r, z = 1 / (1 + np.exp(-x_r - h_r)), 1 / (1 + np.exp(-x_z - h_z))
+    return (1 - z) * np.tanh(x_n + r * h_n) + z * h_prev
+
+
+@SPEC.alternative
+def by_number(y_prev, s_prev, E, layers, W_p, b_p):
+    """An array of new states, filled from the lowest layer to the highest."""
+    s = np.empty_like(s_prev)
+    for number in range(len(layers)):
+        s[number] = gru_cell(s[number - 1] if number else E[y_prev], s_prev[number], layers[number])
+    return s[-1] @ W_p + b_p, s
+
+
+@SPEC.alternative
+def top_down(y_prev, s_prev, E, layers, W_p, b_p):
+    """By recursion: the top layer asks for the new state of the layer below."""
+
+    def states(number):
+        if number < 0:
+            return [E[y_prev]]
+        below = states(number - 1)
+        return [*below, gru_cell(below[-1], s_prev[number], layers[number])]
+
+    _, *s = states(len(layers) - 1)
+    return np.einsum("bh,hv->bv", s[-1], W_p) + b_p, np.array(s)
+
+
+@SPEC.alternative
+def row_by_row(y_prev, s_prev, E, layers, W_p, b_p):
+    """Each row of the batch by itself."""
+    logits, s = [], np.array(s_prev)
+    for b, word in enumerate(y_prev):
+        x = E[word : word + 1]
+        for number, layer in enumerate(layers):
+            x = s[number, b : b + 1] = gru_cell(x, s_prev[number, b : b + 1], layer)
+        logits.append((x @ W_p)[0] + b_p)
+    return np.array(logits), s
