@@ -16,28 +16,21 @@ an undisturbed one on the same machine.
 
 from __future__ import annotations
 
-import io
 import math
-import pickle
-import sys
 from collections.abc import Callable
-from contextlib import contextmanager
-from dataclasses import asdict, dataclass
+from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, NoReturn
+from typing import Annotated, Any
 
 import torch
 import typer
-from rich.console import Console
-from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from torch import Tensor
 
+from experiments import command as common
+from experiments.command import CheckpointError, out, refuse, stop
 from experiments.ngrams import WittenBell
 from experiments.text import Text, TextError, from_file
-from grader.files import write_whole
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 FORMAT = "unrolled char_lm 1"
 TEMPERATURES = (0.5, 1.0, 1.5)  # of the samples at the end
@@ -64,10 +57,6 @@ class Settings:
     every: int = 100
     seed: int = 0
     threads: int = 1
-
-
-class CheckpointError(ValueError):
-    """A checkpoint that cannot be read, written or continued. The message says what is wrong, where, and what next."""
 
 
 # The model and its training -------------------------------------------------------------------------------------------
@@ -206,80 +195,30 @@ def write(
 
 def save(path: Path, training: Training, text: Text) -> None:
     """Write a checkpoint. If this is interrupted, the previous one remains. Raises CheckpointError."""
-    checkpoint = {
-        "format": FORMAT,
-        "torch": str(torch.__version__),
-        "settings": asdict(training.settings),
-        "text": {"source": text.source, "sha256": text.sha256},
-        "characters": text.characters,
-        **training.snapshot(),
-    }
-    buffer = io.BytesIO()
-    torch.save(checkpoint, buffer)
-    try:
-        write_whole(path, buffer.getvalue())
-    except OSError as error:
-        raise CheckpointError(
-            f"{path}: the checkpoint cannot be written ({error.strerror}). Name another file with --checkpoint."
-        ) from None
+    trained_on = {"source": text.source, "sha256": text.sha256}
+    content = {"text": trained_on, "characters": text.characters, **training.snapshot()}
+    common.save(path, FORMAT, training.settings, content)
 
 
 def load(path: Path) -> dict[str, Any]:
     """Read a checkpoint. Code that a file may contain is not run. Raises CheckpointError."""
-    try:
-        checkpoint = torch.load(io.BytesIO(path.read_bytes()), weights_only=True)
-    except FileNotFoundError:
-        raise CheckpointError(
-            f"{path}: there is no such checkpoint, relative to {Path.cwd()}. Train one with --text FILE."
-        ) from None
-    except IsADirectoryError:
-        raise CheckpointError(f"{path}: is a folder. Name a checkpoint in it.") from None
-    except OSError as error:
-        raise CheckpointError(f"{path}: cannot be read ({error.strerror}). Fix this, or use another file.") from None
-    except (pickle.UnpicklingError, RuntimeError, ValueError, EOFError, KeyError, AttributeError, IndexError):
-        checkpoint = None
-    if not isinstance(checkpoint, dict) or checkpoint.get("format") != FORMAT:
-        raise CheckpointError(
-            f"{path}: is not a checkpoint of this command, or it is damaged. Name another, or train one with --text."
-        )
-    return checkpoint
-
-
-def resumed(path: Path, text: Text, given: dict[str, Any]) -> tuple[Settings, dict[str, Any]]:
-    """The settings and the content of a checkpoint. Raises CheckpointError if the text or a given setting differs."""
-    checkpoint = load(path)
-    trained_on = checkpoint["text"]
-    if trained_on["sha256"] != text.sha256:
-        raise CheckpointError(
-            f"{path}: was trained on {trained_on['source']}, sha256 {trained_on['sha256'][:12]}, but the text is now "
-            f"{text.label}. Restore that text, or train on this one with another --checkpoint."
-        )
-    settings = Settings(**checkpoint["settings"])
-    for name, value in given.items():
-        if value != getattr(settings, name):
-            option = f"--{name.replace('_', '-')}"
-            raise CheckpointError(
-                f"{path}: was trained with {option} {getattr(settings, name)}, not {value}. Resume without {option}, "
-                "or start another run with another --checkpoint."
-            )
-    return settings, checkpoint
+    return common.load(path, FORMAT, "--text")
 
 
 # The command ----------------------------------------------------------------------------------------------------------
 
 app = typer.Typer(add_completion=False, rich_markup_mode=None)
-out = Console(markup=False, emoji=False, highlight=False)
-err = Console(markup=False, emoji=False, highlight=False, stderr=True)
-
-
-def _number(name: str, what: str, least: float, most: float | None = None) -> Any:
-    """An option of `Settings`; without it, the value is the default or, with --resume, that of the checkpoint."""
-    shown = f"{what} Default: {getattr(Settings, name)}."
-    return typer.Option(f"--{name.replace('_', '-')}", help=shown, min=least, max=most)
+_setting = partial(common.setting, Settings)
+TRAINING = (
+    "checkpoint", "resume", "overwrite", "embed_size", "hidden_size", "layers", "dropout", "batch", "chunk", "lr",
+    "clip", "updates", "every", "threads",
+)  # fmt: skip
+WRITING = ("temperature", "top_k", "length", "start")
 
 
 @app.command()
 def command(
+    context: typer.Context,
     text: Annotated[Path | None, typer.Option(help="Train on this file (plain text in UTF-8).")] = None,
     sample: Annotated[Path | None, typer.Option(help="Write with the model in this checkpoint.")] = None,
     checkpoint: Annotated[
@@ -290,18 +229,18 @@ def command(
     overwrite: Annotated[
         bool, typer.Option("--overwrite", help="With --text: start again and replace the checkpoint.")
     ] = False,
-    embed_size: Annotated[int | None, _number("embed_size", "Size of the embedding of a character.", 1)] = None,
-    hidden_size: Annotated[int | None, _number("hidden_size", "Units in each layer.", 1)] = None,
-    layers: Annotated[int | None, _number("layers", "Number of LSTM layers.", 1)] = None,
-    dropout: Annotated[float | None, _number("dropout", "Probability of dropout between layers.", 0.0, 0.95)] = None,
-    batch: Annotated[int | None, _number("batch", "Batch size: rows of text read in parallel.", 1)] = None,
-    chunk: Annotated[int | None, _number("chunk", "Characters per row in an update.", 1)] = None,
-    lr: Annotated[float | None, _number("lr", "Initial learning rate of Adam; falls to 0.", 1e-9, 10)] = None,
-    clip: Annotated[float | None, _number("clip", "Scale gradients of a larger norm down to it.", 1e-9)] = None,
-    updates: Annotated[int | None, _number("updates", "Number of updates in all.", 1)] = None,
-    every: Annotated[int | None, _number("every", "Validate and save every so many updates.", 1)] = None,
+    embed_size: Annotated[int | None, _setting("embed_size", "Size of the embedding of a character.", 1)] = None,
+    hidden_size: Annotated[int | None, _setting("hidden_size", "Units in each layer.", 1)] = None,
+    layers: Annotated[int | None, _setting("layers", "Number of LSTM layers.", 1)] = None,
+    dropout: Annotated[float | None, _setting("dropout", "Probability of dropout between layers.", 0.0, 0.95)] = None,
+    batch: Annotated[int | None, _setting("batch", "Batch size: rows of text read in parallel.", 1)] = None,
+    chunk: Annotated[int | None, _setting("chunk", "Characters per row in an update.", 1)] = None,
+    lr: Annotated[float | None, _setting("lr", "Initial learning rate of Adam; falls to 0.", 1e-9, 10)] = None,
+    clip: Annotated[float | None, _setting("clip", "Scale gradients of a larger norm down to it.", 1e-9)] = None,
+    updates: Annotated[int | None, _setting("updates", "Number of updates in all.", 1)] = None,
+    every: Annotated[int | None, _setting("every", "Validate and save every so many updates.", 1)] = None,
     seed: Annotated[int | None, typer.Option(help="Random seed for training or writing. Default: 0.")] = None,
-    threads: Annotated[int | None, _number("threads", "CPU threads; more help only if cores are idle.", 1)] = None,
+    threads: Annotated[int | None, _setting("threads", "CPU threads; more help only if cores are idle.", 1)] = None,
     temperature: Annotated[
         float, typer.Option(help="With --sample: below 1 is more cautious; 0 takes the most probable.", min=0.0)
     ] = 1.0,
@@ -324,39 +263,29 @@ def command(
         "chunk": chunk, "lr": lr, "clip": clip, "updates": updates, "every": every, "seed": seed, "threads": threads,
     }  # fmt: skip
     given = {name: value for name, value in settings.items() if value is not None}
+    common.write_any_character()
     try:
         if (text is None) == (sample is None):
-            _stop("Give either --text FILE to train, or --sample CHECKPOINT to write.")
+            stop("Give either --text FILE to train, or --sample CHECKPOINT to write.")
         if sample is not None:
+            refuse(context, TRAINING, "--text", "--sample")
             typer.echo(_written(sample, start, length, seed or 0, temperature, top_k))
             return
         assert text is not None
+        refuse(context, WRITING, "--sample", "--text")
         _train(text, checkpoint or text.with_suffix(".pt"), given, resume=resume, overwrite=overwrite)
     except (TextError, CheckpointError) as error:
-        _stop(str(error))
+        stop(str(error))
 
 
 def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool, overwrite: bool) -> None:
     text = from_file(path)
-    if resume and overwrite:
-        _stop("--resume continues a run and --overwrite replaces it. Give one of the two.")
-    saved = None
-    if resume:
-        settings, saved = resumed(checkpoint, text, given)
-        if saved["torch"] != torch.__version__:
-            err.print(
-                f"{checkpoint} was written with torch {saved['torch']}, so results with this one may differ.",
-                soft_wrap=True,
-            )
-    else:
-        settings = Settings(**given)
-        if checkpoint.exists() and not overwrite:
-            raise CheckpointError(
-                f"{checkpoint}: exists already. Continue it with --resume, replace it with --overwrite, or name "
-                "another file with --checkpoint."
-            )
-        if settings.dropout and settings.layers == 1:
-            _stop("--dropout acts between layers. Give --layers 2 or more as well, or leave it out.")
+    saved = common.opened(checkpoint, FORMAT, "--text", path, given, resume=resume, overwrite=overwrite)
+    settings = Settings(**(saved["settings"] if saved else given))
+    if saved is not None:
+        common.same_data(checkpoint, saved["text"], text.sha256, text.label, "the text")
+    elif settings.dropout and settings.layers == 1:
+        stop("--dropout acts between layers. Give --layers 2 or more as well, or leave it out.")
     torch.set_num_threads(settings.threads)
     ids = torch.from_numpy(text.ids(text.train))
     held_out = torch.from_numpy(text.ids(text.held_out))[:VALIDATED]
@@ -374,34 +303,21 @@ def _train(path: Path, checkpoint: Path, given: dict[str, Any], *, resume: bool,
         f"{len(ids):,} characters to train on, {len(held_out):,} to validate on, {len(text.characters)} different"
     )
     out.print(f"{weights:,} parameters; a counted 5-gram has {counted:.3f} bits per character", soft_wrap=True)
-    with _progress(training) as tick:
 
-        def look(training: Training) -> None:
-            update, trained, validated = training.curve[-1]
-            if not math.isfinite(trained + validated):
-                _stop("Training diverged: the loss is not finite. Start again with a smaller --lr.", 1)
-            save(checkpoint, training, text)
-            out.print(f"update {update:6,}   train {trained:.3f}   validation {validated:.3f} bits per character")
+    def look(training: Training) -> None:
+        update, trained, validated = training.curve[-1]
+        if not math.isfinite(trained + validated):
+            stop("Training diverged: the loss is not finite. Start again with a smaller --lr.", 1)
+        save(checkpoint, training, text)
+        out.print(f"update {update:6,}   train {trained:.3f}   validation {validated:.3f} bits per character")
 
-        try:
-            training.run(held_out, look, tick)
-        except KeyboardInterrupt:
-            err.print(f"Stopped. Continue with --resume from the last checkpoint in {checkpoint}.", soft_wrap=True)
-            raise typer.Exit(130) from None
+    with common.watched(training.update, settings.updates, checkpoint) as tick:
+        training.run(held_out, look, tick)
     for temperature in TEMPERATURES:
         out.print(f"\nTemperature {temperature}:")
         typer.echo(_continued(training.model, text.characters, "", SAMPLED, settings.seed, temperature, None))
     more = f"python -m experiments.char_lm --sample {checkpoint}"
     out.print(f"\nThe model is in {checkpoint}. For more text:  {more}", soft_wrap=True)
-
-
-@contextmanager
-def _progress(training: Training) -> Iterator[Callable[[], None]]:
-    """A progress bar with the time left, on the error stream."""
-    columns = (TextColumn("training"), BarColumn(), MofNCompleteColumn(), TimeRemainingColumn())
-    with Progress(*columns, console=err, redirect_stdout=sys.stdout.isatty()) as progress:
-        bar = progress.add_task("", total=training.settings.updates, completed=training.update)
-        yield lambda: progress.advance(bar)
 
 
 def _written(path: Path, start: str, length: int, seed: int, temperature: float, top_k: int | None) -> str:
@@ -423,11 +339,6 @@ def _continued(
     first = start or next((c for c in "\n " if c in characters), characters[0])
     read = torch.tensor([characters.index(character) for character in first])
     return start + "".join(characters[i] for i in write(model, read, length, seed, temperature, top_k))
-
-
-def _stop(message: str, status: int = 2) -> NoReturn:
-    err.print(message, style="red", soft_wrap=True)
-    raise typer.Exit(status)
 
 
 if __name__ == "__main__":

@@ -79,7 +79,7 @@ def from_file(path: str | Path, held_out: float = 0.1, seed: int = 0) -> Text:
     Raises TextError if the file is missing, empty, binary, in another encoding, or too short.
     """
     path = Path(path)
-    lines = _read(path).translate(_PLAIN).lower()
+    lines = read(path).translate(_PLAIN).lower()
     blocks = re.split(r"\n\s*\n", lines) if re.search(r"\n\s*\n", lines.strip()) else lines.splitlines()
     paragraphs = list(dict.fromkeys(p for p in (" ".join(block.split()) for block in blocks) if p))
     length = sum(map(len, paragraphs))
@@ -95,7 +95,8 @@ def from_file(path: str | Path, held_out: float = 0.1, seed: int = 0) -> Text:
     return text
 
 
-def _read(path: Path) -> str:
+def read(path: Path) -> str:
+    """The content of a UTF-8 text file. Raises TextError if it is missing, empty, binary, or in another encoding."""
     try:
         content = path.read_bytes()
     except FileNotFoundError:

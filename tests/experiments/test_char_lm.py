@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import math
 import os
 import signal
@@ -101,6 +102,37 @@ def test_options_that_do_not_go_together(text: Path) -> None:
     assert both == "--resume continues a run and --overwrite replaces it. Give one of the two."
     assert "--updates" in refused("--text", text, "--updates", 0)
     assert "--lr" in refused("--text", text, "--lr", "nan")
+
+
+def test_options_of_the_other_mode_are_refused(text: Path) -> None:
+    writing = ["--temperature", 1.0], ["--top-k", 3], ["--length", 500], ["--start", "the"]
+    for option in writing:
+        message = f"{option[0]} belongs to --sample and has no effect with --text. Leave it out."
+        assert refused("--text", text, *option) == message
+    assert not text.with_suffix(".pt").exists()
+    training = (
+        ["--resume"],
+        ["--overwrite"],
+        ["--checkpoint", "a.pt"],
+        ["--updates", 3],
+        ["--lr", 0.005],
+        ["--batch", 2],
+    )
+    for option in training:
+        message = f"{option[0]} belongs to --text and has no effect with --sample. Leave it out."
+        assert refused("--sample", "no.pt", *option) == message
+
+
+def test_the_options_of_each_mode_are_all_options() -> None:
+    parameters = set(inspect.signature(char_lm.command).parameters) - {"context", "text", "sample", "seed"}
+    assert parameters == {*char_lm.TRAINING, *char_lm.WRITING}
+
+
+def test_a_checkpoint_never_replaces_the_text(text: Path) -> None:
+    before = text.read_bytes()
+    message = refused("--text", text, "--checkpoint", text, "--overwrite")
+    assert message.startswith(f"{text}: is the file with your data, which the checkpoint would replace. Name another")
+    assert text.read_bytes() == before
 
 
 def test_a_checkpoint_that_cannot_be_used(tmp_path: Path, text: Path) -> None:
