@@ -157,9 +157,12 @@ EXAMPLE_BEAMS = [([4], np.log(0.24)), ([3, 4], np.log(0.55 * 0.35 * 0.90))]
 
 
 def example_step(y_prev, state):
-    """One step of the decoder of the worked example. Its state contains the ids that it has read."""
+    """One step of the decoder of the worked example. Its state contains the ids that it has read.
+
+    A softmax does not change if all logits are larger by 2.
+    """
     state = np.concatenate([state, y_prev])
-    return np.log([EXAMPLE.get(tuple(state[1:].tolist()), [0.01, 0.01, 0.96, 0.01, 0.01])]), state
+    return 2 + np.log([EXAMPLE.get(tuple(state[1:].tolist()), [0.01, 0.01, 0.96, 0.01, 0.01])]), state
 
 
 def largest_difference(found, expected):
@@ -233,7 +236,7 @@ def waiting(reason):
 # `in_english` and `in_french` spell numbers by rules, without a network, and serve as the judge:
 # a translation is **right** if it equals `in_french` word for word.
 # (So for this task, forty lines of rules beat any network. The network was told no rule, and that is the point:
-# where nobody can write the rules, it learns from pairs of sentences alone.)
+# where the rules are too many to write down, a network can still learn from pairs of sentences.)
 # For readers without French, each translation is followed by the number that it means, if it is one up to 9999.
 #
 # Replace the numbers with your own: your year of birth, your house number, a number in words.
@@ -618,12 +621,13 @@ def walk(translator, start, end, shares):
 # ### BEGIN SOLUTION
 # **A good answer, in short.** (All students have the same network, so their numbers should be these.)
 #
-# (1) For 641, greedy decoding writes *six cent cinquante et un* (651), the beam of 4 the right *six cent quarante et un*.
+# (1) For 641, greedy decoding writes *six cent cinquante et un* (651), and the beam of 4 the right
+# *six cent quarante et un*.
 # After *six cent*, the network gives *cinquante* the probability 0.49 and *quarante* only 0.30, so greedy decoding
 # takes *cinquante* and can never return. But the words that follow *cinquante* are less certain, whereas
 # *et un* fits *quarante* (0.87 and 0.95), so the whole right sentence has the score −1.44 and the greedy one −1.77.
 # The beam keeps both beginnings until their ends are known.
-# (The other number is 8155, with −1.22 against −1.26. For 9041 the beam is wrong too, unless there is a length penalty.)
+# (The other number is 8155, with −1.22 against −1.26. For 9041 the beam is wrong too, without a length penalty.)
 # (2) 4455 becomes 4445 with both. The right translation has the score −1.21, the wrong one −1.00:
 # a model error, because the search has found the better score. The beam of 4 even contains the right translation,
 # in second place. A beam of 100 finds nothing better than −1.00, so it returns the same translation.
@@ -636,11 +640,13 @@ def walk(translator, start, end, shares):
 # none leaves out *and*. Their words are all known, so what is missing is not vocabulary.
 # The network has learnt which sentences are common, not the rule by which numbers are spelled.
 # The scores do not warn us: *nine hundred thousand* becomes *neuf mille huit* with −0.23, a probability of 0.8.
-# (4) Everything that the decoder knows is the context, 96 numbers of a fixed size, computed before the first French word.
+# (4) Everything that the decoder knows of the sentence is the context: always 96 numbers,
+# computed before the first French word.
 # What the encoder did not separate there, the decoder cannot tell apart. The contexts of 4455 and 4445 are
 # nearest neighbours (1.50, the median is 4.98), and 4445 is what the network writes.
 # The walk shows more than the distance: from 7777 to 7767 the translation changes half-way, but the context of 4455
-# lies on the wrong side of the boundary already, and a step of a quarter of the way in the opposite direction repairs it.
+# lies on the wrong side of the boundary already, and a step in the opposite direction, a quarter of the way, repairs
+# it.
 # What this does not show: 7777 has a neighbour at 1.32 and is right, and 4011 becomes 4001, which is not among its
 # three nearest, so distance alone predicts nothing. Neither does the walk say whether the encoder has put the context
 # in the wrong place or the decoder draws the boundary in the wrong place. And it does not prove that 96 numbers are
@@ -658,7 +664,7 @@ def walk(translator, start, end, shares):
 # if the right translation has the lower score. 9041 is accepted as either kind of error if the scores are given.
 # (3) Two kinds with their numbers (¼), and what they have in common: they are rare or absent in training (¼).
 # "They are long" does not fit the outputs, because the short numbers are among the worst.
-# (4) The context has a fixed size and is all that the decoder gets (¼). A measurement of it, with what it does not show,
+# (4) The context has a fixed size and is all that the decoder gets (¼). A measurement of it, what it does not show,
 # and a change together with a comparison that could prove it useless (¼).
 #
 # A part that is right but has no number from an output gets ¼ point.
