@@ -5,7 +5,7 @@
 # updates its state, and computes a logit for every word that could come next.
 # In this notebook you write this step twice, with the two ways in which a decoder can receive the context:
 # once as its initial state, and again at every step.
-# Allow about 40 minutes.
+# Allow about 40 minutes: 25 for the first exercise and 15 for the second.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("decode_step")` asks you a question, `hint("decode_step", 2)` explains the idea,
@@ -56,8 +56,8 @@ def gru_cell(x_t, h_prev, layer):
 # | result `logits` | (B, V) | the logits $z_t$ of the next word, without a softmax |
 # | result `s` | (L, B, H) | the new state of *each* layer, the lowest layer first |
 #
-# The lowest layer has a `W_x` of shape (D, 3H), the others of shape (H, 3H); `W_h` has the shape (H, 3H), and the
-# biases (3H,). Return both results as arrays, in this order: the next step needs `s` as its `s_prev`.
+# The lowest layer, `layers[0]`, has a `W_x` of shape (D, 3H), the others of shape (H, 3H); `W_h` has the shape (H, 3H),
+# and the biases (3H,). Return both results as arrays, in this order: the next step needs `s` as its `s_prev`.
 #
 # **A worked example.** One row (B = 1), two layers (L = 2), D = H = 1, four words (V = 4).
 # `E` = [[0.00], [0.80], [−1.10], [0.50]], `W_p` = [[−2.00, 0.50, 1.00, 3.00]], `b_p` = [0.10, −0.40, 0.30, −0.20], and

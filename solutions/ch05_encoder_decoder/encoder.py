@@ -132,14 +132,14 @@ def length_mask(lengths, max_length):
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `ids` | (B, S) | the source sequences; from `lengths[b]` on, row `b` is padding, and may contain any ids |
+# | `ids` | (B, S) | the source sequences; from `lengths[b]` on, row `b` is padding, and may contain any ids from 0 to V − 1 |
 # | `lengths` | (B,) | the number of real ids in each row, from 0 to S |
 # | `E` | (V, D) | the table of embeddings: row i is the embedding of id i |
 # | `layers` | a list of L dicts | the weights of each layer, the lowest first: `W_x`, `W_h`, `b_x` and `b_h` |
 # | result `context` | (L, B, H) | the state of each layer at the end of each row, the lowest layer first |
 #
 # The lowest layer has a `W_x` of shape (D, 3H), the others of shape (H, 3H); `W_h` has the shape (H, 3H), and the
-# biases (3H,).
+# biases (3H,). The equations count the layers from 1, the code from 0: the lowest layer is `layers[0]`.
 # `gru_cell(x_t, h_prev, layer)` runs one step of one layer for the whole batch. You can also use your `length_mask`.
 #
 # **A worked example.** Two sentences (B = 2) of the lengths 3 and 2, two layers (L = 2), D = H = 1, so each block of

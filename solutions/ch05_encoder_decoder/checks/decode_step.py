@@ -121,6 +121,13 @@ SPEC.mistake(
     keeps=["s"],
 )
 SPEC.mistake(
+    "two_layers_assumed",
+    "Your head reads `s[1]`, which is the top layer only if there are two. Read the last one, `s[-1]`, whatever the "
+    "number of layers is.",
+    change(HEAD, "return s[1] @ W_p + b_p"),
+    tempts="The example has two layers.",
+)
+SPEC.mistake(
     "head_reads_all_layers",
     "Your head reads the sum or the mean of the new states of all layers. Let it read the state of the top layer only.",
     change(HEAD, "return sum(s) @ W_p + b_p"),
@@ -181,6 +188,13 @@ SPEC.mistake(
     tempts="One variable for the state is passed from layer to layer.",
 )
 SPEC.mistake(
+    "arguments_exchanged",
+    "You call `gru_cell` with the state first and the input second. Its order is input, previous state, weights. (The "
+    "exchange raises no error if the two have the same size.)",
+    change("gru_cell(x, h_prev, layer)", "gru_cell(h_prev, x, layer)"),
+    tempts="Some libraries and texts name the state first.",
+)
+SPEC.mistake(
     "one_layer_for_all",
     "You use the weights of one layer in all layers. Give each layer its own dict of weights.",
     change("h_prev, layer)", "h_prev, layers[0])"),
@@ -214,6 +228,7 @@ SPEC.mistake(
         "return x @ W_p + b_p, np.stack(s)",
         "z = x @ W_p + b_p\nreturn z - np.log(np.exp(z).sum(axis=1, keepdims=True)), np.stack(s)",
     ),
+    change("return x @ W_p + b_p, np.stack(s)", "p = np.exp(x @ W_p + b_p)\nreturn p / p.sum(), np.stack(s)"),
     tempts="A decoder ends in a softmax, and some texts call its result the logits.",
     keeps=["s"],
 )

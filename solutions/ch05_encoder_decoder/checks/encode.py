@@ -123,6 +123,54 @@ SPEC.mistake(
     keeps=["rows of full length"],
 )
 SPEC.mistake(
+    "only_the_top_layer_stops",
+    "Only your top layer has its state at each row's own end. The states of the layers below come from the end of the "
+    "padded array. Take the state of *every* layer after the row's last real id.",
+    change(NEW, f"np.where(real[:, t, None] | (len(context) < len(layers) - 1), {CELL}, h)"),
+    tempts="The outputs of the top layer are all stored and can be indexed; of the other layers, only the last state "
+    "is left after the loop.",
+    keeps=["rows of full length"],
+)
+SPEC.mistake(
+    "mask_inverted",
+    "You keep the old state at the real steps, and take the new one at the padding. Do the opposite: `np.where(mask, "
+    "new, old)` takes the new state where the mask is True.",
+    change(NEW, f"np.where(real[:, t, None], h, {CELL})"),
+    tempts="The order of the two arrays in `np.where` is easily confused.",
+)
+SPEC.mistake(
+    "id_0_taken_for_padding",
+    "You take id 0 for padding and do not use `lengths`. Here `lengths` alone says what is real: the padding may have "
+    "any id, and id 0 may be a real token.",
+    change("length_mask(lengths, ids.shape[1])", "ids != 0"),
+    tempts="`ids != pad_id` is a usual way to make a mask, and the padding id is mostly 0.",
+)
+SPEC.mistake(
+    "first_step_left_out",
+    "You leave out the first id of each row. Start at t = 0: the zero state is the state *before* the first id.",
+    change("real[:, t, None], ", "real[:, t, None] & (t > 0), "),
+    tempts="In the equations the first step reads the initial state, so the loop seems to start at 1.",
+)
+SPEC.mistake(
+    "upper_layers_without_memory",
+    "From the second layer on, the state of a layer depends only on the last state of the layer below, as after a "
+    "single step from a zero state. Let every layer read the states of *all* steps, one after the other, and start "
+    "each step from its own previous state.",
+    change(CELL, "gru_cell(x[:, t], np.zeros_like(h) if context else h, layer)"),
+    change(
+        "context.append(h)",
+        "context.append(gru_cell(context[-1], np.zeros_like(h), layer) if context else h)",
+    ),
+    tempts="The final state of the lowest layer seems to contain everything that the layer above needs.",
+)
+SPEC.mistake(
+    "arguments_exchanged",
+    "You call `gru_cell` with the state first and the input second. Its order is input, previous state, weights. (The "
+    "exchange raises no error if the two have the same size.)",
+    change("gru_cell(x[:, t], h, layer)", "gru_cell(h, x[:, t], layer)"),
+    tempts="Some libraries and texts name the state first.",
+)
+SPEC.mistake(
     "padding_set_to_zero",
     "You set the embeddings of the padding to 0 and let the network read them. Keep the state from the last real step "
     "instead: an input of 0 is still an input, and the state changes through `W_h` and the biases.",
@@ -301,6 +349,40 @@ def gru_cell(x_t, h_prev, layer):
     )
     r, z = 1 / (1 + np.exp(-x_r - h_r)), 1 / (1 + np.exp(-x_z - h_z))
     return (1 - z) * np.tanh(x_n + r * h_n) + z * h_prev
+
+
+@SPEC.mistake(
+    "state_passed_up",
+    "All your layers share one variable for the state, so at each step a layer starts from the state that the layer "
+    "below has just computed. That state is its *input* only: give each layer a state of its own.",
+    tempts="One variable `h` is enough for a single layer.",
+)
+def one_state_for_the_stack(ids, lengths, E, layers):
+    h = np.zeros((len(ids), len(layers[0]["W_h"])))
+    context = np.zeros((len(layers), *h.shape))
+    for t in range(ids.shape[1]):
+        x = E[ids[:, t]]
+        for number, layer in enumerate(layers):
+            x = h = np.where((t < lengths)[:, None], gru_cell(x, h, layer), h)
+            context[number] = h
+    return context
+
+
+@SPEC.mistake(
+    "one_array_for_all_layers",
+    "All your layers write their states into one array. A list that is multiplied, `[a] * L`, contains the same array "
+    "L times, so writing into one entry changes all of them. Give each layer an array of its own, for example with "
+    "`np.zeros((L, B, H))`.",
+    tempts="`[0] * L` is the usual way to make a list of L numbers, and works because numbers cannot be changed.",
+)
+def one_array_many_times(ids, lengths, E, layers):
+    h = [np.zeros((len(ids), len(layers[0]["W_h"])))] * len(layers)
+    for t in range(ids.shape[1]):
+        x = E[ids[:, t]]
+        for number, layer in enumerate(layers):
+            h[number][:] = np.where((t < lengths)[:, None], gru_cell(x, h[number], layer), h[number])
+            x = h[number]
+    return np.stack(h)
 
 
 @SPEC.alternative

@@ -82,6 +82,7 @@ SPEC.mistake(
     "You mark the last entries of each row. Mark the first ones: the padding stands at the end.",
     change("np.arange(max_length)", "np.arange(max_length)[::-1]"),
     change(WHOLE, "np.arange(max_length) >= max_length - lengths[:, None]"),
+    change(WHOLE, "np.arange(max_length) >= np.where(lengths > 0, max_length - lengths, 0)[:, None]"),
     tempts="Some libraries pad at the front.",
 )
 SPEC.mistake(
@@ -127,6 +128,33 @@ SPEC.mistake(
     change(WHOLE, f"({WHOLE}) & (np.arange(max_length) > 0)"),
     tempts="At position 0 of a target stands ⟨sos⟩ in some programs, which is left out of the loss.",
 )
+
+
+@SPEC.mistake(
+    "full_rows_lose_everything",
+    "You write `False` from a position that you count from the end of the row. In a row without padding this position "
+    "is 0, the beginning, so the whole row becomes `False`. Count from the beginning: the padding of a row of length n "
+    "begins at position n.",
+    tempts="The number of padded entries is known, and a negative index counts from the end; but −0 is 0.",
+)
+def counted_from_the_end(lengths, max_length):
+    mask = np.ones((len(lengths), max_length), dtype=bool)
+    for row, length in zip(mask, lengths, strict=True):
+        row[length - max_length :] = False
+    return mask
+
+
+@SPEC.mistake(
+    "slice_ends_at_the_last_index",
+    "Your slice ends at n − 1, but the end of a slice is not part of it, so the last real entry of each row is missing. "
+    "In a row of length 0 the end is −1, which means all entries but the last. End the slice at n.",
+    tempts="The last real entry has the index n − 1.",
+)
+def slice_too_short(lengths, max_length):
+    mask = np.zeros((len(lengths), max_length), dtype=bool)
+    for row, length in zip(mask, lengths, strict=True):
+        row[: length - 1] = True
+    return mask
 
 
 @SPEC.alternative

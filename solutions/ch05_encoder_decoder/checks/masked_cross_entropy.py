@@ -72,6 +72,14 @@ def huge(rng, V, T, lengths, at_padding=False, unlikely=True):
     return case(logits, targets, mask, PADDING if at_padding else HUGE)
 
 
+def certain(rng, V, T, lengths):
+    """The first real token of each row has a probability that rounds to 1, so its loss is exactly 0."""
+    some = ordinary(rng, V, T, lengths, HUGE)
+    logits, targets = some.inputs["logits"], some.inputs["targets"]
+    logits[np.arange(len(lengths)), 0, targets[:, 0]] = 1000.0
+    return some
+
+
 def cases(rng):
     yield ordinary(rng, V=4, T=5, lengths=[5, 2])
     yield ordinary(rng, V=3, T=3, lengths=[3, 0, 2])  # a row with nothing but padding
@@ -83,6 +91,7 @@ def cases(rng):
     yield huge(rng, V=4, T=3, lengths=[3, 1], unlikely=False)
     yield huge(rng, V=5, T=4, lengths=[2, 3, 1])
     yield huge(rng, V=4, T=4, lengths=[4, 2, 1], at_padding=True)
+    yield certain(rng, V=4, T=4, lengths=[4, 3])
     yield ordinary(rng, V=4, T=3, lengths=[0, 0], kind=NONE)
     yield ordinary(rng, V=3, T=2, lengths=[0], kind=NONE)
 
@@ -121,6 +130,7 @@ SPEC.mistake(
     "You average over all positions, padding included. Use the mask: only real tokens belong in the sum and in its "
     "divisor, because what the decoder predicts after the end of a sentence is of no interest.",
     change(MEAN, "losses.mean()"),
+    change(MEAN, "losses.mean() if mask.any() else 0.0"),
     tempts="It is the loss of chapter 1, which had no padding.",
 )
 SPEC.mistake(
@@ -315,6 +325,7 @@ SPEC.mistake(
     "You average the probabilities of the targets before you take the logarithm. Take the logarithm first, because "
     "each token has its own loss and the result is the mean of these losses.",
     change(LOSSES, P, (MEAN, f"-np.log({MEAN})")),
+    change(LOSSES, P, (MEAN, f"-np.log({MEAN}) if mask.any() else 0.0")),
     tempts="'The negative logarithm of the mean probability' sounds like 'the mean negative logarithm'.",
 )
 SPEC.mistake(
@@ -323,6 +334,16 @@ SPEC.mistake(
     "1/V there, so every padded position still adds ln V to the sum. Apply the mask to the *losses* instead.",
     change("log_softmax(logits)", "log_softmax(logits * mask[:, :, None])", (MEAN, "losses.mean()")),
     change("log_softmax(logits)", "log_softmax(logits * mask[:, :, None])", (TOTAL, "losses.sum()")),
+    change(
+        "log_softmax(logits)",
+        "log_softmax(logits * mask[:, :, None])",
+        (MEAN, "losses.mean() if mask.any() else 0.0"),
+    ),
+    change(
+        "log_softmax(logits)",
+        "log_softmax(logits * mask[:, :, None])",
+        (MEAN, "losses.sum() / mask.sum() if mask.any() else 0.0"),
+    ),
     tempts="Zero logits look like no prediction, but they are a uniform one.",
 )
 SPEC.mistake(
@@ -346,7 +367,7 @@ SPEC.mistake(
     "of the V *ids* have to sum to 1.",
     *(
         change("log_softmax(logits)", f"(logits - np.logaddexp.reduce(logits, axis={axis}, keepdims=True))")
-        for axis in (1, 0, None)
+        for axis in (1, 0, (1, 2), None)
     ),
     tempts="axis=1 is right for logits of shape (B, V), which are more familiar.",
     keeps=["no real token"],
@@ -357,6 +378,32 @@ SPEC.mistake(
     "only its difference from the other logits of the same position counts.",
     change("log_softmax(logits)", "logits"),
     tempts="'Minus the number at the target' is only half of the formula.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "losses_of_0_left_out",
+    "You average the losses that are not 0. A real token whose probability is 1 has a loss of 0, and it counts too. "
+    "Divide by the number of real tokens, `mask.sum()`.",
+    change(COUNT, "max(np.count_nonzero(losses * mask), 1)"),
+    tempts="After the multiplication with the mask, what is not 0 seems to be what is real.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "perplexity_returned",
+    "You return the perplexity, the exponential of the loss. Return the loss itself, the mean of −ln p.",
+    change(MEAN, f"np.exp({MEAN})"),
+    change(MEAN, f"np.exp({MEAN}) if mask.any() else 0.0"),
+    tempts="Language models are often compared by their perplexity.",
+)
+SPEC.mistake(
+    "targets_not_used",
+    "Your loss does not depend on the targets: you use the log-probabilities of all ids, or the largest one. Take only "
+    "the log-probability of the position's own target.",
+    change(LOSSES, "-log_softmax(logits).sum(axis=2)"),
+    change(LOSSES, "-log_softmax(logits).mean(axis=2)"),
+    change(LOSSES, "-log_softmax(logits).max(axis=2)"),
+    change(LOSSES, "-(np.exp(log_softmax(logits)) * log_softmax(logits)).sum(axis=2)"),
+    tempts="The formula of the entropy sums over all ids.",
     keeps=["no real token"],
 )
 SPEC.mistake(

@@ -106,6 +106,22 @@ SPEC.mistake(
     keeps=["ids"],
 )
 SPEC.mistake(
+    "ids_other_than_0_counted",
+    "You count the ids that are not 0. The padding is `pad_id`, which need not be 0, and 0 may be the id of a word. "
+    "Take the length of each list before it is padded.",
+    change("return ids, lengths", "return ids, (ids != 0).sum(axis=1)"),
+    tempts="In many vocabularies the padding has the id 0, and `np.count_nonzero` is at hand.",
+    keeps=["ids"],
+)
+SPEC.mistake(
+    "first_padding_searched",
+    "You search each row for its first padding. The longest rows have none, and `argmax` or `argmin` then gives 0. "
+    "Take the length of each list before it is padded.",
+    change("return ids, lengths", "return ids, (ids == pad_id).argmax(axis=1)"),
+    tempts="In a row that has padding, the position of the first padding is the length.",
+    keeps=["ids"],
+)
+SPEC.mistake(
     "sorted_by_length",
     "You sort the sequences by their lengths. Keep their order: row b of the result belongs to sequence b, and its "
     "translation is in row b of another array.",
@@ -123,6 +139,7 @@ SPEC.mistake(
         "row[: len(sequence)] = sequence", "row[:] = (sequence + (sequence[-1:] or [pad_id]) * len(row))[: len(row)]"
     ),
     change("row[: len(sequence)] = sequence", "row[:] = np.resize(sequence, len(row))"),
+    change("row[: len(sequence)] = sequence", "row[:] = np.resize(sequence or [pad_id], len(row))"),
     tempts="`np.resize` makes a list longer, and repeats it.",
     keeps=["lengths"],
 )

@@ -187,6 +187,58 @@ SPEC.mistake(
     keeps=["no real token"],
 )
 SPEC.mistake(
+    "inputs_one_step_early",
+    "From the second step on, you feed the decoder the target of the same step, which it has to predict. `y_prev` is "
+    "replaced *after* the call of `step`, so `targets[:, t]` is already the previous token of the next call.",
+    change(NEXT, "y_prev = targets[:, min(t + 1, targets.shape[1] - 1)]"),
+    tempts="The line prepares the *next* step, which suggests `t + 1`.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "first_target_at_every_step",
+    "From the second step on, you feed the first target at every step. Feed the target of the previous step, which is "
+    "another one at each step.",
+    change(NEXT, "y_prev = targets[:, 0]"),
+    tempts="⟨sos⟩ is followed by the first target, and the index is not replaced by `t`.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "logits_one_step_late",
+    "You leave out the logits of the first step, so each target is compared with the logits of a decoder that has just "
+    "read it. Compare the target of step t with the logits of step t: with ⟨sos⟩ in front, the inputs are shifted, and "
+    "nothing else needs a shift.",
+    change(f"return {LOSS}", f"logits = [*logits[1:], {CALL}[0]]\nreturn {LOSS}"),
+    tempts="With ⟨sos⟩ in front there is one input more than targets, so one result seems to be too many.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "logits_reshaped",
+    "You reshape the logits from (T, B, V) to (B, T, V). `reshape` does not exchange the axes: it only cuts the same "
+    "sequence of numbers into other rows. Stack the steps along axis 1, or exchange the axes with `transpose`.",
+    change("np.stack(logits, axis=1)", "np.reshape(logits, (*targets.shape, -1))"),
+    tempts="The shape is right afterwards.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "last_step_only",
+    "Your result is the loss of the last step alone. Keep the losses or logits of *all* steps: a variable that is set "
+    "in each pass of the loop contains only the last one afterwards.",
+    of_losses("losses[:, -1].sum() / max(mask[:, -1].sum(), 1)"),
+    tempts="`loss = …` inside the loop replaces the losses of the earlier steps.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
+    "no_softmax",
+    "You treat the logits as log-probabilities. Use `log_softmax`, or leave this part to `masked_cross_entropy`.",
+    change(
+        f"return {LOSS}",
+        "z = np.take_along_axis(np.stack(logits, axis=1), targets[:, :, None], axis=2)[:, :, 0]\n"
+        "return -(z * mask).sum() / max(mask.sum(), 1)",
+    ),
+    tempts="`masked_cross_entropy` does it, so it is forgotten where the loss is computed in the loop.",
+    keeps=["no real token"],
+)
+SPEC.mistake(
     "inputs_as_targets",
     "You compare the logits of each step with its *input*. Compare them with the target of the step, `targets[:, t]`: "
     "the decoder predicts the token that comes next.",
