@@ -424,8 +424,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "targets_cut",
-    "You leave out a step of the target sentence, either in `target_in` or in the result. Keep all T steps, because the "
-    "caller has shifted the targets already: `target_in` begins with ⟨sos⟩ and does not contain the last target.",
+    "You leave out a step of the target sentence, either in `target_in` or in the result. Keep all T steps: the caller "
+    "has shifted the targets already: `target_in` begins with ⟨sos⟩ and does not contain the last target.",
     change("self.target_embedding(target_in)", "self.target_embedding(target_in[:, :-1])"),
     change("self.target_embedding(target_in)", "self.target_embedding(target_in[:, 1:])"),
     change("self.head(states)", "self.head(states[:, :-1])"),
