@@ -1,6 +1,5 @@
 """How `bleu` is checked: against slow loops that look for every n-gram in every reference."""
 
-import math
 from collections import Counter
 
 import numpy as np
@@ -30,7 +29,7 @@ def oracle(candidates, references, max_n=4):
                 seen.append(gram)
         if matches == 0:
             return 0.0
-        logarithms += math.log(matches) - math.log(total)
+        logarithms += np.log(matches) - np.log(total)
     c = r = 0
     for candidate, its_references in zip(candidates, references, strict=True):
         c += len(candidate)
@@ -39,7 +38,7 @@ def oracle(candidates, references, max_n=4):
             if closest is None or abs(length - len(candidate)) < abs(closest - len(candidate)):
                 closest = length
         r += closest
-    return math.exp(logarithms / max_n + min(0.0, 1 - r / c))
+    return float(np.exp(logarithms / max_n + min(0.0, 1 - r / c)))
 
 
 def case(candidates, references, max_n, kind):
@@ -270,16 +269,20 @@ SPEC.mistake(
     tempts="ROUGE, a measure for summaries, does this.",
 )
 for name, length, words in (
-    ("first_reference_length", "len(its_references[0])", "of the first reference"),
-    ("shortest_reference_length", "min(len(ref) for ref in its_references)", "of the shortest reference"),
-    ("longest_reference_length", "max(len(ref) for ref in its_references)", "of the longest reference"),
-    ("mean_reference_length", "sum(len(ref) for ref in its_references) / len(its_references)", "that is their mean"),
-    ("sum_of_reference_lengths", "sum(len(ref) for ref in its_references)", "that is their sum"),
+    ("first_reference_length", "len(its_references[0])", "the length of the first reference"),
+    ("shortest_reference_length", "min(len(ref) for ref in its_references)", "the length of the shortest reference"),
+    ("longest_reference_length", "max(len(ref) for ref in its_references)", "the length of the longest reference"),
+    (
+        "mean_reference_length",
+        "sum(len(ref) for ref in its_references) / len(its_references)",
+        "the mean length of the references",
+    ),
+    ("sum_of_reference_lengths", "sum(len(ref) for ref in its_references)", "the total length of the references"),
 ):
     SPEC.mistake(
         name,
-        f"For the brevity penalty you use, of several references, the length {words}. Add the length that is *closest* "
-        "to that of the candidate, and of two that are equally close the shorter one.",
+        f"For the brevity penalty you use {words} of a candidate. Use the length that is *closest* to that of the "
+        "candidate, and of two that are equally close the shorter one.",
         change(CLOSEST, length),
         tempts="With one reference, all these lengths are the same.",
         keeps=["matches and precisions"] if name != "sum_of_reference_lengths" else [],
@@ -302,7 +305,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "no_brevity_penalty",
-    "You leave out the brevity penalty. Multiply by $e^{1 - r/c}$ where the candidates are shorter than their "
+    "You leave out the brevity penalty. Multiply by `exp(1 - r / c)` where the candidates are shorter than their "
     "references, because precision alone rewards candidates that say too little.",
     change(PENALTY, "1.0"),
     tempts="The geometric mean of the precisions looks like a finished score.",
@@ -310,15 +313,15 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "penalty_above_one",
-    "You multiply by $e^{1 - r/c}$ even where the candidates are longer than their references, which raises the score. "
-    "The penalty is 1 there: extra words lower the precision already.",
+    "You multiply by `exp(1 - r / c)` even where the candidates are longer than their references, which raises the "
+    "score. The penalty is 1 there: extra words lower the precision already.",
     change(PENALTY, "np.exp(1 - reference_length / candidate_length)"),
     tempts="The formula has two cases, and one of them needs no formula.",
     keeps=["short candidates"],
 )
 SPEC.mistake(
     "penalty_in_the_wrong_case",
-    "You multiply by $e^{1 - r/c}$ where the candidates are longer than their references, and by 1 where they are "
+    "You multiply by `exp(1 - r / c)` where the candidates are longer than their references, and by 1 where they are "
     "shorter. Do the opposite: the penalty is the smaller of the two numbers, so use `min`, not `max`.",
     change(PENALTY, "max(1.0, np.exp(1 - reference_length / candidate_length))"),
     tempts="Which of `min` and `max` limits a number from above takes a moment's thought.",
@@ -326,7 +329,7 @@ SPEC.mistake(
 SPEC.mistake(
     "penalty_upside_down",
     "You exchange the two lengths in the penalty, so it lowers the score of long candidates and leaves the short ones "
-    "alone. It is $e^{1 - r/c}$ where c < r, and 1 elsewhere, with $c$ for the candidates.",
+    "alone. It is `exp(1 - r / c)` where c < r, and 1 elsewhere, with `c` for the candidates.",
     change(PENALTY, "min(1.0, np.exp(1 - candidate_length / reference_length))"),
     tempts="Which of the two lengths is divided by which is easily mixed up.",
 )
@@ -340,7 +343,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "ratio_as_penalty",
-    "Your penalty is the ratio of the lengths, $c/r$. It is $e^{1 - r/c}$, which is smaller.",
+    "Your penalty is the ratio of the lengths, `c / r`. Use `exp(1 - r / c)`, which is smaller, instead.",
     change(PENALTY, "min(1.0, candidate_length / reference_length)"),
     tempts="A ratio is the simplest penalty, and near 1 the two are almost equal.",
     keeps=["matches and precisions"],
@@ -482,7 +485,7 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "empty_candidate_skipped",
-    "You skip empty candidates. They have no n-grams, but their references count towards $r$: a system that translates "
+    "You skip empty candidates. They have no n-grams, but their references count towards r: a system that translates "
     "nothing must pay for it through the brevity penalty.",
     change("candidate_length += len(candidate)", "if not candidate:\n    continue\ncandidate_length += len(candidate)"),
     tempts="There is nothing to count in an empty candidate, and skipping it avoids a division by 0.",
@@ -490,8 +493,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "nothing_divided_by_nothing",
-    "You divide, or take a logarithm, before you have made sure that there is something to count. Return 0 as soon as an order has no "
-    "match, which includes a corpus whose candidates are all too short or empty.",
+    "You divide, or take a logarithm, before you have made sure that there is something to count. "
+    "Return 0 as soon as an order has no match, which includes a corpus whose candidates are all too short or empty.",
     change(ZERO, "", ("/ candidate_length", "/ np.float64(candidate_length)")),
     change(ZERO, ""),
     change(
