@@ -104,7 +104,8 @@ def ties_across_lengths(rng):
     """Equal sums of a finished hypothesis and of one with a longer way, which belongs to the earlier beam, although its
     ids are the larger ones. A step with probability 1 adds exactly 0.
     """
-    sos_id, eos_id, y, x, u, v = sorted(rng.permutation(6).tolist())
+    sos_id, eos_id, u, v, *others = rng.permutation(6).tolist()
+    y, x = sorted(others)
 
     def logits(p):
         return [np.log(p[id_]) if id_ in p else -45.0 for id_ in range(6)]
@@ -371,10 +372,16 @@ SPEC.mistake(
     change(*ASIDE, ("-c[1])[:beam_width]", "-c[1])[: beam_width - len(done)]")),
     change(*ASIDE[:2], ASIDE[2], ASIDE[3]),
     change(ASIDE[0], ASIDE[1].replace("if not beams:", "if not beams or len(done) >= beam_width:"), *ASIDE[2:]),
-    change(*ASIDE[:3], ("in beams:\n    score", "in done:\n    score"), ASIDE[4]),
     change(*ASIDE[:3], ("in beams:\n    score", "in done or beams:\n    score"), ASIDE[4]),
     tempts="Many implementations have a list of finished hypotheses, and rules of their own for when to stop.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "only_the_finished_put_aside",
+    "You put finished beams aside, where they no longer compete, and return only these. Leave them among the beams, "
+    "each as one candidate of the next step, and return all beams of the last step, finished or not.",
+    change(*ASIDE[:3], ("in beams:\n    score", "in done:\n    score"), ASIDE[4]),
+    tempts="A list of finished sentences looks like the result.",
 )
 SPEC.mistake(
     "every_ended_candidate_stored",
@@ -391,7 +398,6 @@ SPEC.mistake(
         ("-pair[1])", "-pair[1])[:beam_width]"),
     ),
     tempts="A complete sentence is a result, so it seems a pity to lose it.",
-    keeps=["ties"],
 )
 SPEC.mistake(
     "eos_never_a_candidate",
@@ -406,7 +412,7 @@ SPEC.mistake(
     "hypothesis may still become the best.",
     change("if all(", "if any("),
     tempts="In greedy decoding, the first ⟨eos⟩ ends the loop.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
 )
 SPEC.mistake(
     "stops_when_the_best_is_finished",
@@ -421,9 +427,15 @@ SPEC.mistake(
     "Your result lacks the beams that are not finished after `max_length` steps. Return all beams, because an "
     "unfinished sentence is better than none.",
     change("in beams:\n    score", "in [c for c in beams if c[0][-1] == eos_id]:\n    score"),
-    change("in beams:\n    score", "in [c for c in beams if c[0][-1] == eos_id] or beams:\n    score"),
     tempts="A sentence without an end looks like a failure.",
-    keeps=["ties"],
+)
+SPEC.mistake(
+    "unfinished_left_out_beside_finished",
+    "Your result lacks the unfinished beams if at least one beam is finished. Return all beams, each with its score, "
+    "because the caller may want to choose among them.",
+    change("in beams:\n    score", "in [c for c in beams if c[0][-1] == eos_id] or beams:\n    score"),
+    tempts="Libraries return unfinished sentences only if there is nothing else.",
+    keeps=["width 1", "ties"],
 )
 
 # Which candidates stay
@@ -695,7 +707,9 @@ SPEC.mistake(
     "list_shared",
     "Your candidates share one list of ids: `append` changes the list that all candidates of a beam refer to. Make a "
     "new list for each candidate, as `[*ids, k]` or `ids + [k]` does.",
-    change(EXTEND, "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids, total + log_p[k], s_new))"),
+    change(
+        EXTEND, "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids, total + log_p[k], s_new))"
+    ),
     tempts="`append` is how lists grow, and a name looks like a copy.",
 )
 SPEC.mistake(
@@ -711,7 +725,6 @@ SPEC.mistake(
     "You remove every `sos_id` from your ids. Where the decoder has predicted it, treat it as an ordinary id: only the "
     "⟨sos⟩ that you feed in at the start is no part of the result.",
     change("if k != eos_id]", "if k not in (sos_id, eos_id)]"),
-    change("if k != eos_id]", "if k not in (0, sos_id, eos_id)]"),
     tempts="Special ids are no words, so all of them are filtered out.",
     keeps=["ties"],
 )

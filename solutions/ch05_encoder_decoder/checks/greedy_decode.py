@@ -181,17 +181,10 @@ SPEC.mistake(
     "You leave ⟨eos⟩ out but continue after it. End the loop as soon as `eos_id` is chosen: a decoder was never "
     "trained to continue after the end of a sentence.",
     change("    break", "    continue"),
-    change("    break", "    y_prev = ids[-1] if ids else sos_id\n    continue"),
+    change(TEST, "if y_prev == eos_id:\n    y_prev = ids[-1] if ids else sos_id\n    continue"),
     change(TEST, "", ("return ids", "return [k for k in ids if k != eos_id]")),
     tempts="The special ids are filtered out at the end, as if they were padding.",
     keeps=BOTH,
-)
-SPEC.mistake(
-    "eos_is_always_2",
-    "You stop at the id 2, whatever `eos_id` is. Compare with `eos_id`, because other decoders number their ids in "
-    "another way.",
-    change("== eos_id", "== 2"),
-    tempts="In the example of the task, ⟨eos⟩ is 2.",
 )
 SPEC.mistake(
     "id_not_fed_back",
