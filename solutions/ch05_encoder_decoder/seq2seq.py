@@ -94,7 +94,7 @@ def caption_init(features, W_f, b_f):
 # It removes the padding from a padded tensor, and a GRU accepts the **packed** sequence that it returns
 # in place of a tensor. The final states are then those after each row's own last word.
 # Look at its arguments in the documentation (`torch.nn.utils.rnn.pack_padded_sequence?` in a cell):
-# it has a default for the order of the axes and one for the order of the rows, and you need neither of them.
+# it has a default for the order of the axes and one for the order of the rows, and neither default fits here.
 # A loop over the rows, or over the steps, is fine as well.
 #
 # The decoder needs nothing of this kind, although `target_in` is padded too.

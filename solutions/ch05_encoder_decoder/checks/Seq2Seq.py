@@ -216,6 +216,14 @@ SPEC.mistake(
     keeps=["sources of equal length", "several layers"],
 )
 SPEC.mistake(
+    "lengths_sorted_alone",
+    "You sort the lengths but not the rows, so each row is read with the length of another one. Sort both and restore "
+    "the order of the context afterwards, or leave both as they are and pass `enforce_sorted=False`.",
+    change(PACK, PACK.replace("words, source_lengths,", "words, source_lengths.sort(descending=True)[0],")),
+    tempts="The error message of `pack_padded_sequence` asks for sorted lengths and does not mention the rows.",
+    keeps=["sources of equal length", "several layers"],
+)
+SPEC.mistake(
     "packed_time_first",
     "You pack the source as if time were its first axis, which is PyTorch's default, so the lengths are taken along "
     "the wrong axis. Pass `batch_first=True` to `pack_padded_sequence`.",
@@ -232,6 +240,15 @@ SPEC.mistake(
         "outputs, _ = self.encoder(words)\ncontext = outputs[:, -1].repeat(self.decoder.num_layers, 1, 1)",
     ),
     tempts="With one layer and without padding, it is the same state.",
+    keeps=["sources of equal length"],
+)
+SPEC.mistake(
+    "last_column_of_packed_outputs",
+    "You take the last step of the padded outputs. For the shorter rows that step is padding, which "
+    "`pad_packed_sequence` fills with zeros, so their decoder starts from zeros. Use the final states that the GRU "
+    "returns as its second result: those of all layers, each after the row's own last word.",
+    change(PACK, OUTPUTS + "context = outputs[:, -1].repeat(self.decoder.num_layers, 1, 1)"),
+    tempts="The last output is the final state, as long as no row is padded.",
     keeps=["sources of equal length"],
 )
 SPEC.mistake(
@@ -276,6 +293,14 @@ SPEC.mistake(
         "context = top.expand(self.decoder.num_layers, *top.shape).contiguous()",
     ),
     tempts="The outputs hold the states of the top layer only, and these are easy to index by the lengths.",
+    keeps=["sources of equal length", "shorter sources"],
+)
+SPEC.mistake(
+    "bottom_layer_repeated",
+    "Every layer of your decoder starts from the state of the encoder's lowest layer. Pass the final states of all "
+    "layers on, (L, B, H), so that each layer starts from the encoder's state of the same layer.",
+    change("(target_in), context)", "(target_in), context[:1].expand_as(context).contiguous())"),
+    tempts="`context[0]` removes the axis of the layers, and with one layer it is all that there is.",
     keeps=["sources of equal length", "shorter sources"],
 )
 SPEC.mistake(

@@ -100,6 +100,28 @@ def ties(rng):
     return Case({"T": 4, "W": 3}, {**inputs, "beam_width": 3, "max_length": 4}, kind=TIES)
 
 
+def ties_across_lengths(rng):
+    """Equal sums of a finished hypothesis and of one with a longer way, which belongs to the earlier beam, although its
+    ids are the larger ones. A step with probability 1 adds exactly 0.
+    """
+    sos_id, eos_id, u, v, *others = rng.permutation(6).tolist()
+    y, x = sorted(others)
+
+    def logits(p):
+        return [np.log(p[id_]) if id_ in p else -45.0 for id_ in range(6)]
+
+    after = {
+        (): {x: 0.6, y: 0.4},
+        (x,): {u: 1.0},
+        (y,): {eos_id: 0.6, v: 0.4},
+        (x, u): {v: 0.4, y: 0.6},
+    }
+    after = {ids: np.exp(logits(p)) for ids, p in after.items()}
+    step = tree(after, V=6, sos_id=sos_id, other=np.exp(logits({u: 0.6, x: 0.4})))
+    inputs = {"step": step, "state": np.array([0]), "sos_id": sos_id, "eos_id": eos_id}
+    return Case({"T": 3, "W": 2}, {**inputs, "beam_width": 2, "max_length": 3}, kind=TIES)
+
+
 def lengths(labels, **more):
     """A finished hypothesis of one id competes with longer ones. Pruned by the mean, it loses its place at step 2;
     pruned by the score with a penalty of 0.5, at step 3; pruned by the sum, it keeps it. `labels` are six ids.
@@ -263,6 +285,7 @@ def cases(rng):
     labels = rng.permutation(6).tolist()
     yield lengths(labels)
     yield ties(rng)
+    yield ties_across_lengths(rng)
     yield example(length_penalty=1.0)
     yield lengths(labels, length_penalty=0.5)
     yield table_case(rng, PENALTY, V=4, T=5, W=3, length_penalty=1.0)
@@ -320,6 +343,7 @@ SPEC.mistake(
     "hypothesis ends with ⟨eos⟩, take it into the next step as it is.",
     change(TEST, ""),
     change(TEST, "", (IDS, "ids[: ids.index(eos_id)] if eos_id in ids else ids")),
+    change(TEST, "", (IDS, "ids[:-1] if ids[-1] == eos_id else ids")),
     tempts="The loop treats all beams alike, and ⟨eos⟩ is removed at the end anyway.",
     keeps=["width 1", "ties"],
 )
@@ -329,6 +353,7 @@ SPEC.mistake(
     "⟨eos⟩, take it into the next step as it is, and end the search when all beams are finished.",
     change(TEST, "", (END, "if False:")),
     change(TEST, "", (END, "if False:"), (IDS, "ids[: ids.index(eos_id)] if eos_id in ids else ids")),
+    change(TEST, "", (END, "if False:"), (IDS, "ids[:-1] if ids[-1] == eos_id else ids")),
     tempts="In a batch, greedy decoding is often written with a fixed number of steps and cut off at ⟨eos⟩ afterwards.",
 )
 ASIDE = (
@@ -345,8 +370,18 @@ SPEC.mistake(
     "its place.",
     change(*ASIDE),
     change(*ASIDE, ("-c[1])[:beam_width]", "-c[1])[: beam_width - len(done)]")),
+    change(*ASIDE[:2], ASIDE[2], ASIDE[3]),
+    change(ASIDE[0], ASIDE[1].replace("if not beams:", "if not beams or len(done) >= beam_width:"), *ASIDE[2:]),
+    change(*ASIDE[:3], ("in beams:\n    score", "in done or beams:\n    score"), ASIDE[4]),
     tempts="Many implementations have a list of finished hypotheses, and rules of their own for when to stop.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "only_the_finished_put_aside",
+    "You put finished beams aside, where they no longer compete, and return only these. Leave them among the beams, "
+    "each as one candidate of the next step, and return all beams of the last step, finished or not.",
+    change(*ASIDE[:3], ("in beams:\n    score", "in done:\n    score"), ASIDE[4]),
+    tempts="A list of finished sentences looks like the result.",
 )
 SPEC.mistake(
     "every_ended_candidate_stored",
@@ -363,7 +398,6 @@ SPEC.mistake(
         ("-pair[1])", "-pair[1])[:beam_width]"),
     ),
     tempts="A complete sentence is a result, so it seems a pity to lose it.",
-    keeps=["ties"],
 )
 SPEC.mistake(
     "eos_never_a_candidate",
@@ -378,7 +412,7 @@ SPEC.mistake(
     "hypothesis may still become the best.",
     change("if all(", "if any("),
     tempts="In greedy decoding, the first ⟨eos⟩ ends the loop.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
 )
 SPEC.mistake(
     "stops_when_the_best_is_finished",
@@ -394,7 +428,14 @@ SPEC.mistake(
     "unfinished sentence is better than none.",
     change("in beams:\n    score", "in [c for c in beams if c[0][-1] == eos_id]:\n    score"),
     tempts="A sentence without an end looks like a failure.",
-    keeps=["ties"],
+)
+SPEC.mistake(
+    "unfinished_left_out_beside_finished",
+    "Your result lacks the unfinished beams if at least one beam is finished. Return all beams, each with its score, "
+    "because the caller may want to choose among them.",
+    change("in beams:\n    score", "in [c for c in beams if c[0][-1] == eos_id] or beams:\n    score"),
+    tempts="Libraries return unfinished sentences only if there is nothing else.",
+    keeps=["width 1", "ties"],
 )
 
 # Which candidates stay
@@ -424,6 +465,8 @@ SPEC.mistake(
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1]))"),
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], -c[0][-1]))"),
     change(SORTED, "sorted(candidates, key=lambda c: (c[1], c[0]), reverse=True)"),
+    change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0]))"),
+    change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1:] != [eos_id]))"),
     tempts="`argsort` sorts in ascending order, so its result is reversed.",
     keeps=["width 1", "several beams", "length penalty"],
 )
@@ -459,6 +502,14 @@ SPEC.mistake(
     keeps=["width 1"],
 )
 
+SPEC.mistake(
+    "worst_candidates_kept",
+    "You keep the candidates with the smallest sums. Keep those with the largest: log-probabilities are negative, so "
+    "the best sum is the one closest to 0.",
+    change("-c[1])", "c[1])"),
+    tempts="`sort` and `argsort` put the smallest first.",
+)
+
 # What a beam carries
 
 SPEC.mistake(
@@ -474,6 +525,11 @@ SPEC.mistake(
         ("candidates.append((ids, total, s))", "candidates.append((ids, total, s))\nstates.append(s)"),
         (EXTEND, f"{EXTEND}\nstates.append(s_new)"),
         (END, f"beams = [(*c[:2], states[min(i, len(states) - 1)]) for i, c in enumerate(beams)]\n{END}"),
+    ),
+    change(
+        "candidates = []",
+        "candidates = []\nnow = state",
+        ("np.array([y_prev]), s)", "np.array([y_prev]), now)\nnow = state = s_new"),
     ),
     tempts="One variable for the state is enough in greedy decoding; or a list of states keeps its order while the "
     "beams are sorted.",
@@ -502,6 +558,13 @@ SPEC.mistake(
     "are not comparable, because adding a constant to all logits of a step changes no probability.",
     change("log_softmax(logits)[0]", "logits[0]"),
     tempts="For greedy decoding, the logits are enough.",
+)
+SPEC.mistake(
+    "sum_not_carried_on",
+    "Your sums contain only the last log-probability. Add the log-probability of the new id to the sum of the "
+    "hypothesis that it extends.",
+    change("total + log_p[k]", "log_p[k]"),
+    tempts="The values that `step` gives are those of a single step.",
 )
 SPEC.mistake(
     "probabilities_multiplied",
@@ -545,6 +608,10 @@ SPEC.mistake(
     "You divide by the number of ids without ⟨eos⟩. Count ⟨eos⟩ as well, because its log-probability is part of the "
     "sum.",
     change(f"results.append(({IDS}, score))", f"results.append(({IDS}, total / max(1, len({IDS})) ** length_penalty))"),
+    change(
+        f"results.append(({IDS}, score))",
+        f"words = {IDS}\nresults.append((words, np.float64(total) / np.float64(len(words)) ** length_penalty))",
+    ),
     tempts="The length of the sentence that is returned is the number at hand.",
     keeps=UNPENALISED,
 )
@@ -594,6 +661,21 @@ SPEC.mistake(
     keeps=UNPENALISED,
 )
 SPEC.mistake(
+    "unfinished_not_divided",
+    "You divide only the sums of finished beams. Divide those of the unfinished ones as well, because scores can be "
+    "compared only if all of them are made in the same way.",
+    change(SCORE, f"{SCORE} if ids[-1] == eos_id else total"),
+    tempts="The length of a sentence is known only when it is finished.",
+    keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "scores_negated",
+    "Your scores have the opposite sign. A score is the sum of log-probabilities, divided by a power of the length, so "
+    "it is negative, and the best one is the largest.",
+    change("score))", "-score))", ("-pair[1])", "pair[1])")),
+    tempts="A loss is a negative log-likelihood.",
+)
+SPEC.mistake(
     "worst_first",
     "Your results begin with the worst score. Begin with the best one, the largest: scores are negative, so it is the "
     "one closest to 0.",
@@ -613,6 +695,22 @@ SPEC.mistake(
     "Your ids contain ⟨eos⟩. Remove it from the ids that you return; it counts only in the sum and in the length.",
     change(IDS, "ids"),
     tempts="During the search, the final ⟨eos⟩ marks what is finished.",
+)
+SPEC.mistake(
+    "last_id_cut",
+    "You remove the last id of every beam. Remove it only where it is ⟨eos⟩: the last id of an unfinished beam belongs "
+    "to the sentence.",
+    change(IDS, "ids[:-1]"),
+    tempts="In an example whose beams are all finished, the last id is always ⟨eos⟩.",
+)
+SPEC.mistake(
+    "list_shared",
+    "Your candidates share one list of ids: `append` changes the list that all candidates of a beam refer to. Make a "
+    "new list for each candidate, as `[*ids, k]` or `ids + [k]` does.",
+    change(
+        EXTEND, "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids, total + log_p[k], s_new))"
+    ),
+    tempts="`append` is how lists grow, and a name looks like a copy.",
 )
 SPEC.mistake(
     "sos_kept",

@@ -112,6 +112,7 @@ def cases(rng):
     yield named(rng, ["abc|def|ghi"], 1, NOTHING)  # no word matches
     yield named(rng, ["|abc", "|a"], 2, NOTHING)  # no candidate has a word
     yield named(rng, ["aababb|abcdefgh|baacdefg"], 2, SHORT)
+    yield case(tokens("she is no where at all"), [tokens("she is now here at all")], 2, ONE)
     yield named(rng, ["ab|abc", "abcde|abcde"], 4, SHORT)  # one candidate is too short for most orders
 
 
@@ -225,6 +226,25 @@ SPEC.mistake(
     ),
     tempts="The loop over the references is the innermost one, so everything is done there.",
 )
+SPEC.mistake(
+    "matches_of_every_reference",
+    "You add the matches with every reference, so one n-gram of the candidate may match several times. Look it up in "
+    "all references together, at the maximum of its counts there.",
+    change(MATCHES, "", ("limits |= ", "limits = "), (f"Counter({R_GRAMS})", f"Counter({R_GRAMS})\n{MATCHES}")),
+    tempts="Each reference is compared with the candidate in the innermost loop.",
+)
+SPEC.mistake(
+    "n_grams_without_borders",
+    "You join the tokens of an n-gram without anything between them, so *no where* and *now here* are the same. Use "
+    "tuples of tokens.",
+    change(
+        "tuple(candidate[i : i + n])",
+        '"".join(candidate[i : i + n])',
+        ("tuple(ref[i : i + n])", '"".join(ref[i : i + n])'),
+    ),
+    tempts="A list cannot be counted, a string can.",
+    keeps=["short candidates"],
+)
 
 
 @SPEC.mistake(
@@ -334,6 +354,21 @@ SPEC.mistake(
     tempts="Which of the two lengths is divided by which is easily mixed up.",
 )
 SPEC.mistake(
+    "penalty_raises_the_score",
+    "Your penalty is above 1 where the candidates are shorter than their references, because your exponent is "
+    "positive there. The exponent is 1 minus r divided by c, which is negative if c is smaller than r.",
+    change(
+        PENALTY,
+        "1.0 if candidate_length >= reference_length else np.exp(1 - candidate_length / reference_length)",
+    ),
+    change(
+        PENALTY,
+        "1.0 if candidate_length >= reference_length else np.exp(reference_length / candidate_length - 1)",
+    ),
+    tempts="The two lengths are easily exchanged, and so are the two terms of the difference.",
+    keeps=["matches and precisions"],
+)
+SPEC.mistake(
     "penalty_both_ways",
     "You lower the score for candidates that are longer than their references, too. The penalty is 1 there: extra "
     "words lower the precision already.",
@@ -375,6 +410,34 @@ SPEC.mistake(
     "product.",
     change(MEAN, "np.prod(matches / totals)"),
     tempts="The exponent 1/N is small print.",
+)
+SPEC.mistake(
+    "always_the_fourth_root",
+    "You take the fourth root, whatever `max_n` is. Take the N-th root of a product of N precisions.",
+    change(MEAN, MEAN.replace("max_n", "4")),
+    tempts="Papers average four orders with the weights 1/4.",
+)
+SPEC.mistake(
+    "penalty_under_the_root",
+    "You take the root of the penalty as well. The root belongs to the product of the precisions alone: multiply it by "
+    "the penalty afterwards.",
+    change(f"penalty * {MEAN}", "(penalty * np.prod(matches / totals)) ** (1 / max_n)"),
+    tempts="Everything has been multiplied already when the root is taken.",
+    keeps=["matches and precisions"],
+)
+SPEC.misconceptions["mean_of_sentences"].ways.append(
+    change(
+        MATCHES,
+        "matches[n - 1] += (counts & limits).total() / max(1, counts.total())",
+        (TOTALS, "totals[n - 1] += bool(counts)"),
+    )
+)
+SPEC.mistake(
+    "totals_not_reset",
+    "You do not set your counters back to 0 for the next order, so the precision of an order contains all lower "
+    "orders. Count each order by itself.",
+    change(MEAN, "np.prod(np.cumsum(matches) / np.cumsum(totals)) ** (1 / max_n)"),
+    tempts="The counters are set to 0 before the loops, once.",
 )
 SPEC.mistake(
     "orders_pooled",
@@ -458,6 +521,16 @@ SPEC.mistake(
         matches, totals = np.maximum(matches, 1e-9), np.maximum(totals, 1)
         candidate_length = max(candidate_length, 0.1)
         """,
+    ),
+    change(
+        ZERO,
+        "candidate_length = max(candidate_length, 1e-9)\n",
+        (MEAN, "np.prod((matches + 1e-9) / (totals + 1e-9)) ** (1 / max_n)"),
+    ),
+    change(
+        ZERO,
+        "candidate_length = max(candidate_length, 1e-9)\ntotals = np.maximum(totals, 1)\n",
+        (MEAN, "np.exp(np.mean(np.log(matches / totals + 1e-10)))"),
     ),
     tempts="The logarithm of 0 is not finite, and a small number prevents that.",
     keeps=["short candidates"],

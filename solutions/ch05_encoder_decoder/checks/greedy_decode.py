@@ -181,6 +181,7 @@ SPEC.mistake(
     "You leave ⟨eos⟩ out but continue after it. End the loop as soon as `eos_id` is chosen: a decoder was never "
     "trained to continue after the end of a sentence.",
     change("    break", "    continue"),
+    change(TEST, "if y_prev == eos_id:\n    y_prev = ids[-1] if ids else sos_id\n    continue"),
     change(TEST, "", ("return ids", "return [k for k in ids if k != eos_id]")),
     tempts="The special ids are filtered out at the end, as if they were padding.",
     keeps=BOTH,
