@@ -96,11 +96,11 @@ CELL = "gru_cell(x[:, t], h, layer)"
 WRONG_ENCODERS = {
     "one step too few": ([("length_mask(lengths, ", "length_mask(lengths - 1, ")], "counterfactual: less lengths"),
     "one step too many": ([("length_mask(lengths, ", "length_mask(lengths + 1, ")], "one_step_too_many"),
-    "the mask inverted": ([("np.where(real", "np.where(~real")], None),
-    "kept and new exchanged": ([(f"{CELL}, h)", f"h, {CELL})")], None),
+    "the mask inverted": ([("np.where(real", "np.where(~real")], "mask_inverted"),
+    "kept and new exchanged": ([(f"{CELL}, h)", f"h, {CELL})")], "mask_inverted"),
     "the last layer stops alone": (
         [("np.where(real[:, t, None], ", "np.where(real[:, t, None] | (len(context) < len(layers) - 1), ")],
-        None,
+        "only_the_top_layer_stops",
     ),
     "the input frozen, not the state": (
         [
@@ -147,7 +147,7 @@ WRONG_ENCODERS = {
         ],
         "counterfactual: read z, r, n, W_x, W_h, b_x and b_h, r, z, n",
     ),
-    "0 taken for the padding": ([("length_mask(lengths, ids.shape[1])", "ids != 0")], None),
+    "0 taken for the padding": ([("length_mask(lengths, ids.shape[1])", "ids != 0")], "id_0_taken_for_padding"),
     "zeros from the first padding on": (
         [
             (

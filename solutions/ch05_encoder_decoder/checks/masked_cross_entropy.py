@@ -130,8 +130,15 @@ SPEC.mistake(
     "You average over all positions, padding included. Use the mask: only real tokens belong in the sum and in its "
     "divisor, because what the decoder predicts after the end of a sentence is of no interest.",
     change(MEAN, "losses.mean()"),
-    change(MEAN, "losses.mean() if mask.any() else 0.0"),
     tempts="It is the loss of chapter 1, which had no padding.",
+)
+SPEC.mistake(
+    "mask_used_only_to_look_for_tokens",
+    "You use the mask only to find out whether there is a real token. If there is one, you average over all positions, "
+    "padding included. Only real tokens belong in the sum and in its divisor.",
+    change(MEAN, "losses.mean() if mask.any() else 0.0"),
+    tempts="The batch without real tokens is written down first, and then the mask seems to have done its work.",
+    keeps=["no real token"],
 )
 SPEC.mistake(
     "padding_in_the_divisor",
@@ -325,8 +332,15 @@ SPEC.mistake(
     "You average the probabilities of the targets before you take the logarithm. Take the logarithm first, because "
     "each token has its own loss and the result is the mean of these losses.",
     change(LOSSES, P, (MEAN, f"-np.log({MEAN})")),
+    tempts="'The negative logarithm of the mean probability' sounds like 'the mean negative logarithm'.",
+)
+SPEC.mistake(
+    "log_taken_last",
+    "You average the probabilities of the real targets, and then take the logarithm of this mean. Take the logarithm "
+    "first: each token has its own loss, and the result is the mean of these losses.",
     change(LOSSES, P, (MEAN, f"-np.log({MEAN}) if mask.any() else 0.0")),
     tempts="'The negative logarithm of the mean probability' sounds like 'the mean negative logarithm'.",
+    keeps=["no real token"],
 )
 SPEC.mistake(
     "logits_of_padding_overwritten",
@@ -334,6 +348,12 @@ SPEC.mistake(
     "1/V there, so every padded position still adds ln V to the sum. Apply the mask to the *losses* instead.",
     change("log_softmax(logits)", "log_softmax(logits * mask[:, :, None])", (MEAN, "losses.mean()")),
     change("log_softmax(logits)", "log_softmax(logits * mask[:, :, None])", (TOTAL, "losses.sum()")),
+    tempts="Zero logits look like no prediction, but they are a uniform one.",
+)
+SPEC.mistake(
+    "mask_applied_to_the_logits",
+    "You set the logits of a padded position to 0. After the softmax, each id has the probability 1/V there, so every "
+    "padded position still adds ln V to the sum. Apply the mask to the *losses* instead.",
     change(
         "log_softmax(logits)",
         "log_softmax(logits * mask[:, :, None])",
@@ -345,6 +365,7 @@ SPEC.mistake(
         (MEAN, "losses.sum() / mask.sum() if mask.any() else 0.0"),
     ),
     tempts="Zero logits look like no prediction, but they are a uniform one.",
+    keeps=["no real token"],
 )
 SPEC.mistake(
     "id_0_taken_for_padding",
@@ -386,14 +407,14 @@ SPEC.mistake(
     "Divide by the number of real tokens, `mask.sum()`.",
     change(COUNT, "max(np.count_nonzero(losses * mask), 1)"),
     tempts="After the multiplication with the mask, what is not 0 seems to be what is real.",
-    keeps=["no real token"],
+    keeps=["ordinary logits", "no real token"],
 )
 SPEC.mistake(
     "perplexity_returned",
     "You return the perplexity, the exponential of the loss. Return the loss itself, the mean of −ln p.",
-    change(MEAN, f"np.exp({MEAN})"),
     change(MEAN, f"np.exp({MEAN}) if mask.any() else 0.0"),
     tempts="Language models are often compared by their perplexity.",
+    keeps=["no real token"],
 )
 SPEC.mistake(
     "targets_not_used",
