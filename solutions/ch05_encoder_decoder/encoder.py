@@ -132,7 +132,7 @@ def length_mask(lengths, max_length):
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `ids` | (B, S) | the source sequences; from `lengths[b]` on, row `b` is padding, and may contain any ids from 0 to V − 1 |
+# | `ids` | (B, S) | the source sequences; from `lengths[b]` on, row `b` is padding, which may be any ids below V |
 # | `lengths` | (B,) | the number of real ids in each row, from 0 to S |
 # | `E` | (V, D) | the table of embeddings: row i is the embedding of id i |
 # | `layers` | a list of L dicts | the weights of each layer, the lowest first: `W_x`, `W_h`, `b_x` and `b_h` |

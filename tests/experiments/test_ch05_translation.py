@@ -187,10 +187,10 @@ def test_the_summary_of_the_phrases_follows_from_the_runs() -> None:
     record = recorded(phrases)
     assert record["summary"] == phrases.summary(record["runs"])
     assert record["runs"] == phrases.in_order(record["runs"])
-    assert list(record["summary"]) == list(phrases.GROUPS)
-    for name, (_, seeds) in phrases.GROUPS.items():
+    for name in record["summary"]:
+        seeds = phrases.GROUPS[name][1]
         runs = [one for one in record["runs"] if one["group"] == name]
-        assert [one["seed"] for one in runs] == list(seeds)
+        assert [one["seed"] for one in runs] == list(seeds[: len(runs)])
         for one in runs:
             assert one["exact"] == phrases.in_buckets(one["by_length"])
             assert len(one["by_position"]) == phrases.POSITIONS

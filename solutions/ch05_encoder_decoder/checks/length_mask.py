@@ -146,8 +146,8 @@ def counted_from_the_end(lengths, max_length):
 
 @SPEC.mistake(
     "slice_ends_at_the_last_index",
-    "Your slice ends at n − 1, but the end of a slice is not part of it, so the last real entry of each row is missing. "
-    "In a row of length 0 the end is −1, which means all entries but the last. End the slice at n.",
+    "Your slice ends at n − 1, but the end of a slice is not part of it, so the last real entry of each row is "
+    "missing. In a row of length 0 the end is −1, which means all entries but the last. End the slice at n.",
     tempts="The last real entry has the index n − 1.",
 )
 def slice_too_short(lengths, max_length):
