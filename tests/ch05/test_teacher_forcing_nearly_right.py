@@ -162,7 +162,7 @@ WRONG_MASKED = {
     "in bits": (on_losses(lambda losses, mask: (losses * mask).sum() / np.log(2) / max(mask.sum(), 1)), "in_bits", 0.5),
     "perplexity": (
         on_losses(lambda losses, mask: np.exp((losses * mask).sum() / max(mask.sum(), 1))),
-        "after: exponential",
+        "perplexity_returned",
         0,
     ),
     "accuracy": (accuracy, None, KEEPS_NONE),
