@@ -168,7 +168,7 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
     ),
     "the first layer's state for all": (
         decoded(f"context = context[:1].repeat(len(context), 1, 1)\n{DECODE}{HEAD}"),
-        None,
+        "bottom_layer_repeated",
         None,
     ),
     "the context as (B, L, H)": (
