@@ -66,7 +66,7 @@ BAD = {
     "no such explorable": (
         "# Page\n\n```{explorable} helo\nA.\n```\n",
         3,
-        "there is no 'helo'. There is: hello, tape, lag, gates.",
+        "there is no 'helo'. There is: hello, tape, lag, gates, beam.",
     ),
     "nothing instead": ("# Page\n\n```{explorable} hello\n```\n", 3, "hello shows nothing without script"),
     "two explorables": (f"# Page\n\n{INSTEAD}\n{INSTEAD}", 7, "hello stands on this page twice"),

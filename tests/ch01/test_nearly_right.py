@@ -84,7 +84,7 @@ WRONG_SOFTMAX = {
     "dim for axis": (keyword_named_otherwise, set()),
     "no default for the axis": (lambda z, axis: p(z, axis), set()),
     "the first axis unless told otherwise": (lambda z, axis=0: p(z, axis), {"left_out"}),
-    "a little added to the sum": (lambda z, axis=-1: p(z, axis) / (1 + 1e-8), {"constant_factor"}),
+    "a little added to the sum": (lambda z, axis=-1: p(z, axis) / (1 + 1e-8), set()),
     "the sign reversed": (lambda z, axis=-1: p(-z, axis), {"counterfactual: negated z"}),
     "powers of two": (lambda z, axis=-1: p(z * math.log(2), axis), set()),
     "logarithms": (log_softmax, {"after: exponential missing"}),

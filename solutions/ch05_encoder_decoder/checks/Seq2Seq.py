@@ -113,7 +113,7 @@ def run_gru(weights, gru, L, x, h_0):
             n = np.tanh(read[2 * H :] + gates[:H] * recalled[2 * H :])
             h = (1 - gates[H:]) * n + gates[H:] * h
             states.append(h)
-        x = np.array(states)
+        x = np.array(states).reshape(-1, H)  # there may be no step at all
         last.append(h)
     return x, np.array(last)
 
@@ -519,7 +519,7 @@ class SortedAndRestored(Released):
 
 @SPEC.alternative
 class FromTheEquations(Released):
-    """Every layer of the encoder from its parameters, gathered at each row's last word; the decoder likewise."""
+    """Every layer of the encoder from its parameters, gathered at each row's last word; the decoder also."""
 
     def run(self, gru, x, state):
         layers = []

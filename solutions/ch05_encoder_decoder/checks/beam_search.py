@@ -101,25 +101,29 @@ def ties(rng):
 
 
 def ties_across_lengths(rng):
-    """Equal sums of a finished hypothesis and of one with a longer way, which belongs to the earlier beam, although its
-    ids are the larger ones. A step with probability 1 adds exactly 0.
+    """Four equal sums for three places, those of hypotheses with two ids, one of them finished, and with three. The
+    earliest beam has the larger ids. All probabilities are 1, 1/2 or practically 0 until the last step, so the sums are
+    equal for every way of adding them up.
     """
-    sos_id, eos_id, u, v, *others = rng.permutation(6).tolist()
-    y, x = sorted(others)
+    sos_id = int(rng.integers(6))
+    w, y, x, v, eos_id = (id_ for id_ in range(6) if id_ != sos_id)
 
-    def logits(p):
-        return [np.log(p[id_]) if id_ in p else -45.0 for id_ in range(6)]
+    def equally(*ids):
+        return np.exp([0.0 if id_ in ids else -45.0 for id_ in range(6)])
 
     after = {
-        (): {x: 0.6, y: 0.4},
-        (x,): {u: 1.0},
-        (y,): {eos_id: 0.6, v: 0.4},
-        (x, u): {v: 0.4, y: 0.6},
+        (): equally(x, y),
+        (x,): equally(w),
+        (y,): equally(w, eos_id),
+        (x, w): equally(v, x),
+        (y, w): equally(y),
+        (x, w, x): row(6, {eos_id: 0.8}),
+        (x, w, v): row(6, {eos_id: 0.7}),
+        (y, w, y): row(6, {eos_id: 0.6}),
     }
-    after = {ids: np.exp(logits(p)) for ids, p in after.items()}
-    step = tree(after, V=6, sos_id=sos_id, other=np.exp(logits({u: 0.6, x: 0.4})))
+    step = tree(after, V=6, sos_id=sos_id, other=row(6, {eos_id: 0.5}))
     inputs = {"step": step, "state": np.array([0]), "sos_id": sos_id, "eos_id": eos_id}
-    return Case({"T": 3, "W": 2}, {**inputs, "beam_width": 2, "max_length": 3}, kind=TIES)
+    return Case({"T": 4, "W": 3}, {**inputs, "beam_width": 3, "max_length": 4}, kind=TIES)
 
 
 def lengths(labels, **more):
@@ -155,8 +159,12 @@ def path_case(rng, path, V, sos_id, eos_id, T, rival=False):
 
 
 def path_cases(rng, V, T):
-    """A greedy path with a predicted ⟨sos⟩ that ends, one that does not, and one that ends at once."""
-    sos_id, eos_id, *words = rng.permutation(V).tolist()
+    """A greedy path with a predicted ⟨sos⟩ that ends, one that does not, and one that ends at once. In the first, id 0
+    comes before ⟨eos⟩.
+    """
+    eos_id = int(rng.integers(1, V))
+    sos_id, *words = (id_ for id_ in rng.permutation(V).tolist() if id_ != eos_id)
+    words.sort(key=lambda id_: id_ != 0)
     yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T, rival=True)
     yield path_case(rng, [words[1], words[0], sos_id, words[1], words[0]], V, sos_id, eos_id, 4)
     yield path_case(rng, [eos_id], V, sos_id, eos_id, 3)
