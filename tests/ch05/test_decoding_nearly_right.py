@@ -285,7 +285,7 @@ WRONG_BEAMS = {
     "empty ones left out": (beam(finish=lambda r: [p for p in r if p[0]]), None),
     "ids in arrays": (beam(finish=lambda r: [(np.array(ids, dtype=np.int64), s) for ids, s in r]), None),
     "lists for pairs": (beam(finish=lambda r: [[ids, s] for ids, s in r]), None),
-    "done when enough": (done_when_enough, {None, "finished_beams_put_aside"}),
+    "done when enough": (done_when_enough, {None, "finished_beams_put_aside", "finished_preferred"}),
 }
 
 

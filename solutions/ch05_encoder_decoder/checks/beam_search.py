@@ -170,16 +170,18 @@ def path_cases(rng, V, T):
     yield path_case(rng, [eos_id], V, sos_id, eos_id, 3)
 
 
-def table_inputs(rng, V, T, W, at_once=False, **more):
+def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
     """A decoder with four nodes for each step, which lead to those of the next step at random, so that no two
     hypotheses have equal sums. ⟨eos⟩ is more probable than most ids. If a sentence can end `at_once`, it is the most
-    probable first id.
+    probable first id. If the table `ends`, step T + 1 raises an exception; otherwise, it stays at the last nodes.
     """
     sos_id, eos_id = (int(id_) for id_ in rng.choice(V, size=2, replace=False))
     N = 1 + 4 * T
     logits = 1.2 * rng.normal(size=(N, V))
     depth = (np.arange(N) + 3) // 4  # of each node: 0, 1, 1, 1, 1, 2, …
     children = 4 * np.minimum(depth, T - 1)[:, None] + rng.integers(1, 5, size=(N, V))
+    if ends:
+        children[depth == T] = -1
     logits[:, eos_id] += rng.uniform(0.3, 1.0)
     logits[:, sos_id] += 0.5
     if at_once:
@@ -289,7 +291,7 @@ def cases(rng):
     yield gru_case(rng, V=5, D=4, H=3, L=2, T=6, W=2, kind=SEVERAL)
     yield Case({"T": 1, "W": 3}, table_inputs(rng, V=5, T=1, W=3), kind=SEVERAL)
     yield Case({"T": 4, "W": 2}, table_inputs(rng, V=5, T=4, W=2, at_once=True), kind=SEVERAL)
-    yield Case({"T": 3, "W": 40}, table_inputs(rng, V=3, T=3, W=40), kind=SEVERAL)
+    yield Case({"T": 3, "W": 40}, table_inputs(rng, V=3, T=3, W=40, ends=True), kind=SEVERAL)
     labels = rng.permutation(6).tolist()
     yield lengths(labels)
     yield ties(rng)
@@ -474,8 +476,15 @@ SPEC.mistake(
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], -c[0][-1]))"),
     change(SORTED, "sorted(candidates, key=lambda c: (c[1], c[0]), reverse=True)"),
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0]))"),
-    change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1:] != [eos_id]))"),
     tempts="`argsort` sorts in ascending order, so its result is reversed.",
+    keeps=["width 1", "several beams", "length penalty"],
+)
+SPEC.mistake(
+    "finished_preferred",
+    "You give finished hypotheses an advantage: one of them is kept, although candidates of an earlier beam have sums "
+    "that are as large. Let it compete for the `beam_width` places like every other candidate of its beam.",
+    change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1:] != [eos_id]))"),
+    tempts="A finished hypothesis seems to be worth more than one that still has to end.",
     keeps=["width 1", "several beams", "length penalty"],
 )
 BEST = f"sorted([{NEW} for k in range(len(log_p))], key=lambda c: -c[1])"
