@@ -118,7 +118,7 @@ def ties_across_lengths(rng):
         (x, w): equally(v, x),
         (y, w): equally(y),
         (x, w, x): row(6, {eos_id: 0.8}),
-        (x, w, v): row(6, {eos_id: 0.7}),
+        (x, w, v): row(6, {w: 0.7}),
         (y, w, y): row(6, {eos_id: 0.6}),
     }
     step = tree(after, V=6, sos_id=sos_id, other=row(6, {eos_id: 0.5}))
@@ -445,7 +445,7 @@ SPEC.mistake(
     "because the caller may want to choose among them.",
     change("in beams:\n    score", "in [c for c in beams if c[0][-1] == eos_id] or beams:\n    score"),
     tempts="Libraries return unfinished sentences only if there is nothing else.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
 )
 
 # Which candidates stay
