@@ -143,7 +143,10 @@ WRONG = {  # the body, what it is told: a name, some names or None
     "arithmetic": (but((RETURN, "return bp * sum(precisions) / max_n")), "arithmetic_mean"),
     "harmonic": (but((RETURN, "return bp * max_n / sum(1 / p for p in precisions)")), None),
     "no root": (but((RETURN, "return bp * math.prod(precisions)")), "product_without_root"),
-    "the root of the penalty too": (but((RETURN, "return (bp * math.prod(precisions)) ** (1 / max_n)")), "penalty_under_the_root"),
+    "the root of the penalty too": (
+        but((RETURN, "return (bp * math.prod(precisions)) ** (1 / max_n)")),
+        "penalty_under_the_root",
+    ),
     "always the fourth root": (but((RETURN, "return bp * math.prod(precisions) ** 0.25")), "always_the_fourth_root"),
     "base 2": (but((RETURN, "return bp * math.exp(sum(math.log2(p) for p in precisions) / max_n)")), None),
     "logarithm": (but((RETURN, "return math.log(bp) + sum(math.log(p) for p in precisions) / max_n")), None),
