@@ -326,7 +326,7 @@ def _cut_in_part(cls: Any, case: Case, module: Any, entries: Mapping[str, Any]) 
     direction = {name: torch.randn(weight.shape, generator=generator) for name, weight in weights.items()}
     arrays = {n: w + STEP * direction[n].numpy() if n in weights else w for n, w in case.inputs["weights"].items()}
     other = _built_module(cls, replace(case, inputs={**case.inputs, "weights": arrays})).train(module.training)
-    arguments = {name: _tensors(value) for name, value in case.inputs.items() if name not in DRIVER_INPUTS}
+    arguments = {name: _tensors(value) for name, value in _all_calls(case)[-1].items()}
     moved = dict(zip(entries, _entries(other(**arguments), list(run["returns"])), strict=True))
     for name in names:
         probe = torch.randn(entries[name].shape, generator=generator)
