@@ -10,6 +10,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -90,8 +91,8 @@ class Translator(nn.Module):
         K = settings.context_size
         self.bottleneck = nn.Sequential(nn.Linear(H, K), nn.Linear(K, H)) if K else nn.Identity()
 
-    def encode(self, source: Tensor, lengths: Tensor) -> Tensor:
-        """Source ids (B, S) and their lengths (B,) -> the decoder's initial state (L, B, H)."""
+    def encode(self, source: Tensor, lengths: Tensor) -> Any:
+        """Source ids (B, S) and their lengths (B,) -> what the decoder gets of them: its initial state (L, B, H)."""
         state: Tensor = self.bottleneck(self.summary(source, lengths))
         return state
 
@@ -112,7 +113,7 @@ class Translator(nn.Module):
             return torch.cat([both[:, 0], both[:, 1]], dim=-1)
         return final
 
-    def decode(self, target_in: Tensor, state: Tensor, context: Tensor) -> tuple[Tensor, Tensor]:
+    def decode(self, target_in: Tensor, state: Tensor, context: Any) -> tuple[Tensor, Tensor]:
         """Ids (B, T) that the decoder reads, from state (L, B, H) on -> logits (B, T, V) and the last state."""
         read = self.target_embedding(target_in)
         if self.settings.every_step:
@@ -120,10 +121,15 @@ class Translator(nn.Module):
         states, state = self.decoder(read, state)
         return self.head(states), state
 
+    def start(self, context: Any) -> Tensor:
+        """The decoder's initial state (L, B, H), from what `encode` returns."""
+        state: Tensor = context
+        return state
+
     def forward(self, source: Tensor, lengths: Tensor, target_in: Tensor) -> Tensor:
         """Teacher forcing: logits (B, T, V)."""
         context = self.encode(source, lengths)
-        return self.decode(target_in, context, context)[0]
+        return self.decode(target_in, self.start(context), context)[0]
 
 
 @dataclass
@@ -154,7 +160,7 @@ def shifted(wanted: Tensor) -> Tensor:
 def free_logits(model: Translator, ids: Tensor, lengths: Tensor, read: Tensor, own: Tensor) -> Tensor:
     """Logits (B, T, V) where the decoder reads its own most probable token wherever own (B, T) is true."""
     context = model.encode(ids, lengths)
-    state, logits, predicted = context, [], read[:, 0]
+    state, logits, predicted = model.start(context), [], read[:, 0]
     for t in range(read.shape[1]):
         given = torch.where(own[:, t], predicted, read[:, t]) if t else read[:, 0]
         now, state = model.decode(given[:, None], state, context)
@@ -168,15 +174,17 @@ def fit(
     settings: Settings,
     vocabulary_of: Sequence[Pair] | None = None,
     look: Callable[[int, Fitted], None] = lambda update, fitted: None,
+    build: Callable[[int, int, Any], Translator] = Translator,
 ) -> Fitted:
     """Train on pairs, with batches drawn at random in epochs. The vocabularies are those of `vocabulary_of`.
 
-    `look` is called after every update with their number.
+    `look` is called after every update with their number. `build` makes the model, from the sizes of the source and
+    target vocabularies and the settings.
     """
     known = vocabulary_of if vocabulary_of is not None else pairs
     source, target = Vocabulary(words for words, _ in known), Vocabulary(words for _, words in known)
     torch.manual_seed(settings.seed)
-    model = Translator(len(source), len(target), settings)
+    model = build(len(source), len(target), settings)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings.lr)
     order, fitted = random.Random(settings.seed), Fitted(model, source, target, [])
     waiting: list[Pair] = []
@@ -213,7 +221,7 @@ def greedy(
             [fitted.source.encode(s[::-1] if reverse else s) for s in sources[start : start + at_once]]
         )
         context = fitted.model.encode(ids, lengths)
-        state, token = context, torch.full((len(ids),), SOS)
+        state, token = fitted.model.start(context), torch.full((len(ids),), SOS)
         rows, done = [], torch.zeros(len(ids), dtype=torch.bool)
         for _ in range(max_length):
             logits, state = fitted.model.decode(token[:, None], state, context)

@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 06, a preview of attention."""
