@@ -45,11 +45,11 @@ def cases(rng):
     yield case(rng, B=2, S=4, K=4)
     yield case(rng, B=3, S=5, K=3, padding=[2, 0, 1])
     yield case(rng, B=1, S=4, K=3)
-    yield case(rng, B=3, S=1, K=4)
     yield case(rng, B=2, S=3, K=1, padding=[1, 0])
     yield case(rng, B=4, S=4, K=4, padding=[0, 1, 2, 0])
     yield case(rng, B=3, S=4, K=2, padding=[0, 0, 1], empty=[1])
-    yield case(rng, B=1, S=3, K=2, empty=[0])
+    yield case(rng, B=3, S=1, K=4, empty=[1])
+    yield case(rng, B=2, S=3, K=2, empty=[0])
 
 
 SPEC = Spec(

@@ -37,7 +37,7 @@ def case(scores, mask, kind=ORDINARY):
 
 
 def some(rng, shape):
-    """A mask with at least one True in each row; among rows of two or more, the first has a False, the last two True."""
+    """A mask with a True in each row. If S > 1, the first row has a False too, and the last row has two True."""
     S, mask = shape[-1], rng.random(shape) < 0.6
     rows = mask.reshape(-1, S)
     for row in rows:
@@ -76,13 +76,16 @@ def cases(rng):
         ((2, 5), -900.0, 0.0),  # exp underflows
         ((3, 4), 0.0, 900.0),  # the largest score of all is masked
         ((2, 3, 4), -5e4, -5e4),  # below every number that is taken for minus infinity
-        ((5,), -4e9, -4e9),
+        ((5,), -4e9, -2e9),
         ((3, 3), -4e12, 4e12),
     ):
         mask = some(rng, shape)
         mask.reshape(-1, shape[-1])[:, 0] = rng.permutation([True, False])[0]
         mask.reshape(-1, shape[-1])[:, 1] = ~mask.reshape(-1, shape[-1])[:, 0]
         yield case(apart(rng, shape, centre, masked, mask), mask, HUGE)
+
+    levels = np.array([[900.0], [-900.0], [0.0]])
+    yield case(levels + scores(rng, (3, 4)), some(rng, (3, 4)), HUGE)  # rows far from each other
 
     yield case(scores(rng, (3, 4)), without(rng, (3, 4), [1]), NONE)
     yield case(scores(rng, (2, 3, 4)), without(rng, (2, 3, 4), [0, 4]), NONE)
@@ -109,12 +112,186 @@ NaN; with 0 in its place all exponentials are 0, and divided by 1 they stay 0.
 """,
 )
 
+RIGHT_SUM = "e.sum(axis=-1, keepdims=True)"
 REAL = "np.where(mask, scores, -np.inf)"
 LARGEST = "np.where(some, real.max(axis=-1, keepdims=True), 0.0)"
+OF_ALL = "scores.max(axis=-1, keepdims=True)"
 EXP = "np.exp(real - largest)"
-SUM = "np.where(some, e.sum(axis=-1, keepdims=True), 1.0)"
+SUM = f"np.where(some, {RIGHT_SUM}, 1.0)"
 RETURN = f"return e / {SUM}"
-UNTREATED = (LARGEST, "real.max(axis=-1, keepdims=True)"), (SUM, "e.sum(axis=-1, keepdims=True)")
+POSITIVE = (SUM, f"np.maximum({RIGHT_SUM}, 1e-300)")  # a sum of 0, wherever it comes from, gives zeros
+UNTREATED = (LARGEST, "real.max(axis=-1, keepdims=True)"), (SUM, RIGHT_SUM)
+AND_MASKED_AFTER = (
+    ((RETURN, f"{RETURN} * mask"),),
+    ((EXP, f"{EXP} * mask"),),
+    ((EXP, f"{EXP} * mask"), POSITIVE),
+)
+LOW = ("-100.0", "-1e4", "-1e9", "-1e10")
+
+SPEC.mistake(
+    "mask_not_used",
+    "You do not use the mask, so positions that may not be attended to get a weight. Leave them out before the "
+    "softmax: with −∞ as its score, a position gets exactly 0.",
+    change("some = mask", "mask = np.ones_like(mask)\nsome = mask"),
+    change(LARGEST, "0.0", (REAL, "scores"), (SUM, RIGHT_SUM)),
+    tempts="A softmax without a mask is known from chapter 1.",
+)
+SPEC.mistake(
+    "mask_inverted",
+    "You attend to the positions where the mask is False. Here True marks what *may* be attended to. (Some libraries "
+    "ask for the opposite, so look it up each time.)",
+    change("some = mask", "mask = ~mask\nsome = mask"),
+    change("np.where(mask, scores, -np.inf)", "np.where(mask, -np.inf, scores)", *UNTREATED),
+    tempts="PyTorch's `key_padding_mask` and `masked_fill` mark what is left out.",
+)
+SPEC.mistake(
+    "masked_after_the_softmax",
+    "You apply the mask after the softmax, so the weights of a row no longer sum to 1: the masked positions have taken "
+    "their share. Apply it before, with −∞ as the score of a masked position.",
+    change(LARGEST, OF_ALL, (EXP, "np.exp(scores - largest)"), (RETURN, f"return e / {RIGHT_SUM} * mask")),
+    change(LARGEST, "0.0", (EXP, "np.exp(scores)"), (RETURN, f"return e / {RIGHT_SUM} * mask")),
+    tempts="Multiplying by the mask at the end gives zeros in the right places.",
+)
+SPEC.mistake(
+    "zero_as_a_masked_score",
+    "You give masked positions the score 0. Its exponential is 1 and not 0, so these positions take a share of the "
+    "weight. Use −∞ instead.",
+    *(
+        change(REAL, "scores * mask", (LARGEST, largest), (RETURN, f"return e / {RIGHT_SUM}{after}"))
+        for largest in ("real.max(axis=-1, keepdims=True)", "0.0")
+        for after in ("", " * some", " * mask")
+    ),
+    tempts="The scores are multiplied by the mask, as the losses of chapter 5 were.",
+)
+SPEC.mistake(
+    "minus_infinity_times_zero",
+    "You multiply −∞ by the mask or its opposite. Where that is 0, the product is NaN, not 0, and the NaN spreads "
+    "through the whole row. Choose with `np.where` instead of multiplying.",
+    change(REAL, "scores + ~mask * -np.inf"),
+    change(REAL, "scores + ~mask * -np.inf", *UNTREATED),
+    tempts="With −1e9 in place of −∞ the same line works.",
+)
+SPEC.mistake(
+    "finite_number_for_minus_infinity",
+    "You give masked positions a very negative but finite score, or add such a number to their scores. That is not low "
+    "enough for every score, so a masked position can still win all of the weight. Use −∞, `-np.inf`, instead.",
+    *(
+        change(REAL, masked, *more)
+        for low in LOW
+        for masked in (f"np.where(mask, scores, {low})", f"scores + ~mask * {low}")
+        for more in ((), *(AND_MASKED_AFTER if low != LOW[0] else ()))
+    ),
+    tempts="Much code writes −1e9, which avoids NaN.",
+    keeps=["ordinary scores", "rows all masked"],
+)
+SPEC.mistake(
+    "uniform_in_a_row_all_masked",
+    "You return equal weights in a row whose mask is False everywhere. There is nothing to attend to in it, so all of "
+    "its weights are 0. (Equal scores give equal weights, however negative they are.)",
+    change("-np.inf", "-1e300", *UNTREATED),
+    change(RETURN, f"return np.where(some, e / {SUM}, 1 / scores.shape[-1])"),
+    tempts="A very negative number in place of −∞ avoids NaN.",
+    keeps=["ordinary scores", "huge scores"],
+)
+SPEC.mistake(
+    "softmax_of_a_row_all_masked",
+    "You return the softmax of all scores in a row whose mask is False everywhere. There is nothing to attend to in "
+    "it, so all of its weights are 0. (A number that is added to every score of a row changes nothing.)",
+    *(
+        change("some = mask", f"some = mask.any(axis=-1, keepdims=True)\n{lowered}mask = mask | ~some\nsome = mask")
+        for lowered in ("", *(f"scores = np.where(some, scores, scores {low})\n" for low in LOW[2:]))
+    ),
+    tempts="−1e9 is added to the scores of masked positions, here to all of them.",
+    keeps=["ordinary scores", "huge scores"],
+)
+SPEC.mistake(
+    "nan_in_a_row_all_masked",
+    "You return NaN in a row whose mask is False everywhere: −∞ minus −∞ and 0 / 0 are both NaN. All weights of such a "
+    "row are 0, so treat it separately, for example with `mask.any(axis=-1, keepdims=True)`.",
+    change(SUM, RIGHT_SUM),
+    change(LARGEST, "real.max(axis=-1, keepdims=True)", (SUM, RIGHT_SUM)),
+    tempts="A batch rarely has such a row, and the formula does not say what happens to it.",
+    keeps=["ordinary scores", "huge scores"],
+)
+SPEC.mistake(
+    "maximum_over_masked_entries",
+    "You subtract the largest entry of a row, masked ones included. If a masked entry is much larger than the others, "
+    "all exponentials of the others become 0, and their sum too. Take the largest score among the positions where the "
+    "mask is True.",
+    *(
+        change(LARGEST, largest, *total)
+        for largest in (OF_ALL, "(scores * mask).max(axis=-1, keepdims=True)")
+        for total in ((), (POSITIVE,))
+    ),
+    tempts="The softmax of chapter 1 comes first, and the mask is put in afterwards.",
+    keeps=["ordinary scores", "rows all masked"],
+)
+SPEC.mistake(
+    "one_maximum_for_all_rows",
+    "You subtract the same number in all rows, the largest score of the whole array. In a row whose scores are much "
+    "smaller, all exponentials become 0, and their sum too. Subtract the largest score of each row.",
+    *(
+        change(LARGEST, largest, *total)
+        for largest in ("real.max() if mask.any() else 0.0", "scores.max()")
+        for total in ((), (POSITIVE,))
+    ),
+    tempts="`scores.max()` is shorter, and on paper any number can be subtracted.",
+    keeps=["ordinary scores", "rows all masked"],
+)
+SPEC.mistake(
+    "maximum_not_subtracted",
+    "You exponentiate the scores as they are. Large ones overflow, and if all are very negative, their exponentials "
+    "become 0, and their sum too. Subtract the largest score of each row first, taken over the positions where the "
+    "mask is True.",
+    *(
+        change(LARGEST, "0.0", (EXP, exp), *total)
+        for exp in ("np.exp(real)", "np.exp(scores) * mask")
+        for total in ((), (POSITIVE,), ((RETURN, f"return np.nan_to_num(e / {SUM})"),))
+    ),
+    tempts="It is the formula, letter by letter.",
+    keeps=["ordinary scores", "rows all masked"],
+)
+SPEC.mistake(
+    "epsilon_added",
+    "You add a small number to the sum, so the weights of a row no longer sum to 1. Only a row whose mask is False "
+    "everywhere would be divided by 0: treat that row separately, and leave the other sums as they are.",
+    *(change(SUM, f"{RIGHT_SUM} + 1e-{digits}") for digits in range(3, 9)),
+    tempts="An epsilon in the denominator is the usual cure for 0 / 0.",
+)
+SPEC.mistake(
+    "not_normalised",
+    "You return the exponentials. Divide them by their sum, so that the weights of a row sum to 1.",
+    change(RETURN, "return e"),
+    change(LARGEST, "0.0", (RETURN, "return e")),
+    tempts="The second half of the formula is forgotten once the masking works.",
+)
+SPEC.mistake(
+    "over_the_whole_array",
+    "You divide by the sum over the whole array, so only all rows together sum to 1. Take the sum along the last axis, "
+    "with `axis=-1, keepdims=True`, so that each row sums to 1.",
+    change(SUM, "e.sum()"),
+    change(SUM, "max(e.sum(), 1e-300)"),
+    change(LARGEST, "real.max()", (SUM, "e.sum()")),
+    change(LARGEST, "real.max() if mask.any() else 0.0", (SUM, "max(e.sum(), 1e-300)")),
+    tempts="`e / e.sum()` is right for a single row.",
+)
+SPEC.mistake(
+    "over_the_wrong_axis",
+    "You normalise along another axis than the last one. The weights of the S source positions have to sum to 1, and "
+    "they are the last axis however many there are in front of it: use `axis=-1`.",
+    *(
+        change("mask.any(axis=-1", f"mask.any(axis={axis}", ("real.max(axis=-1", f"real.max(axis={axis}"), *more)
+        for axis in (0, 1, -2)
+        for more in (
+            (("e.sum(axis=-1", f"e.sum(axis={axis}"),),
+            (
+                (LARGEST.replace("-1", str(axis)), f"real.max(axis={axis}, keepdims=True)"),
+                (SUM, f"e.sum(axis={axis}, keepdims=True)"),
+            ),
+        )
+    ),
+    tempts="axis=1 is the last axis of scores (B, S), but not of scores (B, T, S) or (S,).",
+)
 
 
 @SPEC.alternative
