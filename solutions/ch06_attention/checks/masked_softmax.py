@@ -60,9 +60,12 @@ def scores(rng, shape):
     return rng.uniform(-3, 3, size=shape)
 
 
-def apart(rng, shape, centre, masked, mask):
-    """Scores near `centre` where the mask is True, and near `masked` elsewhere."""
-    return np.where(mask, centre, masked) + scores(rng, shape)
+def some_of_both(rng, shape):
+    """A mask with a True and a False among the first two positions of each row."""
+    mask = some(rng, shape)
+    mask[..., 0] = rng.permutation([True, False])[0]
+    mask[..., 1] = ~mask[..., 0]
+    return mask
 
 
 def cases(rng):
@@ -76,13 +79,12 @@ def cases(rng):
         ((2, 5), -900.0, 0.0),  # exp underflows
         ((3, 4), 0.0, 900.0),  # the largest score of all is masked
         ((2, 3, 4), -5e4, -5e4),  # below every number that is taken for minus infinity
-        ((5,), -4e9, -2e9),
-        ((3, 3), -4e12, 4e12),
     ):
-        mask = some(rng, shape)
-        mask.reshape(-1, shape[-1])[:, 0] = rng.permutation([True, False])[0]
-        mask.reshape(-1, shape[-1])[:, 1] = ~mask.reshape(-1, shape[-1])[:, 0]
-        yield case(apart(rng, shape, centre, masked, mask), mask, HUGE)
+        mask = some_of_both(rng, shape)
+        yield case(np.where(mask, centre, masked) + scores(rng, shape), mask, HUGE)
+    for shape, centre, masked in (((5,), -4e9, -2e9), ((3, 3), -4e12, 4e12)):  # so far apart that one gets all weight
+        mask = some_of_both(rng, shape)
+        yield case(np.where(mask, centre, masked) * rng.uniform(1, 1.4, size=shape), mask, HUGE)
 
     levels = np.array([[900.0], [-900.0], [0.0]])
     yield case(levels + scores(rng, (3, 4)), some(rng, (3, 4)), HUGE)  # rows far from each other
@@ -255,7 +257,7 @@ SPEC.mistake(
     "epsilon_added",
     "You add a small number to the sum, so the weights of a row no longer sum to 1. Only a row whose mask is False "
     "everywhere would be divided by 0: treat that row separately, and leave the other sums as they are.",
-    *(change(SUM, f"{RIGHT_SUM} + 1e-{digits}") for digits in range(3, 9)),
+    *(change(SUM, f"({RIGHT_SUM} + 1e-{digits})") for digits in range(3, 9)),
     tempts="An epsilon in the denominator is the usual cure for 0 / 0.",
 )
 SPEC.mistake(
@@ -263,6 +265,7 @@ SPEC.mistake(
     "You return the exponentials. Divide them by their sum, so that the weights of a row sum to 1.",
     change(RETURN, "return e"),
     change(LARGEST, "0.0", (RETURN, "return e")),
+    change(LARGEST, "0.0", (EXP, "np.exp(scores) * mask"), (RETURN, "return e")),
     tempts="The second half of the formula is forgotten once the masking works.",
 )
 SPEC.mistake(
