@@ -166,7 +166,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "W_q_and_W_k_exchanged",
-    "You apply `W_k` to the query and `W_q` to the keys. It is the other way round, as the shapes say if H ≠ K.",
+    "You apply `W_k` to the query and `W_q` to the keys. Multiply the query by `W_q`, (H, A), and the keys by "
+    "`W_k`, (K, A): with H = K the shapes do not tell the two apart.",
     change("query @ W_q, keys @ W_k", "query @ W_k, keys @ W_q"),
     tempts="With H = K both ways run.",
 )
