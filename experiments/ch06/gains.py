@@ -71,12 +71,11 @@ GROUPS = {
     "numbers, 8,000, additive": Group("numbers", 8000, ADDITIVE),
     "numbers, 300, additive": Group("numbers", 300, ADDITIVE),
     "numbers, 300, every step": Group("numbers", 300, EVERY_STEP),
-    "phrases to 15, additive": Group("phrases", 15, replace(ADDITIVE, updates=500)),
-    "phrases to 30, additive": Group("phrases", 30, replace(ADDITIVE, updates=500), SEEDS[:3]),
-    "phrases to 15, dot": Group("phrases", 15, replace(DOT, updates=500), SEEDS[:3]),
     "numbers, 300, forward": Group("numbers", 300, replace(ADDITIVE, bidirectional=False)),
     "numbers, 300, dot": Group("numbers", 300, DOT),
     "phrases to 15, every step": Group("phrases", 15, replace(EVERY_STEP, updates=3000), SEEDS[:3]),
+    "phrases to 15, additive": Group("phrases", 15, replace(ADDITIVE, updates=500)),
+    "phrases to 30, additive": Group("phrases", 30, replace(ADDITIVE, updates=500), SEEDS[:3]),
 }
 
 
