@@ -87,6 +87,13 @@ SPEC.mistake(
     tempts="The diagonal is where row and column have the same number.",
 )
 SPEC.mistake(
+    "everything_allowed",
+    "Your mask allows everything. Row t must be `True` in the columns 0 to t and `False` in the others, which are the "
+    "future of position t.",
+    change(WHOLE, "np.ones((T, T), dtype=bool)"),
+    tempts="The array is made, and the triangle is forgotten.",
+)
+SPEC.mistake(
     "batch_axis_added",
     "Your mask has an axis for the batch. Return (T, T): the same mask holds for every sequence.",
     change(WHOLE, f"{WHOLE}[None]"),

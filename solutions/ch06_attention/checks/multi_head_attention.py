@@ -109,11 +109,17 @@ INTERLEAVED = "(x @ W).reshape(B, T, d, num_heads).transpose(0, 3, 1, 2) for W"
 ONE_HEAD, UNMASKED = ["one head"], ["one head", "several heads"]
 SPEC.mistake(
     "split_with_a_reshape_alone",
-    "You split the heads with a `reshape` to (B, num_heads, T, d) alone, which mixes positions: a reshape keeps the "
-    "order in which the numbers are stored, and there the positions come before the heads. Reshape to "
-    "(B, T, num_heads, d) first, then exchange the axes 1 and 2.",
+    "You split the heads with a `reshape` that puts the heads before the positions, and this mixes positions: a "
+    "reshape keeps the order in which the numbers are stored, and there the positions come first. Reshape to (B, T, "
+    "num_heads, d), then exchange the axes 1 and 2.",
     change(SPLIT, "(x @ W).reshape(B, num_heads, T, d) for W"),
     change(SPLIT, "(x @ W).reshape(B, num_heads, T, d) for W", (JOINED, "heads.reshape(B, T, D)")),
+    change(SPLIT, "(x @ W).reshape(num_heads, B, T, d).swapaxes(0, 1) for W"),
+    change(
+        SPLIT,
+        "(x @ W).reshape(num_heads, B, T, d).swapaxes(0, 1) for W",
+        (JOINED, "heads.swapaxes(0, 1).reshape(B, T, D)"),
+    ),
     tempts="The shape is the wanted one, and nothing complains.",
     keeps=ONE_HEAD,
 )
@@ -160,11 +166,45 @@ SPEC.mistake(
     tempts="The joined heads have the shape of the result already.",
 )
 SPEC.mistake(
-    "all_heads_use_the_first_block",
-    "All your heads use the first block of columns, so they are equal. Head i owns the i-th block: the columns from "
+    "all_heads_use_the_same_block",
+    "All your heads use the same block of columns, so they are equal. Head i owns the i-th block: the columns from "
     "i · d up to (i + 1) · d.",
     change(SPLIT, "np.repeat((x @ W)[:, None, :, :d], num_heads, axis=1) for W"),
+    change(SPLIT, "np.repeat((x @ W)[:, None, :, -d:], num_heads, axis=1) for W"),
     tempts="A slice without the number of the head, `[:, :d]`, has the right shape.",
+    keeps=ONE_HEAD,
+)
+SPEC.mistake(
+    "blocks_overlap",
+    "Your blocks overlap: the block of head i begins at column i. It begins at i · d and ends before (i + 1) · d, so "
+    "that each column belongs to one head.",
+    change(SPLIT, "np.stack([(x @ W)[..., i : i + d] for i in range(num_heads)], axis=1) for W"),
+    change(
+        SPLIT,
+        "np.stack([(x @ W)[..., i : i + d] for i in range(num_heads)], axis=1) for W",
+        (f"{JOINED} @ W_o", "sum(heads[:, i] @ W_o[i : i + d] for i in range(num_heads))"),
+    ),
+    tempts="The slice `i : i + d` has the right length.",
+    keeps=ONE_HEAD,
+)
+SPEC.mistake(
+    "only_one_head_counts",
+    "Only one of your heads reaches the result. Is there a `return` inside the loop over the heads, or is a variable "
+    "overwritten in it? Join the outputs of all heads, then multiply by `W_o`.",
+    change(f"{JOINED} @ W_o", "heads[:, 0] @ W_o[:d]"),
+    change(f"{JOINED} @ W_o", "heads[:, -1] @ W_o[-d:]"),
+    tempts="A line too far to the right or to the left.",
+    keeps=ONE_HEAD,
+)
+SPEC.mistake(
+    "projected_block_by_block",
+    "You multiply each head by a block of d rows *and* d columns of `W_o`, so each head fills its own d columns of the "
+    "result. Use all columns of `W_o`: join the heads first, and then multiply.",
+    change(
+        f"{JOINED} @ W_o",
+        "np.concatenate([heads[:, i] @ W_o[i * d :, i * d :][:d, :d] for i in range(num_heads)], axis=-1)",
+    ),
+    tempts="Every other matrix is cut into blocks for the heads.",
     keeps=ONE_HEAD,
 )
 SPEC.mistake(
@@ -218,6 +258,27 @@ SPEC.mistake(
     "the number of its terms.",
     change(SCALE, "/ d"),
     tempts="Dividing a sum by the number of its terms gives a mean, which looks reasonable.",
+)
+SPEC.mistake(
+    "scaled_by_D",
+    "You divide the scores by D. Divide by √d, where d = D / `num_heads`: each score is a sum of d products, and the "
+    "standard deviation of a sum grows with the root of the number of its terms.",
+    change(SCALE, "/ D"),
+    tempts="The size of a row of queries is D, and the root is forgotten.",
+)
+SPEC.mistake(
+    "multiplied_by_the_root",
+    "You multiply the scores by √d. Divide by it: the more terms a dot product has, the larger it gets, and the scale "
+    "makes up for that.",
+    change(SCALE, "* np.sqrt(d)"),
+    tempts="Scaling by a root can mean either.",
+)
+SPEC.mistake(
+    "scaled_after_the_softmax",
+    "You divide by √d after the softmax, so the weights of a position no longer sum to 1. Divide the *scores*, before "
+    "the softmax.",
+    change(SCALE, "", (HEADS, f"{HEADS} / np.sqrt(d)")),
+    tempts="The formula is read from the left, where the softmax comes first.",
 )
 SPEC.mistake(
     "heads_in_reverse",
@@ -282,17 +343,18 @@ SPEC.mistake(
     keeps=ONE_HEAD,
 )
 SPEC.mistake(
-    "rows_of_the_weights_split",
-    "You take blocks of *rows* of `W_q`, `W_k` and `W_v` and transpose them. Head i owns the i-th block of *columns*, "
-    "because `x` is multiplied from the left.",
+    "weights_transposed",
+    "You multiply `x` by the transposes of `W_q`, `W_k` and `W_v`, so each head owns a block of their *rows*. Head i "
+    "owns the i-th block of *columns*: use the matrices as they are.",
     change(SPLIT, "np.stack([x @ W[i : i + d].T for i in range(0, D, d)], axis=1) for W"),
     tempts="`W[i * d : (i + 1) * d]` is the shortest slice, and PyTorch stores weights transposed.",
 )
 SPEC.mistake(
-    "mask_for_the_first_head_only",
-    "Only your first head obeys the mask. Mask the scores of every head: what is forbidden is forbidden to all.",
+    "mask_for_one_head_only",
+    "Only one of your heads obeys the mask. Mask the scores of every head: what is forbidden is forbidden to all.",
     change("scores = np.where", "scores[:, :1] = np.where", (MASKED, "np.where(allowed, scores[:, :1], -np.inf)")),
-    tempts="A loop in which the mask is applied before the first head.",
+    change("scores = np.where", "scores[:, -1:] = np.where", (MASKED, "np.where(allowed, scores[:, -1:], -np.inf)")),
+    tempts="The line stands before the loop over the heads or after it.",
     keeps=UNMASKED,
 )
 SPEC.mistake(
@@ -316,6 +378,23 @@ SPEC.mistake(
     "above 0. Set them to −∞ (`-np.inf`).",
     change("-np.inf", "0.0"),
     tempts="Multiplying by a mask of 0 and 1 is the usual way to leave something out.",
+    keeps=UNMASKED,
+)
+SPEC.mistake(
+    "mask_added_to_the_scores",
+    "You add the mask to the scores, where `True` counts as 1 and `False` as 0, so a forbidden position keeps its "
+    "score. Set the score of each forbidden position to −∞ instead: `np.where` picks between the two.",
+    change(MASKED, "scores + allowed"),
+    tempts="In other programs, masks consist of 0 and −∞ and are added.",
+    keeps=UNMASKED,
+)
+SPEC.mistake(
+    "masks_in_the_order_of_the_heads",
+    "Your heads and sequences get each other's masks: you repeat the masks (B, T, T) as a whole for each head, but in "
+    "your scores the heads of one sequence stand together. Give the masks an axis for the heads, `mask[:, None]`, or "
+    "repeat each mask `num_heads` times in a row with `np.repeat`.",
+    change(ALLOWED, "mask if mask.ndim == 2 else np.tile(mask, (num_heads, 1, 1)).reshape(B, num_heads, T, T)"),
+    tempts="`np.tile` and `np.repeat` give arrays of the same shape.",
     keeps=UNMASKED,
 )
 SPEC.mistake(

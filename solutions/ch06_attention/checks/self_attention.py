@@ -155,6 +155,24 @@ SPEC.mistake(
     tempts="For (B, V), the softmax was over `axis=1`, and here this is the axis of the queries.",
 )
 SPEC.mistake(
+    "softmax_over_all_pairs",
+    "You divide the powers by the sum over more than one row, so the weights of a position do not sum to 1. Sum the "
+    "powers of each row, over the last axis alone, and keep this axis (`keepdims=True`).",
+    change(
+        WEIGHTS,
+        "weights = np.exp(scores)\nweights = weights / np.maximum(weights.sum(axis=(1, 2), keepdims=True), 1e-9)",
+    ),
+    change(WEIGHTS, "weights = np.exp(scores)\nweights = weights / max(weights.sum(), 1e-9)"),
+    tempts="A sum without an axis is the sum over everything.",
+)
+SPEC.mistake(
+    "powers_not_normalised",
+    "You use the powers exp(score) as weights. Divide each row of them by its sum, so that the weights of a position "
+    "sum to 1: the softmax that is given does both.",
+    change(WEIGHTS, "weights = np.exp(scores)"),
+    tempts="The power is the part of the softmax that one remembers.",
+)
+SPEC.mistake(
     "no_softmax",
     "You use the scores as weights. Apply a softmax to each row of scores first, so that the weights are positive and "
     "sum to 1.",
@@ -204,6 +222,14 @@ SPEC.mistake(
     "above 0. Set them to −∞ (`-np.inf`).",
     change("-np.inf", "0.0"),
     tempts="Multiplying by a mask of 0 and 1 is the usual way to leave something out.",
+    keeps=UNMASKED,
+)
+SPEC.mistake(
+    "mask_added_to_the_scores",
+    "You add the mask to the scores, where `True` counts as 1 and `False` as 0, so a forbidden position keeps its "
+    "score. Set the score of each forbidden position to −∞ instead: `np.where` picks between the two.",
+    change(MASKED, "scores + mask"),
+    tempts="In other programs, masks consist of 0 and −∞ and are added.",
     keeps=UNMASKED,
 )
 SPEC.mistake(
