@@ -66,26 +66,26 @@ def softmax(scores):
 # **A worked example.** One sequence (B = 1) of three positions (T = 3), D = 2, K = 4, M = 1, with
 #
 # - `W_q` = [[1.00, −0.50, 0.30, 0.80], [0.60, 1.50, −0.70, −0.20]]
-# - `W_k` = [[0.90, 0.40, −1.10, 0.70], [−0.30, 1.10, 0.50, 0.60]]
+# - `W_k` = [[0.70, 0.60, −1.10, 0.70], [−0.30, 1.10, 0.50, 0.60]]
 # - `W_v` = [[2.00], [−0.60]]
 #
 # | position | $x_t$ | query | key | value |
 # |---|---|---|---|---|
-# | 0 | 0.50, −1.00 | −0.10, −1.75, 0.85, 0.60 | 0.75, −0.90, −1.05, −0.25 | 1.60 |
-# | 1 | 1.20, 0.40 | 1.44, 0.00, 0.08, 0.88 | 0.96, 0.92, −1.12, 1.08 | 2.16 |
-# | 2 | −0.80, 1.00 | −0.20, 1.90, −0.94, −0.84 | −1.02, 0.78, 1.38, 0.04 | −2.20 |
+# | 0 | 0.50, −1.00 | −0.10, −1.75, 0.85, 0.60 | 0.65, −0.80, −1.05, −0.25 | 1.60 |
+# | 1 | 1.20, 0.40 | 1.44, 0.00, 0.08, 0.88 | 0.72, 1.16, −1.12, 1.08 | 2.16 |
+# | 2 | −0.80, 1.00 | −0.20, 1.90, −0.94, −0.84 | −0.86, 0.62, 1.38, 0.04 | −2.20 |
 #
 # The dot product of query 1 and key 0, for example, is
-# 1.44 · 0.75 + 0.00 · (−0.90) + 0.08 · (−1.05) + 0.88 · (−0.25) = 0.78 (rounded), and with K = 4 it is divided by 2.
+# 1.44 · 0.65 + 0.00 · (−0.80) + 0.08 · (−1.05) + 0.88 · (−0.25) = 0.63 (rounded), and with K = 4 it is divided by 2.
 # The mask forbids two pairs: position 0 must not attend to 2, and position 2 must not attend to 1.
 #
 # | query | scores with keys 0, 1, 2 | weights | output |
 # |---|---|---|---|
-# | 0 | 0.23, −1.01, *forbidden* | 0.77, 0.23, 0 | 1.73 |
-# | 1 | 0.39, 1.12, −0.66 | 0.29, 0.61, 0.10 | 1.55 |
-# | 2 | −0.33, *forbidden*, 0.18 | 0.38, 0, 0.62 | −0.77 |
+# | 0 | 0.15, −1.20, *forbidden* | 0.79, 0.21, 0 | 1.72 |
+# | 1 | 0.32, 0.95, −0.55 | 0.30, 0.57, 0.13 | 1.43 |
+# | 2 | −0.23, *forbidden*, 0.01 | 0.44, 0, 0.56 | −0.52 |
 #
-# The output at position 0, for example, is 0.77 · 1.60 + 0.23 · 2.16 = 1.73: each row of weights sums to 1,
+# The output at position 0, for example, is 0.79 · 1.60 + 0.21 · 2.16 = 1.72: each row of weights sums to 1,
 # although one of its three positions is forbidden.
 # (All entries are rounded; the code calculates with full precision.)
 #
