@@ -212,7 +212,7 @@ def aligned(fitted: Fitted, held_out: Mapping[int, Sequence[Phrase]]) -> dict[st
     total = words.total()
     return {
         "alignment": share(right.total(), total),
-        "alignment_by_length": {name: share(right[name], words[name]) for name in BUCKETS},
+        "alignment_by_length": {name: share(right[name], words[name]) for name in BUCKETS if words[name]},
         "weight_on_aligned": share(weight, total),
         "words": total,
         "words_by_kind": {kind: kinds[kind] for kind in KINDS},
