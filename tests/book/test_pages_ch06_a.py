@@ -61,7 +61,7 @@ def softmax(scores: list[float]) -> list[float]:
 @pytest.mark.parametrize("kind", ["dot", "bilinear", "additive"])
 @pytest.mark.parametrize("query", ["previous", "current"])
 def test_a_step_with_attention(query: str, kind: str) -> None:
-    """Equations (attention-step) and (attention-current), term by term, with padding after the real words."""
+    """Equation (attention-step) and Equation (attention-current), term by term, with padding after the real words."""
     fitted, phrases = little(query=query, score=kind)
     model, ids, lengths, read, _ = alignments.tensors(fitted, phrases[:2])
     padded = torch.cat([ids, torch.full_like(ids[:, :2], PAD)], dim=1)
