@@ -11,7 +11,9 @@ updates. The decoder reads the reference. What is measured on held-out sentences
 - exact match of greedy decoding, and the share of words predicted by the same network with uniform weights;
 - what erasing one English word does to the log-probability of every French word. The word's embedding is replaced by
   that of ⟨pad⟩, which is zero, so that the sentence keeps its length. No sentence for training has such a gap;
-- what erasing one *state* of the encoder does: its weight becomes zero at this step alone, the others still sum to 1.
+- what erasing one *state* of the encoder does: its weight becomes zero at this step alone, the others still sum to 1;
+- in the first group, how a noun with a small weight decides its determiner or adjective: whether the prediction also
+  changes if the noun is erased for one state of the encoder alone, the one with the largest weight, or for s_0 alone.
 
 Takes about 20 minutes of one core; an interrupted recording goes on with `--record --resume`.
 """
@@ -264,6 +266,45 @@ def erased(fitted: Fitted, held_out: Mapping[int, Sequence[Phrase]]) -> dict[str
     }
 
 
+@torch.no_grad()
+def routes(fitted: Fitted, held_out: Mapping[int, Sequence[Phrase]]) -> dict[str, int]:
+    """On which way a noun with a small weight reaches its determiner or adjective.
+
+    Counted are those whose prediction changes when the noun is erased. Of them, also those whose prediction changes
+    when only the state of the encoder with the largest weight, or only the initial state of the decoder, is that of the
+    sentence without the noun.
+    """
+    found = Counter[str]()
+    for phrases in held_out.values():
+        for phrase in phrases[: SETTINGS["erased_each"]]:
+            model, ids, lengths, read, _ = tensors(fitted, [phrase])
+            source = model.encode(ids, lengths)
+            plain, _, weights = model.decode_attending(read, model.start(source), source)
+            groups = group_of(phrase.english)
+            for t, gold in enumerate(phrase.alignment):
+                noun, heaviest = groups[gold], int(weights[0, t].argmax())
+                if noun in (gold, -1) or weights[0, t, noun] >= SETTINGS["small_weight"]:
+                    continue
+                erased_ids = ids.clone()
+                erased_ids[0, noun] = PAD
+                without = model.encode(erased_ids, lengths)
+                keys, projected = source.keys.clone(), source.projected.clone()
+                keys[:, heaviest], projected[:, heaviest] = without.keys[:, heaviest], without.projected[:, heaviest]
+                ways = {
+                    "decided": (model.start(without), without),
+                    "heaviest state": (model.start(source), source._replace(keys=keys, projected=projected)),
+                    "initial state": (model.start(without), source),
+                }
+                before = plain[0, t].argmax()
+                changed = {
+                    name: bool(model.decode_attending(read, *way)[0][0, t].argmax() != before)
+                    for name, way in ways.items()
+                }
+                if changed["decided"]:
+                    found.update(name for name, differs in changed.items() if differs)
+    return {name: found[name] for name in ("decided", "heaviest state", "initial state")}
+
+
 def shown(fitted: Fitted, phrase: Phrase) -> dict[str, Any]:
     """The weights of a sentence, and what erasing its words does, rounded."""
 
@@ -318,6 +359,7 @@ def run(how: AttentionSettings, each: int = 10**6) -> dict[str, Any]:
         "predicted_uniform": share(*uniform),
         **aligned(fitted, held_out),
         "erased": erased(fitted, held_out),
+        **({"routes": routes(fitted, held_out)} if how == replace(BASE, seed=how.seed) else {}),
         "shown": [shown(fitted, phrase) for phrase in SHOWN] if how.seed == SEEDS[0] else [],
         "seconds": round(time.process_time() - started, 1),
     }

@@ -176,6 +176,26 @@ def test_sentences_of_two_lengths_are_refused() -> None:
         alignments.weights_of(fitted, [phrases[4][0], phrases[5][0]])
 
 
+def test_routes_are_parts_of_what_erasing_the_noun_changes() -> None:
+    for one in recorded()["runs"]:
+        assert ("routes" in one) == (one["group"] == "additive")
+        if "routes" in one:
+            changed = sum(
+                one["erased"]["by_kind"][kind]["light noun changes output"] for kind in ("determiner", "adjective")
+            )
+            assert one["routes"]["decided"] == pytest.approx(changed, abs=2)  # batches of another size, other last bits
+            assert max(one["routes"].values()) == one["routes"]["decided"]
+
+
+def test_the_ways_of_a_noun_without_effect_are_none() -> None:
+    """Without a decoder that reads the source, no noun decides anything."""
+    fitted, phrases = little()
+    with torch.no_grad():
+        for weights in fitted.model.head.parameters():
+            weights.zero_()
+    assert alignments.routes(fitted, phrases) == {"decided": 0, "heaviest state": 0, "initial state": 0}
+
+
 @pytest.mark.slow
 def test_a_part_of_the_record_is_found_again() -> None:
     """One network of two kinds, on fewer sentences: on another CPU a few numbers may come out differently."""
