@@ -15,7 +15,7 @@ updates. The decoder reads the reference. What is measured on held-out sentences
 - in the first group, how a noun with a small weight decides its determiner or adjective: whether the prediction also
   changes if the noun is erased for one state of the encoder alone, the one with the largest weight, or for s_0 alone.
 
-Takes about 20 minutes of one core; an interrupted recording goes on with `--record --resume`.
+Takes about twelve minutes of one core; an interrupted recording goes on with `--record --resume`.
 """
 
 from __future__ import annotations
