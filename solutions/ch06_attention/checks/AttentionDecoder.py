@@ -306,17 +306,24 @@ SPEC.mistake(
     tempts="The linear layers are there in `__init__`, the tanh is not.",
 )
 SPEC.mistake(
-    "tanh_in_the_wrong_place",
-    "The tanh of your score is in the wrong place. Add the two projections first, then apply the tanh, then "
-    "`self.score`.",
-    change(HIDDEN, "hidden = torch.tanh(self.query(state))[:, None] + torch.tanh(projected)"),
+    "tanh_after_the_score",
+    "You apply the tanh to the scores. Apply it to the sum of the two projections, and `self.score` to the result.",
     change(
         HIDDEN,
         "hidden = self.query(state)[:, None] + projected",
         ("self.score(hidden)", "torch.tanh(self.score(hidden))"),
     ),
-    change(HIDDEN, "hidden = self.query(state)[:, None] + torch.tanh(projected)"),
     tempts="In the equation, the tanh stands between three matrices.",
+)
+SPEC.mistake(
+    "query_without_effect",
+    "The query has no effect on your weights. Add its projection to the projection of every key, and apply the tanh to "
+    "the sum: added outside of the tanh, the query changes all scores of a row by the same number, and the softmax does "
+    "not see that.",
+    change(HIDDEN, "hidden = torch.tanh(self.query(state))[:, None] + torch.tanh(projected)"),
+    change(HIDDEN, "hidden = self.query(state)[:, None] + torch.tanh(projected)"),
+    change(HIDDEN, "hidden = torch.tanh(projected)"),
+    tempts="Two projections with a tanh each look like two layers, whose results are added.",
 )
 SPEC.mistake(
     "projections_multiplied",
