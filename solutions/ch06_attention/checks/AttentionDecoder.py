@@ -318,8 +318,8 @@ SPEC.mistake(
 SPEC.mistake(
     "query_without_effect",
     "The query has no effect on your weights. Add its projection to the projection of every key, and apply the tanh to "
-    "the sum: added outside of the tanh, the query changes all scores of a row by the same number, and the softmax does "
-    "not see that.",
+    "the sum: added outside of the tanh, the query changes all scores of a row by the same number, and the softmax "
+    "does not see that.",
     change(HIDDEN, "hidden = torch.tanh(self.query(state))[:, None] + torch.tanh(projected)"),
     change(HIDDEN, "hidden = self.query(state)[:, None] + torch.tanh(projected)"),
     change(HIDDEN, "hidden = torch.tanh(projected)"),
