@@ -26,7 +26,8 @@ def used_rules(css: str, names: set[str]) -> str:
 
 
 def code_points(css: str) -> set[int]:
-    return {int(code, 16) for code in _CODE.findall(css)}
+    """The characters that a style sheet names by their code points, and those of the private use area."""
+    return {int(code, 16) for code in _CODE.findall(css)} | {ord(c) for c in css if "\ue000" <= c <= "\uf8ff"}
 
 
 def shrink(app: Sphinx, exception: Exception | None) -> None:

@@ -142,17 +142,19 @@ def test_the_search_index_has_words_and_no_numbers(tmp_path: Path) -> None:
     assert text.count(" ") == 2  # in the title
 
 
-SHEET = """.fa-lg{font-size:1.25em}.fa-sun:before{content:"\\f185"}.fa-plus:before,.fa-add:before{content:"+"}
-.fa-0:before{content:"\\30 "}@font-face{font-weight:900;src:url(../webfonts/fa-solid-900.woff2) format("woff2"),
-url(../webfonts/fa-solid-900.ttf) format("truetype")}.toc:after{content:"\\f107"}""".replace("\n", "")
+SHEET = (
+    '.fa-lg{font-size:1.25em}.fa-sun:before{content:"\\f185"}.fa-plus:before,.fa-add:before{content:"+"}'
+    '.fa-0:before{content:"\\30 "}@font-face{font-weight:900;src:url(../webfonts/fa-solid-900.woff2) format("woff2"),'
+    'url(../webfonts/fa-solid-900.ttf) format("truetype")}.toc:after{content:"\\f107"}html{--icon:"\uf019"}'
+)
 
 
 def test_a_style_sheet_keeps_the_icons_that_are_used() -> None:
     kept = used_rules(SHEET, {"fa-lg", "fa-sun", "fa-solid"})
     assert kept == (
         '.fa-lg{font-size:1.25em}.fa-sun:before{content:"\\f185"}@font-face{font-weight:900;'
-        'src:url(../webfonts/fa-solid-900.woff) format("woff")}.toc:after{content:"\\f107"}'
+        'src:url(../webfonts/fa-solid-900.woff) format("woff")}.toc:after{content:"\\f107"}html{--icon:"\uf019"}'
     )
     assert used_rules(kept, {"fa-sun"}) == kept
-    assert code_points(kept) == {0xF185, 0xF107}
+    assert code_points(kept) == {0xF185, 0xF107, 0xF019}
     assert used_rules(SHEET, {"fa-add"}).count("content") == 2  # another name of the same icon
