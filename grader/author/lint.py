@@ -21,6 +21,7 @@ from grader.author.course_rules import COURSE_RULES
 from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, reference
 from grader.author.shown_solutions import solution_pieces
 from grader.author.spec import Spec
+from grader.autograde.imports import skip_iri_grammar
 from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.compare import agree
@@ -61,6 +62,15 @@ class Subject:
             evaluate(self.place, checks, self.messages.mistakes, observe(checks, function)) for checks in self.checks
         ]
 
+    def verdicts_on(self, mistake: str, number: int) -> list[Verdict]:
+        """The verdicts on a variant of a mistake, whose results the checks contain. One with an own judge is run."""
+        if self.spec.oracle is None:
+            return self.verdicts(self.spec.misconceptions[mistake].variants[number - 1])
+        return [
+            evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[mistake][number - 1])
+            for checks in self.checks
+        ]
+
 
 Findings = list[tuple[str, list[str]]]
 
@@ -77,7 +87,7 @@ def lint_course(root: Path, exercise_id: str | None = None, workers: int = 1) ->
         yield from chain.from_iterable(_of_exercise(course, place) for place in course.manifest.places.values())
     else:
         # `spawn`, because a fork has no copies of PyTorch's threads
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar) as pool:
             yield from chain.from_iterable(pool.map(_of_id, repeat(root), course.manifest.places))
     for course_rule in COURSE_RULES:
         yield f"course: {_says(course_rule)}", course_rule(course)
@@ -161,8 +171,8 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
     twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
-        for number, function in enumerate(entry.variants, 1):
-            for verdict in subject.verdicts(function):
+        for number in range(1, len(entry.variants) + 1):
+            for verdict in subject.verdicts_on(name, number):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(

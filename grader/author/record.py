@@ -8,19 +8,20 @@ import importlib.util
 import inspect
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from grader.author.alterations import Alteration, Oracle, counterfactuals
+from grader.author.alterations import Oracle, counterfactuals
 from grader.author.changes import Change, ChangeError, define, plain_code
-from grader.author.gates import gate_alterations
+from grader.author.gates import Gates, Order, gate_alterations
 from grader.author.spec import Spec
-from grader.checking.case import Checks, Observation, Tolerance
+from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
 from grader.checking.compare import close, named_outputs
 from grader.checking.describe import describe, remedy
 from grader.checking.drivers import drive
@@ -191,10 +192,16 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
         return drawn
     _use_one_thread()
     checks, oracle = replace(drawn, expected=_expected(spec.oracle, drawn)), _of_case(spec.oracle, "call", drawn)
+    defaults, gates = defaults_of(spec.oracle), _of_gates(root, place, spec, drawn)
     return replace(
         checks,
-        counterfactuals=counterfactuals(
-            checks, defaults_of(spec.oracle), oracle, _of_gates(root, place, spec, drawn, oracle)
+        counterfactuals=_WhenNeeded(
+            lambda: counterfactuals(
+                checks,
+                defaults,
+                oracle,
+                (slip for of, ways in gates for slip in gate_alterations(of, drawn.cases, drawn.outputs, oracle, ways)),
+            )
         ),
         misconceptions={
             key: tuple(_mistaken(function, drawn) for function in entry.variants)
@@ -203,8 +210,32 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
     )
 
 
-def _of_gates(root: Path, place: Place, spec: Spec, drawn: Checks, oracle: Oracle) -> Iterator[Alteration]:
-    """The slips with the gates of the exercise. Raises SpecError."""
+class _WhenNeeded(Sequence[Counterfactual]):
+    """Counterfactuals that are computed when they are first looked at: many runs never need them."""
+
+    def __init__(self, compute: Callable[[], Sequence[Counterfactual]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _computed(self) -> Sequence[Counterfactual]:
+        return self._compute()
+
+    @overload
+    def __getitem__(self, index: int) -> Counterfactual: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Counterfactual]: ...
+    def __getitem__(self, index: int | slice) -> Counterfactual | Sequence[Counterfactual]:
+        return self._computed[index]
+
+    def __len__(self) -> int:
+        return len(self._computed)
+
+
+def _of_gates(
+    root: Path, place: Place, spec: Spec, drawn: Checks
+) -> list[tuple[Gates, list[tuple[str, Order, Oracle]]]]:
+    """The gates of the exercise, each with the ways to use another order inside the solution. Raises SpecError."""
+    found = []
     where = f"{checks_folder(root, place) / place.exercise.id}.py: `gates`"
     for gates in spec.gates:
         problem = gates.problem(drawn.cases, drawn.outputs)
@@ -220,7 +251,8 @@ def _of_gates(root: Path, place: Place, spec: Spec, drawn: Checks, oracle: Oracl
                 except ChangeError as error:
                     raise SpecError(f"{where}: {what}: {error}\nThe code is\n{code}") from error
             inside.append((name, order, _of_case(way, drawn.driver, drawn)))
-        yield from gate_alterations(gates, drawn.cases, drawn.outputs, oracle, inside)
+        found.append((gates, inside))
+    return found
 
 
 def public_checks(root: Path, place: Place) -> Checks:

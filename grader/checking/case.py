@@ -200,7 +200,7 @@ class Checks:
     misconceptions: Mapping[str, tuple[tuple[Observation, ...], ...]] = field(default_factory=dict)
     own: OwnJudge | None = None
     fixtures: str = ""
-    counterfactuals: tuple[Counterfactual, ...] = ()
+    counterfactuals: Sequence[Counterfactual] = ()
     _calls: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
