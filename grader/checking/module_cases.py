@@ -16,7 +16,7 @@ of the call of `forward` whose results are judged, and in addition:
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -49,6 +49,13 @@ def module_calls(case: Case) -> list[ModuleCall]:
         ModuleCall(given, run["carry"] if number else {}) for number, given in enumerate([*run["before"], judged])
     ]
     return [*before, *(ModuleCall(given, {}, gives=False) for given in run["between"]), last]
+
+
+def values_only(case: Case) -> Case:
+    """The same case, with no gradient observed."""
+    run = case.inputs["run"]
+    returns = {name: "tensor" if word == "learning" else word for name, word in run["returns"].items()}
+    return replace(case, inputs={**case.inputs, "run": {**run, "returns": returns}})
 
 
 def module_case(
