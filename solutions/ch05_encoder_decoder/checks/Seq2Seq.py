@@ -42,14 +42,15 @@ def call_of(source, lengths, target_in):
 def drawn(rng, lengths, T, U, V, D, H, L, kind, S=None, pad_id=0, target_lengths=(), observed="learning", calls=1):
     """A case with random weights and ids, judged by the last of some calls with the same sizes.
 
-    Rows are padded to S; no real word has the padding's id. The padding of an embedding gets no gradient, so it cannot
+    Rows are padded to S; no real word has the padding's id, and no source has a word twice, because it could read the
+    same backwards. The padding of an embedding gets no gradient, so it cannot
     be compared if the targets are padded.
     """
     B, S = len(lengths), S or max(lengths)
 
     def one_call():
-        words = [id_ for id_ in range(U) if id_ != pad_id]
-        source = np.where(np.arange(S) < np.array(lengths)[:, None], rng.choice(words, size=(B, S)), pad_id)
+        words = rng.permuted(np.tile([id_ for id_ in range(U) if id_ != pad_id], (B, 1)), axis=1)[:, :S]
+        source = np.where(np.arange(S) < np.array(lengths)[:, None], words, pad_id)
         target_in = rng.choice([id_ for id_ in range(V) if id_ != pad_id] or [pad_id], size=(B, T))
         if target_lengths:
             target_in = np.where(np.arange(T) < np.array(target_lengths)[:, None], target_in, pad_id)
@@ -96,10 +97,10 @@ def cases(rng):
     yield drawn(rng, [2, 4, 1], T=3, U=5, V=5, D=2, H=4, L=1, kind=SHORTER)
     padded = {"S": 6, "pad_id": 1, "target_lengths": [3, 1, 2, 3], "observed": "tensor"}
     yield drawn(rng, [3, 1, 5, 2], T=3, U=7, V=8, D=2, H=5, L=1, kind=SHORTER, calls=2, **padded)
-    yield drawn(rng, [2], T=2, U=4, V=3, D=2, H=3, L=1, kind=ONE_ROW, S=4)
+    yield drawn(rng, [2], T=2, U=5, V=3, D=2, H=3, L=1, kind=ONE_ROW, S=4)
     yield drawn(rng, [2, 2, 2], T=3, U=6, V=6, D=4, H=4, L=2, kind=LAYERS)
     yield drawn(rng, [1, 3, 2], T=4, U=6, V=6, D=4, H=5, L=2, kind=BOTH)
-    yield drawn(rng, [2, 1, 4, 3], T=1, U=5, V=4, D=1, H=2, L=3, kind=BOTH, S=5, pad_id=2, observed="tensor")
+    yield drawn(rng, [2, 1, 4, 3], T=1, U=6, V=4, D=1, H=2, L=3, kind=BOTH, S=5, pad_id=2, observed="tensor")
 
 
 def logistic(a):
@@ -513,6 +514,11 @@ SPEC.mistake(
         "self.decoder(torch.cat([words, self.target_embedding(target_in)], dim=1)",
         ("self.head(states)", "self.head(states[:, source.shape[1] :])"),
     ),
+    change(
+        "self.decoder(self.target_embedding(target_in), context)",
+        "self.decoder(torch.cat([words, self.target_embedding(target_in)], dim=1))",
+        ("self.head(states)", "self.head(states[:, source.shape[1] :])"),
+    ),
     tempts="The embedded source is at hand, in a variable of its own.",
 )
 SPEC.mistake(
@@ -520,6 +526,7 @@ SPEC.mistake(
     "You run `self.encoder` over the target words. Use `self.decoder`, which has weights of its own: to read a "
     "sentence and to predict one are different tasks.",
     change("self.decoder(self.target", "self.encoder(self.target"),
+    change("self.decoder(self.target_embedding(target_in), context)", "self.encoder(self.target_embedding(target_in))"),
     tempts="The two GRUs have the same shapes, so nothing fails.",
 )
 SPEC.mistake(
@@ -544,6 +551,14 @@ SPEC.mistake(
     tempts="The names follow each other, and the wrong one is used.",
 )
 SPEC.mistake(
+    "one_state_for_all_steps",
+    "You apply the head to a single state and repeat its logits at every step. Apply it to the decoder's outputs, "
+    "(B, T, H), which hold a state for each step.",
+    change("self.head(states)", "self.head(context[-1])[:, None].expand(-1, target_in.shape[1], -1)"),
+    change("self.head(states)", "self.head(states[:, -1:]).expand(-1, target_in.shape[1], -1)"),
+    tempts="The result has the right shape, and a classifier has a single state as well.",
+)
+SPEC.mistake(
     "head_left_out",
     "You return the decoder's outputs, (B, T, H). Apply `self.head` to them, which turns each into V logits.",
     change("self.head(states)", "states"),
@@ -557,6 +572,12 @@ SPEC.mistake(
         "self.decoder(self.target_embedding(target_in)",
         "self.decoder(self.target_embedding(target_in).transpose(0, 1)",
         ("self.head(states)", "self.head(states.transpose(0, 1))"),
+    ),
+    change(
+        "self.decoder(self.target_embedding(target_in)",
+        "self.decoder(self.target_embedding(target_in).transpose(0, 1)",
+        ("self.head(states)", "self.head(states.transpose(0, 1))"),
+        (PACK, "_, context = self.encoder(words.transpose(0, 1))"),
     ),
     tempts="Time comes first by default in PyTorch, and in many programs.",
 )
