@@ -573,12 +573,6 @@ SPEC.mistake(
         "self.decoder(self.target_embedding(target_in).transpose(0, 1)",
         ("self.head(states)", "self.head(states.transpose(0, 1))"),
     ),
-    change(
-        "self.decoder(self.target_embedding(target_in)",
-        "self.decoder(self.target_embedding(target_in).transpose(0, 1)",
-        ("self.head(states)", "self.head(states.transpose(0, 1))"),
-        (PACK, "_, context = self.encoder(words.transpose(0, 1))"),
-    ),
     tempts="Time comes first by default in PyTorch, and in many programs.",
 )
 SPEC.mistake(
