@@ -406,6 +406,11 @@ SPEC.mistake(
     change(PACK, "outputs, _ = self.encoder(words)\n" + TOP.format("outputs.mean(dim=1)")),
     change(PACK, OUTPUTS + TOP.format("outputs.sum(dim=1)")),
     change(PACK, OUTPUTS + TOP.format("outputs.amax(dim=1)")),
+    change(
+        PACK,
+        OUTPUTS.replace("outputs, batch_first=True", "outputs, batch_first=True, padding_value=-9.0")
+        + TOP.format("outputs.amax(dim=1)"),
+    ),
     tempts="A mean over the steps is another context, which the page on the encoder compares with this one.",
 )
 SPEC.mistake(
