@@ -22,9 +22,9 @@ from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.gates import Gates, Order, gate_alterations
 from grader.author.spec import Spec
 from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
-from grader.checking.compare import close, named_outputs
+from grader.checking.compare import agree, close, named_outputs
 from grader.checking.describe import describe, remedy
-from grader.checking.drivers import drive
+from grader.checking.drivers import DRIVERS, drive
 from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
 from grader.files import write_whole
@@ -204,7 +204,7 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
             )
         ),
         misconceptions={
-            key: tuple(_mistaken(function, drawn) for function in entry.variants)
+            key: tuple(_mistaken(function, checks) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
@@ -282,13 +282,19 @@ def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[
     return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
 
 
-def _mistaken(function: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
+def _mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation, ...]:
     """The observations of a misconception. Only the type of an exception is kept, because its text and lines would show
-    the source.
+    the source. Gradients are observed only if all values are right, because otherwise the values identify it.
     """
-    return tuple(
-        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, drawn.driver, drawn)
-    )
+    values_only, found = DRIVERS[checks.driver].values_only, None
+    if values_only is not None:
+        found = _observe(function, checks.driver, replace(checks, cases=tuple(map(values_only, checks.cases))))
+        outputs = tuple(output.name for output in checks.outputs)
+        pairs = zip(checks.expected, found, strict=True)
+        found = None if all(agree(due, given, outputs, checks) for due, given in pairs) else found
+    if found is None:
+        found = _observe(function, checks.driver, checks)
+    return tuple(replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in found)
 
 
 def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
