@@ -61,6 +61,18 @@ class Subject:
             evaluate(self.place, checks, self.messages.mistakes, observe(checks, function)) for checks in self.checks
         ]
 
+    def verdicts_of_mistake(self, name: str, number: int) -> list[Verdict]:
+        """Like `verdicts` for one way to make a mistake, without running it again: its results have been recorded. A
+        judge of the exercise's own also needs the calls of callable inputs, which are not recorded.
+        """
+        function = self.spec.misconceptions[name].variants[number - 1]
+        if any(checks.own is not None for checks in self.checks):
+            return self.verdicts(function)
+        return [
+            evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[name][number - 1])
+            for checks in self.checks
+        ]
+
 
 Findings = list[tuple[str, list[str]]]
 
@@ -161,8 +173,8 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
     twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
-        for number, function in enumerate(entry.variants, 1):
-            for verdict in subject.verdicts(function):
+        for number in range(1, len(entry.variants) + 1):
+            for verdict in subject.verdicts_of_mistake(name, number):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(

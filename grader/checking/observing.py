@@ -103,7 +103,7 @@ def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., A
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
         arguments = signature.bind(*args, **kwargs).arguments
-        calls.append(plain(arguments))
+        calls.append({name: plain(value) for name, value in arguments.items()})
         return function(**arguments)
 
     return wrapped
