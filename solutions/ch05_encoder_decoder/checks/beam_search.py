@@ -181,15 +181,14 @@ def path_case(rng, path, V, sos_id, eos_id, T, rival=False):
 
 
 def path_cases(rng, V, T):
-    """A greedy path with a predicted ⟨sos⟩ that ends, one that does not, and one that ends at once. In the first, id 0
-    comes before ⟨eos⟩.
+    """A greedy path with a predicted ⟨sos⟩ that ends, and one that does not. In the first, id 0 comes before ⟨eos⟩.
     """
     eos_id = int(rng.integers(1, V))
     sos_id, *words = (id_ for id_ in rng.permutation(V).tolist() if id_ != eos_id)
     words.sort(key=lambda id_: id_ != 0)
-    yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T, rival=True)
-    yield path_case(rng, [words[1], words[0], sos_id, words[1], words[0]], V, sos_id, eos_id, 4)
-    yield path_case(rng, [eos_id], V, sos_id, eos_id, 3)
+    a, b = words
+    yield path_case(rng, [a, sos_id, b, eos_id], V, sos_id, eos_id, T, rival=True)
+    yield path_case(rng, [b, a, sos_id, b, a], V, b, eos_id, 4)
 
 
 def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
@@ -197,7 +196,8 @@ def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
     hypotheses have equal sums. ⟨eos⟩ is more probable than most ids. If a sentence can end `at_once`, it is the most
     probable first id. If the table `ends`, step T + 1 raises an exception; otherwise, it stays at the last nodes.
     """
-    sos_id, eos_id = (int(id_) for id_ in rng.choice(V, size=2, replace=False))
+    eos_id = int(rng.integers(1, V))
+    sos_id = int(rng.choice([id_ for id_ in range(2 if V > 3 else 0, V) if id_ != eos_id]))
     N = 1 + 4 * T
     logits = 1.2 * rng.normal(size=(N, V))
     depth = (np.arange(N) + 3) // 4  # of each node: 0, 1, 1, 1, 1, 2, …
@@ -205,7 +205,7 @@ def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
     if ends:
         children[depth == T] = -1
     logits[:, eos_id] += rng.uniform(0.3, 1.0)
-    logits[:, sos_id] += 0.5
+    logits[:, [0, sos_id]] += 0.6
     if at_once:
         logits[1:5, eos_id] = logits[1:5].max(axis=1) + 0.5
     logits += rng.integers(-3, 4, size=(N, 1))
@@ -223,6 +223,8 @@ SLIPS = (
     "two of each beam",
     "unfinished lost",
     "last state",
+    "ends at sos",
+    "finished first",
 )
 
 
@@ -238,9 +240,10 @@ def quick_search(inputs, slip=""):
     for _ in range(inputs["max_length"]):
         candidates = []
         for ids, total, node in beams:
-            if ids[-1:] == (eos,):
+            if ids[-1:] == (eos,) or (slip == "ends at sos" and ids[-1:] == (inputs["sos_id"],)):
                 candidates += [(ids, total, node)] if slip != "dropped" else []
                 continue
+            last = node
             new = [((*ids, k), total + p, children[node][k]) for k, p in enumerate(log_p[node])]
             best = sorted(new, key=lambda c: -c[1])
             candidates += best[:W] if slip == "each beam" else best[:2] if slip == "two of each beam" else new
@@ -252,17 +255,19 @@ def quick_search(inputs, slip=""):
             aside += [c for c in beams if c[0][-1] == eos]
             beams = [c for c in beams if c[0][-1] != eos]
         if slip == "last state" and beams:
-            beams = [(ids, total, children[beams[-1][2]][ids[-1]]) for ids, total, _ in beams]
+            beams = [(ids, total, children[last][ids[-1]]) for ids, total, _ in beams]
         ended = [c[0][-1] == eos for c in beams]
         if all(ended) or (slip == "first finished" and any(ended)):
             break
     found = [c for c in [*aside, *beams] if slip != "unfinished lost" or c[0][-1] == eos]
     scored = sorted(((total / len(ids) ** penalty, ids) for ids, total, _ in found), reverse=True)[:W]
+    if slip == "finished first":
+        scored.sort(key=lambda pair: pair[1][-1] != eos)
     return tuple((ids, round(score, 9)) for score, ids in scored)
 
 
 def tells(inputs):
-    """Whether each of the slips shows, some results are finished and some not, and ⟨sos⟩ is predicted."""
+    """Whether each of the slips shows, some results are finished and some not, and ⟨sos⟩ and 0 are predicted."""
     right = quick_search(inputs)
     if right is None:
         return False
@@ -272,14 +277,15 @@ def tells(inputs):
     return (
         len(finished) == 2
         and any(inputs["sos_id"] in ids for ids, _ in right)
+        and any(0 in ids for ids, _ in right)
         and (penalty == 0 or sums != sorted(sums, reverse=True))  # the order by scores is not that by sums
         and all(quick_search(inputs, slip) != right for slip in SLIPS if slip != "two of each beam" or W > 2)
     )
 
 
 def table_case(rng, kind, T, W, **sizes):
-    """The first of up to 1000 draws in which the slips show."""
-    for _ in range(1000):
+    """The first of up to 4000 draws in which the slips show."""
+    for _ in range(4000):
         inputs = table_inputs(rng, T=T, W=W, **sizes)
         if tells(inputs):
             break
@@ -308,12 +314,10 @@ def gru_case(rng, V, D, H, L, T, W, kind, **more):
 
 def cases(rng):
     yield from path_cases(rng, V=4, T=6)
-    yield table_case(rng, SEVERAL, V=4, T=4, W=2)
     yield table_case(rng, SEVERAL, V=5, T=4, W=3)
     yield gru_case(rng, V=4, D=2, H=3, L=2, T=3, W=2, kind=SEVERAL)
     yield Case({"T": 1, "W": 3}, table_inputs(rng, V=5, T=1, W=3), kind=SEVERAL)
-    yield Case({"T": 3, "W": 2}, table_inputs(rng, V=4, T=3, W=2, at_once=True), kind=SEVERAL)
-    yield Case({"T": 2, "W": 9}, table_inputs(rng, V=3, T=2, W=9, ends=True), kind=SEVERAL)
+    yield Case({"T": 2, "W": 9}, table_inputs(rng, V=3, T=2, W=9, at_once=True, ends=True), kind=SEVERAL)
     labels = rng.permutation(6).tolist()
     yield lengths(labels)
     yield ties(rng)
@@ -404,6 +408,18 @@ SPEC.mistake(
         ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (eos_id not in ids)"),
         (IDS, "ids[: ids.index(eos_id)] if eos_id in ids else ids"),
     ),
+    change(
+        TEST,
+        "",
+        ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (eos_id not in ids)"),
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
+    ),
+    change(
+        TEST,
+        "",
+        ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (ids[-1:] != [eos_id])"),
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
+    ),
     tempts="A mask that sets the log-probabilities after ⟨eos⟩ to 0 keeps the sum as it is.",
     keeps=["width 1"],
 )
@@ -428,11 +444,7 @@ SPEC.mistake(
     "You treat a hypothesis that ends with a predicted ⟨sos⟩ as finished. Only `eos_id` ends a hypothesis; `sos_id` is "
     "an ordinary id wherever the decoder predicts it.",
     change("ids and ids[-1] == eos_id", "ids and ids[-1] in (sos_id, eos_id)"),
-    change(
-        "ids and ids[-1] == eos_id",
-        "ids and ids[-1] in (sos_id, eos_id)",
-        (END, END.replace("== eos_id", "in (sos_id, eos_id)")),
-    ),
+
     tempts="A new beginning looks like the end of the sentence.",
 )
 SPEC.mistake(
@@ -446,7 +458,7 @@ SPEC.mistake(
 )
 
 
-def aside(kept, ended, stop, returned):
+def aside(kept, ended, stop, returned, limit="[:beam_width]"):
     """The change to a search with a list `done` of finished hypotheses: the candidates of which the unfinished ones are
     the next beams, those of which the finished ones are stored, when to stop, and what is returned.
     """
@@ -456,7 +468,7 @@ def aside(kept, ended, stop, returned):
         (END, f"done += [c for c in ended if c[0][-1] == eos_id]\nbeams = {UNFINISHED}\nif not beams{stop}:"),
         ("beams = [([]", "done = []\nbeams = [([]"),
         ("in beams:\n    score", f"in {returned}:\n    score"),
-        ("-pair[1])", "-pair[1])[:beam_width]"),
+        ("-pair[1])", f"-pair[1]){limit}"),
     )
 
 
@@ -466,13 +478,18 @@ WITH_UNFINISHED = ("done + beams", "done or beams")
 BEST_CANDIDATES = "candidates[:beam_width]"
 FREE_PLACES = "candidates[: beam_width - len(done)]"
 BEST_LIVE = "[c for c in candidates if c[0][-1] != eos_id][:beam_width]"
-TO_THE_LAST_LIVE = f"candidates[: candidates.index({BEST_LIVE}[-1])] if {BEST_LIVE} else candidates"
+TO_THE_LAST_LIVE = f"candidates[: candidates.index({BEST_LIVE}[-1])] if len({BEST_LIVE}) == beam_width else candidates"
 SPEC.mistake(
     "finished_beams_put_aside",
     "You put finished beams aside, where they no longer compete. Leave them among the beams, each as one candidate of "
     "the next step: it takes up one of the `beam_width` places, and it is pruned when hypotheses with larger sums need "
     "its place.",
-    *(aside(BEST_CANDIDATES, "kept", stop, pool) for stop in STOPS for pool in WITH_UNFINISHED),
+    *(
+        aside(BEST_CANDIDATES, "kept", stop, pool, limit)
+        for stop in STOPS
+        for pool in WITH_UNFINISHED
+        for limit in ("[:beam_width]", "")
+    ),
     *(aside(FREE_PLACES, "kept", "", pool) for pool in WITH_UNFINISHED),
     *(aside(BEST_LIVE, BEST_CANDIDATES, stop, pool) for stop in STOPS for pool in WITH_UNFINISHED),
     *(aside(BEST_LIVE, TO_THE_LAST_LIVE, stop, pool) for stop in STOPS for pool in WITH_UNFINISHED),
@@ -493,11 +510,11 @@ SPEC.mistake(
     "every_ended_candidate_stored",
     "You store candidates that end with ⟨eos⟩ even if they are not among the best of their step. Such a candidate must "
     "be one of the `beam_width` with the largest sums, and as a beam it goes on competing for its place.",
-    *(aside(BEST_LIVE, "candidates", stop, pool) for stop in STOPS for pool in (*WITH_UNFINISHED, "done")),
+    *(aside(BEST_LIVE, "candidates", stop, pool) for stop in STOPS for pool in ("done + beams", "done")),
     *(
         aside(BEST_LIVE, "candidates[: 2 * beam_width]", stop, pool)
         for stop in STOPS
-        for pool in (*WITH_UNFINISHED, "done")
+        for pool in ("done + beams", "done")
     ),
     tempts="A complete sentence is a result, so it seems a pity to lose it; and libraries look at twice the number of "
     "candidates, so that enough unfinished ones are left.",
@@ -533,6 +550,7 @@ SPEC.mistake(
     "of the result, and with a length penalty one of them may overtake the first.",
     change(END, "if beams[0][0][-1] == eos_id:"),
     change(TEST, "", (END, "if beams[0][0][-1] == eos_id:")),
+    change(TEST, "", (END, "if beams[0][0][-1] == eos_id:"), (IDS, "ids[:-1] if ids[-1] == eos_id else ids")),
     tempts="Without a penalty, no other hypothesis can overtake the first one any more.",
     keeps=["width 1"],
 )
@@ -550,7 +568,6 @@ SPEC.mistake(
     "⟨sos⟩ included, so an unfinished hypothesis has `max_length` ids.",
     change("range(max_length)", "range(max_length - 1)"),
     change("range(max_length)", "range(max(1, max_length - 1))"),
-    change("range(max_length)", "range(max_length - 1)", ("len(ids) **", "max(1, len(ids)) **")),
     change("range(max_length)", "range(max_length - 1)", ("len(ids) **", "(len(ids) + 1) **")),
     tempts="The first of max_length ids seems to be ⟨sos⟩.",
 )
@@ -668,9 +685,18 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "not_sorted",
-    "You keep the first `beam_width` candidates without sorting them. Sort them by their sums first, the largest first.",
+    "You keep the first `beam_width` candidates without sorting them. Sort them by their sums first, "
+    "the largest first.",
     change(SORTED, "candidates"),
     tempts="The slice keeps the right number, so the result has the right form.",
+)
+SPEC.mistake(
+    "not_pruned",
+    "You keep all candidates of every step and cut the list only at the end. Cut it at every step: the number of "
+    "hypotheses would otherwise grow exponentially with the steps.",
+    change(f"{SORTED}[:beam_width]", SORTED, ("-pair[1])", "-pair[1])[:beam_width]")),
+    change(f"{SORTED}[:beam_width]", SORTED),
+    tempts="The result has the right number of entries, and with a large width it is right.",
 )
 SPEC.mistake(
     "ties_in_another_order",
@@ -699,7 +725,6 @@ SPEC.mistake(
     "You give unfinished hypotheses an advantage: one of them is kept, although a finished hypothesis of an earlier "
     "beam has a sum that is as large. Put finished beams into the list of candidates in their turn.",
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1:] == [eos_id]))"),
-    change(SORTED, "sorted(candidates, key=lambda c: (-c[1], -len(c[0])))"),
     tempts="The finished beams are added after the loop, so they are the last in the list.",
     keeps=["width 1", "several beams", "length penalty"],
 )
@@ -906,8 +931,6 @@ SPEC.mistake(
     "All your sums stay 0. Add the log-probability of each id to the sum, with the softmax over the V ids, the last "
     "axis. Over the batch axis every id has the probability 1, and a product that starts at 0 stays 0.",
     change("log_softmax(logits)[0]", "log_softmax(logits.T)[:, 0]"),
-    change("total + log_p[k]", "total * log_p[k]"),
-    change("total + log_p[k]", "total"),
     tempts="In an array of shape (V,) the first axis would be the right one.",
 )
 SPEC.mistake(
@@ -1004,7 +1027,6 @@ SPEC.mistake(
     "their order. Divide each sum by a power of the number of its own ids.",
     change("len(ids) **", "max_length **"),
     change("len(ids) **", "max(len(b[0]) for b in beams) **"),
-    change("for _ in range", "for t in range", ("len(ids) **", "(t + 1) **")),
     tempts="The number of steps is at hand, or finished hypotheses are padded with ⟨eos⟩.",
     keeps=UNPENALISED,
 )
@@ -1028,7 +1050,6 @@ SPEC.mistake(
     "`**` comes before `/` where there are no parentheses.",
     change(SCORE, "score = -((-total / len(ids)) ** length_penalty)"),
     change(SCORE, "score = (total / len(ids)) ** length_penalty"),
-    change(SCORE, "score = np.float64(total / len(ids)) ** length_penalty"),
     tempts="Parentheses around the quotient look harmless.",
 )
 SPEC.mistake(
@@ -1157,6 +1178,16 @@ SPEC.mistake(
         "for k in range(len(log_p)):\n"
         "    new[0], new[1] = [*new[0], k], new[1] + log_p[k]\n"
         "    candidates.append(new)",
+    ),
+    change(
+        EXTEND,
+        "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids, total + log_p[k], s_new))",
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
+    ),
+    change(
+        EXTEND,
+        "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids[:], total + log_p[k], s_new))",
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
     ),
     tempts="`append` is how lists grow, and a name looks like a copy.",
 )
