@@ -181,8 +181,7 @@ def path_case(rng, path, V, sos_id, eos_id, T, rival=False):
 
 
 def path_cases(rng, V, T):
-    """A greedy path with a predicted ⟨sos⟩ that ends, and one that does not. In the first, id 0 comes before ⟨eos⟩.
-    """
+    """A greedy path with a predicted ⟨sos⟩ that ends, and one that does not. In the first, id 0 comes before ⟨eos⟩."""
     eos_id = int(rng.integers(1, V))
     sos_id, *words = (id_ for id_ in rng.permutation(V).tolist() if id_ != eos_id)
     words.sort(key=lambda id_: id_ != 0)
@@ -444,7 +443,6 @@ SPEC.mistake(
     "You treat a hypothesis that ends with a predicted ⟨sos⟩ as finished. Only `eos_id` ends a hypothesis; `sos_id` is "
     "an ordinary id wherever the decoder predicts it.",
     change("ids and ids[-1] == eos_id", "ids and ids[-1] in (sos_id, eos_id)"),
-
     tempts="A new beginning looks like the end of the sentence.",
 )
 SPEC.mistake(
