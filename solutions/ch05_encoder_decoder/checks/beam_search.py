@@ -693,7 +693,6 @@ SPEC.mistake(
     "You keep all candidates of every step and cut the list only at the end. Cut it at every step: the number of "
     "hypotheses would otherwise grow exponentially with the steps.",
     change(f"{SORTED}[:beam_width]", SORTED, ("-pair[1])", "-pair[1])[:beam_width]")),
-    change(f"{SORTED}[:beam_width]", SORTED),
     tempts="The result has the right number of entries, and with a large width it is right.",
 )
 SPEC.mistake(
