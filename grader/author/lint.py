@@ -26,6 +26,7 @@ from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.compare import agree
 from grader.checking.diagnose.counterfactual import short_name
+from grader.checking.drivers import DRIVERS
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
@@ -62,12 +63,16 @@ class Subject:
             evaluate(self.place, checks, self.messages.mistakes, observe(checks, function)) for checks in self.checks
         ]
 
-    def verdicts_on(self, mistake: str, number: int) -> list[Verdict]:
-        """The verdicts on a variant of a mistake, whose results the checks contain. One with an own judge is run."""
-        if self.spec.oracle is None:
-            return self.verdicts(self.spec.misconceptions[mistake].variants[number - 1])
+    def verdicts_of_mistake(self, name: str, number: int) -> list[Verdict]:
+        """Like `verdicts` for one way to make a mistake, without running it again: its results have been recorded. A
+        judge of the exercise's own also needs the calls of callable inputs, which are not recorded, and of a torch
+        module gradients are recorded only if all values are right.
+        """
+        function = self.spec.misconceptions[name].variants[number - 1]
+        if any(checks.own is not None or DRIVERS[checks.driver].values_only for checks in self.checks):
+            return self.verdicts(function)
         return [
-            evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[mistake][number - 1])
+            evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[name][number - 1])
             for checks in self.checks
         ]
 
@@ -172,7 +177,7 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
     for name, entry in subject.spec.misconceptions.items():
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number in range(1, len(entry.variants) + 1):
-            for verdict in subject.verdicts_on(name, number):
+            for verdict in subject.verdicts_of_mistake(name, number):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(
