@@ -1,7 +1,6 @@
 """How `bleu` is checked: against slow loops that look for every n-gram in every reference."""
 
 from collections import Counter
-from itertools import chain
 
 import numpy as np
 
@@ -217,35 +216,42 @@ def mean_of_scores_of_possible_orders(candidates, references, max_n=4):
     return float(np.mean([one_sentence(c, r, min(max_n, len(c))) if c else 0.0 for c, r in pairs]))
 
 
-def smoothed_sentences(smooth):
-    """The mean of sentence scores whose counts of an order are replaced by `smooth(matches, total)`."""
-
-    def mean(candidates, references, max_n=4):
-        if min(map(len, candidates)) < max_n or oracle(candidates, references, max_n) == 0:
-            return oracle(candidates, references, max_n)  # how a sentence of too few tokens is treated differs
-        scores = []
-        for candidate, its_references in zip(candidates, references, strict=True):
-            score = 1.0
-            for n in range(1, max_n + 1):
-                counts, limits = Counter(zip(*(candidate[i:] for i in range(n)), strict=False)), Counter()
-                for ref in its_references:
-                    limits |= Counter(zip(*(ref[i:] for i in range(n)), strict=False))
-                matches, total = smooth((counts & limits).total(), counts.total())
-                score *= (matches / total) ** (1 / max_n)
-            c, r = len(candidate), min((abs(len(ref) - len(candidate)), len(ref)) for ref in its_references)[1]
-            scores.append(score * min(1.0, np.exp(1 - r / c)))
-        return float(np.mean(scores))
-
-    return mean
+def smoothed_scores(candidates, references, max_n, smooth):
+    """The mean of sentence scores whose matches and total of an order are replaced by `smooth(matches, total)`."""
+    if min(map(len, candidates)) < max_n or oracle(candidates, references, max_n) == 0:
+        return oracle(candidates, references, max_n)  # how a sentence of too few tokens is treated differs
+    scores = []
+    for candidate, its_references in zip(candidates, references, strict=True):
+        score = 1.0
+        for n in range(1, max_n + 1):
+            counts, limits = Counter(zip(*(candidate[i:] for i in range(n)), strict=False)), Counter()
+            for ref in its_references:
+                limits |= Counter(zip(*(ref[i:] for i in range(n)), strict=False))
+            matches, total = smooth((counts & limits).total(), counts.total())
+            score *= (matches / total) ** (1 / max_n)
+        c, r = len(candidate), min((abs(len(ref) - len(candidate)), len(ref)) for ref in its_references)[1]
+        scores.append(score * min(1.0, np.exp(1 - r / c)))
+    return float(np.mean(scores))
 
 
-SPEC.misconceptions["mean_of_sentences"].ways += [
-    smoothed_sentences(lambda matches, total: (matches + 1, total + 1)),
-    *(
-        smoothed_sentences(lambda matches, total, small=small: (matches or small, total or 1))
-        for small in (0.1, 1e-6, 1e-8, 1e-9, 1e-10, 1e-12)
-    ),
-]
+@SPEC.misconceptions["mean_of_sentences"].ways.append
+def mean_of_scores_plus_one(candidates, references, max_n=4):
+    return smoothed_scores(candidates, references, max_n, lambda matches, total: (matches + 1, total + 1))
+
+
+@SPEC.misconceptions["mean_of_sentences"].ways.append
+def mean_of_scores_at_least_a_tenth(candidates, references, max_n=4):
+    return smoothed_scores(candidates, references, max_n, lambda matches, total: (matches or 0.1, total))
+
+
+@SPEC.misconceptions["mean_of_sentences"].ways.append
+def mean_of_scores_at_least_a_billionth(candidates, references, max_n=4):
+    return smoothed_scores(candidates, references, max_n, lambda matches, total: (matches or 1e-9, total))
+
+
+@SPEC.misconceptions["mean_of_sentences"].ways.append
+def mean_of_scores_at_least_a_tenth_of_it(candidates, references, max_n=4):
+    return smoothed_scores(candidates, references, max_n, lambda matches, total: (matches or 1e-10, total))
 
 
 @SPEC.mistake(
@@ -502,6 +508,11 @@ SPEC.mistake(
 )
 
 
+def in_a_row(sentences):
+    """The tokens of all sentences in one list."""
+    return [token for sentence in sentences for token in sentence]
+
+
 @SPEC.mistake(
     "n_grams_across_sentences",
     "You join the candidates into one long text, so there are n-grams that begin in one sentence and end in the next, "
@@ -512,9 +523,9 @@ SPEC.mistake(
 )
 def as_one_text(candidates, references, max_n=4):
     most = max(map(len, references))
-    joined = [list(chain.from_iterable(refs[min(j, len(refs) - 1)] for refs in references)) for j in range(most)]
+    joined = [in_a_row([refs[min(j, len(refs) - 1)] for refs in references]) for j in range(most)]
     try:
-        return oracle([list(chain.from_iterable(candidates))], [joined], max_n)
+        return oracle([in_a_row(candidates)], [joined], max_n)
     except ZeroDivisionError:
         return 0.0
 
@@ -522,8 +533,8 @@ def as_one_text(candidates, references, max_n=4):
 @SPEC.misconceptions["n_grams_across_sentences"].ways.append
 def as_one_text_with_first_references(candidates, references, max_n=4):
     try:
-        firsts = list(chain.from_iterable(refs[0] for refs in references))
-        return oracle([list(chain.from_iterable(candidates))], [[firsts]], max_n)
+        firsts = in_a_row([refs[0] for refs in references])
+        return oracle([in_a_row(candidates)], [[firsts]], max_n)
     except ZeroDivisionError:
         return 0.0
 
@@ -1022,9 +1033,9 @@ SPEC.mistake(
         for precisions in (
             "(matches + 1) / totals",
             *(f"(matches + {added}) / totals" for added in LARGE),
-            *(f"matches / (totals + {added})" for added in LARGE),
+            *(f"matches / (totals + {added})" for added in ("1e-6", "1e-8")),
             *(f"(matches / totals + {added})" for added in LARGE),
-            *(f"(matches / (totals + {added}) + {added})" for added in LARGE),
+            *(f"(matches / (totals + {added}) + {added})" for added in ("1e-6", "1e-8")),
         )
     ),
     tempts="The logarithm of 0 is not finite, and a small number prevents that.",
