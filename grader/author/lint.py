@@ -55,8 +55,8 @@ class Subject:
     def checks(self) -> list[Checks]:
         """The public checks, then those of other seeds."""
         root = self.course.root
-        others = [make_checks(root, self.place, seed, example=False) for seed in OTHER_SEEDS]
-        return [make_checks(root, self.place, PUBLIC_SEED, example=True), *others]
+        others = [make_checks(root, self.place, seed, example=False, spec=self.spec) for seed in OTHER_SEEDS]
+        return [make_checks(root, self.place, PUBLIC_SEED, example=True, spec=self.spec), *others]
 
     def verdicts(self, function: Callable[..., Any]) -> list[Verdict]:
         return [

@@ -184,9 +184,11 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
     )
 
 
-def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
-    """The checks on the cases of this seed, preceded by the example if asked. Runs the oracle; it may import torch."""
-    spec = load_spec(root, place)
+def make_checks(root: Path, place: Place, seed: int, example: bool, spec: Spec | None = None) -> Checks:
+    """The checks on the cases of this seed, preceded by the example if asked. Runs the oracle; it may import torch. The
+    spec is loaded unless it is given.
+    """
+    spec = spec or load_spec(root, place)
     drawn = draw_checks(root, place, spec, seed, example)
     if spec.oracle is None:
         return drawn
