@@ -182,7 +182,8 @@ def alignment_accuracy(weights, gold):
 # index of this key is the alignment. The score is the dot product, multiplied by a factor.
 # For three factors, the cell prints the mean of the largest weight of each step, and the alignment accuracy.
 #
-# With a factor of 0.1, your weights are close to 1/8 = 0.125 each; with a factor of 10, one of them is close to 1.
+# With a factor of 0.01, the eight weights are nearly equal, so they are near 1/8. With a factor of 1, the largest is
+# usually near 1.
 # What do you expect of the accuracy? Make a guess, then run the cell.
 
 # %% active="ipynb"
@@ -196,7 +197,7 @@ def alignment_accuracy(weights, gold):
 # words, mask = rng.integers(V, size=B), np.ones((B, S), dtype=bool)
 #
 # try:
-#     for factor in (0.1, 1, 10):
+#     for factor in (0.01, 0.1, 1):
 #
 #         def score(query, keys):
 #             return factor * np.einsum("bh,bsh->bs", query, keys)

@@ -161,11 +161,27 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "attends_again",
-    "You attend a second time, with the new state, after the GRU. Attend once, with `s_prev`, and give the same context "
-    "to the GRU and to the head.",
+    "You attend a second time, with the new state, after the GRU. Attend once, with `s_prev`, and give the same "
+    "context to the GRU and to the head.",
     change(LOGITS, AGAIN + LOGITS),
     tempts="The head should know what fits the new state, as in Luong et al. (2015).",
     keeps=["s"],
+)
+SPEC.mistake(
+    "weights_of_the_new_state",
+    "The weights that you return belong to the new state. Return those with which you have computed the context, from "
+    "`s_prev`.",
+    change(RETURN, "return logits, s, masked_softmax(score(s, keys), mask)"),
+    tempts="They are computed a second time at the end, when the name of the state is `s`.",
+    keeps=["s", "logits"],
+)
+SPEC.mistake(
+    "scores_scaled_again",
+    "You divide the scores by the square root of the number of units. Use what `score` returns as it is: a score that "
+    "has to be scaled does so itself.",
+    change(WEIGH, "masked_softmax(score(s_prev, keys) / np.sqrt(s_prev.shape[1]), mask)"),
+    change(WEIGH, "masked_softmax(score(s_prev, keys) / np.sqrt(keys.shape[2]), mask)"),
+    tempts="Scaled dot products are the best-known score.",
 )
 SPEC.mistake(
     "masked_after_softmax",
@@ -194,11 +210,15 @@ SPEC.mistake(
 SPEC.mistake(
     "row_without_keys",
     "In a row whose keys are all masked, your weights are not 0. Make all weights of such a row 0, so that its context "
-    "is 0 too: `masked_softmax` does that. A softmax over nothing divides 0 by 0, and a large negative number in place "
-    "of −∞ gives every masked key the same weight.",
+    "is 0 too: `masked_softmax` does that. A softmax over nothing divides 0 by 0, and with a large negative number in "
+    "place of −∞, the masked keys share the weight among themselves.",
     change(
         f"weights = {WEIGH}",
         "a = np.where(mask, score(s_prev, keys), -1e9)\n" + SOFTMAX.format("a").rstrip(),
+    ),
+    change(
+        f"weights = {WEIGH}",
+        "a = score(s_prev, keys) + np.where(mask, 0, -1e9)\n" + SOFTMAX.format("a").rstrip(),
     ),
     change(
         f"weights = {WEIGH}",
@@ -216,6 +236,16 @@ SPEC.mistake(
     "own weights sum to 1.",
     change(WEIGH, "masked_softmax(score(s_prev, keys).T, mask.T).T"),
     tempts="The batch is the first axis, and a softmax along axis 0 runs without an error.",
+)
+SPEC.mistake(
+    "normalised_over_the_batch",
+    "You divide by the sum over the whole batch. Divide every row by its own sum, so that the weights of each row sum "
+    "to 1, or call `masked_softmax`.",
+    change(
+        f"weights = {WEIGH}",
+        "e = np.where(mask, np.exp(score(s_prev, keys)), 0)\nweights = e / (e.sum() if mask.any() else 1)",
+    ),
+    tempts="Without an axis, `sum` adds everything, and with a single row that is right.",
 )
 SPEC.mistake(
     "scores_are_the_weights",
@@ -261,10 +291,12 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "mean_of_the_keys",
-    "Your context is the mean of the keys, not weighted by `weights`, or the weighted sum divided by their number. "
-    "Take the weighted sum: the weights sum to 1, so it is a mean already.",
+    "Your context is a mean or a sum of the keys without the weights, or you divide the weighted sum by their number. "
+    "Take the weighted sum, `attend(weights, keys)`: the weights sum to 1, so it is a mean already.",
     change(CONTEXT, "context = (weights[:, :, None] * keys).mean(axis=1)"),
     change(CONTEXT, "context = keys.mean(axis=1)"),
+    change(CONTEXT, "context = keys.sum(axis=1)"),
+    change(CONTEXT, "context = (mask[:, :, None] * keys).sum(axis=1)"),
     change(
         CONTEXT,
         "context = (mask[:, :, None] * keys).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)[:, None]",
