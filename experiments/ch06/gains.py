@@ -10,7 +10,8 @@ with the decoder's previous state as the query, unless a group says otherwise.
   encoder that reads forward only; the dot product with the current state; and a bidirectional encoder without
   attention, whose final state the decoder reads at every step, with 600 updates.
 - Phrases: trained on 3 to 15 or on 3 to 30 words, 500 updates, and tested on every length from 3 to 40. The control
-  without attention has the context at every step and 3,000 updates.
+  without attention has the context at every step and 3,000 updates. Five seeds, but three of the two groups that take
+  longest (trained to 30 words, and the control).
 
 Besides exact match, three other measurements by length say what goes wrong in long sentences. `tokens` and `aligned`
 feed the decoder the reference: the share of French words that it predicts, and of those for which the largest weight is
@@ -18,7 +19,7 @@ on the English word that the French one translates. `written` is the number of w
 reference's. `by_position` has `tokens` and `aligned` of the 1st, 2nd, … French word, over sentences of 26 to 30 words.
 
 `cost` is measured in CPU seconds of single updates, the networks in turn on the same sentences, so only the ratios
-mean anything elsewhere. Takes about 25 minutes on one core; an interrupted recording goes on with
+mean anything elsewhere. Takes about a quarter of an hour on one core; an interrupted recording goes on with
 `--record --resume`.
 """
 
