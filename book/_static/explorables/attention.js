@@ -45,7 +45,7 @@
       return { scores, weights: english.map((_, j) => (mask !== "none" && j >= source.length ? 0 : real[j])) };
     }
 
-    const TOP = 40, ROW = 27, FROM = 90, TO = 186, BARS = 256, LONGEST = 76;
+    const TOP = 40, ROW = 27, FROM = 84, TO = 164, BARS = 228, LONGEST = 76;
     const y = (row) => TOP + ROW * row;
     const lines = make("g"), bars = make("g");
     const words = target.map((word, t) => {
@@ -62,7 +62,7 @@
       });
       return radio;
     });
-    const svg = drawing(372, y(english.length) - 8, text(FROM - 8, 14, "told end", "writes"), text(TO + 6, 14, "told start", "looks at"), text(BARS, 14, "told start", "weight"),
+    const svg = drawing(340, y(english.length) - 8, text(FROM - 8, 14, "told end", "writes"), text(TO + 6, 14, "told start", "looks at"), text(BARS, 14, "told start", "weight"),
       lines, make("g", { role: "radiogroup", "aria-label": "French word" }, words), english.map((word, j) => text(TO + 6, y(j) + 4, `start${j < source.length ? "" : " side"}`, word)), bars);
     svg.setAttribute("role", "group");
     const summary = make("p", { class: "summary", role: "status" }), tables = make("div", { class: "tables" });
@@ -97,7 +97,7 @@
 
     root.querySelector(".explorable-instead").hidden = true;
     root.append(make("div", { class: "settings" }, make("div", { class: "choices" }, fieldsets), rows.scale), make("div", { class: "both" }, picture, tables), summary,
-      make("div", { class: "foot" }, make("p", { class: "keys" }, `Scores times 0.25 are divided by √H, because H = ${networks.dot.keys[0].length}. Each score function has its own network.`), reset));
+      make("div", { class: "foot" }, make("p", { class: "keys" }, `The factor 0.25 is 1/√H, because H = ${networks.dot.keys[0].length}. Each score function belongs to a network of its own.`), reset));
     restore();
   }
 
