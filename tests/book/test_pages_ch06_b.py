@@ -38,20 +38,32 @@ def test_the_context(B: int, S: int, H: int, K: int) -> None:
 
 
 @pytest.mark.parametrize(("B", "S", "H", "K"), SIZES)
-def test_the_three_scores(B: int, S: int, H: int, K: int) -> None:
-    """Equations (dot-score), (bilinear-score) and (additive-score), for one query and one key at a time."""
-    query, keys, others, W = drawn(1, (B, H), (B, S, H), (B, S, K), (H, K))
-    W_q, W_k, v = drawn(2, (H, 3), (K, 3), (3,))
-    q, k, o = query.numpy(), keys.numpy(), others.numpy()
-    dots, bilinears = dot_score(q, k), bilinear_score(q, o, W.numpy())
-    additives = additive_score(q, o, W_q.numpy(), W_k.numpy(), v.numpy())
+def test_dot_products(B: int, S: int, H: int, K: int) -> None:
+    """Equation (dot-score): one query and one key at a time, and a bilinear score with the identity."""
+    query, keys = drawn(1, (B, H), (B, S, H))
+    found = dot_score(query.numpy(), keys.numpy())
     for b, j in np.ndindex(B, S):
-        assert dots[b, j] == pytest.approx(torch.dot(query[b], keys[b, j]).item(), abs=1e-12)
-        assert bilinears[b, j] == pytest.approx(bilinear(query[b], others[b, j], W[None]).item(), abs=1e-12)
-        hidden = torch.tanh(torch.cat([query[b], others[b, j]]) @ torch.cat([W_q, W_k]))
-        assert additives[b, j] == pytest.approx(torch.dot(hidden, v).item(), abs=1e-12)
-    identity = bilinear_score(q, k, np.eye(H))
-    np.testing.assert_allclose(identity, dots, rtol=0, atol=1e-12, err_msg="the page says that this is the dot product")
+        assert found[b, j] == pytest.approx(torch.dot(query[b], keys[b, j]).item(), abs=1e-12)
+    np.testing.assert_allclose(bilinear_score(query.numpy(), keys.numpy(), np.eye(H)), found, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("B", "S", "H", "K"), SIZES)
+def test_bilinear_scores(B: int, S: int, H: int, K: int) -> None:
+    """Equation (bilinear-score): one query and one key at a time, by torch's bilinear layer."""
+    query, keys, W = drawn(2, (B, H), (B, S, K), (H, K))
+    found = bilinear_score(query.numpy(), keys.numpy(), W.numpy())
+    for b, j in np.ndindex(B, S):
+        assert found[b, j] == pytest.approx(bilinear(query[b], keys[b, j], W[None]).item(), abs=1e-12)
+
+
+@pytest.mark.parametrize(("B", "S", "H", "K"), SIZES)
+def test_additive_scores(B: int, S: int, H: int, K: int) -> None:
+    """Equation (additive-score): a layer that reads query and key side by side, and a readout."""
+    query, keys, W_q, W_k, v = drawn(3, (B, H), (B, S, K), (H, 3), (K, 3), (3,))
+    found = additive_score(query.numpy(), keys.numpy(), W_q.numpy(), W_k.numpy(), v.numpy())
+    for b, j in np.ndindex(B, S):
+        hidden = torch.tanh(torch.cat([query[b], keys[b, j]]) @ torch.cat([W_q, W_k]))
+        assert found[b, j] == pytest.approx(torch.dot(hidden, v).item(), abs=1e-12)
 
 
 @pytest.mark.parametrize("H", [1, 3, 10])
