@@ -66,7 +66,7 @@
       lines, make("g", { role: "radiogroup", "aria-label": "French word" }, words), english.map((word, j) => text(TO + 6, y(j) + 4, `start${j < source.length ? "" : " side"}`, word)), bars);
     svg.setAttribute("role", "group");
     const summary = make("p", { class: "summary", role: "status" }), tables = make("div", { class: "tables" });
-    const picture = panel("Where the decoder looks", ["Point at a French word, or use the arrow keys. Pale lines belong to the other words."], svg);
+    const picture = panel("Where the decoder looks", ["Choose a French word, also with the arrow keys. Pale lines belong to the other words."], svg);
 
     function draw(all, t) {
       const edge = (from, j, weight) => make("path", { d: `M ${FROM} ${y(from)} C ${FROM + 40} ${y(from)} ${TO - 40} ${y(j)} ${TO} ${y(j)}`, class: `edge${from === t ? "" : " silent"}`, "stroke-width": (1 + 6 * weight).toFixed(2) });
