@@ -11,9 +11,10 @@ Measured are four programs that read the same sequence (B = 1, D = H = 64, float
 - nn.RNN and nn.GRU: PyTorch's, whose loop over the steps is compiled;
 - self-attention: one head, with weights for queries, keys and values, in PyTorch.
 
-All programs are timed in turn, for every length, in 80 rounds, each after a run that is not timed, and the shortest processor time of each counts, because
-whatever else a machine does can only add to it. Times are recorded relative to that of self-attention at the smallest
-length. A slope is that of the least-squares line through log time against log T. Takes less than a minute of one core.
+All programs are timed in turn, for every length, in 80 rounds, each after a run that is not timed, and the shortest
+processor time of each counts, because whatever else a machine does can only add to it. Times are recorded relative to
+that of self-attention at the smallest length. A slope is that of the least-squares line through log time against log T.
+Takes less than a minute of one core.
 """
 
 from __future__ import annotations
