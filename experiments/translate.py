@@ -42,7 +42,7 @@ from torch.nn.functional import cross_entropy
 
 from experiments import command as common
 from experiments.ch05 import model as ch05
-from experiments.ch05.model import EOS, PAD, SOS, Fitted, Translator, Vocabulary, batch_of
+from experiments.ch05.model import EOS, PAD, SOS, Fitted, Translator, Vocabulary, batch_of, source_ids
 from experiments.command import CheckpointError, err, out, refuse, stop
 from experiments.pairs import Pair, Pairs, from_file, join, report, tokens
 from experiments.text import TextError
@@ -455,7 +455,7 @@ def _translate(path: Path, sentence: str | None, beam: int, length_penalty: floa
         if len(words) > settings.max_length:
             longest = f"the model was trained on sentences of at most {settings.max_length}"
             err.print(f"{len(words)} tokens: {longest}", soft_wrap=True)
-        read = source.encode(words[::-1] if settings.reverse else words)
+        read = source_ids(words, source, settings.reverse)
         for ids, score in beam_search(model, read, beam, settings.max_length + 1, length_penalty)[:show]:
             text = join(target.decode(ids), spacing) + ("" if ids[-1] == EOS else " …")
             typer.echo(f"{score:8.3f}  {text}" if show > 1 else text)

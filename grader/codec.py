@@ -126,6 +126,8 @@ def freeze(value: object) -> Any:
         return value
     if type(value) is np.ndarray and _is_carried(value):
         return value.copy("C")
+    if type(value) is dict and _is_of_carried_arrays(value):
+        return {name: array.copy("C") for name, array in value.items()}
     return _from_node(_to_node(value, _Budget(), 0), _Budget(), 0)
 
 
@@ -264,6 +266,15 @@ def _key_node(key: object, budget: _Budget, depth: int) -> Any:
 def _is_carried(array: np.ndarray[Any, Any]) -> bool:
     """Whether the codec can represent this array without changes."""
     return array.dtype.str in DTYPES and array.ndim <= MAX_DIMENSIONS and array.nbytes <= MAX_BYTES
+
+
+def _is_of_carried_arrays(value: dict[Any, Any]) -> bool:
+    """Whether the codec can represent this dict without changes because it maps words to arrays, as weights do."""
+    arrays = all(
+        type(name) is str and name.isascii() and type(array) is np.ndarray and _is_carried(array)
+        for name, array in value.items()
+    )
+    return arrays and len(value) < MAX_NODES // 2 and sum(len(n) + a.nbytes for n, a in value.items()) <= MAX_BYTES
 
 
 _ENTRIES = {"O": "Python objects", "U": "text", "S": "bytes", "V": "records"}

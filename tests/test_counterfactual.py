@@ -501,8 +501,9 @@ def test_an_oracle_that_does_not_end_is_stopped(monkeypatch):
 def test_who_swallows_the_alarm_is_not_believed(monkeypatch):
     """The driver catches what an oracle raises; that it ran too long shows all the same."""
     monkeypatch.setattr(grader.author.alterations, "SECONDS", 0.05)
+    alteration = grader.author.alterations.Alteration("zeros", ("`x`",), (AFFINE[0], AFFINE[0]))
     answers = grader.author.alterations._answers(
-        [AFFINE[0]] * 2, lambda case: drive("call", lambda **k: time.sleep(1), case)
+        alteration, lambda case: drive("call", lambda **k: time.sleep(1), case), [({}, Observation())] * 2
     )
     assert answers == []
 

@@ -607,6 +607,15 @@ def test_mistakes_are_compared_as_results_are_judged():
     values += [np.array(value) for value in (one, inf, nan, 1, [], [one], [[one]], [1], [True], [one, inf], [nan, one])]
     values += [np.array([value, 2.0]) for value in numbers]
     values += [np.array([value, 2.0], np.float32) for value in (one, one + 3e-6, one + 1e-4, inf, nan)]
+    values += [[([1, 2], score)] for score in (*numbers, np.array(one), np.array(nan), np.array(1), "one")]
+    values += [
+        [([1, 2], one), ([], one)],
+        [[[1, 2], one]],
+        [([1, 3], one)],
+        [([1], one)],
+        [([1, 2.0], one)],
+        [([1, True], one)],
+    ]
     output = Output("y")
     for expected in values:
         for got in values:

@@ -11,7 +11,8 @@ import pytest
 from grader.checking.calls import module_text
 from grader.checking.case import Case
 from grader.checking.drivers import drive
-from grader.checking.modules import PARTLY, module_case
+from grader.checking.gradients import PARTLY
+from grader.checking.module_cases import module_case
 from grader.codec import Fixture, Opaque, encode
 
 torch = pytest.importorskip("torch")

@@ -25,7 +25,7 @@ import torch
 from torch import Tensor
 
 from experiments.ch03.record import to_json
-from experiments.ch05.model import EOS, PAD, SOS, Fitted, Settings, fit, padded
+from experiments.ch05.model import EOS, PAD, SOS, Fitted, Settings, fit, padded, source_ids
 from experiments.ch05.numbers import Pair, pairs, split
 
 RESULTS_FILE = Path(__file__).with_name("beams.json")
@@ -72,8 +72,7 @@ def _hypothesis(fitted: Fitted, row: list[int], value: float) -> Hypothesis:
 def _search(fitted: Fitted, sources: Sequence[Sequence[str]], width: int) -> tuple[Tensor, Tensor]:
     """Ids (N, K, T) and sums of log-probabilities (N, K)."""
     model, V = fitted.model, len(fitted.target)
-    reverse = model.settings.reverse
-    read, lengths = padded([fitted.source.encode(s[::-1] if reverse else s) for s in sources])
+    read, lengths = padded([source_ids(s, fitted.source, model.settings.reverse) for s in sources])
     N, K = len(sources), width
     context = model.encode(read, lengths).repeat_interleave(K, dim=1)  # (L, N K, H)
     state, totals = context, torch.full((N, K), -torch.inf)

@@ -142,9 +142,14 @@ class Fitted:
     losses: list[float]
 
 
+def source_ids(words: Sequence[str], vocabulary: Vocabulary, reverse: bool) -> list[int]:
+    """The ids that the encoder reads: of the words, from the last to the first if `reverse`, then of ⟨eos⟩."""
+    return vocabulary.encode(words[::-1] if reverse else words)
+
+
 def batch_of(pairs: Sequence[Pair], source: Vocabulary, target: Vocabulary, reverse: bool) -> tuple[Tensor, ...]:
     """Source ids (B, S), source lengths (B,), what the decoder reads (B, T), and its targets (B, T)."""
-    sources = [source.encode(words[::-1] if reverse else words) for words, _ in pairs]
+    sources = [source_ids(words, source, reverse) for words, _ in pairs]
     targets = [target.encode(words) for _, words in pairs]
     ids, lengths = padded(sources)
     wanted, _ = padded(targets)
@@ -217,9 +222,7 @@ def greedy(
     found: list[list[str]] = []
     reverse = fitted.model.settings.reverse
     for start in range(0, len(sources), at_once):
-        ids, lengths = padded(
-            [fitted.source.encode(s[::-1] if reverse else s) for s in sources[start : start + at_once]]
-        )
+        ids, lengths = padded([source_ids(s, fitted.source, reverse) for s in sources[start : start + at_once]])
         context = fitted.model.encode(ids, lengths)
         state, token = fitted.model.start(context), torch.full((len(ids),), SOS)
         rows, done = [], torch.zeros(len(ids), dtype=torch.bool)

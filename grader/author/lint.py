@@ -21,10 +21,12 @@ from grader.author.course_rules import COURSE_RULES
 from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, reference
 from grader.author.shown_solutions import solution_pieces
 from grader.author.spec import Spec
+from grader.autograde.imports import skip_iri_grammar
 from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.compare import agree
 from grader.checking.diagnose.counterfactual import short_name
+from grader.checking.drivers import DRIVERS
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
@@ -61,6 +63,19 @@ class Subject:
             evaluate(self.place, checks, self.messages.mistakes, observe(checks, function)) for checks in self.checks
         ]
 
+    def verdicts_of_mistake(self, name: str, number: int) -> list[Verdict]:
+        """Like `verdicts` for one way to make a mistake, without running it again: its results have been recorded. A
+        judge of the exercise's own also needs the calls of callable inputs, which are not recorded, and of a torch
+        module gradients are recorded only if all values are right.
+        """
+        function = self.spec.misconceptions[name].variants[number - 1]
+        if any(checks.own is not None or DRIVERS[checks.driver].values_only for checks in self.checks):
+            return self.verdicts(function)
+        return [
+            evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[name][number - 1])
+            for checks in self.checks
+        ]
+
 
 Findings = list[tuple[str, list[str]]]
 
@@ -77,7 +92,7 @@ def lint_course(root: Path, exercise_id: str | None = None, workers: int = 1) ->
         yield from chain.from_iterable(_of_exercise(course, place) for place in course.manifest.places.values())
     else:
         # `spawn`, because a fork has no copies of PyTorch's threads
-        with ProcessPoolExecutor(workers, mp_context=get_context("spawn")) as pool:
+        with ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar) as pool:
             yield from chain.from_iterable(pool.map(_of_id, repeat(root), course.manifest.places))
     for course_rule in COURSE_RULES:
         yield f"course: {_says(course_rule)}", course_rule(course)
@@ -161,8 +176,8 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
     twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
-        for number, function in enumerate(entry.variants, 1):
-            for verdict in subject.verdicts(function):
+        for number in range(1, len(entry.variants) + 1):
+            for verdict in subject.verdicts_of_mistake(name, number):
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(

@@ -8,22 +8,23 @@ import importlib.util
 import inspect
 import sys
 import zlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Sequence
 from dataclasses import replace
+from functools import cached_property
 from pathlib import Path
 from types import ModuleType
-from typing import Any
+from typing import Any, overload
 
 import numpy as np
 
-from grader.author.alterations import Alteration, Oracle, counterfactuals
+from grader.author.alterations import Oracle, counterfactuals
 from grader.author.changes import Change, ChangeError, define, plain_code
-from grader.author.gates import gate_alterations
+from grader.author.gates import Gates, Order, gate_alterations
 from grader.author.spec import Spec
-from grader.checking.case import Checks, Observation, Tolerance
-from grader.checking.compare import close, named_outputs
+from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
+from grader.checking.compare import agree, close, named_outputs
 from grader.checking.describe import describe, remedy
-from grader.checking.drivers import drive
+from grader.checking.drivers import DRIVERS, drive
 from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
 from grader.files import write_whole
@@ -191,20 +192,50 @@ def make_checks(root: Path, place: Place, seed: int, example: bool) -> Checks:
         return drawn
     _use_one_thread()
     checks, oracle = replace(drawn, expected=_expected(spec.oracle, drawn)), _of_case(spec.oracle, "call", drawn)
+    defaults, gates = defaults_of(spec.oracle), _of_gates(root, place, spec, drawn)
     return replace(
         checks,
-        counterfactuals=counterfactuals(
-            checks, defaults_of(spec.oracle), oracle, _of_gates(root, place, spec, drawn, oracle)
+        counterfactuals=_WhenNeeded(
+            lambda: counterfactuals(
+                checks,
+                defaults,
+                oracle,
+                (slip for of, ways in gates for slip in gate_alterations(of, drawn.cases, drawn.outputs, oracle, ways)),
+            )
         ),
         misconceptions={
-            key: tuple(_mistaken(function, drawn) for function in entry.variants)
+            key: tuple(_mistaken(function, checks) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
 
 
-def _of_gates(root: Path, place: Place, spec: Spec, drawn: Checks, oracle: Oracle) -> Iterator[Alteration]:
-    """The slips with the gates of the exercise. Raises SpecError."""
+class _WhenNeeded(Sequence[Counterfactual]):
+    """Counterfactuals that are computed when they are first looked at: many runs never need them."""
+
+    def __init__(self, compute: Callable[[], Sequence[Counterfactual]]) -> None:
+        self._compute = compute
+
+    @cached_property
+    def _computed(self) -> Sequence[Counterfactual]:
+        return self._compute()
+
+    @overload
+    def __getitem__(self, index: int) -> Counterfactual: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Counterfactual]: ...
+    def __getitem__(self, index: int | slice) -> Counterfactual | Sequence[Counterfactual]:
+        return self._computed[index]
+
+    def __len__(self) -> int:
+        return len(self._computed)
+
+
+def _of_gates(
+    root: Path, place: Place, spec: Spec, drawn: Checks
+) -> list[tuple[Gates, list[tuple[str, Order, Oracle]]]]:
+    """The gates of the exercise, each with the ways to use another order inside the solution. Raises SpecError."""
+    found = []
     where = f"{checks_folder(root, place) / place.exercise.id}.py: `gates`"
     for gates in spec.gates:
         problem = gates.problem(drawn.cases, drawn.outputs)
@@ -220,7 +251,8 @@ def _of_gates(root: Path, place: Place, spec: Spec, drawn: Checks, oracle: Oracl
                 except ChangeError as error:
                     raise SpecError(f"{where}: {what}: {error}\nThe code is\n{code}") from error
             inside.append((name, order, _of_case(way, drawn.driver, drawn)))
-        yield from gate_alterations(gates, drawn.cases, drawn.outputs, oracle, inside)
+        found.append((gates, inside))
+    return found
 
 
 def public_checks(root: Path, place: Place) -> Checks:
@@ -250,13 +282,19 @@ def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[
     return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
 
 
-def _mistaken(function: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
+def _mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation, ...]:
     """The observations of a misconception. Only the type of an exception is kept, because its text and lines would show
-    the source.
+    the source. Gradients are observed only if all values are right, because otherwise the values identify it.
     """
-    return tuple(
-        replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in _observe(function, drawn.driver, drawn)
-    )
+    values_only, found = DRIVERS[checks.driver].values_only, None
+    if values_only is not None:
+        found = _observe(function, checks.driver, replace(checks, cases=tuple(map(values_only, checks.cases))))
+        outputs = tuple(output.name for output in checks.outputs)
+        pairs = zip(checks.expected, found, strict=True)
+        found = None if all(agree(due, given, outputs, checks) for due, given in pairs) else found
+    if found is None:
+        found = _observe(function, checks.driver, checks)
+    return tuple(replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in found)
 
 
 def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:

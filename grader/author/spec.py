@@ -29,7 +29,7 @@ import numpy.typing as npt
 from grader.author.changes import Change, change
 from grader.author.gates import Gates
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Facet, Observation, Output, OwnJudge, Tolerance
-from grader.checking.modules import module_case
+from grader.checking.module_cases import module_case
 from grader.checking.verdict import Problem
 from grader.codec import Fixture
 

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Case
+from grader.checking.module_cases import DRIVER_INPUTS, module_calls
 from grader.checking.numbers import in_few_digits
 from grader.codec import Fixture
 
@@ -38,12 +39,10 @@ def draws_text(name: str, case: Case) -> str:
 
 
 def module_text(name: str, case: Case) -> str:
-    """The lines that create and call a torch module (see `modules.py`). A tiny case is written out in full."""
-    inputs = dict(case.inputs)
-    init, weights, run = (inputs.pop(own) for own in ("init", "weights", "run"))
-    calls = [*run["before"], *run["between"], inputs]
-    between = range(len(run["before"]), len(calls) - 1)
-    tiny = numbers([weights, calls]) <= TINY_MODULE
+    """The lines that create and call a torch module (see `module_cases.py`). A tiny case is written out in full."""
+    init, weights, run = (case.inputs[own] for own in DRIVER_INPUTS)
+    calls = module_calls(case)
+    tiny = numbers([weights, [call.arguments for call in calls]]) <= TINY_MODULE
     made = ", ".join(f"{key}={literal(value)}" for key, value in init.items())
     lines = [f"model = {name}({made}).double().{run['mode']}()"]
     if tiny:
@@ -51,12 +50,11 @@ def module_text(name: str, case: Case) -> str:
         lines.append(f"model.load_state_dict({{\n{entries}}})")
     else:
         lines.append("model.load_state_dict(weights)")
-    for index, arguments in enumerate(calls):
-        given = [f"{key}={_tensor(value)}" if tiny else f"{key}{shape(value)}" for key, value in arguments.items()]
-        if index and index not in between:
-            given += [f"{key}={result}" for key, result in run["carry"].items()]
+    for call in calls:
+        given = [f"{key}={_tensor(value)}" if tiny else f"{key}{shape(value)}" for key, value in call.arguments.items()]
+        given += [f"{key}={result}" for key, result in call.takes.items()]
         inner = ",".join(f"\n  {each}" for each in given) if tiny and len(given) > 1 else ", ".join(given)
-        results = "" if index in between else f"{', '.join(run['returns'])} = "
+        results = f"{', '.join(run['returns'])} = " if call.gives else ""
         lines.append(f"{results}model({inner})")
     return "\n".join(lines)
 

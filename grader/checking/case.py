@@ -85,7 +85,7 @@ class Observation:
     `result` is the return value, or `raised` the exception. `changed` names the inputs that were changed in place.
     `calls` maps each callable input to the arguments of its calls, in order, and each random generator to ["drawn"] if
     numbers were drawn from it, otherwise to []. `unreached` maps each result from which some weights get no gradient to
-    the names of these weights, or to `modules.PARTLY`.
+    the names of these weights, or to `gradients.PARTLY`.
     """
 
     result: Any = None
@@ -200,7 +200,7 @@ class Checks:
     misconceptions: Mapping[str, tuple[tuple[Observation, ...], ...]] = field(default_factory=dict)
     own: OwnJudge | None = None
     fixtures: str = ""
-    counterfactuals: tuple[Counterfactual, ...] = ()
+    counterfactuals: Sequence[Counterfactual] = ()
     _calls: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

@@ -300,13 +300,45 @@ def same_value(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> 
             return not (some and _differ(float(ours.flat[0]), float(theirs.flat[0]), tolerance)) and bool(
                 close(ours, theirs, tolerance).all()
             )
-    if type(ours) is type(theirs) is float and math.isfinite(ours) and math.isfinite(theirs):
-        return not _differ(ours, theirs, tolerance)
-    if type(ours) is type(theirs) and type(ours) in (int, bool, str):
-        return bool(ours == theirs)
+    plain = _same_plain(ours, theirs, tolerance)
+    if plain is not None:
+        return plain
     if isinstance(ours, list | tuple) is not isinstance(theirs, list | tuple):
         return False
     return compare(output, ours, theirs, tolerance) is None
+
+
+def _same_plain(ours: Any, theirs: Any, tolerance: Tolerance) -> bool | None:
+    """Whether two values are the same, or None if only `compare` can say so: values of different types, arrays with
+    axes, dicts, and numbers that are not finite.
+    """
+    ours, theirs = _python_number(ours), _python_number(theirs)
+    kind = type(ours)
+    if kind is not type(theirs):
+        return None
+    if kind is float:
+        if _differ(ours, theirs, tolerance):
+            return False
+        return True if math.isfinite(ours) and math.isfinite(theirs) else None
+    if kind in (int, bool, str):
+        return bool(ours == theirs)
+    if kind not in (list, tuple):
+        return None
+    if len(ours) != len(theirs):
+        return False
+    same: bool | None = True
+    for mine, other in zip(ours, theirs, strict=True):
+        plain = _same_plain(mine, other, tolerance)
+        if plain is False:
+            return False
+        same = same and plain
+    return same
+
+
+def _python_number(value: Any) -> Any:
+    """The number in an array without axes, of float64 or int64; everything else as it is."""
+    is_number = type(value) is np.ndarray and value.ndim == 0 and value.dtype.str in ("<f8", "<i8")
+    return value.item() if is_number else value
 
 
 def _differ(expected: float, got: float, tolerance: Tolerance) -> bool:

@@ -16,6 +16,7 @@ import numpy as np
 from grader.checking.calls import call_text, draws_text, module_text
 from grader.checking.case import Case, Observation
 from grader.checking.fixtures import BUILDERS, Builders, builders
+from grader.checking.module_cases import values_only
 from grader.checking.modules import run_module
 from grader.checking.observing import FreshInputs, cannot_be_called, caught, plain
 from grader.codec import Raised
@@ -90,16 +91,19 @@ def _wrong_call(function: Any, case: Case) -> str:
 
 @dataclass(frozen=True)
 class Driver:
-    """A kind of exercise: how to run a student's object on a case, and how to write the call as text."""
+    """A kind of exercise: how to run a student's object on a case, and how to write the call as text. If more than
+    values is observed, `values_only` makes a cheaper case of a case, on which the same values are observed.
+    """
 
     run: Callable[[Any, Case, Builders], Observation]
     call_text: Callable[[str, Case], str]
+    values_only: Callable[[Case], Case] | None = None
 
 
 DRIVERS = {
     "call": Driver(call, call_text),
     "draws": Driver(draws, draws_text),
-    "module": Driver(run_module, module_text),
+    "module": Driver(run_module, module_text, values_only),
     "padded": Driver(padded, call_text),
 }
 

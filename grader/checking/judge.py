@@ -10,7 +10,7 @@ from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, O
 from grader.checking.compare import compare, named_outputs
 from grader.checking.describe import OBSERVED_WORDS, describe
 from grader.checking.drivers import DRIVERS
-from grader.checking.modules import PARTLY
+from grader.checking.gradients import PARTLY
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT
 

@@ -10,6 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import FunctionType
 from typing import Any
 
 import numpy as np
@@ -99,14 +100,28 @@ def _position(generator: Any) -> Any:
 
 
 def _recorded(function: Callable[..., Any], calls: list[Any]) -> Callable[..., Any]:
-    signature = inspect.signature(function)
+    names = _names_of_parameters(function)
 
     def wrapped(*args: Any, **kwargs: Any) -> Any:
-        arguments = signature.bind(*args, **kwargs).arguments
-        calls.append(plain(arguments))
+        if kwargs or len(args) != len(names):
+            arguments: dict[str, Any] = inspect.signature(function).bind(*args, **kwargs).arguments
+        else:
+            arguments = dict(zip(names, args, strict=True))
+        calls.append({name: plain(value) for name, value in arguments.items()})
         return function(**arguments)
 
     return wrapped
+
+
+def _names_of_parameters(function: Callable[..., Any]) -> tuple[str, ...]:
+    """The names of the parameters of a plain function, for calls by position; none for any other callable, and if one
+    of them is keyword-only or takes several arguments.
+    """
+    if not isinstance(function, FunctionType) or hasattr(function, "__wrapped__"):
+        return ()
+    code = function.__code__
+    several = code.co_flags & (inspect.CO_VARARGS | inspect.CO_VARKEYWORDS)
+    return () if several or code.co_kwonlyargcount else code.co_varnames[: code.co_argcount]
 
 
 def same_bytes(before: Any, after: Any) -> bool:
@@ -114,6 +129,8 @@ def same_bytes(before: Any, after: Any) -> bool:
     if isinstance(before, np.ndarray) and isinstance(after, np.ndarray):
         same_kind = (before.dtype, before.shape) == (after.dtype, after.shape)
         return same_kind and before.tobytes() == after.tobytes()
+    if type(before) is type(after) is dict and all(type(key) is str for key in (*before, *after)):
+        return [*before] == [*after] and all(map(same_bytes, before.values(), after.values()))
     try:
         return encode(before) == encode(after)
     except Exception:  # the student replaced it with an unreadable value

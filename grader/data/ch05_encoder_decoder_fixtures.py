@@ -42,16 +42,17 @@ def table_decoder(*, logits, children):
     the shape (N, V). In a tree of prefixes, every node stands for the ids that lead to it. Where children[n, v] is
     −1 the table ends, and the step raises a ValueError.
     """
-    N, V = np.shape(logits)
+    rows, table = np.asarray(logits, dtype=np.float64), np.asarray(children, dtype=np.int64)
+    N, V = rows.shape
 
     def step(y_prev, state):
         ids, nodes = _ids(y_prev, V), _state(state, np.shape(y_prev), ("B",), "iu")
         if nodes.size and not (nodes.min() >= 0 and nodes.max() < N):
             raise ValueError(f"step: the state has the entries {nodes.tolist()}, which are no states of this decoder")
-        nodes = np.array([children[node, id_] for node, id_ in zip(nodes, ids, strict=True)], dtype=np.int64)
+        nodes = table[nodes, ids]
         if nodes.size and nodes.min() < 0:
             raise ValueError("step: called too often, this decoder can make no further step")
-        return np.array([logits[node] for node in nodes], dtype=np.float64).reshape(-1, V), nodes
+        return rows[nodes], nodes
 
     return step
 

@@ -3,10 +3,9 @@
 #
 # A trained decoder does not give us a sentence. It gives us, for every beginning of a sentence,
 # the probabilities of the next token, and we have to search for a sentence that is probable as a whole.
-# In this notebook you write the two usual ways to search.
 # Greedy decoding takes the most probable token at every step. Beam search keeps several beginnings at once,
 # so that a sentence whose first token is not the most probable one still has a chance.
-# Plan about 15 minutes for the first exercise and 40 for the second.
+# Plan about 15 minutes for the first exercise and 35 for the second, whose frame is given.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
 # `hint("greedy_decode")` asks you a question, `hint("greedy_decode", 2)` explains the idea,
@@ -83,8 +82,6 @@ def log_softmax(z):
 # If ⟨eos⟩ is chosen at the first step, the result is an empty list.
 # If ⟨eos⟩ is never chosen, the result has `max_length` ids.
 # A decoder may choose `sos_id` although no training sentence contains it: treat it as an ordinary id.
-#
-# When the check passes, you can decode with any decoder: a translator, a captioner, or a language model.
 
 
 # %% exercise="greedy_decode"
@@ -149,8 +146,7 @@ def greedy_decode(step, state, sos_id, eos_id, max_length):
 # | 2 | [4, 2] 0.24 = 0.4 · 0.6, [3, 4] 0.1925, [3, 3] 0.187, [3, 2] 0.1595 | [4, 2] 0.24, [3, 4] 0.1925 |
 # | 3 | [4, 2] ?, [3, 4, 2] ?, [3, 4, 3] 0.0096 | ? |
 #
-# Fill in the question marks.
-# After step 3 both beams end with ⟨eos⟩, so the search ends, although `max_length` is 5.
+# Fill in the question marks. Then both beams end with ⟨eos⟩, so the search ends, although `max_length` is 5.
 #
 # | hypothesis | sum | n | score with `length_penalty` = 0 | score with `length_penalty` = 1 |
 # |---|---|---|---|---|
@@ -159,12 +155,12 @@ def greedy_decode(step, state, sos_id, eos_id, max_length):
 #
 # Without a length penalty the result is `[([4], -1.427), ([3, 4], -1.753)]`, and the best sentence is not
 # the greedy one. With a length penalty of 1 the order is reversed: `[([3, 4], -0.584), ([4], -0.714)]`.
-# Both are cases of the check.
 #
 # In the check, no two results have equal scores, but sums of candidates can be equal.
 # There can be fewer candidates than `beam_width`. In that case, keep all of them.
 #
-# When the check passes, look further below at what a wider beam does to a translation.
+# The frame is given. Three parts are missing: the candidates of one beam, the beams of the next step with the test for
+# the end, and the result. You may also delete the frame and write your own.
 
 
 # %% exercise="beam_search"
@@ -174,11 +170,11 @@ def beam_search(step, state, sos_id, eos_id, beam_width, max_length, length_pena
     step(y_prev (1,), state) -> logits (1, V), state; four integers and a number
     -> a list of at most beam_width tuples (ids, score), the best score first.
     """
-    ### BEGIN SOLUTION
     beams = [([], 0.0, state)]  # the ids, the sum of their log-probabilities, and the state that belongs to them
     for _ in range(max_length):
-        candidates = []
+        candidates = []  # tuples of the same form
         for ids, total, s in beams:
+            ### BEGIN SOLUTION
             if ids and ids[-1] == eos_id:
                 candidates.append((ids, total, s))
                 continue
@@ -186,10 +182,14 @@ def beam_search(step, state, sos_id, eos_id, beam_width, max_length, length_pena
             logits, s_new = step(np.array([y_prev]), s)
             log_p = log_softmax(logits)[0]
             candidates += [([*ids, k], total + log_p[k], s_new) for k in range(len(log_p))]
+            ### END SOLUTION
+        ### BEGIN SOLUTION
         beams = sorted(candidates, key=lambda c: -c[1])[:beam_width]  # equal sums stay in order
         if all(ids[-1] == eos_id for ids, _, _ in beams):
             break
-    results = []
+        ### END SOLUTION
+    results = []  # tuples of ids and score
+    ### BEGIN SOLUTION
     for ids, total, _ in beams:
         score = total / len(ids) ** length_penalty
         results.append(([k for k in ids if k != eos_id], score))

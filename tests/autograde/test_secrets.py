@@ -82,8 +82,9 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
         "'grader.autograde.inside.usage', "
         "'grader.autograde.inside.zygote', "
         "'grader.checking', 'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', "
-        "'grader.checking.fixtures', 'grader.checking.modules', 'grader.checking.numbers', "
-        "'grader.checking.observing', 'grader.codec']\n"
+        "'grader.checking.fixtures', 'grader.checking.gradients', 'grader.checking.module_cases', "
+        "'grader.checking.modules', 'grader.checking.numbers', 'grader.checking.observing', "
+        "'grader.checking.tensors', 'grader.codec']\n"
         "None None None\n"
     )
 

@@ -13,6 +13,8 @@ from drawing import inline
 from one_page import ROOT, build, words
 from page_environment import imported, prepare
 from plots import COLOURS, page_svg
+from sphinx.search import js_index
+from used_icons import code_points, used_rules
 
 SVG = '<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 1 1"><!-- x --><path d="M 0 0"/></svg>'
 
@@ -129,3 +131,30 @@ def luminance(colour: str) -> float:
     parts = [int(colour[i : i + 2], 16) / 255 for i in (1, 3, 5)]
     linear = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
     return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def test_the_search_index_has_words_and_no_numbers(tmp_path: Path) -> None:
+    build(tmp_path, "# Two thousand\n\nIn 2014, 10_000 sentences and W_1 of the *café*.\n", "short_index")
+    text = (tmp_path / "out" / "searchindex.js").read_text("utf-8")
+    index = js_index.loads(text)
+    assert set(index["terms"]) == {"10_000", "sentenc", "w_1", "café"}
+    assert set(index["titleterms"]) == {"two", "thousand"}
+    assert text.count(" ") == 2  # in the title
+
+
+SHEET = (
+    '.fa-lg{font-size:1.25em}.fa-sun:before{content:"\\f185"}.fa-plus:before,.fa-add:before{content:"+"}'
+    '.fa-0:before{content:"\\30 "}@font-face{font-weight:900;src:url(../webfonts/fa-solid-900.woff2) format("woff2"),'
+    'url(../webfonts/fa-solid-900.ttf) format("truetype")}.toc:after{content:"\\f107"}html{--icon:"\uf019"}'
+)
+
+
+def test_a_style_sheet_keeps_the_icons_that_are_used() -> None:
+    kept = used_rules(SHEET, {"fa-lg", "fa-sun", "fa-solid"})
+    assert kept == (
+        '.fa-lg{font-size:1.25em}.fa-sun:before{content:"\\f185"}@font-face{font-weight:900;'
+        'src:url(../webfonts/fa-solid-900.woff) format("woff")}.toc:after{content:"\\f107"}html{--icon:"\uf019"}'
+    )
+    assert used_rules(kept, {"fa-sun"}) == kept
+    assert code_points(kept) == {0xF185, 0xF107, 0xF019}
+    assert used_rules(SHEET, {"fa-add"}).count("content") == 2  # another name of the same icon

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import re
 from collections.abc import Iterator
 from math import exp, log
@@ -11,15 +10,14 @@ from pathlib import Path
 from typing import NamedTuple
 
 import pytest
+from by_hand import go_to, on_paper, size_of, tab_to, words_outside
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
 from playwright.sync_api import Browser, Page, expect
-from test_elements_opened import tab_to
 
 from experiments.ch05 import tree as reference
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
 PAGE = "book/beam.html"
 PENALTIES = (0.0, 0.25, 0.5, 0.75, 1.0, 1.25, 1.5)
 
@@ -32,16 +30,6 @@ class Settings(NamedTuple):
     @property
     def hash(self) -> str:
         return f"#step={self.step}&width={self.width}&penalty={self.penalty:g}"
-
-
-def go_to(page: Page, address: str) -> None:
-    page.evaluate(
-        """hash => location.hash === hash || new Promise(done => {
-        addEventListener("hashchange", () => setTimeout(done), {once: true});
-        location.hash = hash;
-        })""",
-        address,
-    )
 
 
 def number(text: str) -> float:
@@ -196,31 +184,14 @@ def test_words_stay_inside_the_picture_and_the_text_below_in_place(browser: Brow
             for step, width, penalty in itertools.product((1, 3, 5), (1, 2, 4), (0.0, 1.0)):
                 go_to(page, Settings(step, width, penalty).hash)
                 heights.add(page.locator(".explorable").evaluate("e => e.offsetHeight"))
-                outside = page.evaluate(
-                    """() => [...document.querySelectorAll(".explorable svg text")].filter(e => {
-                    const text = e.getBoundingClientRect(), whole = e.closest("svg").getBoundingClientRect();
-                    return text.left < whole.left - 1 || text.right > whole.right + 1
-                      || text.top < whole.top - 2 || text.bottom > whole.bottom + 2;
-                    }).map(e => e.textContent)"""
-                )
-                assert outside == [], (size, step, width)
+                assert words_outside(page) == [], (size, step, width)
             assert len(heights) == 1, (size, heights)
 
 
 def test_without_script_and_on_paper(browser: Browser, specimen_url: str) -> None:
-    with opened(browser, specimen_url, PAGE, script=False) as (page, _):
-        expect(page.get_by_text("Without script there is this sentence.")).to_be_visible()
-        assert page.locator("main article :is(input, button):visible").count() == 0
-    with opened(browser, specimen_url, PAGE) as (page, _):
-        expect(page.get_by_text("Without script there is this sentence.")).to_be_hidden()
-        page.emulate_media(media="print")
-        assert page.locator("main article :is(button, input[type=range]):visible").count() == 0
+    with on_paper(browser, specimen_url, PAGE) as page:
         assert_shown(page, Settings())
 
 
 def test_it_is_small() -> None:
-    """Script, style and data together, with the script that explorables share."""
-    static = ROOT / "book" / "_static" / "explorables"
-    data = json.dumps(reference.load_tree(), separators=(",", ":"))
-    files = [static / name for name in ("parts.js", "beam.js", "beam.css")]
-    assert sum(file.stat().st_size for file in files) + len(data) < 25_000
+    assert size_of("beam", reference.load_tree()) < 25_000

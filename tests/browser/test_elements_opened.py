@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import pytest
+from by_hand import tab_to
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
-from playwright.sync_api import Browser, Page, expect
+from playwright.sync_api import Browser, expect
 
 pytestmark = pytest.mark.browser
 
 PAGE = "book/elements.html"
-
-
-def tab_to(page: Page, selector: str) -> None:
-    """Press Tab until the element has the focus."""
-    for _ in range(80):
-        page.keyboard.press("Tab")
-        if page.evaluate("s => document.activeElement.matches(s)", selector):
-            return
-    pytest.fail(f"Tab does not reach {selector}")
 
 
 def test_a_prediction_unfolds_by_keyboard(browser: Browser, specimen_url: str) -> None:

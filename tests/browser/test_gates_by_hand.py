@@ -11,15 +11,14 @@ from typing import NamedTuple
 import numpy as np
 import pytest
 import torch
+from by_hand import go_to, on_paper, size_of, tab_to, words_outside
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
 from playwright.sync_api import Browser, Page, expect
-from test_elements_opened import tab_to
 
 from experiments.ch04 import gates as reference
 
 pytestmark = pytest.mark.browser
 
-ROOT = Path(__file__).parents[2]
 PAGE = "book/gates.html"
 LEFT, RIGHT, TOP, BOTTOM = 34, 332, 16, 156
 NUMBER = r"−?\d+\.\d+"
@@ -45,16 +44,6 @@ class Settings(NamedTuple):
         _, c, h = reference.lstm(self.f, self.i, self.o, self.after)
         _, state = reference.gru(self.r, self.z, self.after)
         return tuple(np.concatenate([[0.0], each]) for each in (c, h, state))  # type: ignore[return-value]
-
-
-def go_to(page: Page, address: str) -> None:
-    page.evaluate(
-        """hash => location.hash === hash || new Promise(done => {
-        addEventListener("hashchange", () => setTimeout(done), {once: true});
-        location.hash = hash;
-        })""",
-        address,
-    )
 
 
 def near(text: str, value: float) -> bool:
@@ -264,31 +253,14 @@ def test_words_stay_inside_their_pictures_and_the_text_below_in_place(browser: B
             for step, f, after in itertools.product((1, 6, 7, 40), (0.0, 1.0), ("noise", "silence")):
                 go_to(page, Settings(step, f, f, f, f, f, after).hash)
                 heights.add(page.locator(".explorable").evaluate("e => e.offsetHeight"))
-                outside = page.evaluate(
-                    """() => [...document.querySelectorAll(".explorable svg text")].filter(e => {
-                    const text = e.getBoundingClientRect(), whole = e.closest("svg").getBoundingClientRect();
-                    return text.left < whole.left - 1 || text.right > whole.right + 1
-                      || text.top < whole.top - 2 || text.bottom > whole.bottom + 2;
-                    }).map(e => e.textContent)"""
-                )
-                assert outside == [], (size, step, f, after)
+                assert words_outside(page) == [], (size, step, f, after)
             assert len(heights) == 1, (size, heights)
 
 
 def test_without_script_and_on_paper(browser: Browser, specimen_url: str) -> None:
-    with opened(browser, specimen_url, PAGE, script=False) as (page, _):
-        expect(page.get_by_text("Without script there is this sentence.")).to_be_visible()
-        assert page.locator("main article :is(input, button):visible").count() == 0
-    with opened(browser, specimen_url, PAGE) as (page, _):
-        expect(page.get_by_text("Without script there is this sentence.")).to_be_hidden()
-        page.emulate_media(media="print")
-        assert page.locator("main article :is(button, input[type=range]):visible").count() == 0
+    with on_paper(browser, specimen_url, PAGE) as page:
         assert_shown(page, Settings())
 
 
 def test_it_is_small() -> None:
-    """Script, style and data together, with the script that explorables share."""
-    static = ROOT / "book" / "_static" / "explorables"
-    data = json.dumps(json.loads(reference.NUMBERS_FILE.read_text("utf-8")), separators=(",", ":"))
-    files = [static / name for name in ("parts.js", "gates.js", "gates.css")]
-    assert sum(file.stat().st_size for file in files) + len(data) < 25_000
+    assert size_of("gates", json.loads(reference.NUMBERS_FILE.read_text("utf-8"))) < 25_000

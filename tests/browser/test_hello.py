@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 import pytest
 import torch
+from by_hand import on_paper, tab_to
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
 from playwright.sync_api import Browser, Page, expect
-from test_elements_opened import tab_to
 
 from experiments.ch01.hello import VOCABULARY, load_weights
 
@@ -192,11 +192,5 @@ def test_it_is_accessible_in_use(browser: Browser, specimen_url: str, size: tupl
 
 
 def test_without_script_and_on_paper(browser: Browser, specimen_url: str) -> None:
-    with opened(browser, specimen_url, PAGE, script=False) as (page, _):
-        expect(page.get_by_text("Without script there is this sentence.")).to_be_visible()
-        assert page.locator("main article :is(input, button):visible").count() == 0
-    with opened(browser, specimen_url, PAGE) as (page, _):
-        expect(page.get_by_text("Without script there is this sentence.")).to_be_hidden()
-        page.emulate_media(media="print")
-        assert page.locator("main article button:visible").count() == 0
+    with on_paper(browser, specimen_url, PAGE) as page:
         assert_shown(page, 1, load_weights())

@@ -69,7 +69,7 @@ for s in range(x.shape[1]):
 WRONG = {  # the body of forward, what it is told: a name, some names or None, and words of the first problem
     "two results": (f"{ENCODE}{DECODE}return self.head(h), s", None, "must return a tensor for logits"),
     "no return": (f"{ENCODE}{DECODE}self.head(h)", None, "Does it end with `return`?"),
-    "no head": (f"{ENCODE}{DECODE}return h", None, "got (2, 2, 1), expected (2, 2, 3)"),
+    "no head": (f"{ENCODE}{DECODE}return h", "head_left_out", "got (2, 2, 1), expected (2, 2, 3)"),
     "the source is not embedded": (encoded("_, context = self.encoder(source)"), None, "Error: "),
     "outputs in place of the context": (
         encoded("context, _ = self.encoder(x)"),
@@ -83,7 +83,7 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
     ),
     "last output, one layer only": (
         encoded(f"{ENCODE}{PADDED}context = outputs[torch.arange(len(x)), source_lengths - 1][None]"),
-        None,
+        "one_layer_passed_on",
         "RuntimeError: Expected hidden",
     ),
     "the padded end by an index": (
@@ -96,7 +96,7 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
             "outputs, _ = self.encoder(x)\nlast = outputs[torch.arange(len(x)), source_lengths - 2]\n"
             "context = last.repeat(self.decoder.num_layers, 1, 1)"
         ),
-        None,
+        "wrong_step_of_outputs",
         None,
     ),
     "sorted rows are required": (
@@ -163,7 +163,7 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
             f"{ENCODE}outputs, _ = rnn.pad_packed_sequence(outputs, batch_first=True, padding_value=-9.0)\n"
             "context = outputs.max(dim=1).values.repeat(self.decoder.num_layers, 1, 1)"
         ),
-        None,
+        "outputs_combined",
         None,
     ),
     "the first layer's state for all": (
@@ -173,10 +173,14 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
     ),
     "the context as (B, L, H)": (
         decoded(f"context = context.transpose(0, 1).reshape(context.shape)\n{DECODE}{HEAD}"),
-        None,
+        "layers_and_rows_mixed",
         None,
     ),
-    "a tanh on the context": (decoded(f"context = torch.tanh(context)\n{DECODE}{HEAD}"), None, None),
+    "a tanh on the context": (
+        decoded(f"context = torch.tanh(context)\n{DECODE}{HEAD}"),
+        "nonlinearity_on_the_context",
+        None,
+    ),
     "zeros on purpose": (
         decoded("h, _ = self.decoder(y, torch.zeros_like(context))\n" + HEAD),
         "starts_from_zeros",
@@ -189,15 +193,15 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
         "starts_from_zeros",
         None,
     ),
-    "the context is added to the inputs": (
+    "the context is added to the outputs": (
         "x, y = self.source_embedding(source), self.target_embedding(target_in)\n"
         f"{ENCODE}h, _ = self.decoder(y)\nreturn self.head(h + context[-1][:, None])",
-        {None, "starts_from_zeros"},
+        "context_added_to_the_outputs",
         None,
     ),
     "the source is decoded": (
         decoded("h, _ = self.decoder(x, context)\n" + HEAD),
-        None,
+        "source_decoded",
         None,
     ),
     "both embeddings exchanged": (
@@ -244,21 +248,21 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
         decoded(
             LOOP.format(before="state = state.detach() if t else state", new="state", index="", joined="cat", dim=1)
         ),
-        None,
+        "detached_between_steps",
         "not along every path",
     ),
     "argmax": (f"{ENCODE}{DECODE}{HEAD}.argmax(dim=2)", {None, "after: argmax along V"}, "(2, 2, 3)"),
-    "softmax over time": (f"{ENCODE}{DECODE}{HEAD}.softmax(dim=1)", {None, "after: softmax along T"}, None),
+    "softmax over time": (f"{ENCODE}{DECODE}{HEAD}.softmax(dim=1)", "softmax_applied", None),
     "axes (B, V, T)": (f"{ENCODE}{DECODE}{HEAD}.transpose(1, 2)", "after: axes T and V exchanged", None),
     "logits at the padding set to zero": (
         f"{ENCODE}{DECODE}{HEAD} * (target_in != self.target_embedding.padding_idx)[:, :, None]",
-        None,
+        "target_padding_treated",
         None,
     ),
     "encoder detached in the embedding": (
         "x = self.source_embedding(source).detach()\n_, context = self.encoder(rnn.pack_padded_sequence(x, "
         f"source_lengths, batch_first=True, enforce_sorted=False))\n{DECODE}{HEAD}",
-        None,
+        "embedding_detached",
         "no gradient reaches `source_embedding.weight`",
     ),
     "the encoder under no_grad": (
@@ -271,7 +275,64 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
         "logits_detached",
         None,
     ),
-    "dropout": (f"{ENCODE}{DECODE}return self.head(F.dropout(h, 0.3))", None, "differs with another seed"),
+    "a state that is kept in self": (
+        decoded(f"self.kept = getattr(self, 'kept', context)\nh, self.kept = self.decoder(y, self.kept)\n{HEAD}"),
+        "state_kept_between_calls",
+        None,
+    ),
+    "an encoder that reads on": (
+        encoded(f"_, self.kept = self.encoder({PACK}, getattr(self, 'kept', None))\ncontext = self.kept"),
+        "state_kept_between_calls",
+        None,
+    ),
+    "logits of a single state": (
+        decoded("return self.head(context[-1]).unsqueeze(1).repeat(1, y.shape[1], 1)"),
+        "one_state_for_all_steps",
+        None,
+    ),
+    "rows sorted, lengths not": (
+        encoded(
+            "order = source_lengths.argsort(descending=True)\n"
+            "_, context = self.encoder(rnn.pack_padded_sequence(x[order], source_lengths, batch_first=True, "
+            "enforce_sorted=False))\ncontext = context[:, order.argsort()]"
+        ),
+        "lengths_or_rows_sorted_alone",
+        None,
+    ),
+    "both directions": (
+        encoded(f"_, context = self.encoder({PACK})\ncontext = context + self.encoder(x.flip(1))[1]"),
+        "reads_in_both_directions",
+        None,
+    ),
+    "targets packed": (
+        decoded(
+            "n = (target_in != self.target_embedding.padding_idx).sum(dim=1).clamp(min=1)\n"
+            "h, _ = self.decoder(rnn.pack_padded_sequence(y, n, batch_first=True, enforce_sorted=False), context)\n"
+            "h, _ = rnn.pad_packed_sequence(h, batch_first=True, total_length=y.shape[1])\n" + HEAD
+        ),
+        "target_padding_treated",
+        None,
+    ),
+    "a step later once more": (
+        decoded(f"h, _ = self.decoder(F.pad(y[:, :-1], (0, 0, 1, 0)), context)\n{HEAD}"),
+        "targets_shifted_again",
+        None,
+    ),
+    "lengths of the targets": (
+        encoded(
+            "n = (target_in != 0).sum(dim=1).clamp(1, source.shape[1])\n"
+            "_, context = self.encoder(rnn.pack_padded_sequence(x, n, batch_first=True, enforce_sorted=False))"
+        ),
+        {None, "target_lengths_for_sources"},
+        None,
+    ),
+    "head on the embeddings": (f"{READ}return self.head(y)", "head_on_embeddings", None),
+    "only the top layer": (
+        decoded(f"context = context[-1].unsqueeze(0)\n{DECODE}{HEAD}"),
+        "one_layer_passed_on",
+        "Expected hidden size",
+    ),
+    "dropout": (f"{ENCODE}{DECODE}return self.head(F.dropout(h, 0.3))", "dropout_applied", "differs with another seed"),
     "the shared embedding of another program": (
         f"{ENCODE}h, _ = self.decoder(self.embedding(target_in), context)\n{HEAD}",
         None,

@@ -32,7 +32,8 @@ UNPRIVILEGED = 65533  # the user id that root switches to; no account has it
 _GRADER = Path(__file__).resolve().parents[2]
 _SHOWN = (
     "codec",
-    *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "modules", "numbers", "observing")),
+    *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "numbers", "observing")),
+    *(f"checking/{name}" for name in ("gradients", "module_cases", "modules", "tensors")),
     *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "statements", "usage", "zygote")),
 )
 _INSIDE = "/sandbox/grader"

@@ -21,40 +21,50 @@ def shapes(U, V, D, H, L):
     return found | {"head.weight": (V, H), "head.bias": (V,)}
 
 
-def case(sizes, init, weights, source, lengths, target_in, kind, observed="learning"):
-    alone = max(lengths) == 1  # from a zero state, one step needs no recurrent weights
+def case(sizes, init, weights, call, kind, observed="learning", between=()):
+    alone = max(call["source_lengths"]) == 1  # from a zero state, one step needs no recurrent weights
     return module_case(
         sizes,
         init=init,
         weights=weights,
-        forward={"source": source, "source_lengths": lengths, "target_in": target_in},
+        forward=call,
+        between=between,
         returns={"logits": observed},
         kind=kind,
         unused=[name for name in weights if "encoder.weight_hh" in name] if alone else (),
     )
 
 
-def drawn(rng, lengths, T, U, V, D, H, L, kind, S=None, pad_id=0, target_lengths=()):
-    """A case with random weights and ids. Rows are padded to S; no real word has the padding's id.
+def call_of(source, lengths, target_in):
+    return {"source": source, "source_lengths": np.array(lengths), "target_in": target_in}
 
-    The padding of an embedding gets no gradient, so the gradient is not compared if the targets are padded.
+
+def drawn(rng, lengths, T, U, V, D, H, L, kind, S=None, pad_id=0, target_lengths=(), observed="learning", calls=1):
+    """A case with random weights and ids, judged by the last of some calls with the same sizes.
+
+    Rows are padded to S; no real word has the padding's id, and no source has a word twice, because it could read the
+    same backwards. The padding of an embedding gets no gradient, so it cannot
+    be compared if the targets are padded.
     """
-    lengths = np.array(lengths)
-    B, S = len(lengths), S or int(max(lengths))
-    words = [id_ for id_ in range(U) if id_ != pad_id]
-    source = np.where(np.arange(S) < lengths[:, None], rng.choice(words, size=(B, S)), pad_id)
-    target_in = rng.choice([id_ for id_ in range(V) if id_ != pad_id] or [pad_id], size=(B, T))
-    if target_lengths:
-        target_in = np.where(np.arange(T) < np.array(target_lengths)[:, None], target_in, pad_id)
+    B, S = len(lengths), S or max(lengths)
+
+    def one_call():
+        words = rng.permuted(np.tile([id_ for id_ in range(U) if id_ != pad_id], (B, 1)), axis=1)[:, :S]
+        source = np.where(np.arange(S) < np.array(lengths)[:, None], words, pad_id)
+        target_in = rng.choice([id_ for id_ in range(V) if id_ != pad_id] or [pad_id], size=(B, T))
+        if target_lengths:
+            target_in = np.where(np.arange(T) < np.array(target_lengths)[:, None], target_in, pad_id)
+        return call_of(source, lengths, target_in)
+
+    *between, judged = [one_call() for _ in range(calls)]
     return case(
         {"B": B, "S": S, "T": T, "V": V, "D": D, "H": H, "L": L},
         dict(zip(SIZES, (U, V, D, H, L, pad_id), strict=True)),
         {name: rng.normal(size=shape) for name, shape in shapes(U, V, D, H, L).items()},
-        source,
-        lengths,
-        target_in,
+        judged,
         kind,
-        "tensor" if target_lengths else "learning",
+        observed,
+        between,
     )
 
 
@@ -75,26 +85,22 @@ EXAMPLE = case(
         "head.weight": np.array([[-1.0], [2.0], [0.5]]),
         "head.bias": np.array([0.0, -0.3, 0.1]),
     },
-    np.array([[2, 0], [1, 2]]),
-    np.array([1, 2]),
-    np.array([[1, 2], [1, 1]]),
+    call_of(np.array([[2, 0], [1, 2]]), [1, 2], np.array([[1, 2], [1, 1]])),
     SHORTER,
 )
 
 
 def cases(rng):
+    """Gradients are compared once for each kind; with padded targets they are not (`drawn`)."""
     yield drawn(rng, [3, 3], T=4, U=5, V=5, D=3, H=4, L=1, kind=FULL)
-    yield drawn(rng, [1, 1], T=3, U=7, V=4, D=2, H=1, L=1, kind=FULL)
-    yield drawn(rng, [4], T=1, U=3, V=2, D=1, H=3, L=1, kind=FULL)
-    yield drawn(rng, [3, 3], T=2, U=4, V=1, D=2, H=3, L=1, kind=FULL, target_lengths=[0, 0])  # nothing but padding
+    yield drawn(rng, [1, 1], T=3, U=4, V=1, D=2, H=1, L=1, kind=FULL, target_lengths=[0, 0], observed="tensor")
     yield drawn(rng, [2, 4, 1], T=3, U=5, V=5, D=2, H=4, L=1, kind=SHORTER)
-    yield drawn(rng, [3, 1, 5, 2], T=2, U=6, V=8, D=3, H=6, L=1, kind=SHORTER, pad_id=1)
-    yield drawn(rng, [2], T=2, U=4, V=3, D=2, H=3, L=1, kind=ONE_ROW, S=4)
-    yield drawn(rng, [3, 3, 3], T=3, U=5, V=5, D=4, H=4, L=2, kind=LAYERS)
-    yield drawn(rng, [2, 2], T=4, U=4, V=7, D=3, H=2, L=3, kind=LAYERS)
+    padded = {"S": 6, "pad_id": 1, "target_lengths": [3, 1, 2, 3], "observed": "tensor"}
+    yield drawn(rng, [3, 1, 5, 2], T=3, U=7, V=8, D=2, H=5, L=1, kind=SHORTER, calls=2, **padded)
+    yield drawn(rng, [2], T=2, U=5, V=3, D=2, H=3, L=1, kind=ONE_ROW, S=4)
+    yield drawn(rng, [2, 2, 2], T=3, U=6, V=6, D=4, H=4, L=2, kind=LAYERS)
     yield drawn(rng, [1, 3, 2], T=4, U=6, V=6, D=4, H=5, L=2, kind=BOTH)
-    yield drawn(rng, [2, 1, 4, 3], T=1, U=5, V=4, D=1, H=2, L=3, kind=BOTH, S=5, pad_id=2)
-    yield drawn(rng, [2, 3, 1], T=4, U=6, V=5, D=2, H=3, L=1, kind=SHORTER, target_lengths=[4, 2, 1])
+    yield drawn(rng, [2, 1, 4, 3], T=1, U=6, V=4, D=1, H=2, L=3, kind=BOTH, S=5, pad_id=2, observed="tensor")
 
 
 def logistic(a):
@@ -169,6 +175,25 @@ for t in range(target_in.shape[1]):
     steps.append(h)
 states = torch.cat(steps, dim=1)
 """
+TOP = "context = {}.repeat(self.decoder.num_layers, 1, 1)"
+ROWS = "torch.arange(len(source))"
+BACKWARD = f"""
+{PACK}
+{PACK.replace("_, context", "_, backward").replace("words,", "words.flip(1),")}
+"""
+KEPT = "getattr(self, 'state', None)"
+PAD = "self.target_embedding.padding_idx"
+SHIFTED = "(torch.cat([{}], dim=1))"
+PAD_COLUMN = f"torch.full_like(target_in[:, :1], {PAD})"
+CLAMPED = "source_lengths.clamp(max=source.shape[1] - 1)"
+TARGET_LENGTHS = f"(target_in != {PAD}).sum(dim=1)"
+
+
+def packed_by(lengths):
+    """The encoder's lines with these lengths."""
+    return PACK.replace("source_lengths", lengths)
+
+
 SORTED = """
 order = torch.argsort(source_lengths, descending=True, stable=True)
 packed = torch.nn.utils.rnn.pack_padded_sequence(words[order], source_lengths[order], batch_first=True)
@@ -200,6 +225,7 @@ SPEC.mistake(
     "different steps.",
     change(PACK, "_, context = self.encoder(words[:, : source_lengths.min()])"),
     change(PACK, "_, context = self.encoder(words[:, : source_lengths[0]])"),
+    change(PACK, "_, context = self.encoder(words[:, : source_lengths.max()])"),
     tempts="A slice of the time axis is simpler than packing.",
     keeps=["sources of equal length", "several layers"],
 )
@@ -212,14 +238,25 @@ SPEC.mistake(
     change(PACK, SORTED, ("(target_in)", "(target_in[order])")),
     change(PACK, SORTED + "context = context[:, order]"),
     change(PACK, SORTED.replace("self.encoder(packed)", "self.encoder(packed)\ntarget_in = target_in[order]")),
+    change(
+        PACK, SORTED.replace(", descending=True, stable=True", "").replace("st=True)", "st=True, enforce_sorted=False)")
+    ),
     tempts="Older programs sort each batch, and the sorted rows look like any other rows.",
     keeps=["sources of equal length", "several layers"],
 )
 SPEC.mistake(
-    "lengths_sorted_alone",
-    "You sort the lengths but not the rows, so each row is read with the length of another one. Sort both and restore "
-    "the order of the context afterwards, or leave both as they are and pass `enforce_sorted=False`.",
-    change(PACK, PACK.replace("words, source_lengths,", "words, source_lengths.sort(descending=True)[0],")),
+    "lengths_or_rows_sorted_alone",
+    "You sort either the lengths or the rows, so each row is read with the length of another one. Sort both and "
+    "restore the order of the context afterwards, or leave both as they are and pass `enforce_sorted=False`.",
+    change(PACK, packed_by("source_lengths.sort(descending=True)[0]")),
+    change(PACK, packed_by("source_lengths.sort()[0]")),
+    change(PACK, "order = source_lengths.argsort(descending=True)\n" + PACK.replace("words,", "words[order],")),
+    change(
+        PACK,
+        "order = source_lengths.argsort(descending=True)\n"
+        + PACK.replace("words,", "words[order],")
+        + "\ncontext = context[:, order.argsort()]",
+    ),
     tempts="The error message of `pack_padded_sequence` asks for sorted lengths and does not mention the rows.",
     keeps=["sources of equal length", "several layers"],
 )
@@ -243,11 +280,17 @@ SPEC.mistake(
     keeps=["sources of equal length"],
 )
 SPEC.mistake(
-    "last_column_of_packed_outputs",
-    "You take the last step of the padded outputs. For the shorter rows that step is padding, which "
-    "`pad_packed_sequence` fills with zeros, so their decoder starts from zeros. Use the final states that the GRU "
-    "returns as its second result: those of all layers, each after the row's own last word.",
-    change(PACK, OUTPUTS + "context = outputs[:, -1].repeat(self.decoder.num_layers, 1, 1)"),
+    "padded_column_of_outputs",
+    "You take outputs at a padded step, where they are zeros, so the decoder of the shorter rows starts from zeros. "
+    "Use the final states that the GRU returns as its second result: those of all layers, each after the row's own "
+    "last word.",
+    change(PACK, OUTPUTS + TOP.format("outputs[:, -1]")),
+    change(
+        PACK,
+        "outputs, _ = self.encoder(words)\n"
+        "outputs = outputs * (source != self.source_embedding.padding_idx)[:, :, None]\n"
+        + TOP.format("outputs[:, -1]"),
+    ),
     tempts="The last output is the final state, as long as no row is padded.",
     keeps=["sources of equal length"],
 )
@@ -279,6 +322,7 @@ SPEC.mistake(
     "Your decoder starts from zeros, so it learns nothing about the source. Pass the encoder's final states as the "
     "second argument: `self.decoder(…, context)`.",
     change("(target_in), context)", "(target_in))"),
+    change(STATES, LOOP.replace(", state)", ")")),
     tempts="A GRU does not ask for its initial state, so nothing reminds you.",
 )
 SPEC.mistake(
@@ -313,6 +357,39 @@ SPEC.mistake(
     keeps=["sources of equal length", "shorter sources"],
 )
 SPEC.mistake(
+    "one_layer_passed_on",
+    "You pass on the state of a single layer, (1, B, H), but a decoder of L layers needs L of them. Pass the final "
+    "states of all layers, (L, B, H), as the encoder returns them.",
+    change("(target_in), context)", "(target_in), context[-1:])"),
+    tempts="`context[-1]` is the state that a classifier would read, and with one layer it is all that there is.",
+    keeps=["sources of equal length", "shorter sources"],
+)
+SPEC.mistake(
+    "layers_combined",
+    "You combine the states of the encoder's layers into one and give it to all layers of the decoder. Pass the final "
+    "states on as they are, so that each layer starts from the encoder's state of the same layer.",
+    change("(target_in), context)", "(target_in), context.sum(0, keepdim=True).expand_as(context).contiguous())"),
+    change("(target_in), context)", "(target_in), context.mean(0, keepdim=True).expand_as(context).contiguous())"),
+    tempts="A context sounds like a single vector for each sentence.",
+    keeps=["sources of equal length", "shorter sources"],
+)
+SPEC.mistake(
+    "layers_and_rows_mixed",
+    "You rearrange the context so that rows and layers are mixed: the state of one sentence ends up in the decoder of "
+    "another one. A state has the shape (L, B, H) even if `batch_first=True`, so pass it on as the encoder returns it.",
+    change("(target_in), context)", "(target_in), context.transpose(0, 1).reshape(context.shape))"),
+    tempts="Everything else in this model is batch first, and after a `reshape` the shapes fit again.",
+    keeps=["sources of equal length", "shorter sources"],
+)
+SPEC.mistake(
+    "nonlinearity_on_the_context",
+    "You apply a nonlinearity to the context. Pass the encoder's final states on as they are: they are states of a GRU "
+    "already.",
+    change("(target_in), context)", "(target_in), torch.tanh(context))"),
+    change("(target_in), context)", "(target_in), torch.relu(context))"),
+    tempts="Cho et al. compute the decoder's first state with a tanh layer, which this model does not have.",
+)
+SPEC.mistake(
     "layers_reversed",
     "You give the encoder's states to the layers of the decoder in reverse order. Pass them in the order in which the "
     "encoder returns them, the lowest layer first.",
@@ -321,20 +398,65 @@ SPEC.mistake(
     keeps=["sources of equal length", "shorter sources"],
 )
 SPEC.mistake(
-    "mean_as_context",
-    "Your decoder starts from the mean of the encoder's outputs. Start it from the encoder's final states, the second "
-    "result of the GRU: in this model, the context is the state after the last word.",
+    "outputs_combined",
+    "Your decoder starts from a mean, a sum or a maximum of the encoder's outputs. Start it from the encoder's final "
+    "states, the second result of the GRU: in this model, the context is the state after the last word.",
+    change(PACK, OUTPUTS + TOP.format("(outputs.sum(dim=1) / source_lengths[:, None])")),
+    change(PACK, OUTPUTS + TOP.format("outputs.mean(dim=1)")),
+    change(PACK, "outputs, _ = self.encoder(words)\n" + TOP.format("outputs.mean(dim=1)")),
+    change(PACK, OUTPUTS + TOP.format("outputs.sum(dim=1)")),
+    change(PACK, OUTPUTS + TOP.format("outputs.amax(dim=1)")),
     change(
         PACK,
-        OUTPUTS + "mean = outputs.sum(dim=1) / source_lengths[:, None]\n"
-        "context = mean.expand(self.decoder.num_layers, *mean.shape).contiguous()",
-    ),
-    change(
-        PACK,
-        "outputs, _ = self.encoder(words)\nmean = outputs.mean(dim=1)\n"
-        "context = mean.expand(self.decoder.num_layers, *mean.shape).contiguous()",
+        OUTPUTS.replace("outputs, batch_first=True", "outputs, batch_first=True, padding_value=-9.0")
+        + TOP.format("outputs.amax(dim=1)"),
     ),
     tempts="A mean over the steps is another context, which the page on the encoder compares with this one.",
+)
+SPEC.mistake(
+    "wrong_step_of_outputs",
+    "You take the encoder's outputs at a wrong step. With n = `source_lengths[b]`, the last word of row b is at index "
+    "n − 1, because indices start at 0. You do not need the outputs at all: the second result of the GRU holds the "
+    "states of all layers after each row's last word, if you pack the source.",
+    change(PACK, OUTPUTS + TOP.format(f"outputs[{ROWS}, source_lengths - 2]")),
+    change(PACK, f"outputs, _ = self.encoder(words)\n{TOP.format(f'outputs[{ROWS}, source_lengths - 2]')}"),
+    change(PACK, OUTPUTS + TOP.format("outputs[:, 0]")),
+    tempts="Lengths count from 1 and indices from 0, so one of the two is easily subtracted once too often.",
+)
+SPEC.mistake(
+    "one_step_past_the_end",
+    "You take the encoder's outputs one step after the last word, which is padding in the shorter rows: with n = "
+    "`source_lengths[b]`, the last word of row b is at index n − 1. You do not need the outputs at all: the second "
+    "result of the GRU holds the states of all layers after each row's last word, if you pack the source.",
+    change(PACK, f"outputs, _ = self.encoder(words)\n{TOP.format(f'outputs[{ROWS}, {CLAMPED}]')}"),
+    tempts="`clamp` removes the error of an index that is too large, but not its cause.",
+    keeps=["sources of equal length"],
+)
+SPEC.mistake(
+    "last_word_only",
+    "Your encoder reads only the last word of each sentence. Let it read all words of a row, each from the state "
+    "after the previous one.",
+    change(PACK, f"_, context = self.encoder(words[{ROWS}, source_lengths - 1][:, None])"),
+    tempts="The final state belongs to the last word, so the others seem to be done.",
+)
+SPEC.mistake(
+    "target_lengths_for_sources",
+    "You pack the source with the lengths of the targets. Use `source_lengths`: a sentence and its translation differ "
+    "in length.",
+    change(PACK, packed_by(f"{TARGET_LENGTHS}.clamp(1, source.shape[1])")),
+    change(PACK, packed_by("torch.full_like(source_lengths, min(target_in.shape[1], source.shape[1]))")),
+    tempts="Both sides are padded, and the two batches have the same rows.",
+    keeps=["sources of equal length", "several layers"],
+)
+SPEC.mistake(
+    "reads_in_both_directions",
+    "Your encoder reads the source in both directions. This one is not bidirectional: pass on the final states of a "
+    "single pass, in the order of the words.",
+    change(PACK, BACKWARD + "context = context + backward"),
+    change(PACK, BACKWARD + "context = (context + backward) / 2"),
+    change(PACK, PACK + "\n_, backward = self.encoder(words.flip(1))\ncontext = context + backward"),
+    change(PACK, PACK + "\n_, backward = self.encoder(words.flip(1))\ncontext = (context + backward) / 2"),
+    tempts="Many encoders are bidirectional, and chapter 4 ran a network over a reversed sequence.",
 )
 SPEC.mistake(
     "source_embedding_for_targets",
@@ -363,10 +485,53 @@ SPEC.mistake(
     tempts="The two names differ in one word, and the shapes fit.",
 )
 SPEC.mistake(
+    "nonlinearity_after_the_embedding",
+    "You apply a nonlinearity to the embedded words. Pass the embeddings to the GRUs as they are.",
+    change("self.target_embedding(target_in)", "torch.relu(self.target_embedding(target_in))"),
+    change(
+        "self.target_embedding(target_in)",
+        "torch.relu(self.target_embedding(target_in))",
+        ("self.source_embedding(source)", "torch.relu(self.source_embedding(source))"),
+    ),
+    tempts="PyTorch's tutorial on translation once had a ReLU there.",
+)
+SPEC.mistake(
+    "grus_exchanged",
+    "You exchange the two GRUs. Run `self.encoder` over the source and `self.decoder` over the target words: each has "
+    "weights of its own.",
+    change("self.encoder(packed)", "self.decoder(packed)", ("self.decoder(self.target", "self.encoder(self.target")),
+    tempts="The two GRUs have the same shapes, so nothing fails.",
+)
+SPEC.mistake(
+    "targets_encoded",
+    "Your encoder reads the target words. Let it read the source alone: the targets are the decoder's inputs, and a "
+    "context that contains them gives away what is to be predicted.",
+    change(PACK, "_, context = self.encoder(self.target_embedding(target_in))"),
+    change(PACK, PACK + "\n_, context = self.encoder(self.target_embedding(target_in), context)"),
+    tempts="Both sentences are arguments, and both are embedded in the same way.",
+)
+SPEC.mistake(
+    "source_decoded",
+    "Your decoder reads the source words. Let it read `target_in` alone: it learns about the source from the context.",
+    change("self.decoder(self.target_embedding(target_in)", "self.decoder(words"),
+    change(
+        "self.decoder(self.target_embedding(target_in)",
+        "self.decoder(torch.cat([words, self.target_embedding(target_in)], dim=1)",
+        ("self.head(states)", "self.head(states[:, source.shape[1] :])"),
+    ),
+    change(
+        "self.decoder(self.target_embedding(target_in), context)",
+        "self.decoder(torch.cat([words, self.target_embedding(target_in)], dim=1))",
+        ("self.head(states)", "self.head(states[:, source.shape[1] :])"),
+    ),
+    tempts="The embedded source is at hand, in a variable of its own.",
+)
+SPEC.mistake(
     "encoder_used_for_targets",
     "You run `self.encoder` over the target words. Use `self.decoder`, which has weights of its own: to read a "
     "sentence and to predict one are different tasks.",
     change("self.decoder(self.target", "self.encoder(self.target"),
+    change("self.decoder(self.target_embedding(target_in), context)", "self.encoder(self.target_embedding(target_in))"),
     tempts="The two GRUs have the same shapes, so nothing fails.",
 )
 SPEC.mistake(
@@ -374,6 +539,46 @@ SPEC.mistake(
     "You run `self.decoder` over the source words. Use `self.encoder`, which has weights of its own.",
     change("self.encoder(packed)", "self.decoder(packed)"),
     tempts="The two GRUs have the same shapes, so nothing fails.",
+)
+SPEC.mistake(
+    "context_added_to_the_outputs",
+    "You add the context to the decoder's outputs. Pass it to `self.decoder` as its initial state, and the outputs to "
+    "`self.head` as they are.",
+    change("self.head(states)", "self.head(states + context[-1][:, None])"),
+    change("(target_in), context)", "(target_in))", ("self.head(states)", "self.head(states + context[-1][:, None])")),
+    tempts="Other encoder–decoders show the context to every step.",
+)
+SPEC.mistake(
+    "head_on_embeddings",
+    "You apply the head to the embedded target words. Apply it to the decoder's outputs, which know the source and all "
+    "words so far.",
+    change("self.head(states)", "self.head(self.target_embedding(target_in))"),
+    tempts="The names follow each other, and the wrong one is used.",
+)
+SPEC.mistake(
+    "one_state_for_all_steps",
+    "You apply the head to a single state and repeat its logits at every step. Apply it to the decoder's outputs, "
+    "(B, T, H), which hold a state for each step.",
+    change("self.head(states)", "self.head(context[-1])[:, None].expand(-1, target_in.shape[1], -1)"),
+    change("self.head(states)", "self.head(states[:, -1:]).expand(-1, target_in.shape[1], -1)"),
+    tempts="The result has the right shape, and a classifier has a single state as well.",
+)
+SPEC.mistake(
+    "head_left_out",
+    "You return the decoder's outputs, (B, T, H). Apply `self.head` to them, which turns each into V logits.",
+    change("self.head(states)", "states"),
+    tempts="The decoder's result is called its output.",
+)
+SPEC.mistake(
+    "time_first",
+    "You give the GRU a tensor with time before batch, so it takes steps for rows. Both GRUs are made with "
+    "`batch_first=True`: pass them the embedded words as they are, (B, T, D).",
+    change(
+        "self.decoder(self.target_embedding(target_in)",
+        "self.decoder(self.target_embedding(target_in).transpose(0, 1)",
+        ("self.head(states)", "self.head(states.transpose(0, 1))"),
+    ),
+    tempts="Time comes first by default in PyTorch, and in many programs.",
 )
 SPEC.mistake(
     "last_step_only",
@@ -390,6 +595,8 @@ SPEC.mistake(
     "log-softmax.",
     change("self.head(states)", "self.head(states).softmax(dim=-1)"),
     change("self.head(states)", "self.head(states).log_softmax(dim=-1)"),
+    change("self.head(states)", "self.head(states).softmax(dim=1)"),
+    change("self.head(states)", "self.head(states).log_softmax(dim=1)"),
     tempts="The decoder gives probabilities of the next word, after all.",
 )
 SPEC.mistake(
@@ -409,6 +616,33 @@ SPEC.mistake(
         "with torch.no_grad():\n" + "\n".join(f"    {line}" for line in PACK.splitlines()),
     ),
     tempts="In chapter 4 the state had to be detached between two calls, and here a state is passed on as well.",
+)
+SPEC.mistake(
+    "embedding_detached",
+    "You cut the gradient of an embedding. Leave out `detach` and `torch.no_grad()`: the embeddings are learned with "
+    "the rest of the model.",
+    change("self.source_embedding(source)", "self.source_embedding(source).detach()"),
+    change("self.target_embedding(target_in)", "self.target_embedding(target_in).detach()"),
+    change(
+        "self.source_embedding(source)",
+        "self.source_embedding(source).detach()",
+        ("self.target_embedding(target_in)", "self.target_embedding(target_in).detach()"),
+    ),
+    tempts="The ids are data and need no gradient, but their embeddings do.",
+)
+SPEC.mistake(
+    "outputs_detached",
+    "No gradient reaches the GRUs, so only the head can learn. Pass the decoder's outputs to `self.head` without "
+    "`detach`.",
+    change("self.head(states)", "self.head(states.detach())"),
+    tempts="States had to be detached between two calls in chapter 4, and these are states too.",
+)
+SPEC.mistake(
+    "detached_between_steps",
+    "Your loop detaches the state between two steps, so the loss of a word does not reach the steps before it. Pass "
+    "the state on without `detach`: truncation is for texts that continue from call to call.",
+    change(STATES, LOOP.replace("steps.append(h)", "steps.append(h)\n    state = state.detach()")),
+    tempts="In chapter 4 the state had to be detached between two calls.",
 )
 SPEC.mistake(
     "logits_detached",
@@ -438,12 +672,16 @@ SPEC.mistake(
 SPEC.mistake(
     "source_reversed",
     "You reverse the source. Read it in the order in which it is given: sources are reversed, if at all, when "
-    "the batch is made, before they are padded. In a padded row that is reversed, the padding comes first.",
+    "the batch is made, before they are padded. If a padded row is reversed as a whole, its padding comes first.",
     change("self.source_embedding(source)", "self.source_embedding(source.flip(1))"),
     change(
         "self.source_embedding(source)",
         "self.source_embedding(source.flip(1))",
         (PACK, "_, context = self.encoder(words)"),
+    ),
+    change(
+        PACK,
+        "words = torch.stack([torch.cat([x[:n].flip(0), x[n:]]) for x, n in zip(words, source_lengths)])\n" + PACK,
     ),
     tempts="Sutskever et al. reversed their sources, and it helped.",
 )
@@ -455,7 +693,63 @@ SPEC.mistake(
     change("self.target_embedding(target_in)", "self.target_embedding(target_in[:, 1:])"),
     change("self.head(states)", "self.head(states[:, :-1])"),
     change("self.head(states)", "self.head(states[:, 1:])"),
+    change(STATES, LOOP.replace("range(", "range(1, ")),
     tempts="Inputs and targets are the same words shifted by one, and many programs shift inside the model.",
+)
+SPEC.mistake(
+    "targets_shifted_again",
+    "You shift the target words by one step. Pass `target_in` as it is: the caller has shifted the targets already, so "
+    "`target_in` begins with ⟨sos⟩.",
+    change("(target_in)", SHIFTED.format(f"{PAD_COLUMN}, target_in[:, :-1]")),
+    change("(target_in)", SHIFTED.format(f"target_in[:, 1:], {PAD_COLUMN}")),
+    change(
+        "self.target_embedding(target_in)",
+        "torch.nn.functional.pad(self.target_embedding(target_in)[:, :-1], (0, 0, 1, 0))",
+    ),
+    tempts="With teacher forcing, the inputs are the targets shifted by one step, and it is easy to shift them twice.",
+)
+SPEC.mistake(
+    "target_padding_treated",
+    "You treat the padding of `target_in` specially. Return the logits at the padded steps as they come: padding "
+    "follows the last word of a row, so it changes no logits before it, and the loss leaves these steps out.",
+    change("self.head(states)", f"self.head(states) * (target_in != {PAD})[:, :, None]"),
+    change("self.head(states)", f"self.head(states).masked_fill((target_in == {PAD})[:, :, None], -1e9)"),
+    change("self.head(states)", f"self.head(states).masked_fill((target_in == {PAD})[:, :, None], -torch.inf)"),
+    change(
+        STATES,
+        f"y, lengths = self.target_embedding(target_in), {TARGET_LENGTHS}.clamp(min=1)\n"
+        "packed = torch.nn.utils.rnn.pack_padded_sequence(y, lengths, batch_first=True, enforce_sorted=False)\n"
+        "states, _ = self.decoder(packed, context)\n"
+        "states, _ = torch.nn.utils.rnn.pad_packed_sequence(states, batch_first=True, total_length=target_in.shape[1])",
+    ),
+    tempts="The source had to be packed, and a mask belongs to every padded batch.",
+    keeps=["several layers", "shorter sources, several layers"],
+)
+SPEC.mistake(
+    "state_kept_between_calls",
+    "Your model remembers a state from the previous call of `forward`. Every call gets new sentences: start the "
+    "encoder from zeros and the decoder from the context of these sentences, and keep no state in `self`.",
+    change(
+        "(target_in), context)",
+        f"(target_in), context if {KEPT} is None else {KEPT})",
+        ("states, _", "states, self.state"),
+    ),
+    change(
+        "(target_in), context)",
+        "(target_in), self.state)",
+        ("states, _", f"self.state = context if {KEPT} is None else {KEPT}\nstates, _"),
+    ),
+    change("(packed)", f"(packed, {KEPT})", ("states, _", "self.state = context\nstates, _")),
+    change("(packed)", f"(packed, {KEPT})", ("states, _", "states, self.state")),
+    tempts="The language model of chapter 4 continued a text from call to call.",
+    keeps=["sources of equal length", "several layers", "shorter sources, several layers"],
+)
+SPEC.mistake(
+    "dropout_applied",
+    "You apply dropout, which is random, and `torch.nn.functional.dropout` acts in evaluation too. Leave it out: this "
+    "model has none.",
+    change("self.head(states)", "self.head(torch.nn.functional.dropout(states))"),
+    tempts="Most published encoder–decoders use dropout.",
 )
 SPEC.mistake(
     "logits_flattened",

@@ -100,6 +100,11 @@ def ties(rng):
     return Case({"T": 4, "W": 3}, {**inputs, "beam_width": 3, "max_length": 4}, kind=TIES)
 
 
+def equally(*ids):
+    """These of six ids with equal probabilities, the others practically with 0."""
+    return np.exp([0.0 if id_ in ids else -45.0 for id_ in range(6)])
+
+
 def ties_across_lengths(rng):
     """Four equal sums for three places, those of hypotheses with two ids, one of them finished, and with three. The
     earliest beam has the larger ids. All probabilities are 1, 1/2 or practically 0 until the last step, so the sums are
@@ -107,9 +112,6 @@ def ties_across_lengths(rng):
     """
     sos_id = int(rng.integers(6))
     w, y, x, v, eos_id = (id_ for id_ in range(6) if id_ != sos_id)
-
-    def equally(*ids):
-        return np.exp([0.0 if id_ in ids else -45.0 for id_ in range(6)])
 
     after = {
         (): equally(x, y),
@@ -120,6 +122,26 @@ def ties_across_lengths(rng):
         (x, w, x): row(6, {eos_id: 0.8}),
         (x, w, v): row(6, {w: 0.7}),
         (y, w, y): row(6, {eos_id: 0.6}),
+    }
+    step = tree(after, V=6, sos_id=sos_id, other=row(6, {eos_id: 0.5}))
+    inputs = {"step": step, "state": np.array([0]), "sos_id": sos_id, "eos_id": eos_id}
+    return Case({"T": 4, "W": 3}, {**inputs, "beam_width": 3, "max_length": 4}, kind=TIES)
+
+
+def ties_behind_a_finished_one(rng):
+    """Four equal sums for three places: two of the first beam, then a finished hypothesis, then a longer one."""
+    sos_id = int(rng.integers(6))
+    eos_id, p, q, r, s = (id_ for id_ in range(6) if id_ != sos_id)
+
+    after = {
+        (): equally(p, q),
+        (p,): equally(eos_id, r),
+        (q,): equally(s),
+        (q, s): equally(p, r),
+        (p, r): equally(r),
+        (q, s, p): row(6, {eos_id: 0.8}),
+        (q, s, r): row(6, {q: 0.7}),
+        (p, r, r): row(6, {eos_id: 0.6}),
     }
     step = tree(after, V=6, sos_id=sos_id, other=row(6, {eos_id: 0.5}))
     inputs = {"step": step, "state": np.array([0]), "sos_id": sos_id, "eos_id": eos_id}
@@ -159,15 +181,13 @@ def path_case(rng, path, V, sos_id, eos_id, T, rival=False):
 
 
 def path_cases(rng, V, T):
-    """A greedy path with a predicted ⟨sos⟩ that ends, one that does not, and one that ends at once. In the first, id 0
-    comes before ⟨eos⟩.
-    """
+    """A greedy path with a predicted ⟨sos⟩ that ends, and one that does not. In the first, id 0 comes before ⟨eos⟩."""
     eos_id = int(rng.integers(1, V))
     sos_id, *words = (id_ for id_ in rng.permutation(V).tolist() if id_ != eos_id)
     words.sort(key=lambda id_: id_ != 0)
-    yield path_case(rng, [words[0], sos_id, words[1], eos_id], V, sos_id, eos_id, T, rival=True)
-    yield path_case(rng, [words[1], words[0], sos_id, words[1], words[0]], V, sos_id, eos_id, 4)
-    yield path_case(rng, [eos_id], V, sos_id, eos_id, 3)
+    a, b = words
+    yield path_case(rng, [a, sos_id, b, eos_id], V, sos_id, eos_id, T, rival=True)
+    yield path_case(rng, [b, a, sos_id, b, a], V, b, eos_id, 4)
 
 
 def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
@@ -175,7 +195,8 @@ def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
     hypotheses have equal sums. ⟨eos⟩ is more probable than most ids. If a sentence can end `at_once`, it is the most
     probable first id. If the table `ends`, step T + 1 raises an exception; otherwise, it stays at the last nodes.
     """
-    sos_id, eos_id = (int(id_) for id_ in rng.choice(V, size=2, replace=False))
+    eos_id = int(rng.integers(1, V))
+    sos_id = int(rng.choice([id_ for id_ in range(2 if V > 3 else 0, V) if id_ != eos_id]))
     N = 1 + 4 * T
     logits = 1.2 * rng.normal(size=(N, V))
     depth = (np.arange(N) + 3) // 4  # of each node: 0, 1, 1, 1, 1, 2, …
@@ -183,7 +204,7 @@ def table_inputs(rng, V, T, W, at_once=False, ends=False, **more):
     if ends:
         children[depth == T] = -1
     logits[:, eos_id] += rng.uniform(0.3, 1.0)
-    logits[:, sos_id] += 0.5
+    logits[:, [0, sos_id]] += 0.6
     if at_once:
         logits[1:5, eos_id] = logits[1:5].max(axis=1) + 0.5
     logits += rng.integers(-3, 4, size=(N, 1))
@@ -198,8 +219,11 @@ SLIPS = (
     "aside, fewer beams",
     "first finished",
     "each beam",
+    "two of each beam",
     "unfinished lost",
     "last state",
+    "ends at sos",
+    "finished first",
 )
 
 
@@ -215,11 +239,13 @@ def quick_search(inputs, slip=""):
     for _ in range(inputs["max_length"]):
         candidates = []
         for ids, total, node in beams:
-            if ids[-1:] == (eos,):
+            if ids[-1:] == (eos,) or (slip == "ends at sos" and ids[-1:] == (inputs["sos_id"],)):
                 candidates += [(ids, total, node)] if slip != "dropped" else []
                 continue
+            last = node
             new = [((*ids, k), total + p, children[node][k]) for k, p in enumerate(log_p[node])]
-            candidates += sorted(new, key=lambda c: -c[1])[:W] if slip == "each beam" else new
+            best = sorted(new, key=lambda c: -c[1])
+            candidates += best[:W] if slip == "each beam" else best[:2] if slip == "two of each beam" else new
         candidates.sort(key=lambda c: -c[1])
         if not slip and np.diff([-c[1] for c in candidates[: W + 1]]).min(initial=1.0) < 1e-6:
             return None
@@ -228,34 +254,37 @@ def quick_search(inputs, slip=""):
             aside += [c for c in beams if c[0][-1] == eos]
             beams = [c for c in beams if c[0][-1] != eos]
         if slip == "last state" and beams:
-            beams = [(ids, total, children[beams[-1][2]][ids[-1]]) for ids, total, _ in beams]
+            beams = [(ids, total, children[last][ids[-1]]) for ids, total, _ in beams]
         ended = [c[0][-1] == eos for c in beams]
         if all(ended) or (slip == "first finished" and any(ended)):
             break
     found = [c for c in [*aside, *beams] if slip != "unfinished lost" or c[0][-1] == eos]
     scored = sorted(((total / len(ids) ** penalty, ids) for ids, total, _ in found), reverse=True)[:W]
+    if slip == "finished first":
+        scored.sort(key=lambda pair: pair[1][-1] != eos)
     return tuple((ids, round(score, 9)) for score, ids in scored)
 
 
 def tells(inputs):
-    """Whether each of the slips shows, some results are finished and some not, and ⟨sos⟩ is predicted."""
+    """Whether each of the slips shows, some results are finished and some not, and ⟨sos⟩ and 0 are predicted."""
     right = quick_search(inputs)
     if right is None:
         return False
     finished = {ids[-1] == inputs["eos_id"] for ids, _ in right}
-    penalty = inputs.get("length_penalty", 0.0)
+    penalty, W = inputs.get("length_penalty", 0.0), inputs["beam_width"]
     sums = [score * len(ids) ** penalty for ids, score in right]
     return (
         len(finished) == 2
         and any(inputs["sos_id"] in ids for ids, _ in right)
+        and any(0 in ids for ids, _ in right)
         and (penalty == 0 or sums != sorted(sums, reverse=True))  # the order by scores is not that by sums
-        and all(quick_search(inputs, slip) != right for slip in SLIPS)
+        and all(quick_search(inputs, slip) != right for slip in SLIPS if slip != "two of each beam" or W > 2)
     )
 
 
 def table_case(rng, kind, T, W, **sizes):
-    """The first of up to 1000 draws in which the slips show."""
-    for _ in range(1000):
+    """The first of up to 4000 draws in which the slips show."""
+    for _ in range(4000):
         inputs = table_inputs(rng, T=T, W=W, **sizes)
         if tells(inputs):
             break
@@ -283,24 +312,20 @@ def gru_case(rng, V, D, H, L, T, W, kind, **more):
 
 
 def cases(rng):
-    yield from path_cases(rng, V=5, T=6)
-    yield gru_case(rng, V=5, D=3, H=4, L=2, T=5, W=1, kind=ONE)
-    yield table_case(rng, SEVERAL, V=4, T=4, W=2)
-    yield table_case(rng, SEVERAL, V=5, T=5, W=3)
-    yield gru_case(rng, V=6, D=2, H=3, L=1, T=4, W=3, kind=SEVERAL)
-    yield gru_case(rng, V=5, D=4, H=3, L=2, T=6, W=2, kind=SEVERAL)
+    yield from path_cases(rng, V=4, T=6)
+    yield table_case(rng, SEVERAL, V=5, T=4, W=3)
+    yield gru_case(rng, V=4, D=2, H=3, L=2, T=3, W=2, kind=SEVERAL)
     yield Case({"T": 1, "W": 3}, table_inputs(rng, V=5, T=1, W=3), kind=SEVERAL)
-    yield Case({"T": 4, "W": 2}, table_inputs(rng, V=5, T=4, W=2, at_once=True), kind=SEVERAL)
-    yield Case({"T": 3, "W": 40}, table_inputs(rng, V=3, T=3, W=40, ends=True), kind=SEVERAL)
+    yield Case({"T": 2, "W": 9}, table_inputs(rng, V=3, T=2, W=9, at_once=True, ends=True), kind=SEVERAL)
     labels = rng.permutation(6).tolist()
     yield lengths(labels)
     yield ties(rng)
     yield ties_across_lengths(rng)
+    yield ties_behind_a_finished_one(rng)
     yield example(length_penalty=1.0)
     yield lengths(labels, length_penalty=0.5)
-    yield table_case(rng, PENALTY, V=4, T=5, W=3, length_penalty=1.0)
+    yield gru_case(rng, V=5, D=2, H=3, L=1, T=4, W=3, kind=PENALTY, length_penalty=1.4)
     yield table_case(rng, PENALTY, V=5, T=4, W=3, length_penalty=0.7)
-    yield gru_case(rng, V=6, D=3, H=4, L=2, T=5, W=4, kind=PENALTY, length_penalty=1.4)
 
 
 SPEC = Spec(
@@ -311,7 +336,7 @@ SPEC = Spec(
     facets=[
         Facet("width 1", share=2, kinds=(ONE,)),
         Facet("several beams", share=3, kinds=(SEVERAL,)),
-        Facet("ties", share=1, kinds=(TIES,)),
+        Facet("ties", share=1, kinds=(TIES, SEVERAL)),  # no order of ties explains a search that is wrong without them
         Facet("length penalty", share=2, kinds=(PENALTY,)),
     ],
     why="""
@@ -345,7 +370,7 @@ SPEC.mistake(
     "it is: it is a complete sentence, and it keeps its place as long as its sum is large enough.",
     change("candidates.append((ids, total, s))", ""),
     tempts="`continue` skips what must not be extended, and with it the hypothesis itself.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
 )
 SPEC.mistake(
     "finished_beams_extended",
@@ -354,8 +379,71 @@ SPEC.mistake(
     change(TEST, ""),
     change(TEST, "", (IDS, "ids[: ids.index(eos_id)] if eos_id in ids else ids")),
     change(TEST, "", (IDS, "ids[:-1] if ids[-1] == eos_id else ids")),
+    change(
+        TEST,
+        "",
+        (IDS, "ids[: ids.index(eos_id)] if eos_id in ids else ids"),
+        ("len(ids) **", "((ids + [eos_id]).index(eos_id) + (eos_id in ids)) **"),
+    ),
     tempts="The loop treats all beams alike, and ⟨eos⟩ is removed at the end anyway.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "finished_beams_padded_at_a_cost",
+    "You extend finished hypotheses by ⟨eos⟩ at every further step and add its log-probability again. Once a "
+    "hypothesis ends with ⟨eos⟩, take it into the next step as it is: its sum does not change any more.",
+    change(TEST, "", ("in range(len(log_p))]", "in ([eos_id] if eos_id in ids else range(len(log_p)))]")),
+    tempts="With one more ⟨eos⟩ at each step, all beams have the same length.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "finished_beams_extended_at_no_cost",
+    "You extend finished hypotheses by all ids without changing their sums, so one hypothesis fills several places. "
+    "Once a hypothesis ends with ⟨eos⟩, take it into the next step once, as it is.",
+    change(TEST, "", ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (eos_id not in ids)")),
+    change(
+        TEST,
+        "",
+        ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (eos_id not in ids)"),
+        (IDS, "ids[: ids.index(eos_id)] if eos_id in ids else ids"),
+    ),
+    change(
+        TEST,
+        "",
+        ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (eos_id not in ids)"),
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
+    ),
+    change(
+        TEST,
+        "",
+        ("log_softmax(logits)[0]", "log_softmax(logits)[0] * (ids[-1:] != [eos_id])"),
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
+    ),
+    tempts="A mask that sets the log-probabilities after ⟨eos⟩ to 0 keeps the sum as it is.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "loop_left_at_a_finished_beam",
+    "You leave the loop over the beams at the first finished one, so the beams after it are lost. Add the finished "
+    "hypothesis to the candidates and continue with the next beam.",
+    change("continue", "break"),
+    change("candidates.append((ids, total, s))", "", ("continue", "break")),
+    tempts="In greedy decoding, ⟨eos⟩ leaves the loop.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "candidates_not_emptied",
+    "You keep the candidates of earlier steps, so hypotheses that were pruned or extended long ago compete again. "
+    "Start every step with an empty list of candidates.",
+    change("    candidates = []\n", "", ("for _ in range", "candidates = []\nfor _ in range")),
+    tempts="A list that is filled in a loop is often created before it.",
+)
+SPEC.mistake(
+    "predicted_sos_ends_a_hypothesis",
+    "You treat a hypothesis that ends with a predicted ⟨sos⟩ as finished. Only `eos_id` ends a hypothesis; `sos_id` is "
+    "an ordinary id wherever the decoder predicts it.",
+    change("ids and ids[-1] == eos_id", "ids and ids[-1] in (sos_id, eos_id)"),
+    tempts="A new beginning looks like the end of the sentence.",
 )
 SPEC.mistake(
     "always_max_length_steps",
@@ -366,23 +454,43 @@ SPEC.mistake(
     change(TEST, "", (END, "if False:"), (IDS, "ids[:-1] if ids[-1] == eos_id else ids")),
     tempts="In a batch, greedy decoding is often written with a fixed number of steps and cut off at ⟨eos⟩ afterwards.",
 )
-ASIDE = (
-    END,
-    "done += [c for c in beams if c[0][-1] == eos_id]\nbeams = [c for c in beams if c[0][-1] != eos_id]\nif not beams:",
-    ("beams = [([]", "done = []\nbeams = [([]"),
-    ("in beams:\n    score", "in done + beams:\n    score"),
-    ("-pair[1])", "-pair[1])[:beam_width]"),
-)
+
+
+def aside(kept, ended, stop, returned, limit="[:beam_width]"):
+    """The change to a search with a list `done` of finished hypotheses: the candidates of which the unfinished ones are
+    the next beams, those of which the finished ones are stored, when to stop, and what is returned.
+    """
+    return change(
+        f"beams = {SORTED}[:beam_width]",
+        f"candidates = {SORTED}\nkept = {kept}\nended = {ended}",
+        (END, f"done += [c for c in ended if c[0][-1] == eos_id]\nbeams = {UNFINISHED}\nif not beams{stop}:"),
+        ("beams = [([]", "done = []\nbeams = [([]"),
+        ("in beams:\n    score", f"in {returned}:\n    score"),
+        ("-pair[1])", f"-pair[1]){limit}"),
+    )
+
+
+UNFINISHED = "[c for c in kept if c[0][-1] != eos_id][:beam_width]"
+STOPS = ("", " or len(done) >= beam_width")
+WITH_UNFINISHED = ("done + beams", "done or beams")
+BEST_CANDIDATES = "candidates[:beam_width]"
+FREE_PLACES = "candidates[: beam_width - len(done)]"
+BEST_LIVE = "[c for c in candidates if c[0][-1] != eos_id][:beam_width]"
+TO_THE_LAST_LIVE = f"candidates[: candidates.index({BEST_LIVE}[-1])] if len({BEST_LIVE}) == beam_width else candidates"
 SPEC.mistake(
     "finished_beams_put_aside",
     "You put finished beams aside, where they no longer compete. Leave them among the beams, each as one candidate of "
     "the next step: it takes up one of the `beam_width` places, and it is pruned when hypotheses with larger sums need "
     "its place.",
-    change(*ASIDE),
-    change(*ASIDE, ("-c[1])[:beam_width]", "-c[1])[: beam_width - len(done)]")),
-    change(*ASIDE[:2], ASIDE[2], ASIDE[3]),
-    change(ASIDE[0], ASIDE[1].replace("if not beams:", "if not beams or len(done) >= beam_width:"), *ASIDE[2:]),
-    change(*ASIDE[:3], ("in beams:\n    score", "in done or beams:\n    score"), ASIDE[4]),
+    *(
+        aside(BEST_CANDIDATES, "kept", stop, pool, limit)
+        for stop in STOPS
+        for pool in WITH_UNFINISHED
+        for limit in ("[:beam_width]", "")
+    ),
+    *(aside(FREE_PLACES, "kept", "", pool) for pool in WITH_UNFINISHED),
+    *(aside(BEST_LIVE, BEST_CANDIDATES, stop, pool) for stop in STOPS for pool in WITH_UNFINISHED),
+    *(aside(BEST_LIVE, TO_THE_LAST_LIVE, stop, pool) for stop in STOPS for pool in WITH_UNFINISHED),
     tempts="Many implementations have a list of finished hypotheses, and rules of their own for when to stop.",
     keeps=["width 1"],
 )
@@ -390,24 +498,24 @@ SPEC.mistake(
     "only_the_finished_put_aside",
     "You put finished beams aside, where they no longer compete, and return only these. Leave them among the beams, "
     "each as one candidate of the next step, and return all beams of the last step, finished or not.",
-    change(*ASIDE[:3], ("in beams:\n    score", "in done:\n    score"), ASIDE[4]),
+    *(aside(BEST_CANDIDATES, "kept", stop, "done") for stop in STOPS),
+    aside(FREE_PLACES, "kept", "", "done"),
+    *(aside(BEST_LIVE, BEST_CANDIDATES, stop, "done") for stop in STOPS),
+    *(aside(BEST_LIVE, TO_THE_LAST_LIVE, stop, "done") for stop in STOPS),
     tempts="A list of finished sentences looks like the result.",
 )
 SPEC.mistake(
     "every_ended_candidate_stored",
-    "You store every candidate that ends with ⟨eos⟩, even if it is not among the best of its step. It must be one of "
-    "the `beam_width` candidates with the largest sums, and as a beam it goes on competing for its place.",
-    change(
-        TEST,
-        "",
-        (END, "if not beams:"),
-        ("beams = [([]", "done = []\nbeams = [([]"),
-        (SORTED, "sorted((c for c in candidates if c[0][-1] != eos_id), key=lambda c: -c[1])"),
-        ("if not beams:", "done += [c for c in candidates if c[0][-1] == eos_id]\nif not beams:"),
-        ("in beams:\n    score", "in done + beams:\n    score"),
-        ("-pair[1])", "-pair[1])[:beam_width]"),
+    "You store candidates that end with ⟨eos⟩ even if they are not among the best of their step. Such a candidate must "
+    "be one of the `beam_width` with the largest sums, and as a beam it goes on competing for its place.",
+    *(aside(BEST_LIVE, "candidates", stop, pool) for stop in STOPS for pool in ("done + beams", "done")),
+    *(
+        aside(BEST_LIVE, "candidates[: 2 * beam_width]", stop, pool)
+        for stop in STOPS
+        for pool in ("done + beams", "done")
     ),
-    tempts="A complete sentence is a result, so it seems a pity to lose it.",
+    tempts="A complete sentence is a result, so it seems a pity to lose it; and libraries look at twice the number of "
+    "candidates, so that enough unfinished ones are left.",
 )
 SPEC.mistake(
     "eos_never_a_candidate",
@@ -415,6 +523,16 @@ SPEC.mistake(
     "is one of them.",
     change("in range(len(log_p))]", "in range(len(log_p)) if k != eos_id]"),
     tempts="⟨eos⟩ must not be in the result, so it is left out where the ids come from.",
+)
+SPEC.mistake(
+    "some_ids_never_candidates",
+    "You do not extend by all V ids. Every id is a candidate, also 0, `sos_id` and the last one: how improbable an id "
+    "is after this beginning, the decoder says.",
+    change("in range(len(log_p))]", "in range(1, len(log_p))]"),
+    change("in range(len(log_p))]", "in range(len(log_p) - 1)]"),
+    change("in range(len(log_p))]", "in range(len(log_p)) if k != sos_id]"),
+    change("in range(len(log_p))]", "in range(1, len(log_p)) if k != sos_id]"),
+    tempts="⟨pad⟩ and ⟨sos⟩ are no words, so they are left out where the ids come from.",
 )
 SPEC.mistake(
     "stops_at_the_first_finished",
@@ -429,8 +547,34 @@ SPEC.mistake(
     "You stop as soon as the first beam is finished. End the search when *all* beams are finished: the others are part "
     "of the result, and with a length penalty one of them may overtake the first.",
     change(END, "if beams[0][0][-1] == eos_id:"),
+    change(TEST, "", (END, "if beams[0][0][-1] == eos_id:")),
+    change(TEST, "", (END, "if beams[0][0][-1] == eos_id:"), (IDS, "ids[:-1] if ids[-1] == eos_id else ids")),
     tempts="Without a penalty, no other hypothesis can overtake the first one any more.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "stops_when_the_last_is_finished",
+    "You stop as soon as the last beam is finished. End the search when *all* beams are finished: test each of them, "
+    "not only one.",
+    change(END, "if beams[-1][0][-1] == eos_id:"),
+    tempts="After a loop over the beams, the variable `ids` contains the last one.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "last_step_missing",
+    "Your search makes one step too few. The limit counts the calls of `step` along a hypothesis, the one that reads "
+    "⟨sos⟩ included, so an unfinished hypothesis has `max_length` ids.",
+    change("range(max_length)", "range(max_length - 1)"),
+    change("range(max_length)", "range(max(1, max_length - 1))"),
+    change("range(max_length)", "range(max_length - 1)", ("len(ids) **", "(len(ids) + 1) **")),
+    tempts="The first of max_length ids seems to be ⟨sos⟩.",
+)
+SPEC.mistake(
+    "returns_after_the_first_step",
+    "You return the beams of the first step. Look at the indentation: only when the loop over the steps has ended, the "
+    "scores are computed and the result is returned.",
+    change("range(max_length)", "range(1)"),
+    tempts="A `return` that is indented too far ends the loop in its first pass.",
 )
 SPEC.mistake(
     "unfinished_left_out",
@@ -447,6 +591,33 @@ SPEC.mistake(
     tempts="Libraries return unfinished sentences only if there is nothing else.",
     keeps=["width 1"],
 )
+SPEC.mistake(
+    "finished_first_in_the_result",
+    "In your result, finished hypotheses come before unfinished ones. Sort all of them by their scores alone.",
+    change(
+        "for ids, total, _ in beams:\n",
+        "for ids, total, _ in sorted(beams, key=lambda c: c[0][-1] != eos_id):\n",
+        (RESULT, "sorted(results, key=lambda pair: (pair[2], -pair[1]))"),
+        (f"({IDS}, score)", f"({IDS}, score, ids[-1] != eos_id)"),
+        ("(pair[2], -pair[1]))", "(pair[2], -pair[1]))\nreturn [pair[:2] for pair in results]"),
+        ("return sorted(", "results = sorted("),
+    ),
+    tempts="A complete sentence seems to be worth more than an unfinished one.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "eos_forced_at_the_end",
+    "You end the unfinished hypotheses with an ⟨eos⟩ after the last step and add its log-probability. Give them their "
+    "scores as they are, because the search has made its `max_length` steps.",
+    change(
+        "for ids, total, _ in beams:\n",
+        "for ids, total, s in beams:\n"
+        "    if ids[-1] != eos_id:\n"
+        "        total += log_softmax(step(np.array(ids[-1:]), s)[0])[0][eos_id]\n"
+        "        ids = [*ids, eos_id]\n",
+    ),
+    tempts="A sentence without ⟨eos⟩ looks incomplete, and its score better than it would be.",
+)
 
 # Which candidates stay
 
@@ -455,6 +626,7 @@ SPEC.mistake(
     "You prune by the sums divided by the lengths. Compare the sums themselves while you search, and use "
     "`length_penalty` only for the scores of the result.",
     change("-c[1])", "-c[1] / len(c[0]) ** length_penalty)"),
+    change("-c[1])", "-c[1] / (len(c[0]) ** length_penalty if c[0][-1] == eos_id else 1))"),
     tempts="The score is what counts in the end, so it seems right to prune by it.",
     keeps=UNPENALISED,
 )
@@ -464,7 +636,64 @@ SPEC.mistake(
     "in the scores of the result.",
     change("-c[1])", "-c[1] / len(c[0]))"),
     tempts="Finished hypotheses are shorter, and a mean makes hypotheses of different lengths comparable.",
-    keeps=["width 1", "ties"],
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "finished_pruned_by_the_mean",
+    "You compare the means of finished hypotheses with the sums of unfinished ones. Compare the sums of all of them "
+    "while you search: lengths count only in the scores of the result.",
+    change("-c[1])", "-c[1] / (len(c[0]) if c[0][-1] == eos_id else 1))"),
+    tempts="The length of a sentence is known only when it is finished.",
+)
+SPEC.mistake(
+    "pruned_by_the_last_id",
+    "You prune by the log-probability of the last id alone. Compare the sums over all ids of a hypothesis.",
+    change(
+        "sorted(candidates, key=lambda c: -c[1])",
+        "sorted(candidates, key=lambda c: -c[3])",
+        (NEW, "([*ids, k], total + log_p[k], s_new, log_p[k])"),
+        ("candidates.append((ids, total, s))", "candidates.append((ids, total, s, last))"),
+        ("0.0, state)", "0.0, state, 0.0)"),
+        ("for ids, total, s in", "for ids, total, s, last in"),
+        ("for ids, _, _ in", "for ids, *_ in"),
+        ("for ids, total, _ in", "for ids, total, *_ in"),
+    ),
+    tempts="The log-probabilities of the new ids are at hand, and `argsort` is applied to them.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "divided_at_every_step",
+    "You divide the sum by the length at every step, so early ids count less and less. Add up the log-probabilities "
+    "while you search, and divide once, for the score of the result.",
+    change("total + log_p[k]", "(total + log_p[k]) / (len(ids) + 1)"),
+    change("total + log_p[k]", "(total + log_p[k]) / (len(ids) + 1)", (SCORE, "score = total")),
+    change("total + log_p[k]", "(total * len(ids) + log_p[k]) / (len(ids) + 1)", (SCORE, "score = total")),
+    change("total + log_p[k]", "(total * len(ids) + log_p[k]) / (len(ids) + 1)"),
+    tempts="A mean is kept up to date as the hypothesis grows.",
+)
+SPEC.mistake(
+    "penalty_at_every_step",
+    "You apply `length_penalty` at every step. Add up the log-probabilities while you search, and divide once, for the "
+    "score of the result.",
+    change("total + log_p[k]", "(total + log_p[k]) / (len(ids) + 1) ** length_penalty"),
+    change("total + log_p[k]", "(total + log_p[k]) / (len(ids) + 1) ** length_penalty", (SCORE, "score = total")),
+    change("total + log_p[k]", "total + log_p[k] / (len(ids) + 1) ** length_penalty", (SCORE, "score = total")),
+    tempts="A score that is kept up to date needs no second loop.",
+    keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "not_sorted",
+    "You keep the first `beam_width` candidates without sorting them. Sort them by their sums first, "
+    "the largest first.",
+    change(SORTED, "candidates"),
+    tempts="The slice keeps the right number, so the result has the right form.",
+)
+SPEC.mistake(
+    "not_pruned",
+    "You keep all candidates of every step and cut the list only at the end. Cut it at every step: the number of "
+    "hypotheses would otherwise grow exponentially with the steps.",
+    change(f"{SORTED}[:beam_width]", SORTED, ("-pair[1])", "-pair[1])[:beam_width]")),
+    tempts="The result has the right number of entries, and with a large width it is right.",
 )
 SPEC.mistake(
     "ties_in_another_order",
@@ -476,6 +705,7 @@ SPEC.mistake(
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], -c[0][-1]))"),
     change(SORTED, "sorted(candidates, key=lambda c: (c[1], c[0]), reverse=True)"),
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0]))"),
+    change("for ids, total, s in beams:", "for ids, total, s in reversed(beams):"),
     tempts="`argsort` sorts in ascending order, so its result is reversed.",
     keeps=["width 1", "several beams", "length penalty"],
 )
@@ -485,6 +715,14 @@ SPEC.mistake(
     "that are as large. Let it compete for the `beam_width` places like every other candidate of its beam.",
     change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1:] != [eos_id]))"),
     tempts="A finished hypothesis seems to be worth more than one that still has to end.",
+    keeps=["width 1", "several beams", "length penalty"],
+)
+SPEC.mistake(
+    "unfinished_preferred",
+    "You give unfinished hypotheses an advantage: one of them is kept, although a finished hypothesis of an earlier "
+    "beam has a sum that is as large. Put finished beams into the list of candidates in their turn.",
+    change(SORTED, "sorted(candidates, key=lambda c: (-c[1], c[0][-1:] == [eos_id]))"),
+    tempts="The finished beams are added after the loop, so they are the last in the list.",
     keeps=["width 1", "several beams", "length penalty"],
 )
 BEST = f"sorted([{NEW} for k in range(len(log_p))], key=lambda c: -c[1])"
@@ -511,6 +749,38 @@ SPEC.mistake(
     keeps=["width 1"],
 )
 SPEC.mistake(
+    "two_candidates_for_each_beam",
+    "You take only the two best candidates of each beam, whatever `beam_width` is. Let all V candidates of every beam "
+    "compete, or at least the `beam_width` best ones.",
+    change(EXTEND, f"candidates += {BEST}[:2]"),
+    tempts="In the example, the width is 2.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "only_the_best_extended",
+    "You extend only the first beam. Extend every beam that is not finished: a hypothesis that is not the best one now "
+    "may become the best, and that is why several are kept.",
+    change("for ids, total, s in beams:", "for ids, total, s in beams[:1]:"),
+    change(
+        "for ids, total, s in beams:",
+        "for number, (ids, total, s) in enumerate(beams):",
+        ("if ids and ids[-1]", "if number > 0 or ids and ids[-1]"),
+    ),
+    tempts="In greedy decoding, only the best beginning is extended.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "one_beam_for_each_last_id",
+    "You keep only one hypothesis for each last id. Hypotheses with the same last id are different sentences with "
+    "different states: let all of them compete.",
+    change(
+        f"beams = {SORTED}[:beam_width]",
+        f"best = {{}}\nfor c in {SORTED}:\n    best.setdefault(c[0][-1], c)\nbeams = list(best.values())[:beam_width]",
+    ),
+    tempts="The search for the most probable path through a graph (Viterbi) keeps one path for each node.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
     "starts_with_copies",
     "You start with `beam_width` copies of the empty hypothesis, and all of them have the same candidates, so your "
     "beams are copies of each other. Start with a single hypothesis.",
@@ -524,6 +794,7 @@ SPEC.mistake(
     "You keep the candidates with the smallest sums. Keep those with the largest: log-probabilities are negative, so "
     "the best sum is the one closest to 0.",
     change("-c[1])", "c[1])"),
+    change("log_softmax(logits)[0]", "-log_softmax(logits)[0]"),
     tempts="`sort` and `argsort` put the smallest first.",
 )
 
@@ -548,6 +819,7 @@ SPEC.mistake(
         "candidates = []\nnow = state",
         ("np.array([y_prev]), s)", "np.array([y_prev]), now)\nnow = state = s_new"),
     ),
+    change("np.array([y_prev]), s)", "np.array([y_prev]), beams[0][2])"),
     tempts="One variable for the state is enough in greedy decoding; or a list of states keeps its order while the "
     "beams are sorted.",
     keeps=["width 1"],
@@ -566,6 +838,29 @@ SPEC.mistake(
     change("y_prev = ids[-1] if ids else sos_id", "y_prev = sos_id"),
     tempts="The first step needs ⟨sos⟩, and the loop repeats it.",
 )
+SPEC.mistake(
+    "first_id_fed_back",
+    "You feed in the first id of the hypothesis at every step. Feed in its last id, `ids[-1]`, which the decoder has "
+    "not read yet.",
+    change("y_prev = ids[-1]", "y_prev = ids[0]"),
+    tempts="In a list that grows at its front, the newest entry is the first.",
+)
+SPEC.mistake(
+    "id_of_another_beam_fed_back",
+    "You feed the last id of the first beam to every beam. Feed in the last id of the hypothesis that you extend.",
+    change("y_prev = ids[-1]", "y_prev = beams[0][0][-1]"),
+    tempts="One variable for the previous id is enough in greedy decoding.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
+    "starts_with_another_id",
+    "Your first call of `step` does not get `sos_id`. Start with the `sos_id` that you are given: its number depends "
+    "on the vocabulary.",
+    change("else sos_id", "else eos_id"),
+    change("else sos_id", "else 0"),
+    change("else sos_id", "else 1"),
+    tempts="In many vocabularies ⟨sos⟩ has the number 1, or 0.",
+)
 
 # The sum
 
@@ -574,6 +869,7 @@ SPEC.mistake(
     "You add up logits. Add up log-probabilities, that is the `log_softmax` of the logits: logits of different steps "
     "are not comparable, because adding a constant to all logits of a step changes no probability.",
     change("log_softmax(logits)[0]", "logits[0]"),
+    change("log_softmax(logits)[0]", "logits[0] - logits[0].max()"),
     tempts="For greedy decoding, the logits are enough.",
 )
 SPEC.mistake(
@@ -582,6 +878,67 @@ SPEC.mistake(
     "hypothesis that it extends.",
     change("total + log_p[k]", "log_p[k]"),
     tempts="The values that `step` gives are those of a single step.",
+)
+SPEC.mistake(
+    "sums_mixed_up",
+    "You add the log-probabilities of several ids to one sum, because `total` changes in the loop over the ids. Every "
+    "candidate gets the beam's sum plus the log-probability of *its* id.",
+    change(
+        EXTEND, "for k in range(len(log_p)):\n    total += log_p[k]\n    candidates.append(([*ids, k], total, s_new))"
+    ),
+    change("total + log_p[k]", "total + log_p.sum()"),
+    change("total + log_p[k]", "total + log_p.max()"),
+    tempts="`+=` is how sums grow.",
+)
+SPEC.mistake(
+    "log_probabilities_multiplied",
+    "You multiply log-probabilities. Add them up: the logarithm of a product is the sum of the logarithms.",
+    change("total + log_p[k]", "total * log_p[k]", ("0.0, state", "1.0, state")),
+    tempts="Probabilities are multiplied, and their logarithms are easily treated alike.",
+)
+SPEC.mistake(
+    "sum_starts_at_one",
+    "Your sums start at 1. Start at 0, the logarithm of the probability 1 that the empty hypothesis has.",
+    change("0.0, state", "1.0, state"),
+    tempts="A product of probabilities starts at 1.",
+)
+SPEC.mistake(
+    "softmax_twice",
+    "You apply a softmax twice. `log_softmax` takes the logits themselves and returns log-probabilities.",
+    change("log_softmax(logits)[0]", "log_softmax(np.exp(log_softmax(logits)))[0]"),
+    tempts="A softmax first, then its logarithm: but `log_softmax` does both.",
+)
+SPEC.mistake(
+    "log_taken_twice",
+    "You take a logarithm too many: your sums are NaN, because log-probabilities and logits can be negative. "
+    "`log_softmax` takes the logits themselves and returns log-probabilities, which you add up as they are.",
+    change("log_softmax(logits)[0]", "np.log(log_softmax(logits)[0])"),
+    change("log_softmax(logits)[0]", "np.log(logits[0])"),
+    tempts="The sum needs logarithms, so one is taken to be safe.",
+)
+SPEC.mistake(
+    "another_base",
+    "Your logarithms have another base. Use the natural logarithm, as `log_softmax` does.",
+    change("log_softmax(logits)[0]", "log_softmax(logits)[0] / np.log(2)"),
+    change("log_softmax(logits)[0]", "log_softmax(logits)[0] / np.log(10)"),
+    tempts="Information is often measured in bits.",
+)
+SPEC.mistake(
+    "sums_stay_zero",
+    "All your sums stay 0. Add the log-probability of each id to the sum, with the softmax over the V ids, the last "
+    "axis. Over the batch axis every id has the probability 1, and a product that starts at 0 stays 0.",
+    change("log_softmax(logits)[0]", "log_softmax(logits.T)[:, 0]"),
+    tempts="In an array of shape (V,) the first axis would be the right one.",
+)
+SPEC.mistake(
+    "perplexities",
+    "Your scores are perplexities. A score is the sum of log-probabilities, divided by a power of the length, without "
+    "an exponential function.",
+    change(SCORE, "score = np.exp(-total / len(ids) ** length_penalty)"),
+    change(SCORE, "score = np.exp(-total / len(ids) ** length_penalty)", ("-pair[1])", "pair[1])")),
+    change(SCORE, "score = np.exp(-total / len(ids))"),
+    change(SCORE, "score = np.exp(-total / len(ids))", ("-pair[1])", "pair[1])")),
+    tempts="Language models are compared by their perplexities.",
 )
 SPEC.mistake(
     "probabilities_multiplied",
@@ -615,6 +972,13 @@ SPEC.mistake(
         ("total, _ in beams:\n    score", "total, s in beams:\n    score"),
         (SCORE, "score = (s if ids[-1] == eos_id else total) / len(ids) ** length_penalty"),
     ),
+    change("total + log_p[k]", "total + log_p[k] * (k != eos_id)", ("len(ids) **", f"max(1, len({IDS})) **")),
+    change(
+        "log_p[k], s_new)",
+        "log_p[k], s_new if k != eos_id else total)",
+        ("total, _ in beams:\n    score", "total, s in beams:\n    score"),
+        (SCORE, f"score = (s if ids[-1] == eos_id else total) / max(1, len({IDS})) ** length_penalty"),
+    ),
     tempts="⟨eos⟩ is no word of the sentence, so it seems to cost nothing.",
 )
 
@@ -645,6 +1009,45 @@ SPEC.mistake(
     ),
     tempts="A list of ids that begins with sos_id saves the distinction of the first step.",
     keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "eos_counted_in_unfinished",
+    "You count an ⟨eos⟩ in unfinished hypotheses too, which have none. Divide by the number of ids whose "
+    "log-probabilities are in the sum.",
+    change("len(ids) **", f"(len({IDS}) + 1) **"),
+    tempts="The number of words plus one is right for every finished hypothesis.",
+    keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "same_length_for_all",
+    "You divide all sums by the same number, whatever the lengths of the hypotheses are, so the penalty cannot change "
+    "their order. Divide each sum by a power of the number of its own ids.",
+    change("len(ids) **", "max_length **"),
+    change("len(ids) **", "max(len(b[0]) for b in beams) **"),
+    tempts="The number of steps is at hand, or finished hypotheses are padded with ⟨eos⟩.",
+    keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "penalty_not_an_exponent",
+    "You use `length_penalty` in another way. It is an exponent: divide the sum by n to the power of `length_penalty`.",
+    change(SCORE, "score = total - length_penalty * len(ids)"),
+    change(SCORE, "score = total + length_penalty * len(ids)"),
+    change(SCORE, "score = total / (length_penalty * len(ids) if length_penalty else 1)"),
+    change(SCORE, "score = total / max(1, length_penalty * len(ids))"),
+    change(SCORE, "score = total / (1 + length_penalty * len(ids))"),
+    change(SCORE, "score = total / (1 + length_penalty * (len(ids) - 1))"),
+    change(SCORE, "score = total / (length_penalty ** len(ids) if length_penalty else 1)"),
+    change(SCORE, "score = total / len(ids) if length_penalty else total"),
+    tempts="A penalty is often a number that is subtracted or multiplied.",
+    keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "power_of_the_mean",
+    "You raise the mean to the power of `length_penalty`, sum and all. The exponent belongs to the length only: "
+    "`**` comes before `/` where there are no parentheses.",
+    change(SCORE, "score = -((-total / len(ids)) ** length_penalty)"),
+    change(SCORE, "score = (total / len(ids)) ** length_penalty"),
+    tempts="Parentheses around the quotient look harmless.",
 )
 SPEC.mistake(
     "penalty_ignored",
@@ -678,6 +1081,23 @@ SPEC.mistake(
     keeps=UNPENALISED,
 )
 SPEC.mistake(
+    "sums_returned",
+    "You sort by the scores, but return the sums. The second entry of each tuple is the score, the sum divided by n to "
+    "the power of `length_penalty`.",
+    change("score))", "score, total))", (RESULT, f"[(pair[0], pair[2]) for pair in {RESULT}]")),
+    tempts="The sum is what the search has stored with each hypothesis.",
+    keeps=UNPENALISED,
+)
+SPEC.mistake(
+    "sorted_by_the_ids",
+    "Your results are in the order of their ids. `sorted` compares tuples by their first entries: sort with a `key` "
+    "that takes the score.",
+    change(RESULT, "sorted(results)"),
+    change(RESULT, "sorted(results, reverse=True)"),
+    tempts="Sorting a list of tuples without a key raises no exception.",
+    keeps=["width 1"],
+)
+SPEC.mistake(
     "unfinished_not_divided",
     "You divide only the sums of finished beams. Divide those of the unfinished ones as well, because scores can be "
     "compared only if all of them are made in the same way.",
@@ -690,6 +1110,7 @@ SPEC.mistake(
     "Your scores have the opposite sign. A score is the sum of log-probabilities, divided by a power of the length, so "
     "it is negative, and the best one is the largest.",
     change("score))", "-score))", ("-pair[1])", "pair[1])")),
+    change("score))", "-score))"),
     tempts="A loss is a negative log-likelihood.",
 )
 SPEC.mistake(
@@ -714,6 +1135,22 @@ SPEC.mistake(
     tempts="During the search, the final ⟨eos⟩ marks what is finished.",
 )
 SPEC.mistake(
+    "sos_and_eos_kept",
+    "Your ids contain ⟨sos⟩ and ⟨eos⟩. Return only what the decoder has predicted, without the final ⟨eos⟩, which "
+    "counts only in the sum and in the length.",
+    change(IDS, "[sos_id] + ids"),
+    change(IDS, "[sos_id] + ids", ("len(ids) **", "(len(ids) + 1) **")),
+    tempts="The list of ids is returned as the search has stored it.",
+)
+SPEC.mistake(
+    "first_id_cut",
+    "You remove the first id of every hypothesis. Remove ⟨sos⟩ only if you have stored it: the first id that the "
+    "decoder has predicted belongs to the sentence.",
+    change("if k != eos_id]", "if k != eos_id][1:]"),
+    change("if k != eos_id]", "if k != eos_id][1:]", ("len(ids) **", "max(1, len(ids) - 1) **")),
+    tempts="Where lists of ids begin with ⟨sos⟩, the first one is cut off.",
+)
+SPEC.mistake(
     "last_id_cut",
     "You remove the last id of every beam. Remove it only where it is ⟨eos⟩: the last id of an unfinished beam belongs "
     "to the sentence.",
@@ -722,10 +1159,32 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "list_shared",
-    "Your candidates share one list of ids: `append` changes the list that all candidates of a beam refer to. Make a "
-    "new list for each candidate, as `[*ids, k]` or `ids + [k]` does.",
+    "The candidates of a beam share one list, so each of them also contains the ids of the others: `append` changes "
+    "the list that all of them refer to. Make a new list for each candidate from the beam's ids, as `[*ids, k]` or "
+    "`ids + [k]` does.",
     change(
         EXTEND, "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids, total + log_p[k], s_new))"
+    ),
+    change(
+        EXTEND,
+        "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids[:], total + log_p[k], s_new))",
+    ),
+    change(
+        EXTEND,
+        "new = [ids, total, s_new]\n"
+        "for k in range(len(log_p)):\n"
+        "    new[0], new[1] = [*new[0], k], new[1] + log_p[k]\n"
+        "    candidates.append(new)",
+    ),
+    change(
+        EXTEND,
+        "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids, total + log_p[k], s_new))",
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
+    ),
+    change(
+        EXTEND,
+        "for k in range(len(log_p)):\n    ids.append(k)\n    candidates.append((ids[:], total + log_p[k], s_new))",
+        (IDS, "ids[:-1] if ids[-1] == eos_id else ids"),
     ),
     tempts="`append` is how lists grow, and a name looks like a copy.",
 )
@@ -743,7 +1202,15 @@ SPEC.mistake(
     "⟨sos⟩ that you feed in at the start is no part of the result.",
     change("if k != eos_id]", "if k not in (sos_id, eos_id)]"),
     tempts="Special ids are no words, so all of them are filtered out.",
-    keeps=["ties"],
+)
+SPEC.mistake(
+    "other_ids_left_out",
+    "You remove ids from the result that the decoder has predicted, such as id 0. Remove the final ⟨eos⟩ only, and "
+    "treat every other id as a word, whatever its number is.",
+    change("if k != eos_id]", "if k not in (0, eos_id)]"),
+    change("if k != eos_id]", "if k not in (0, sos_id, eos_id)]"),
+    change("if k != eos_id]", "if k > 2]"),
+    tempts="In the examples, 0, 1 and 2 are ⟨pad⟩, ⟨sos⟩ and ⟨eos⟩, which are no words.",
 )
 SPEC.mistake(
     "a_pair_in_place_of_a_list",

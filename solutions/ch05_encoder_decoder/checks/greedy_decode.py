@@ -90,6 +90,18 @@ def table_case(rng, V, T, length, kind):
     return path_case(rng, path, V, sos_id, eos_id, T, kind)
 
 
+def every_id_case(rng, T, kind):
+    """All ids but ⟨eos⟩ are chosen, one of them again at once and again at the end. ⟨sos⟩ and ⟨eos⟩ have unusual
+    numbers, and the first logits are negative.
+    """
+    sos_id, eos_id = int(rng.choice([2, 4])), int(rng.choice([1, 3]))
+    a, b, c = rng.permutation([id_ for id_ in range(5) if id_ not in (sos_id, eos_id)]).tolist()
+    path = [a, a, sos_id, b, c, a, eos_id if kind == EOS else b]
+    case = path_case(rng, path, 5, sos_id, eos_id, T, kind)
+    case.inputs["step"].params["logits"][1] -= 4
+    return case
+
+
 def gru_case(rng, V, D, H, L, T, kind):
     """A GRU that writes at least three different ids, if one is found in fifty draws. ⟨eos⟩ is chosen afterwards, as
     an id that it writes after the second step, or as one that it never writes.
@@ -118,12 +130,12 @@ def gru_case(rng, V, D, H, L, T, kind):
 
 
 def cases(rng):
-    yield table_case(rng, V=5, T=7, length=5, kind=EOS)
-    yield table_case(rng, V=6, T=4, length=5, kind=NEVER)
+    yield every_id_case(rng, T=9, kind=EOS)
+    yield every_id_case(rng, T=6, kind=NEVER)
     yield table_case(rng, V=4, T=3, length=1, kind=EOS)
     yield table_case(rng, V=4, T=1, length=1, kind=EOS)
     yield table_case(rng, V=5, T=1, length=2, kind=NEVER)
-    yield table_case(rng, V=5, T=5, length=5, kind=EOS)
+    yield table_case(rng, V=4, T=4, length=4, kind=EOS)
     yield gru_case(rng, V=8, D=3, H=4, L=2, T=6, kind=EOS)
     yield gru_case(rng, V=7, D=2, H=5, L=1, T=5, kind=NEVER)
     yield table_case(rng, V=5, T=4, length=4, kind=LAST)
@@ -137,7 +149,7 @@ SPEC = Spec(
     facets=[
         Facet("ends at ⟨eos⟩", share=4, kinds=(EOS,)),
         Facet("ends at max_length", share=3, kinds=(NEVER,)),
-        Facet("number of calls", share=1, kinds=(LAST,)),
+        Facet("number of calls", share=1, kinds=(LAST, NEVER)),
     ],
     why="""
 Two things pass from one step to the next: the chosen id, which `step` reads next, and the state that `step` returns.
@@ -156,7 +168,24 @@ SPEC.mistake(
     "that the sentence is over and is not a part of it.",
     change(TEST + "\nids.append(y_prev)", "ids.append(y_prev)\n" + TEST),
     change(TEST, "", ("ids.append(y_prev)", "ids.append(y_prev)\nif ids[-1] == eos_id:\n    break")),
+    change("return ids", "return ids + [eos_id] if len(ids) < max_length else ids"),
     tempts="Store first, then see whether it was the last.",
+    keeps=BOTH,
+)
+SPEC.mistake(
+    "eos_always_at_the_end",
+    "You put ⟨eos⟩ at the end of your result, also where it was not chosen. Return the chosen ids without ⟨eos⟩, which "
+    "says that the sentence is over and is not a part of it.",
+    change("return ids", "return ids + [eos_id]"),
+    tempts="A sentence in the training data always ends with ⟨eos⟩.",
+)
+SPEC.mistake(
+    "padded",
+    "You fill your result up to `max_length` ids. Return only the chosen ids: without a batch there is nothing to pad.",
+    change("return ids", "return ids + [eos_id] * (max_length - len(ids))"),
+    change("return ids", "return ids + [0] * (max_length - len(ids))"),
+    change("return ids", "return ids + [sos_id] * (max_length - len(ids))"),
+    tempts="In a batch, all rows need the same length.",
     keeps=BOTH,
 )
 SPEC.mistake(
@@ -167,6 +196,22 @@ SPEC.mistake(
     change("[], sos_id", "[sos_id], sos_id", ("range(max_length)", "range(max_length - 1)")),
     change("ids.append(y_prev)", "", (CALL, f"ids.append(y_prev)\n{CALL}")),
     tempts="A list [sos_id] is a convenient start: its last entry is always the next y_prev.",
+)
+SPEC.mistake(
+    "sos_and_eos_kept",
+    "Your result contains ⟨sos⟩ and ⟨eos⟩. You feed the one in, and the other says that the sentence is over: start "
+    "with an empty list, and test for `eos_id` before you store an id.",
+    change(
+        "[], sos_id",
+        "[sos_id], sos_id",
+        (
+            TEST,
+            "",
+        ),
+        ("ids.append(y_prev)", "ids.append(y_prev)\n" + TEST),
+    ),
+    change("return ids", "return [sos_id] + ids + [eos_id]"),
+    tempts="The sentences of the training data have both.",
 )
 SPEC.mistake(
     "eos_ignored",
@@ -187,6 +232,43 @@ SPEC.mistake(
     keeps=BOTH,
 )
 SPEC.mistake(
+    "last_id_cut",
+    "You remove the last id of the result in every case. Remove it only where it is ⟨eos⟩: the last id of an "
+    "unfinished sentence belongs to it. Better still, test for `eos_id` before you store an id.",
+    change(TEST, "", ("return ids", "return ids[:-1]")),
+    change("return ids", "return ids[:-1]"),
+    tempts="In the worked example, the last chosen id is ⟨eos⟩.",
+)
+SPEC.mistake(
+    "smallest_logit_chosen",
+    "You choose the id with the smallest logit. Choose the one with the largest: the larger the logit, the more "
+    "probable the id.",
+    change("np.argmax", "np.argmin"),
+    tempts="A loss is minimised, and `argsort` puts the smallest first.",
+)
+SPEC.mistake(
+    "second_best_chosen",
+    "You choose the id with the second largest logit. In an ascending order, as `argsort` gives it, the most probable "
+    "id is the last one, at `[-1]`.",
+    change("np.argmax(logits[0])", "np.argsort(logits[0])[-2]"),
+    change("np.argmax(logits[0])", "np.argsort(-logits[0])[1]"),
+    tempts="An index is easily off by one.",
+)
+SPEC.mistake(
+    "largest_absolute_logit_chosen",
+    "You choose the id whose logit is farthest from 0. Choose the largest logit without `abs`: a very negative one "
+    "belongs to a very improbable id.",
+    change("np.argmax(logits[0])", "np.argmax(np.abs(logits[0]))"),
+    tempts="The size of a number is its absolute value.",
+)
+SPEC.mistake(
+    "argmax_over_the_batch",
+    "You take the `argmax` along the batch axis, which has one entry, so the result is always 0. The V logits are "
+    "along the last axis: choose with `logits[0]` or with `axis=1`.",
+    change("np.argmax(logits[0])", "np.argmax(logits, axis=0)[0]"),
+    tempts="The first axis is the one that comes to mind.",
+)
+SPEC.mistake(
     "id_not_fed_back",
     "You feed in ⟨sos⟩ at every step. Feed in the id that the previous step chose: the decoder has to know what it has "
     "written so far.",
@@ -194,11 +276,50 @@ SPEC.mistake(
     tempts="The state changes from step to step, so the ids change even with a constant input.",
 )
 SPEC.mistake(
+    "first_id_fed_back",
+    "You feed in the first chosen id at every further step. Feed in the id that the previous step chose, the last one "
+    "of your list.",
+    change("np.array([y_prev])", "np.array([ids[0] if ids else sos_id])"),
+    tempts="In a list that grows at its front, the newest entry is the first.",
+)
+SPEC.mistake(
+    "previous_but_one_fed_back",
+    "You feed in an id one step late. Feed in the id that the previous step chose, the last one of your list.",
+    change("np.array([y_prev])", "np.array([ids[-2] if len(ids) > 1 else sos_id])"),
+    tempts="A variable is updated before it is used, or after.",
+)
+SPEC.mistake(
+    "starts_with_another_id",
+    "Your first call of `step` does not get `sos_id`. Start with the `sos_id` that you are given: its number depends "
+    "on the vocabulary.",
+    change("[], sos_id", "[], eos_id"),
+    change("[], sos_id", "[], 0"),
+    change("[], sos_id", "[], 1"),
+    tempts="In many vocabularies ⟨sos⟩ has the number 1, or 0.",
+)
+SPEC.mistake(
     "state_not_passed_on",
     "You call `step` with the initial state every time. Pass it the state that its previous call returned, because "
     "otherwise the decoder knows only the last id.",
     change("logits, state =", "logits, _ ="),
     tempts="The ids are what counts, so the second result seems superfluous.",
+)
+SPEC.mistake(
+    "state_one_step_late",
+    "You pass each call the state from before the previous call. Pass it the state that the previous call returned, "
+    "because that one knows all ids so far.",
+    change(
+        CALL, "logits, new = step(np.array([y_prev]), old)\nold, state = state, new", ("ids, y", "old = state\nids, y")
+    ),
+    tempts="With two variables for the state, they are easily assigned in the wrong order.",
+)
+SPEC.mistake(
+    "step_called_twice",
+    "You let the state take part in calls of `step` that choose no id. Call `step` exactly once for each chosen id: "
+    "every call moves the state on by one id.",
+    change("for _", CALL + "\nfor _"),
+    change(CALL, CALL + "\n" + CALL),
+    tempts="A first call before the loop starts the decoder, so it seems.",
 )
 SPEC.mistake(
     "unfinished_left_out",
@@ -217,10 +338,57 @@ SPEC.mistake(
     tempts="Special ids are no words, so all of them are filtered out.",
 )
 SPEC.mistake(
+    "other_ids_left_out",
+    "You remove ids that the decoder has chosen, such as id 0. Whatever its number is, every id except `eos_id` is an "
+    "ordinary one.",
+    change("return ids", "return [k for k in ids if k > 2]"),
+    change("return ids", "return [k for k in ids if k != 0]"),
+    change("return ids", "return [k for k in ids if k not in (0, sos_id)]"),
+    tempts="In the example, 0, 1 and 2 are ⟨pad⟩, ⟨sos⟩ and ⟨eos⟩, which are no words.",
+)
+SPEC.mistake(
+    "some_ids_never_chosen",
+    "You exclude ids from the choice, such as `sos_id` or 0. Choose among all V ids: how improbable an id is, the "
+    "decoder says.",
+    change("np.argmax(logits[0])", "np.argmax(np.where(np.arange(len(logits[0])) == sos_id, -np.inf, logits[0]))"),
+    change("np.argmax(logits[0])", "1 + np.argmax(logits[0, 1:])"),
+    change("np.argmax(logits[0])", "np.argmax(logits[0, :-1])"),
+    tempts="⟨pad⟩ and ⟨sos⟩ are no words.",
+)
+SPEC.mistake(
+    "repetitions_left_out",
+    "You store an id only once. A sentence may contain a word several times, so store every chosen id.",
+    change("return ids", "return list(dict.fromkeys(ids))"),
+    change("ids.append(y_prev)", "if y_prev not in ids:\n    ids.append(y_prev)"),
+    tempts="Repetitions are a known weakness of greedy decoding.",
+)
+SPEC.mistake(
     "stops_at_a_chosen_sos",
     "You stop where the decoder chooses `sos_id`. Treat it as an ordinary id: only `eos_id` ends a sentence.",
     change("y_prev == eos_id", "y_prev in (sos_id, eos_id)"),
     tempts="A new beginning looks like the end of the sentence.",
+)
+SPEC.mistake(
+    "stops_at_a_repetition",
+    "You stop where an id is chosen again. Only `eos_id` ends a sentence: a word may occur several times.",
+    change("y_prev == eos_id", "y_prev == eos_id or y_prev in ids"),
+    change("y_prev == eos_id", "y_prev == eos_id or y_prev in ids[-1:]"),
+    tempts="Repetitions are a known weakness of greedy decoding.",
+)
+SPEC.mistake(
+    "stops_at_a_fixed_id",
+    "You stop at an id with a fixed number. Stop at the `eos_id` that you are given: its number depends on the "
+    "vocabulary.",
+    change("y_prev == eos_id", "y_prev == 2"),
+    change("y_prev == eos_id", "y_prev == 0"),
+    change("y_prev == eos_id", "y_prev in (0, eos_id)"),
+    tempts="In the example, ⟨eos⟩ has the number 2, and 0 is ⟨pad⟩.",
+)
+SPEC.mistake(
+    "returns_after_the_first_step",
+    "You return after the first step. Look at the indentation: the result is returned after the loop, not in it.",
+    change("ids.append(y_prev)", "ids.append(y_prev)\nbreak"),
+    tempts="A `return` that is indented too far ends the loop in its first pass.",
 )
 SPEC.mistake(
     "last_id_missing",
