@@ -1,7 +1,4 @@
-"""Each labelled equation of chapter 6's page on self-attention, compared with a direct computation.
-
-Equations (attention-cost) and (sinusoids) are tested in tests/experiments/test_ch06_cost.py.
-"""
+"""Each labelled equation of chapter 6's page on self-attention, compared with a direct computation."""
 
 from __future__ import annotations
 
@@ -10,7 +7,10 @@ import math
 import numpy as np
 import pytest
 import torch
+from torch.utils.flop_counter import FlopCounterMode
 
+from experiments.ch06 import cost, museum, positions
+from experiments.ch06.cost import ATTENTION, GRU, LENGTHS, LOOP, RNN
 from solutions.ch06_attention.self_attention import causal_mask, multi_head_attention, self_attention
 
 
@@ -71,10 +71,53 @@ def test_shuffled_inputs_give_shuffled_outputs() -> None:
 
 def test_the_best_loss_of_the_museum() -> None:
     """Seven random letters out of sixteen symbols that are predicted: 7/16 ln 8, as the dashed lines say."""
-    from experiments.ch06 import museum
-
     predicted = museum.sequences(4000, torch.Generator().manual_seed(0))[:, 1:]
     counts = torch.stack([(predicted[:, : museum.LENGTH - 1] == letter).sum() for letter in range(museum.LETTERS)])
     p = counts / counts.sum()
     entropy = -(p * p.log()).sum().item() * (museum.LENGTH - 1) / predicted.shape[1]
     assert entropy == pytest.approx(7 / 16 * math.log(8), abs=1e-3)
+
+
+def test_sinusoids_know_distances() -> None:
+    """Equation (sinusoids), entry by entry; the dot product of two of them depends on their distance."""
+    T, D = 7, 6
+    p = positions.sinusoids(T, D)
+    for t in range(T):
+        for i in range(D // 2):
+            omega = 10000 ** (-2 * i / D)
+            assert p[t, 2 * i] == pytest.approx(math.sin(omega * t), abs=1e-12)
+            assert p[t, 2 * i + 1] == pytest.approx(math.cos(omega * t), abs=1e-12)
+        for j in range(T):
+            distance = sum(math.cos(10000 ** (-2 * i / D) * (t - j)) for i in range(D // 2))
+            assert p[t] @ p[j] == pytest.approx(distance, abs=1e-12)
+
+
+@pytest.mark.parametrize(("T", "D"), [(1, 1), (5, 3), (16, 8)])
+def test_multiplications_are_those_that_torch_counts(T: int, D: int) -> None:
+    """Equation (attention-cost); a multiplication and an addition are two operations of torch's counter."""
+    x = torch.randn(1, T, D, dtype=torch.float64)
+    with FlopCounterMode(display=False) as counter:
+        cost.attention(x, *torch.randn(3, D, D, dtype=torch.float64))
+    assert counter.get_total_flops() == 2 * cost.multiplications(ATTENTION, T, D)
+    for program, cell in ((RNN, torch.nn.RNNCell(D, D)), (GRU, torch.nn.GRUCell(D, D))):
+        with FlopCounterMode(display=False) as counter, torch.no_grad():
+            h = torch.zeros(1, D)
+            for t in range(T):
+                h = cell(x[:, t].float(), h)
+        assert counter.get_total_flops() == 2 * cost.multiplications(program, T, D)
+    assert cost.multiplications(LOOP, T, D) == cost.multiplications(RNN, T, D)
+
+
+def test_products_in_a_row() -> None:
+    """Equation (attention-cost): the depth of the graph of matrix products."""
+
+    def depth(T: int) -> int:
+        h = 0
+        inputs = 1  # all inputs at once
+        for _ in range(T):
+            h = max(h + 1, inputs)
+            inputs = h  # the state of this step is the sum of both, and the next product needs it
+        return h + 1
+
+    assert [cost.steps_in_a_row(RNN, T) for T in (1, 2, 7)] == [depth(T) for T in (1, 2, 7)]
+    assert {cost.steps_in_a_row(ATTENTION, T) for T in LENGTHS} == {3}

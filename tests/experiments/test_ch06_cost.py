@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import json
-import math
 from typing import Any
 
 import numpy as np
 import pytest
 import torch
-from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.ch06 import cost, museum, positions
 from experiments.ch06.cost import ATTENTION, GRU, LENGTHS, LOOP, PROGRAMS, RNN
@@ -55,37 +53,6 @@ def test_the_timed_programs_compute_what_they_should() -> None:
     assert cost.programs(8).keys() == set(PROGRAMS)
 
 
-@pytest.mark.parametrize(("T", "D"), [(1, 1), (5, 3), (16, 8)])
-def test_multiplications_are_those_that_torch_counts(T: int, D: int) -> None:
-    """Equation (attention-cost); a multiplication and an addition are two operations of torch's counter."""
-    x = torch.randn(1, T, D, dtype=torch.float64)
-    with FlopCounterMode(display=False) as counter:
-        cost.attention(x, *torch.randn(3, D, D, dtype=torch.float64))
-    assert counter.get_total_flops() == 2 * cost.multiplications(ATTENTION, T, D)
-    for program, cell in ((RNN, torch.nn.RNNCell(D, D)), (GRU, torch.nn.GRUCell(D, D))):
-        with FlopCounterMode(display=False) as counter, torch.no_grad():
-            h = torch.zeros(1, D)
-            for t in range(T):
-                h = cell(x[:, t].float(), h)
-        assert counter.get_total_flops() == 2 * cost.multiplications(program, T, D)
-    assert cost.multiplications(LOOP, T, D) == cost.multiplications(RNN, T, D)
-
-
-def test_products_in_a_row() -> None:
-    """Equation (attention-cost): the depth of the graph of matrix products."""
-
-    def depth(T: int) -> int:
-        h = 0
-        inputs = 1  # all inputs at once
-        for _ in range(T):
-            h = max(h + 1, inputs)
-            inputs = h  # the state of this step is the sum of both, and the next product needs it
-        return h + 1
-
-    assert [cost.steps_in_a_row(RNN, T) for T in (1, 2, 7)] == [depth(T) for T in (1, 2, 7)]
-    assert {cost.steps_in_a_row(ATTENTION, T) for T in LENGTHS} == {3}
-
-
 def test_slopes_and_crossovers_of_known_lines() -> None:
     lengths = (2, 4, 8, 16)
     squares, lines = [T**2 / 5 for T in lengths], [float(T) for T in lengths]
@@ -108,20 +75,6 @@ def test_the_cost_as_recorded() -> None:
         assert 256 < summary[program]["crossover"] < 1024
         assert times[program][-1] < times[ATTENTION][-1]
     assert 1.8 < summary[ATTENTION]["slope_long"] < 2.7
-
-
-def test_sinusoids_know_distances() -> None:
-    """Equation (sinusoids), entry by entry; the dot product of two of them depends on their distance."""
-    T, D = 7, 6
-    p = positions.sinusoids(T, D)
-    for t in range(T):
-        for i in range(D // 2):
-            omega = 10000 ** (-2 * i / D)
-            assert p[t, 2 * i] == pytest.approx(math.sin(omega * t), abs=1e-12)
-            assert p[t, 2 * i + 1] == pytest.approx(math.cos(omega * t), abs=1e-12)
-        for j in range(T):
-            distance = sum(math.cos(10000 ** (-2 * i / D) * (t - j)) for i in range(D // 2))
-            assert p[t] @ p[j] == pytest.approx(distance, abs=1e-12)
 
 
 def test_without_positions_only_the_order_is_lost() -> None:
