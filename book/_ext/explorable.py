@@ -30,6 +30,7 @@ _DATA = {
     "lag": ("experiments/ch03/lag.json", ("matrices", "w_xh", "dh", "x")),
     "gates": ("experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
     "beam": ("experiments/ch05/tree.json", ("source", "max_length", "next")),
+    "attention": ("experiments/ch06/attention.json", ("source", "target", "alignment", "pads", "networks")),
 }
 _SHARED = ("explorables/parts.js", "explorables/parts.css")
 

@@ -27,6 +27,7 @@ from __future__ import annotations
 import math
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -105,10 +106,12 @@ def sequences(count: int, generator: torch.Generator) -> Tensor:
     return torch.cat([letters, torch.full((count, 1), SEPARATOR), letters.flip(1)], dim=1)
 
 
-def train(program: str, seed: int, updates: int | None = None) -> tuple[Reverser, list[float]]:
+def train(
+    program: str, seed: int, updates: int | None = None, build: Callable[[str], Reverser] = Reverser
+) -> tuple[Reverser, list[float]]:
     """Train one of PROGRAMS -> the network and the loss of every update."""
     torch.manual_seed(seed)
-    model, losses = Reverser(program), []
+    model, losses = build(program), []
     optimizer = torch.optim.Adam(model.parameters(), lr=SETTINGS["lr"])
     generator = torch.Generator().manual_seed(seed)
     for _ in range(updates or int(SETTINGS["updates"])):

@@ -66,7 +66,7 @@ BAD = {
     "no such explorable": (
         "# Page\n\n```{explorable} helo\nA.\n```\n",
         3,
-        "there is no 'helo'. There is: hello, tape, lag, gates, beam.",
+        "there is no 'helo'. There is: hello, tape, lag, gates, beam, attention.",
     ),
     "nothing instead": ("# Page\n\n```{explorable} hello\n```\n", 3, "hello shows nothing without script"),
     "two explorables": (f"# Page\n\n{INSTEAD}\n{INSTEAD}", 7, "hello stands on this page twice"),
@@ -120,7 +120,7 @@ def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:
 
 def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
     html, _ = build(tmp_path, GOOD["predict"], *ALL)
-    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates|beam)\.js", html)
+    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates|beam|attention)\.js", html)
 
 
 @pytest.mark.parametrize(
@@ -131,6 +131,7 @@ def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
         ("lag", "experiments/ch03/lag.json", ("matrices", "w_xh", "dh", "x")),
         ("gates", "experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
         ("beam", "experiments/ch05/tree.json", ("source", "max_length", "next")),
+        ("attention", "experiments/ch06/attention.json", ("source", "target", "alignment", "pads", "networks")),
     ],
 )
 def test_an_explorable_holds_its_data_and_what_stands_instead(
