@@ -85,8 +85,8 @@ def missing(name):
 #
 # The file `capstone_attention.json` came with the exercises. It contains a GRU encoder–decoder with additive attention.
 # The encoder reads the sentence in both directions, with 24 units each, so each source word has a key of 48 numbers.
-# The decoder has 48 units, and its previous state is the query. The embeddings have 32 numbers, and so has the sum
-# in the tanh of the score.
+# The decoder has 48 units, and its previous state is the query. The embeddings have 32 numbers, and the small network
+# of the score has 32 units.
 # The network was trained on 1,000 English sentences of each length from 3 to 10 words, with their translations
 # (500 updates with Adam, learning rate 0.004, batches of 64, gradients clipped at norm 1).
 # It was never told which French word translates which English word.

@@ -391,7 +391,7 @@ def test_the_notebook_states_the_settings_of_the_record():
     s, text = capstone_weights.SETTINGS, re.sub(r"\s*\n# ", " ", SOURCE)
     assert f"{s['hidden_size'] // 2} units each, so each source word has a key of {s['hidden_size']} numbers" in text
     assert f"The embeddings have {s['embed_size']} numbers" in text
-    assert s["attention_size"] == s["embed_size"]
+    assert f"the small network of the score has {s['attention_size']} units" in text
     assert f"{s['updates']} updates with Adam, learning rate {s['lr']}, batches of {s['batch']}" in text
     assert f"on {s['train_each']:,} English sentences of each length from {s['shortest']} to {s['longest']}" in text
     assert s["longest"] == capstone.LONGEST
