@@ -227,6 +227,20 @@ SPEC.mistake(
     keeps=["one step"],
 )
 SPEC.mistake(
+    "mask_inverted",
+    "You hide the words and attend to the padding; without padding, the softmax of nothing gives NaN. `masked_fill` "
+    "fills in where its mask is True, and here True marks a word: give it `~mask`.",
+    change("~mask", "mask"),
+    tempts="In PyTorch, most masks mark what is left out.",
+)
+SPEC.mistake(
+    "cell_without_the_state",
+    "Your cell gets no state, so it starts from zeros at every step. Give it `state` as the second argument: otherwise "
+    "the new state knows nothing of the words before.",
+    change("dim=1), state)", "dim=1))"),
+    tempts="A `torch.nn.GRU` begins with zeros by itself, and `GRUCell` does so at each call.",
+)
+SPEC.mistake(
     "masked_after_softmax",
     "You apply the mask after the softmax, so the padding takes a share of each row, and the remaining weights no "
     "longer sum to 1. Set the scores of the padding to −∞ *before* the softmax.",
@@ -279,6 +293,7 @@ SPEC.mistake(
         "scores = self.score(hidden)[:, :, 0].masked_fill(~mask, -1e9)",
         (ALPHA, "alpha = torch.softmax(scores, dim=0)"),
     ),
+    change(ALPHA, "alpha = torch.softmax(scores, dim=0)"),
     tempts="The batch is the first axis, and a softmax along axis 0 runs without an error.",
 )
 SPEC.mistake(
@@ -316,6 +331,20 @@ SPEC.mistake(
     tempts="In the equation, the tanh stands between three matrices.",
 )
 SPEC.mistake(
+    "another_function_for_tanh",
+    "You apply a sigmoid or a ReLU to the sum of the two projections. Apply a tanh, as in the equation.",
+    change("torch.tanh", "torch.sigmoid"),
+    change("torch.tanh", "torch.relu"),
+    tempts="A ReLU is the usual activation of a hidden layer elsewhere, a sigmoid that of a gate.",
+)
+SPEC.mistake(
+    "query_is_the_embedding",
+    "You give the embedding of the word to `self.query`, which raises an exception unless D = H. The query is the "
+    "state of the previous step: it knows all words so far, not only the last.",
+    change("self.query(state)", "self.query(words[:, t])"),
+    tempts="The word is what the step begins with.",
+)
+SPEC.mistake(
     "query_without_effect",
     "The query has no effect on your weights. Add its projection to the projection of every key, and apply the tanh to "
     "the sum: added outside of the tanh, the query changes all scores of a row by the same number, and the softmax "
@@ -341,6 +370,20 @@ SPEC.mistake(
     change(CONTEXT, "context = (keys * mask[:, :, None]).sum(dim=1) / mask.sum(dim=1, keepdim=True)"),
     change(CONTEXT, "context = (keys * mask[:, :, None]).sum(dim=1)"),
     tempts="A weighted mean is a mean.",
+)
+SPEC.mistake(
+    "context_of_the_projected_keys",
+    "Your context is the weighted sum of the *projected* keys, which raises an exception unless A = K. Sum the keys "
+    "themselves: their projections only serve the comparison with the query.",
+    change(CONTEXT, "context = (alpha[:, :, None] * projected).sum(dim=1)"),
+    tempts="The projected keys are at hand in the loop.",
+)
+SPEC.mistake(
+    "last_key_only",
+    "Your context is the last key. Take the weighted sum of all keys.",
+    change(CONTEXT, "context = keys[:, -1]"),
+    change(CONTEXT, "context = keys[torch.arange(len(keys)), mask.sum(dim=1) - 1]"),
+    tempts="In chapter 5, the context was the encoder's last state.",
 )
 SPEC.mistake(
     "best_key_only",

@@ -118,6 +118,13 @@ SPEC.mistake(
     tempts="`*` is taken for the dot product.",
 )
 SPEC.mistake(
+    "summed_over_the_positions",
+    "You sum over the source positions. Sum over the last axis instead, the A units, so that every position keeps a "
+    "score of its own: `… @ v` does so.",
+    change(f"{TANH} @ v", f"({TANH} * v).sum(axis=1)"),
+    tempts="axis=1 is the last axis of most arrays up to here.",
+)
+SPEC.mistake(
     "projections_multiplied",
     "You multiply the projections of query and key. Add them: this is the *additive* score.",
     change("q[:, None] + k", "q[:, None] * k"),

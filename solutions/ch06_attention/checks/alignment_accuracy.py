@@ -129,6 +129,15 @@ SPEC.mistake(
     tempts="In a loop, `break` is written where `continue` is meant; and padding, which ends a row, is often −1.",
 )
 SPEC.mistake(
+    "right_words_not_found",
+    "Your accuracy is 0 although some words are right. Compare the *position* of the largest weight, `argmax`, with "
+    "`gold`, for the words whose `gold` is not −1, and divide with `/`: `//` cuts off the fraction.",
+    change("argmax", "max"),
+    change("gold != -1", "gold == -1"),
+    change(COMPARE, "np.sum(weights.argmax(axis=1)[aligned] == gold[aligned]) // aligned.sum()"),
+    tempts="One letter, one sign or three letters too few, and nothing fails.",
+)
+SPEC.mistake(
     "smallest_weight",
     "You take the source word with the smallest weight. Take the one with the largest.",
     change("argmax", "argmin"),

@@ -160,6 +160,20 @@ SPEC.mistake(
     tempts="In Luong et al. (2015) the decoder attends with its new state, and many programs do so.",
 )
 SPEC.mistake(
+    "query_is_the_embedding",
+    "You give the embedding of the previous word to `score`, which raises an exception unless D = H. The query is the "
+    "previous state, `s_prev`: it knows all words that have been written so far, not only the last.",
+    change(WEIGH, "masked_softmax(score(E[y_prev], keys), mask)"),
+    tempts="The previous word is what the step begins with.",
+)
+SPEC.mistake(
+    "score_not_used",
+    "You compute dot products instead of calling `score`, which raises an exception unless H = K. Call "
+    "`score(s_prev, keys)`: it may be any of the three scores, or another one.",
+    change(WEIGH, "masked_softmax(np.einsum('bh,bsh->bs', s_prev, keys), mask)"),
+    tempts="The dot product is the best-known score.",
+)
+SPEC.mistake(
     "attends_again",
     "You attend a second time, with the new state, after the GRU. Attend once, with `s_prev`, and give the same "
     "context to the GRU and to the head.",
@@ -256,6 +270,14 @@ SPEC.mistake(
     tempts="A score already says how well a key fits.",
 )
 SPEC.mistake(
+    "scores_in_the_context",
+    "You sum the keys with the scores in place of the weights. Use the weights that `masked_softmax` computes from the "
+    "scores: `attend(weights, keys)`.",
+    change(CONTEXT, "context = attend(score(s_prev, keys), keys)"),
+    tempts="Both have the shape (B, S), and the weights are computed for the result.",
+    keeps=["weights"],
+)
+SPEC.mistake(
     "softmax_twice",
     "You apply the softmax twice, which makes the weights nearly equal. Apply it once, to the scores.",
     change(WEIGH, f"masked_softmax({WEIGH}, mask)"),
@@ -305,6 +327,22 @@ SPEC.mistake(
     keeps=["weights"],
 )
 SPEC.mistake(
+    "last_key_only",
+    "Your context is the last key. Take the weighted sum of all keys, `attend(weights, keys)`.",
+    change(CONTEXT, "context = keys[:, -1]"),
+    change(CONTEXT, "context = keys[np.arange(len(keys)), mask.sum(axis=1) - 1]"),
+    tempts="In chapter 5, the context was the encoder's last state.",
+    keeps=["weights"],
+)
+SPEC.mistake(
+    "state_not_carried",
+    "Your GRU starts from a state of zeros. Give it `s_prev`: otherwise the new state knows nothing of the words "
+    "before `y_prev`.",
+    change(CELL, "gru_cell(x, np.zeros_like(s_prev), W_x, W_h, b_x, b_h)"),
+    tempts="A GRU starts from zeros, but only at its first step.",
+    keeps=["weights"],
+)
+SPEC.mistake(
     "context_not_in_the_input",
     "Your GRU does not read the context. Put it into the GRU's input, beside the embedding, and not only into the "
     "head: the last K rows of `W_x` belong to it.",
@@ -320,6 +358,13 @@ SPEC.mistake(
     change(LOGITS, "logits = s @ W_p[: s.shape[1]] + b_p"),
     tempts="In the decoders of chapter 5, the head reads only the state.",
     keeps=["weights", "s"],
+)
+SPEC.mistake(
+    "embedding_in_the_head",
+    "Your head reads the embedding in place of the context, which raises an exception unless D = K. Put the context "
+    "beside the new state: the last K rows of `W_p` belong to it.",
+    change(HEAD, "[s, E[y_prev]]"),
+    tempts="The head of Bahdanau et al. (2015) reads the embedding too.",
 )
 SPEC.mistake(
     "state_not_in_the_head",

@@ -123,6 +123,13 @@ SPEC.mistake(
     tempts="axis=1 is the last axis of most arrays up to here.",
 )
 SPEC.mistake(
+    "keys_reshaped",
+    "You bring the keys into shape with `reshape`, which keeps the numbers in the order in which they are stored, so "
+    "the entries of different keys are mixed. Exchange the last two axes instead, with `swapaxes`.",
+    change(SUM, "(in_key_space[:, None] @ keys.reshape(len(keys), keys.shape[2], -1))[:, 0]"),
+    tempts="The shape is the wanted one, and nothing complains.",
+)
+SPEC.mistake(
     "query_of_another_row",
     "You multiply `keys` (B, S, K) by `query @ W` (B, K) as it is. NumPy aligns the last axes, so the query of row j "
     "meets the key at position j of *every* row, and sizes other than B = S or B = 1 raise an exception. Give it an "

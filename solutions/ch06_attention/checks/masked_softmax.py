@@ -122,6 +122,7 @@ EXP = "np.exp(real - largest)"
 SUM = f"np.where(some, {RIGHT_SUM}, 1.0)"
 RETURN = f"return e / {SUM}"
 POSITIVE = (SUM, f"np.maximum({RIGHT_SUM}, 1e-300)")  # a sum of 0, wherever it comes from, gives zeros
+ONE_FOR_ZERO = f"np.where({RIGHT_SUM} > 0, {RIGHT_SUM}, 1.0)"
 UNTREATED = (LARGEST, "real.max(axis=-1, keepdims=True)"), (SUM, RIGHT_SUM)
 AND_MASKED_AFTER = (
     ((RETURN, f"{RETURN} * mask"),),
@@ -145,6 +146,21 @@ SPEC.mistake(
     change("some = mask", "mask = ~mask\nsome = mask"),
     change("np.where(mask, scores, -np.inf)", "np.where(mask, -np.inf, scores)", *UNTREATED),
     tempts="PyTorch's `key_padding_mask` and `masked_fill` mark what is left out.",
+)
+SPEC.mistake(
+    "masked_scores_raised",
+    "You add a large *positive* number to the scores of masked positions, so they win all of the weight. Replace "
+    "these scores by −∞, so that their exponentials are 0.",
+    change(REAL, "scores + ~mask * 1e9", *UNTREATED),
+    change(REAL, "scores + ~mask * 1e9", (EXP, f"{EXP} * mask"), POSITIVE),
+    tempts="`(1 - mask) * -1e9` is common, and the sign is lost on the way.",
+)
+SPEC.mistake(
+    "first_positions_only",
+    "You only count how many positions of a row may be attended to, and take as many from its beginning. Use the mask "
+    "itself, entry by entry: a False may stand anywhere in a row.",
+    change("some = mask", "mask = np.arange(mask.shape[-1]) < mask.sum(axis=-1, keepdims=True)\nsome = mask"),
+    tempts="Padding comes last in most batches, and then a length says as much as a mask.",
 )
 SPEC.mistake(
     "masked_after_the_softmax",
@@ -212,6 +228,7 @@ SPEC.mistake(
     "row are 0, so treat it separately, for example with `mask.any(axis=-1, keepdims=True)`.",
     change(SUM, RIGHT_SUM),
     change(LARGEST, "real.max(axis=-1, keepdims=True)", (SUM, RIGHT_SUM)),
+    change("some = mask", "if not mask.any():\n    return np.zeros(scores.shape)\nsome = mask", *UNTREATED),
     tempts="A batch rarely has such a row, and the formula does not say what happens to it.",
     keeps=["ordinary scores", "huge scores"],
 )
@@ -242,13 +259,17 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "maximum_not_subtracted",
-    "You exponentiate the scores as they are. Large ones overflow, and if all are very negative, their exponentials "
-    "become 0, and their sum too. Subtract the largest score of each row first, taken over the positions where the "
-    "mask is True.",
+    "You exponentiate without subtracting the largest score. Large scores overflow, and if all are very negative, "
+    "their exponentials become 0, and their sum too. Subtract the largest score of each row first, taken over the "
+    "positions where the mask is True.",
     *(
         change(LARGEST, "0.0", (EXP, exp), *total)
         for exp in ("np.exp(real)", "np.exp(scores) * mask")
         for total in ((), (POSITIVE,), ((RETURN, f"return np.nan_to_num(e / {SUM})"),))
+    ),
+    change(LARGEST, "0.0", (EXP, "np.exp(scores) * mask"), (SUM, ONE_FOR_ZERO)),
+    change(
+        LARGEST, "0.0", (EXP, "np.exp(scores) * mask"), (RETURN, f"return np.where({RIGHT_SUM} > 0, e / {SUM}, 0.0)")
     ),
     tempts="It is the formula, letter by letter.",
     keeps=["ordinary scores", "rows all masked"],
@@ -258,6 +279,7 @@ SPEC.mistake(
     "You add a small number to the sum, so the weights of a row no longer sum to 1. Only a row whose mask is False "
     "everywhere would be divided by 0: treat that row separately, and leave the other sums as they are.",
     *(change(SUM, f"({RIGHT_SUM} + 1e-{digits})") for digits in range(3, 9)),
+    change(LARGEST, OF_ALL, (EXP, "np.exp(scores - largest) * mask"), (SUM, f"({RIGHT_SUM} + 1e-8)")),
     tempts="An epsilon in the denominator is the usual cure for 0 / 0.",
 )
 SPEC.mistake(

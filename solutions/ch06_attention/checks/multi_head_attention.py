@@ -128,8 +128,17 @@ SPEC.mistake(
     "You join the heads with a `reshape` alone, which mixes positions and heads, because the heads still come before "
     "the positions. Exchange the axes 1 and 2 back, to (B, T, num_heads, d), and then reshape to (B, T, D).",
     change(JOINED, "heads.reshape(B, T, D)"),
+    change(JOINED, "heads.swapaxes(0, 1).reshape(B, T, D)"),
     tempts="The shape is the wanted one, and nothing complains.",
     keeps=ONE_HEAD,
+)
+SPEC.mistake(
+    "heads_behind_the_positions",
+    "You leave the axis of the heads behind that of the positions, (B, T, num_heads, d), so `@` compares the *heads* "
+    "of one position with each other, and a mask does not fit. Exchange the axes 1 and 2: (B, num_heads, T, d).",
+    change(SPLIT, "(x @ W).reshape(B, T, num_heads, d) for W", (JOINED, "heads.reshape(B, T, D)")),
+    change(SPLIT, "(x @ W).reshape(B, T, num_heads, d) for W", (JOINED, "heads.swapaxes(1, 2).reshape(B, T, D)")),
+    tempts="The columns are split as they should be, and without a mask nothing complains.",
 )
 SPEC.mistake(
     "heads_interleaved",
@@ -298,8 +307,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "heads_added",
-    "You add or average the outputs of the heads before the output projection, so the heads cannot be told apart "
-    "afterwards. Join them side by side instead: each head has its own block of d rows of `W_o`.",
+    "You add or average the outputs of the heads, or multiply all of them by the same rows of `W_o`, so the heads "
+    "cannot be told apart afterwards. Join them side by side instead: each head has its own block of d rows of `W_o`.",
     change(f"{JOINED} @ W_o", "heads.sum(axis=1) @ W_o[:d]"),
     change(f"{JOINED} @ W_o", "heads.mean(axis=1) @ W_o[:d]"),
     change(f"{JOINED} @ W_o", "np.tile(heads.sum(axis=1), num_heads) @ W_o"),
@@ -320,6 +329,13 @@ SPEC.mistake(
     "among all positions.",
     change(HEADS, "heads = softmax(scores.swapaxes(2, 3)).swapaxes(2, 3) @ v"),
     tempts="Both axes have the length T.",
+)
+SPEC.mistake(
+    "keys_reshaped",
+    "You bring the keys into shape with `reshape`, which keeps the numbers in the order in which they are stored, so "
+    "the entries of different keys are mixed. Exchange the last two axes instead, with `swapaxes`.",
+    change("k.swapaxes(2, 3)", "k.reshape(B, num_heads, d, T)"),
+    tempts="The shape is the wanted one, and nothing complains.",
 )
 SPEC.mistake(
     "values_not_projected",
@@ -378,6 +394,14 @@ SPEC.mistake(
     "above 0. Set them to −∞ (`-np.inf`).",
     change("-np.inf", "0.0"),
     tempts="Multiplying by a mask of 0 and 1 is the usual way to leave something out.",
+    keeps=UNMASKED,
+)
+SPEC.mistake(
+    "minus_infinity_times_zero",
+    "You multiply −∞ by the mask or its opposite. Where that is 0, the product is NaN, not 0, and the NaN spreads "
+    "through the whole row. Choose with `np.where` instead of multiplying.",
+    change(MASKED, "scores + ~allowed * -np.inf"),
+    tempts="With −1e9 in place of −∞ the same line works.",
     keeps=UNMASKED,
 )
 SPEC.mistake(

@@ -188,6 +188,13 @@ SPEC.mistake(
     tempts="Both products have the shape (B, T, T).",
 )
 SPEC.mistake(
+    "keys_reshaped",
+    "You bring the keys into shape with `reshape`, which keeps the numbers in the order in which they are stored, so "
+    "the entries of different keys are mixed. Exchange the last two axes instead, with `swapaxes`.",
+    change("k.swapaxes(1, 2)", "k.reshape(len(x), -1, x.shape[1])"),
+    tempts="The shape is the wanted one, and nothing complains.",
+)
+SPEC.mistake(
     "weights_transposed",
     "You multiply the values by the transposed weights. Row t of the weights belongs to the output at position t, so "
     "multiply the weights as they are: sum over their last axis.",
@@ -222,6 +229,14 @@ SPEC.mistake(
     "above 0. Set them to −∞ (`-np.inf`).",
     change("-np.inf", "0.0"),
     tempts="Multiplying by a mask of 0 and 1 is the usual way to leave something out.",
+    keeps=UNMASKED,
+)
+SPEC.mistake(
+    "minus_infinity_times_zero",
+    "You multiply −∞ by the mask or its opposite. Where that is 0, the product is NaN, not 0, and the NaN spreads "
+    "through the whole row. Choose with `np.where` instead of multiplying.",
+    change(MASKED, "scores + ~mask * -np.inf"),
+    tempts="With −1e9 in place of −∞ the same line works.",
     keeps=UNMASKED,
 )
 SPEC.mistake(
