@@ -171,7 +171,7 @@ def beam_search(step, state, sos_id, eos_id, beam_width, max_length, length_pena
     -> a list of at most beam_width tuples (ids, score), the best score first.
     """
     beams = [([], 0.0, state)]  # the ids, the sum of their log-probabilities, and the state that belongs to them
-    for _ in range(max_length):
+    for _step in range(max_length):
         candidates = []  # tuples of the same form
         for ids, total, s in beams:
             ### BEGIN SOLUTION

@@ -4,8 +4,8 @@
 # The decoder of chapter 5 receives one context for the whole sentence.
 # With **attention**, it computes a new context before every word: a weighted sum of the encoder's states, with
 # weights that depend on what the decoder needs at this step.
-# In this notebook you put your score, your weights and your weighted sum into one step of the decoder,
-# and then measure whether the decoder looks at the right words.
+# In this notebook you put a score, the softmax and the weighted sum together to one step of the decoder,
+# and then measure whether a decoder looks at the right words.
 # Allow about 40 minutes: 30 for the step and 10 for the measurement.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
@@ -52,7 +52,7 @@ def attend(weights, values):
 #
 # Write `attention_step`.
 # The decoder has a state $s_{t-1}$ and is about to read the word $y_{t-1}$.
-# The encoder's states $k_1, \dots, k_S$, one for each source word, are the **keys**.
+# The encoder's states $k_1, \dots, k_S$, one for each source word, are the **keys** and also the values.
 # First, the decoder looks back: its *previous* state is the query, as in Bahdanau et al. (2015).
 # A score compares the query with every key, a softmax over the real source words turns the scores into weights,
 # and the weighted sum of the keys is the context of this step:
@@ -86,7 +86,7 @@ def attend(weights, values):
 # `score` knows nothing of the mask: it returns a number for the padding too.
 # If all keys of a row are masked, its weights are all 0, and so is its context. `masked_softmax` does this already.
 #
-# **A worked example.** One row (B = 1), three keys (S = 3) of which the last is padding, D = H = K = 1, three words.
+# **A worked example.** One row (B = 1), three keys (S = 3) of which the last is padding, D = H = K = 1, V = 3.
 # In this example, `score(query, keys)` is −1.60 · query · key.
 # `y_prev` = [1], `s_prev` = [[−0.50]], `E` = [[0.00], [0.80], [−1.10]]; the keys are in the table below.
 # `W_p` = [[−2.00, 0.50, 1.00], [1.50, −1.00, 0.70]], `b_p` = [0.10, −0.40, 0.30],

@@ -3,7 +3,8 @@
 #
 # A decoder with attention looks at all states of the encoder again, at every step.
 # It compares its own state, the **query**, with each state of the encoder, a **key**, and gets one **score** for each.
-# A softmax turns the scores into **weights**, and the weighted sum of the encoder's states is the context of this step.
+# A softmax turns the scores into **attention weights**, *weights* for short, and the sum of the encoder's states, each
+# times its weight, is the context of this step.
 # In this notebook you write three score functions, the softmax, which must leave out the padding, and the weighted sum.
 # Plan about 5 minutes for each score and for the weighted sum, and 20 for the softmax.
 #
@@ -34,7 +35,7 @@ from grader import check, hint, progress
 # | `scale` | True or False | whether the scores are divided by $\sqrt{H}$; False if it is left out |
 # | result `scores` | (B, S) | the score of each key of each row |
 #
-# **A worked example.** Two rows, three keys each, and H = 2:
+# **A worked example.** Two rows, three keys each, and H = 2 (rows and positions j are counted from 0, as in the code):
 #
 # | row | query | j | key | products | score | scaled |
 # |---|---|---|---|---|---|---|
@@ -79,7 +80,7 @@ def dot_score(query, keys, scale=False):
 # |---|---|---|
 # | `query` | (B, H) | one query for each row |
 # | `keys` | (B, S, K) | the keys of each row |
-# | `W` | (H, K) | the weights between query and key |
+# | `W` | (H, K) | the matrix between query and key |
 # | result `scores` | (B, S) | the score of each key of each row; they are not scaled |
 #
 # **An example, half worked out.** Two rows, two keys each, H = 2 and K = 3, with
@@ -114,7 +115,7 @@ def bilinear_score(query, keys, W):
 # Write `additive_score`.
 # The first attention (Bahdanau et al., 2015) had a small network for its scores.
 # It maps query and key to the same size $A$, adds them, and applies a tanh;
-# the vector $v$ makes one number of the result:
+# a dot product with the vector $v$ makes one number of the result:
 #
 # $$e_{b,j} = \tanh\!\big(q_b\, W_q + k_{b,j}\, W_k\big) \cdot v$$
 #
@@ -122,9 +123,9 @@ def bilinear_score(query, keys, W):
 # |---|---|---|
 # | `query` | (B, H) | one query for each row |
 # | `keys` | (B, S, K) | the keys of each row |
-# | `W_q` | (H, A) | the weights of the query |
-# | `W_k` | (K, A) | the weights of the keys |
-# | `v` | (A,) | the weights of the units of the small network |
+# | `W_q` | (H, A) | the matrix for the query |
+# | `W_k` | (K, A) | the matrix for the keys |
+# | `v` | (A,) | one parameter for each unit of the small network |
 # | result `scores` | (B, S) | the score of each key of each row |
 #
 # **An example, half worked out.** The queries and keys of the last example, and A = 2, with
@@ -137,7 +138,7 @@ def bilinear_score(query, keys, W):
 # | 1 | 0.98, 1.34 | 0 | 0.50, −0.20 | ? | ? | ? |
 # | 1 | 0.98, 1.34 | 1 | −0.86, 0.44 | ? | ? | ? |
 #
-# In which shape does `query @ W_q` come, and in which shape does `keys @ W_k`? Which axis is missing for the sum?
+# What is the shape of `query @ W_q`, and what is that of `keys @ W_k`? Which of the two lacks an axis for the sum?
 # This example is the first case of the check.
 
 
@@ -168,7 +169,7 @@ def additive_score(query, keys, W_q, W_k, v):
 #
 # | name | shape | what it is |
 # |---|---|---|
-# | `scores` | (…, S) | finite numbers, possibly huge, positive or negative, under the mask too |
+# | `scores` | (…, S) | finite numbers, possibly huge, positive or negative, also where the mask is False |
 # | `mask` | (…, S) | True where a position may be attended to; the False ones may be anywhere in a row |
 # | result `weights` | (…, S) | along the last axis, each row sums to 1; exactly 0 where the mask is False |
 #
@@ -192,7 +193,7 @@ def additive_score(query, keys, W_q, W_k, v):
 #
 # Now think of scores such as 1000 or −1000, whose exponentials are too large or too small for a float.
 # The softmax of chapter 1 subtracts the largest score of a row before it exponentiates.
-# The largest of which entries is it here, and what is it in a row without any?
+# Here, which entries of a row may be this largest score, and what do you subtract if the mask is False everywhere?
 
 
 # %% exercise="masked_softmax"

@@ -207,8 +207,7 @@ SPEC.mistake(
 SPEC.mistake(
     "attends_once",
     "You attend with the initial state only, so every step has the same weights and the same context. Compute both "
-    "anew "
-    "inside the loop, with the state of the previous step.".replace("anew ", "again "),
+    "again inside the loop, with the state of the previous step.",
     change(FIRST, "start = state\n" + FIRST, ("self.query(state)", "self.query(start)")),
     tempts="What stands in front of the loop is computed once, and the decoder of chapter 5 has a single context.",
     keeps=["one step"],
