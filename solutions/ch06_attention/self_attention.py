@@ -277,4 +277,5 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
 # %% [markdown]
 # Without a mask, one changed word changes the output at every position, and with the causal mask it changes the outputs
 # from position 3 on. Reversing the sequence reverses the outputs and changes nothing else: self-attention without a
-# mask does not know the order of its positions at all. That is why transformers add information about the position to their inputs.
+# mask does not know the order of its positions at all. That is why transformers add information about the position to
+# their inputs.
