@@ -26,7 +26,7 @@ from grader import check, hint, progress
 # Each step is the one that you know, with the additive score: query and key are each mapped to A numbers, the sum goes
 # through a tanh, and a last layer turns it into one score.
 #
-# $$e_{t,j} = v^\top \tanh\big(W_q\, s_{t-1} + W_k\, k_j\big) \qquad
+# $$e_{t,j} = \tanh\big(s_{t-1} W_q + k_j W_k\big) \cdot v \qquad
 # \alpha_t = \mathrm{softmax}(e_t) \text{ over the real words} \qquad c_t = \sum_j \alpha_{t,j}\, k_j$$
 #
 # $$s_t = \mathrm{GRU}\big([E[y_{t-1}],\; c_t],\; s_{t-1}\big) \qquad z_t = \mathrm{head}\big([s_t,\; c_t]\big)$$
@@ -36,8 +36,8 @@ from grader import check, hint, progress
 # | submodule | given | returns |
 # |---|---|---|
 # | `self.embedding` | ids of target words | a vector of size D for each word |
-# | `self.query` | states (…, H) | $W_q\, s$, (…, A) |
-# | `self.key` | keys (…, K) | $W_k\, k$, (…, A) |
+# | `self.query` | states (…, H) | $s\, W_q$, (…, A) |
+# | `self.key` | keys (…, K) | $k\, W_k$, (…, A) |
 # | `self.score` | vectors (…, A) | their product with $v$, (…, 1) |
 # | `self.cell` | an input (B, D + K) and a state (B, H) | the next state (B, H), after *one* step |
 # | `self.head` | vectors (…, H + K) | logits (…, V) |
@@ -45,7 +45,7 @@ from grader import check, hint, progress
 # Because step t needs the context, and the context needs the state of step t − 1, the steps have to be a loop.
 # A `torch.nn.GRU`, which runs over a whole sequence, needs all inputs in advance;
 # a `torch.nn.GRUCell` makes a single step.
-# What does not depend on the state, such as $W_k\, k_j$, can be computed once before the loop.
+# What does not depend on the state, such as $k_j W_k$, can be computed once before the loop.
 #
 # | name | shape | what it is |
 # |---|---|---|
@@ -117,8 +117,8 @@ class AttentionDecoder(torch.nn.Module):
 #
 # This section is not graded.
 # As in chapter 5, the source is a number from 1 to 3999, digit by digit, and the target the same number in Roman
-# numerals. The encoder is a GRU that reads the digits. Its states are the keys, and its state after the last digit is
-# the decoder's initial state.
+# numerals. The encoder is a GRU that reads the digits. Its states are the keys, and its state after the number's ⟨eos⟩
+# is the decoder's initial state.
 
 
 # %%

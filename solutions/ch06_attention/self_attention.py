@@ -161,8 +161,10 @@ def causal_mask(T):
 # head 1 the columns 3, 4, 5. Each head is self-attention with its own columns, so its scores are divided by
 # $\sqrt{d}$:
 #
-# $$\text{head}_i = \mathrm{attention}\big(x,\; W_q^{(i)},\; W_k^{(i)},\; W_v^{(i)}\big) \qquad
+# $$\text{head}_i = \mathrm{attention}\big(x W_q^{(i)},\; x W_k^{(i)},\; x W_v^{(i)}\big) \qquad
 # y = [\text{head}_0,\; \text{head}_1,\; \dots]\; W_o$$
+#
+# Here attention(q, k, v) stands for scores, softmax and weighted sum, and $W_q^{(i)}$ for the block of head $i$.
 #
 # The outputs of the heads stand side by side, in the order of the heads, and make (B, T, D) again. The last product,
 # with the **output projection** `W_o`, is what lets the heads act together: without it, each head would fill its own d
@@ -274,5 +276,6 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
 
 # %% [markdown]
 # Without a mask, one changed word changes the output at every position, and with the causal mask it changes the outputs
-# from position 3 on. Reversing the sequence changes nothing: self-attention without a mask does not know the order
-# of its positions at all. That is why transformers add information about the position to their inputs.
+# from position 3 on. Reversing the sequence reverses the outputs and changes nothing else: self-attention without a
+# mask does not know the order of its positions at all. That is why transformers add information about the position to
+# their inputs.

@@ -57,3 +57,18 @@ def equations_named_in(folder: Path) -> set[str]:
             if isinstance(node, ast.FunctionDef):
                 found |= set(EQUATION.findall(ast.get_docstring(node) or ""))
     return found
+
+
+def test_the_map_of_the_chapters_says_what_the_pages_need() -> None:
+    """An arrow for each chapter that a page names under Need; chapter 1, which all others use, has only its first."""
+    needed = set()
+    for page in (ROOT / "book").glob("ch0*/*.md"):
+        need = re.search(r"^- \*\*Need\*\*:(.*)$", page.read_text("utf-8"), re.M)
+        assert need, page
+        for earlier in re.findall(r"\]\(\.\./ch0(\d)", need[1]):
+            needed.add((int(earlier), int(page.parent.name[3])))
+    (alt,) = re.findall(r"^:alt: \"Six boxes(.*)\"$", (ROOT / "book" / "index.md").read_text("utf-8"), re.M)
+    dashed = {(int(a), int(b)) for a, b in re.findall(r"from (\d) to (\d)", alt)}
+    drawn = (ROOT / "book" / "drawings" / "chapters.svg").read_text("utf-8")
+    assert drawn.count("line dashed") == len(dashed)
+    assert needed == {(n, n + 1) for n in range(1, 6)} | dashed | {(1, n) for n in range(2, 7)}
