@@ -77,7 +77,7 @@ def test_the_variance_of_a_dot_product(H: int) -> None:
 
 @pytest.mark.parametrize("S", [1, 2, 5])
 def test_the_derivatives_of_a_softmax(S: int) -> None:
-    """Equation (softmax-jacobian): against autograd."""
+    """Equation (weights-jacobian): against autograd."""
     (e,) = drawn(3, (S,))
     jacobian = torch.autograd.functional.jacobian(lambda scores: torch.softmax(scores, 0), e)
     alpha = torch.softmax(e, 0)

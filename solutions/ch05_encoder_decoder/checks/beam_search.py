@@ -435,7 +435,7 @@ SPEC.mistake(
     "candidates_not_emptied",
     "You keep the candidates of earlier steps, so hypotheses that were pruned or extended long ago compete again. "
     "Start every step with an empty list of candidates.",
-    change("    candidates = []\n", "", ("for _ in range", "candidates = []\nfor _ in range")),
+    change("    candidates = []\n", "", ("for _step in range", "candidates = []\nfor _step in range")),
     tempts="A list that is filled in a loop is often created before it.",
 )
 SPEC.mistake(
