@@ -235,8 +235,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "cell_without_the_state",
-    "Your cell gets no state, so it starts from zeros at every step. Give it `state` as the second argument: otherwise "
-    "the new state knows nothing of the words before.",
+    "Your cell starts from zeros at every step, so the new state knows nothing of the words before. Give it `state` as "
+    "the second argument: left out, it is taken as zeros.",
     change("dim=1), state)", "dim=1))"),
     tempts="A `torch.nn.GRU` begins with zeros by itself, and `GRUCell` does so at each call.",
 )
