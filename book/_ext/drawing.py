@@ -7,7 +7,8 @@
     ```
 
 As an `<img>` it could not know whether the page is light or dark. Lines and text use `currentColor` and the
-classes of `book.css`.
+classes of `book.css`. Shapes in an `<a>` are links, which are reached with the keyboard too; their addresses are
+relative to the page.
 """
 
 from __future__ import annotations
@@ -48,7 +49,9 @@ class Drawing(SphinxDirective):
 
 
 def inline(svg: str, alt: str) -> str:
-    """The drawing as one element with a role and a name. Raises ValueError or ParseError saying what is wrong."""
+    """The drawing as one element with a role and a name; one with links is a group, because what is in an image cannot
+    be reached. Raises ValueError or ParseError saying what is wrong.
+    """
     if not alt.strip():
         raise ValueError("say in :alt: what is to be seen")
     root = ElementTree.fromstring(svg)
@@ -56,7 +59,8 @@ def inline(svg: str, alt: str) -> str:
         raise ValueError("the svg element has no viewBox, so it cannot shrink to a phone")
     start = svg.index("<svg")
     text = _COMMENT.sub("", svg[start:]).strip()
-    return f'<svg role="img" aria-label="{html.escape(alt.strip())}"{text[len("<svg") :]}'
+    role = "img" if root.find(".//{*}a") is None else "group"
+    return f'<svg role="{role}" aria-label="{html.escape(alt.strip())}"{text[len("<svg") :]}'
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -44,6 +44,13 @@ def test_drawing_has_a_role_and_a_name() -> None:
     )
 
 
+def test_a_drawing_with_links_is_no_image_because_these_could_not_be_reached() -> None:
+    found = inline(
+        '<svg viewBox="0 0 1 1" xmlns="http://www.w3.org/2000/svg"><a href="x.html"><text>X</text></a></svg>', "A map."
+    )
+    assert found.startswith('<svg role="group" aria-label="A map."')
+
+
 def test_drawing_without_words_is_refused() -> None:
     with pytest.raises(ValueError, match="what is to be seen"):
         inline(SVG, " ")

@@ -93,7 +93,7 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     ),
     # the mask
     "no mask": (body((f"    {MASK}\n", "")), "true mask"),
-    "an inverted mask": (body(("~mask", "mask")), None),
+    "an inverted mask": (body(("~mask", "mask")), "mask_inverted"),
     "mask after the softmax": (
         body((f"    {MASK}\n", ""), (SOFTMAX, f"{SOFTMAX} * mask.double()")),
         "masked_after_softmax",
@@ -127,7 +127,7 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
         "softmax_over_the_batch",
     ),
     "log-softmax": (body(('float("-inf")', "-1e9"), ("torch.softmax", "torch.log_softmax")), None),
-    "sigmoid": (body((SOFTMAX, "w = torch.sigmoid(e)")), None),
+    "sigmoid": (body((SOFTMAX, "w = torch.sigmoid(e)")), "sigmoid_in_place_of_softmax"),
     "softmax twice": (body((SOFTMAX, "w = torch.softmax(torch.softmax(e, -1), -1) * mask")), None),
     "scaled": (body((SOFTMAX, "w = torch.softmax(e / a.size(-1) ** 0.5, dim=-1)")), "scores_scaled"),
     "exponentials": (body((SOFTMAX, "w = e.exp()")), "scores_are_the_weights"),
@@ -144,14 +144,14 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
         body((TANH, "torch.tanh(self.query(s)).unsqueeze(1) + torch.tanh(self.key(keys))")),
         "query_without_effect",
     ),
-    "sigmoid for tanh": (body((TANH, TANH.replace("tanh", "sigmoid"))), None),
-    "relu for tanh": (body((TANH, TANH.replace("tanh", "relu"))), None),
+    "sigmoid for tanh": (body((TANH, TANH.replace("tanh", "sigmoid"))), "another_function_for_tanh"),
+    "relu for tanh": (body((TANH, TANH.replace("tanh", "relu"))), "another_function_for_tanh"),
     "a product": (body((TANH, TANH.replace(" + ", " * "))), "projections_multiplied"),
     "a difference": (body((TANH, TANH.replace(" + ", " - "))), "negated key.weight in weights"),
     # the context
     "the mean": (body((CONTEXT, "c = (w.unsqueeze(-1) * keys).mean(dim=1)")), "context_is_a_mean"),
     "the best key": (body((CONTEXT, "c = keys[range(len(keys)), e.argmax(dim=1)]")), "best_key_only"),
-    "the last key": (body((CONTEXT, "c = keys[:, -1]")), None),
+    "the last key": (body((CONTEXT, "c = keys[:, -1]")), "last_key_only"),
     "not in the cell": (body(("[y, c]", "[y, torch.zeros_like(c)]")), "context_not_in_the_cell"),
     "not in the head": (body(("[s, c]", "[s, torch.zeros_like(c)]")), "context_not_in_the_head"),
     "first in the cell": (body(("[y, c]", "[c, y]")), "context_first_in_the_cell"),
@@ -166,7 +166,7 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
         "state_not_carried",
     ),
     "the cell starts from the initial state": (body(("dim=-1), s)", "dim=-1), state)")), "state_not_carried"),
-    "the cell starts from zeros": (body(("dim=-1), s)", "dim=-1))")), None),
+    "the cell starts from zeros": (body(("dim=-1), s)", "dim=-1))")), "cell_without_the_state"),
     "its own predictions": (
         body(
             (START, f"{START}word = target_in[:, 0]\n"),

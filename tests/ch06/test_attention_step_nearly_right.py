@@ -165,13 +165,13 @@ WRONG_STEPS = {
         ],
         "mean_of_the_keys",
     ),
-    "the last key": ([(CONTEXT, "context = keys[:, -1]")], None),
+    "the last key": ([(CONTEXT, "context = keys[:, -1]")], "last_key_only"),
     # the GRU
     "context before the embedding": ([(INPUT, "[attend(weights, keys), E[y_prev]]")], "context_first_in_the_input"),
     "no context in the input": ([(INPUT, "[E[y_prev], np.zeros_like(context)]")], "context_not_in_the_input"),
     "no embedding": ([(INPUT, "[0 * E[y_prev], context]")], "zeros E"),
     "the state in the input": ([(INPUT, "[E[y_prev], context + s_prev.mean()]")], None),
-    "starts from zeros": ([(CELL, CELL.replace("s_prev", "0 * s_prev"))], None),
+    "starts from zeros": ([(CELL, CELL.replace("s_prev", "0 * s_prev"))], "state_not_carried"),
     "z before r": (
         [(CELL, "gru_cell(x, s_prev, " + ", ".join(SWAPPED.format(n) for n in ("W_x", "W_h", "b_x", "b_h")) + ")")],
         "read z, r, n, W_x, W_h, b_x and b_h, r, z, n",
@@ -232,7 +232,7 @@ WRONG_ALIGNMENTS = {
     "weights": ([(MEAN, "np.mean([weights[t, gold[t]] for t in np.flatnonzero(aligned)])")], "weight_at_gold"),
     "error": ([(MEAN, f"1 - {MEAN}")], "error_returned"),
     "one-based": ([(MEAN, MEAN.replace("== gold", "+ 1 == gold"))], None),
-    "all right": ([(MEAN, f"float({MEAN} == 1)")], None),
+    "all right": ([(MEAN, f"float({MEAN} == 1)")], "right_words_not_found"),
     "list of comparisons": ([(MEAN, MEAN[8:-1])], "after: mean over axis=-1 missing"),
 }
 

@@ -35,7 +35,7 @@ WRONG_SELF = {
     "cube root": ([(SCALE, "np.cbrt(W_k.shape[1])")], None),
     "square": ([(SCALE, "W_k.shape[1] ** 2")], None),
     "root of the rows of the keys": ([(SCALE, "np.sqrt(k.shape[1])")], "scaled_by_root_T"),
-    "root of the batch": ([(SCALE, "np.sqrt(len(k))")], None),
+    "root of the batch": ([(SCALE, "np.sqrt(len(k))")], "scaled_by_root_B"),
     "temperature 2": ([(SCALE, "np.sqrt(W_k.shape[1]) / 2")], None),
     "norms of queries and keys": (
         [(SCALE, "(np.linalg.norm(q, axis=2)[:, :, None] * np.linalg.norm(k, axis=2)[:, None])")],
@@ -358,7 +358,7 @@ WRONG = [
 ]
 
 ODD = {  # no slip that a student is likely to make: these are here so that they get no false name
-    *("cube root", "square", "root of the batch", "temperature 2", "norms of queries and keys", "mask and causal"),
+    *("cube root", "square", "temperature 2", "norms of queries and keys", "mask and causal"),
     *("keys of its own never", "renormalised over everything", "hard attention", "sigmoid", "powers returned"),
     *("a residual", "values scaled", "none", "itself and the previous one", "as strings", "scores"),
     *("batch and heads mixed", "joined after another exchange", "joined from the transposed", "one column each"),

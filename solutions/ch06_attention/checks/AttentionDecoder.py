@@ -234,8 +234,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "cell_without_the_state",
-    "Your cell gets no state, so it starts from zeros at every step. Give it `state` as the second argument: otherwise "
-    "the new state knows nothing of the words before.",
+    "Your cell starts from zeros at every step, so the new state knows nothing of the words before. Give it `state` as "
+    "the second argument: left out, it is taken as zeros.",
     change("dim=1), state)", "dim=1))"),
     tempts="A `torch.nn.GRU` begins with zeros by itself, and `GRUCell` does so at each call.",
 )
@@ -256,6 +256,21 @@ SPEC.mistake(
     keeps=["one step", "several steps"],
 )
 SPEC.mistake(
+    "mask_added_to_the_scores",
+    "You add the mask to the scores, where True counts as 1 and False as 0, so the padding keeps its scores. Set the "
+    "scores of the padding to −∞ instead, with `masked_fill`.",
+    change(".masked_fill(~mask, -torch.inf)", " + mask"),
+    tempts="In other programs, masks consist of 0 and −∞ and are added.",
+    keeps=["one step", "several steps"],
+)
+SPEC.mistake(
+    "minus_infinity_times_zero",
+    "You multiply −∞ by the mask or its opposite. Where that is 0, the product is NaN, not 0, and the NaN spreads "
+    "through the whole row. Use `masked_fill` instead of multiplying.",
+    change(".masked_fill(~mask, -torch.inf)", " + ~mask * -torch.inf"),
+    tempts="With −1e9 in place of −∞ the same line works.",
+)
+SPEC.mistake(
     "keys_set_to_zero",
     "You set the keys of the padding to 0, and let the softmax run over all of them. Keys of zeros have scores too, so "
     "the padding takes a share of the weights. Set the *scores* of the padding to −∞.",
@@ -269,8 +284,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "softmax_over_one_entry",
-    "Your softmax runs over the last axis of `self.score(…)`, which has a single entry, so every weight is 1. Remove "
-    "this axis first, and take the softmax over the keys.",
+    "Your softmax runs over the last axis of `self.score(…)`, which has a single entry, so every weight is 1, or "
+    "NaN if the entry is −∞. Remove this axis first, and take the softmax over the keys.",
     change(
         SCORES,
         "scores = self.score(hidden)",
@@ -279,6 +294,11 @@ SPEC.mistake(
     change(
         SCORES,
         "scores = self.score(hidden)",
+        (ALPHA, "alpha = torch.softmax(scores, dim=-1)[:, :, 0]"),
+    ),
+    change(
+        SCORES,
+        "scores = self.score(hidden).masked_fill(~mask[:, :, None], -torch.inf)",
         (ALPHA, "alpha = torch.softmax(scores, dim=-1)[:, :, 0]"),
     ),
     tempts="`dim=-1` is right in most programs; here the last axis is left over from the linear layer.",
@@ -302,6 +322,13 @@ SPEC.mistake(
     change(ALPHA, "alpha = scores.masked_fill(~mask, 0.0)"),
     change(ALPHA, "alpha = scores.exp()"),
     tempts="A score already says how well a key fits.",
+)
+SPEC.mistake(
+    "sigmoid_in_place_of_softmax",
+    "You apply a sigmoid to each score by itself, so the weights of a row do not sum to 1. Apply a softmax over the "
+    "keys.",
+    change("torch.softmax(scores, dim=1)", "torch.sigmoid(scores)"),
+    tempts="A sigmoid turns a score into a number between 0 and 1 too.",
 )
 SPEC.mistake(
     "scores_scaled",
@@ -354,10 +381,21 @@ SPEC.mistake(
     tempts="Two projections with a tanh each look like two layers, whose results are added.",
 )
 SPEC.mistake(
+    "projection_left_out",
+    "You leave out `self.query` or `self.key`, which raises an exception unless the sizes are equal. Map both the "
+    "state and the keys to A numbers before you add them: each has weights of its own.",
+    change("self.query(state)[:, None]", "state[:, None]"),
+    change("self.key(keys)", "keys"),
+    tempts="With equal sizes, state and key can be added as they are.",
+)
+SPEC.mistake(
     "projections_multiplied",
     "You multiply the two projections. Add them, apply the tanh, and let `self.score` turn the result into a number.",
     change(HIDDEN, "hidden = torch.tanh(self.query(state)[:, None] * projected)"),
     change(HIDDEN, "hidden = self.query(state)[:, None] * projected"),
+    change(
+        SCORES, SCORES.replace("self.score(hidden)[:, :, 0]", "(self.query(state)[:, None] * projected).sum(dim=2)")
+    ),
     tempts="In the other two scores, query and key are multiplied.",
 )
 SPEC.mistake(
@@ -404,6 +442,13 @@ SPEC.mistake(
     change("[state, context]", "[state, 0 * context]"),
     change(HEAD, "logits.append(state @ self.head.weight[:, : state.shape[1]].T + self.head.bias)"),
     tempts="In the decoders of chapter 5, the head reads only the state.",
+)
+SPEC.mistake(
+    "embedding_in_the_head",
+    "Your head reads the embedding in place of the context, which raises an exception unless D = K. Put the context "
+    "beside the new state.",
+    change("[state, context]", "[state, words[:, t]]"),
+    tempts="The head of Bahdanau et al. (2015) reads the embedding too.",
 )
 SPEC.mistake(
     "context_first_in_the_cell",

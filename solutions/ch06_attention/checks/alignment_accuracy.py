@@ -130,8 +130,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "right_words_not_found",
-    "Your accuracy is 0 although some words are right. Compare the *position* of the largest weight, `argmax`, with "
-    "`gold`, for the words whose `gold` is not −1, and divide with `/`: `//` cuts off the fraction.",
+    "Your accuracy is 0 although some words are right. Compare the *position* of the largest weight of each row, its "
+    "`argmax`, with `gold`, for the words whose `gold` is not −1, and return a share: `//` and `all` only give 0 or 1.",
     change("argmax", "max"),
     change("gold != -1", "gold == -1"),
     change(COMPARE, "np.sum(weights.argmax(axis=1)[aligned] == gold[aligned]) // aligned.sum()"),

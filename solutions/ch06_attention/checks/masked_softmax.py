@@ -152,7 +152,7 @@ SPEC.mistake(
     "You add a large *positive* number to the scores of masked positions, so they win all of the weight. Replace "
     "these scores by −∞, so that their exponentials are 0.",
     change(REAL, "scores + ~mask * 1e9", *UNTREATED),
-    change(REAL, "scores + ~mask * 1e9", (EXP, f"{EXP} * mask"), POSITIVE),
+    change(REAL, "scores + ~mask * 1e9", UNTREATED[0], (EXP, f"{EXP} * mask"), POSITIVE),
     tempts="`(1 - mask) * -1e9` is common, and the sign is lost on the way.",
 )
 SPEC.mistake(

@@ -141,6 +141,14 @@ SPEC.mistake(
     tempts="The columns are split as they should be, and without a mask nothing complains.",
 )
 SPEC.mistake(
+    "weights_split_with_a_reshape_alone",
+    "You split `W_q`, `W_k` and `W_v` with a `reshape` that puts the heads first, which cuts them into groups of rows: "
+    "a reshape keeps the order in which the numbers are stored, row by row. Head i owns the i-th block of *columns*.",
+    change(SPLIT, "x[:, None] @ W.reshape(num_heads, D, d) for W"),
+    tempts="The shape is the wanted one, and nothing complains.",
+    keeps=ONE_HEAD,
+)
+SPEC.mistake(
     "heads_interleaved",
     "Your heads take turns column by column: head 0 owns the columns 0, num_heads, 2 · num_heads, … Each head owns a "
     "*block* of d neighbouring columns, so in a reshape the axis of the heads comes before that of their columns: "
@@ -226,8 +234,8 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "weights_averaged",
-    "You average the weights over the heads before the weighted sum, so all heads attend alike. Keep the weights of "
-    "the heads apart.",
+    "Your heads attend alike: you average their weights, or their outputs, each with all columns of `W_v`. Keep the "
+    "heads apart: each multiplies its own weights by its own block of values.",
     change(HEADS, "heads = softmax(scores).mean(axis=1, keepdims=True) @ v"),
     tempts="PyTorch's `MultiheadAttention` returns weights that are averaged over the heads.",
     keeps=ONE_HEAD,

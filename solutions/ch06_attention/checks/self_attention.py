@@ -112,6 +112,13 @@ SPEC.mistake(
     tempts="`shape[1]` of the keys is T, because the batch comes first.",
 )
 SPEC.mistake(
+    "scaled_by_root_B",
+    "You divide the scores by √B, where B is the number of sequences. Divide by the square root of the number of "
+    "columns of `W_k`: no sequence may depend on how many others there are.",
+    change(SCORES, "/ np.sqrt(len(x))"),
+    tempts="`len` of the queries is B, because the batch comes first.",
+)
+SPEC.mistake(
     "scaled_by_root_D",
     "You divide the scores by √D, where D is the size of the input. Divide by the square root of the number of "
     "*columns* of `W_k`: each score is a sum of so many products.",
