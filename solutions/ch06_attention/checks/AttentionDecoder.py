@@ -413,7 +413,7 @@ SPEC.mistake(
     "Your context is the weighted sum of the *projected* keys, which raises an exception unless A = K. Sum the keys "
     "themselves: their projections only serve the comparison with the query.",
     change(CONTEXT, "context = (alpha[:, :, None] * projected).sum(dim=1)"),
-    tempts="The projected keys are at hand in the loop.",
+    tempts="The projected keys are already there inside the loop.",
 )
 SPEC.mistake(
     "last_key_only",
