@@ -1,9 +1,11 @@
-"""How the records of this chapter's experiments are written and summarised, with NumPy alone."""
+"""How the records of experiments are written and summarised, with NumPy alone."""
 
 from __future__ import annotations
 
 import json
 import re
+from collections.abc import Sequence
+from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
@@ -16,6 +18,11 @@ def geometric(rows: Any) -> tuple[np.ndarray, np.ndarray]:
     """
     logs = np.log(np.maximum(np.asarray(rows, dtype=np.float64), 1e-300))
     return np.exp(logs.mean(axis=0)), np.exp(logs.std(axis=0, ddof=1))
+
+
+def mean_and_sd(values: Sequence[float], digits: int) -> list[float]:
+    """Mean and standard deviation, that of a sample, with N - 1; for a single value, 0. Both rounded."""
+    return [round(mean(values), digits), round(stdev(values), digits) if len(values) > 1 else 0.0]
 
 
 def significant(values: Any, digits: int = 3) -> list[float]:

@@ -17,14 +17,14 @@ import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import sacrebleu
 import torch
 from torch import Tensor
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ch05.model import EOS, PAD, SOS, Fitted, Settings, fit, padded, source_ids
 from experiments.ch05.numbers import Pair, pairs, split
 
@@ -149,18 +149,14 @@ def examples(fitted: Fitted, data: Sequence[Pair]) -> list[dict[str, Any]]:
     return shown
 
 
-def spread(values: list[float]) -> list[float]:
-    """Mean and standard deviation, that of a sample."""
-    return [round(mean(values), 3), round(stdev(values), 3)]
-
-
 def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Mean and standard deviation over the seeds, for each number of updates, width and penalty."""
     found: dict[str, Any] = {}
     for updates in UPDATES:
         here = [one["found"] for one in runs if one["updates"] == updates]
         found[str(updates)] = {
-            name: {key: spread([one[name][key] for one in here]) for key in values} for name, values in here[0].items()
+            name: {key: mean_and_sd([one[name][key] for one in here], 3) for key in values}
+            for name, values in here[0].items()
         }
     return found
 

@@ -18,13 +18,13 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import torch
 from torch import Tensor
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ch05.grammar import by_length
 from experiments.ch05.model import PAD, Fitted, Settings, batch_of, fit, free_logits, greedy
 from experiments.ch05.numbers import Pair
@@ -159,11 +159,6 @@ def run(
     }
 
 
-def spread(values: list[float]) -> list[float]:
-    """Mean and standard deviation, that of a sample."""
-    return [round(mean(values), 3), round(stdev(values), 3)]
-
-
 def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
     """Mean and standard deviation of every measure over the seeds, for each share."""
     found: dict[str, Any] = {}
@@ -171,9 +166,9 @@ def summary(runs: list[dict[str, Any]]) -> dict[str, Any]:
         here = [one for one in runs if one["share"] == share]
         found[f"{share:g}"] = {
             where: {
-                **{name: spread([one[where][name] for one in here]) for name in ("forced", "free", "exact")},
+                **{name: mean_and_sd([one[where][name] for one in here], 3) for name in ("forced", "free", "exact")},
                 **{
-                    key: {name: spread([one[where][key][name] for one in here]) for name in ("forced", "free")}
+                    key: {name: mean_and_sd([one[where][key][name] for one in here], 3) for name in ("forced", "free")}
                     for key in ("after_error", "edits")
                 },
             }

@@ -21,14 +21,14 @@ import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ch05.model import PAD, Fitted, Settings, Translator, Vocabulary, batch_of, exact_match, greedy
 from experiments.ch05.numbers import Pair, pairs, split
 
@@ -101,11 +101,6 @@ def run(program: str, seed: int, parts: tuple[list[Pair], list[Pair]], updates: 
     }
 
 
-def spread(values: list[float]) -> list[float]:
-    """Mean and standard deviation, that of a sample."""
-    return [round(mean(values), 3), round(stdev(values), 3)]
-
-
 def main() -> None:
     started, runs = time.process_time(), []
     numbers = split()
@@ -116,7 +111,7 @@ def main() -> None:
             print({**runs[-1], "curve": runs[-1]["curve"][::8]}, flush=True)
     keys = ("held_out_loss", "token_accuracy", "exact", "exact_some", "exact_alone", "changed_alone")
     summary = {
-        program: {key: spread([one[key] for one in runs if one["program"] == program]) for key in keys}
+        program: {key: mean_and_sd([one[key] for one in runs if one["program"] == program], 3) for key in keys}
         for program in PROGRAMS
     }
     print(summary, round(time.process_time() - started), flush=True)

@@ -24,12 +24,12 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import torch
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ch05.grammar import Phrase, by_length
 from experiments.ch05.model import PAD, Fitted, Settings, batch_of, exact_match, fit, greedy, token_accuracy
 from experiments.ch05.numbers import Pair
@@ -143,9 +143,6 @@ def in_buckets(lengths: Mapping[str, float]) -> dict[str, float]:
 def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """For each group of runs: means, and standard deviations (with N - 1; 0 for one run) of what was measured."""
 
-    def both(values: list[float]) -> list[float]:
-        return [round(mean(values), 2), round(stdev(values), 2) if len(values) > 1 else 0.0]
-
     found = {}
     for name in GROUPS:
         group = [one for one in runs if one["group"] == name]
@@ -153,9 +150,9 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             found[name] = {
                 "runs": len(group),
                 "parameters": group[0]["parameters"],
-                "by_length": {n: both([one["by_length"][n] for one in group]) for n in group[0]["by_length"]},
-                "exact": {bucket: both([one["exact"][bucket] for one in group]) for bucket in BUCKETS},
-                "tokens": {bucket: both([one["tokens"][bucket] for one in group]) for bucket in BUCKETS},
+                "by_length": {n: mean_and_sd([one["by_length"][n] for one in group], 2) for n in group[0]["by_length"]},
+                "exact": {bucket: mean_and_sd([one["exact"][bucket] for one in group], 2) for bucket in BUCKETS},
+                "tokens": {bucket: mean_and_sd([one["tokens"][bucket] for one in group], 2) for bucket in BUCKETS},
                 "by_position": [
                     round(mean(values), 2) for values in zip(*(o["by_position"] for o in group), strict=True)
                 ],

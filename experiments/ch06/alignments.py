@@ -29,13 +29,13 @@ from dataclasses import replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ch05.grammar import ADJECTIVES, DETERMINERS, NOUNS, PREPOSITIONS, VERBS, Phrase
 from experiments.ch05.model import PAD, Fitted, batch_of, exact_match, fit, greedy
 from experiments.ch05.phrases import BUCKETS, as_pairs, data, in_buckets
@@ -374,9 +374,6 @@ def identity(held_out: Mapping[int, Sequence[Phrase]]) -> float:
 def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """For each group of runs: means and standard deviations (with N − 1; 0 for one run), and sums of the counts."""
 
-    def both(values: list[float]) -> list[float]:
-        return [round(mean(values), 2), round(stdev(values), 2) if len(values) > 1 else 0.0]
-
     found: dict[str, Any] = {}
     for name in GROUPS:
         group = [one for one in runs if one["group"] == name]
@@ -387,14 +384,16 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
         found[name] = {
             "runs": len(group),
             "parameters": group[0]["parameters"],
-            "alignment": both([one["alignment"] for one in group]),
+            "alignment": mean_and_sd([one["alignment"] for one in group], 2),
             "lowest": min(one["alignment"] for one in group),
-            "alignment_by_length": {b: both([one["alignment_by_length"][b] for one in group]) for b in BUCKETS},
+            "alignment_by_length": {
+                b: mean_and_sd([one["alignment_by_length"][b] for one in group], 2) for b in BUCKETS
+            },
             **{
-                key: both([one[key] for one in group])
+                key: mean_and_sd([one[key] for one in group], 2)
                 for key in ("weight_on_aligned", "exact_all", "predicted", "predicted_uniform")
             },
-            "exact": {bucket: both([one["exact"][bucket] for one in group]) for bucket in BUCKETS},
+            "exact": {bucket: mean_and_sd([one["exact"][bucket] for one in group], 2) for bucket in BUCKETS},
             "errors": dict(errors.most_common()),
             "erased": dict(sorted(counts.items())),
             "erased_by_kind": {

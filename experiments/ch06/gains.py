@@ -33,14 +33,14 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from statistics import mean, median, stdev
+from statistics import mean, median
 from typing import Any
 
 import torch
 from torch import nn
 from torch.nn.functional import cross_entropy
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ch05 import phrases
 from experiments.ch05.grammar import Phrase, by_length
 from experiments.ch05.model import PAD, Fitted, Settings, Translator, Vocabulary, batch_of, exact_match, fit, greedy
@@ -157,9 +157,7 @@ def run(group: Group, seed: int) -> dict[str, Any]:
         known, tested = pairs(train, "fr"), pairs(held_out, "fr")
         used = known[: group.trained_on]
     else:
-        known = used = [
-            pair for n, sentences in data()[0].items() if n <= group.trained_on for pair in as_pairs(sentences)
-        ]
+        known = used = phrases.as_pairs(data()[0], (0, group.trained_on))
     started = time.process_time()
     fitted = fit(used, how, vocabulary_of=known, build=network(how))
     result: dict[str, Any] = {
@@ -230,11 +228,6 @@ def cost(lengths: Sequence[int] = (15, 30), rounds: int = 9) -> list[dict[str, A
 # The record -----------------------------------------------------------------------------------------------------------
 
 
-def both(values: Sequence[float]) -> list[float]:
-    """Mean, and standard deviation with N - 1; 0 for a single value."""
-    return [round(mean(values), 2), round(stdev(values), 2) if len(values) > 1 else 0.0]
-
-
 def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     """For each group of runs: mean and standard deviation of what was measured."""
     found: dict[str, Any] = {}
@@ -249,12 +242,12 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
             "parameters": own[0]["parameters"],
         }
         if group.task == "numbers":
-            rows |= {key: both([one[key] for one in own]) for key in ("exact", "exact_last_1000")}
+            rows |= {key: mean_and_sd([one[key] for one in own], 2) for key in ("exact", "exact_last_1000")}
             rows["lowest"] = min(one["exact"] for one in own)
         else:
             for key in ("exact", "tokens", "aligned", "written"):
                 if key in own[0]:
-                    rows[key] = {length: both([one[key][length] for one in own]) for length in own[0][key]}
+                    rows[key] = {length: mean_and_sd([one[key][length] for one in own], 2) for length in own[0][key]}
             rows["by_position"] = {
                 key: [round(mean(values), 2) for values in zip(*(one["by_position"][key] for one in own), strict=True)]
                 for key in own[0]["by_position"]

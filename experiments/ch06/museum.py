@@ -29,14 +29,14 @@ import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
-from statistics import mean, stdev
+from statistics import mean
 from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 
-from experiments.ch03.record import to_json
+from experiments.ch03.record import mean_and_sd, to_json
 
 RESULTS_FILE = Path(__file__).with_name("museum.json")
 SETTINGS: dict[str, float] = {"letters": 8, "length": 8, "embed_size": 32, "heads": 4, "updates": 500, "batch": 64}
@@ -212,21 +212,16 @@ def run(program: str, seed: int, updates: int | None = None) -> dict[str, Any]:
     return found
 
 
-def spread(values: list[float]) -> list[float]:
-    """Mean and standard deviation, that of a sample."""
-    return [round(mean(values), 3), round(stdev(values), 3)]
-
-
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
     """Mean and standard deviation over the seeds, for each program, and for each that runs a right one's weights."""
     keys = [key for key in runs[0] if key not in ("program", "seed", "curve", "swapped")]
     found = {
-        program: {key: spread([one[key] for one in runs if one["program"] == program]) for key in keys}
+        program: {key: mean_and_sd([one[key] for one in runs if one["program"] == program], 3) for key in keys}
         for program in PROGRAMS
     }
     right = [one["swapped"] for one in runs if one["program"] == "right"]
     for program in PROGRAMS[1:]:
-        found[f"right weights, {program}"] = {key: spread([one[program][key] for one in right]) for key in keys}
+        found[f"right weights, {program}"] = {key: mean_and_sd([one[program][key] for one in right], 3) for key in keys}
     return found
 
 

@@ -27,8 +27,8 @@ from typing import Any
 import numpy as np
 import torch
 
-from experiments.ch03.record import to_json
-from experiments.ch06.museum import LENGTH, SEEDS, SETTINGS, D, Reverser, measured, sequences, spread, train
+from experiments.ch03.record import mean_and_sd, to_json
+from experiments.ch06.museum import LENGTH, SEEDS, SETTINGS, D, Reverser, measured, sequences, train
 
 RESULTS_FILE = Path(__file__).with_name("positions.json")
 LEARNED, SINUSOIDAL, NONE = KINDS = ("learned", "sinusoidal", "none")
@@ -63,7 +63,8 @@ def run(kind: str, seed: int, updates: int | None = None) -> dict[str, Any]:
 def summary(runs: list[dict[str, Any]]) -> dict[str, dict[str, list[float]]]:
     """Mean and standard deviation over the seeds."""
     return {
-        kind: {key: spread([one[key] for one in runs if one["kind"] == kind]) for key in MEASURES} for kind in KINDS
+        kind: {key: mean_and_sd([one[key] for one in runs if one["kind"] == kind], 3) for key in MEASURES}
+        for kind in KINDS
     }
 
 

@@ -1,11 +1,9 @@
 """The capstone of chapter 03, its cells run as a notebook runs them, beside the chapter's other notebooks."""
 
-import contextlib
 import io
 import json
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -13,15 +11,12 @@ import torch
 
 from experiments.ch03 import capstone_network
 from grader.author.notebooks import instructor_notebook, student_notebook
-from grader.cells import notebook_bytes
-from grader.manifest import load_manifest
 from solutions.ch02_bptt.training import train_char_rnn
 from solutions.ch03_gradients import capstone
 from solutions.ch03_gradients.clipping import clip_by_norm
 from solutions.ch03_gradients.jacobians import gradient_norms_by_lag
+from tests.capstones import MANIFEST, ROOT, content, run_cells
 
-ROOT = Path(__file__).parents[2]
-MANIFEST = load_manifest(ROOT / "course.toml")
 CHAPTER = MANIFEST.chapter("ch03_gradients")
 SHIPPED = ROOT / "solutions" / "ch03_gradients" / "files" / "capstone_network.json"
 SOURCE = (ROOT / "solutions" / "ch03_gradients" / "capstone.py").read_text("utf-8")
@@ -45,26 +40,12 @@ def run(folder, make, replace=None, without=(), files=None):
     """Run all cells of the capstone in this folder: what the cells of each part printed, and the namespace."""
     for notebook in CHAPTER.notebooks:
         if notebook.name not in without:
-            content = notebook_bytes(make(ROOT, MANIFEST, CHAPTER, notebook))
-            (folder / f"{notebook.name}.ipynb").write_bytes(content)
+            (folder / f"{notebook.name}.ipynb").write_bytes(content(CHAPTER.id, make, notebook.name))
     if SHIPPED.name not in without:
         shutil.copy(SHIPPED, folder)
-    for name, content in (files or {}).items():
-        (folder / name).write_bytes(content)
-    namespace, printed, part = {}, {}, "functions"
-    with contextlib.chdir(folder):
-        for cell in json.loads((folder / "capstone.ipynb").read_text("utf-8"))["cells"]:
-            source = "".join(cell["source"])
-            if cell["cell_type"] != "code":
-                part = next((name for name, title in TITLES.items() if title in source), part)
-                continue
-            for old, new in (replace or {}).items():
-                source = source.replace(old, new)
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(source, namespace)
-            printed[part] = printed.get(part, "") + out.getvalue()
-    assert set(printed) == set(TITLES) - {"question"}
-    return printed, namespace
+    for name, file in (files or {}).items():
+        (folder / name).write_bytes(file)
+    return run_cells(folder, TITLES, replace)
 
 
 @pytest.fixture(scope="module")

@@ -1,9 +1,6 @@
 """The capstone of chapter 04, its cells run as a notebook runs them, beside the chapter's other notebooks."""
 
-import contextlib
-import functools
 import io
-import json
 import re
 from pathlib import Path
 
@@ -12,14 +9,11 @@ import pytest
 import torch
 
 from grader.author.notebooks import instructor_notebook, student_notebook
-from grader.cells import notebook_bytes
-from grader.manifest import load_manifest
 from solutions.ch04_gated import capstone
 from solutions.ch04_gated.char_lm import CharLM, temperature_probs
 from solutions.ch04_gated.lstm import lstm_forward
+from tests.capstones import MANIFEST, ROOT, content, run_cells
 
-ROOT = Path(__file__).parents[2]
-MANIFEST = load_manifest(ROOT / "course.toml")
 CHAPTER = MANIFEST.chapter("ch04_gated")
 SOURCE = (ROOT / "solutions" / "ch04_gated" / "capstone.py").read_text("utf-8")
 
@@ -44,34 +38,13 @@ TITLES = {
 QUANTITIES = ["line position", "inside quotes", "open brackets"]
 
 
-@functools.cache
-def content(make, name):
-    (notebook,) = (notebook for notebook in CHAPTER.notebooks if notebook.name == name)
-    return notebook_bytes(make(ROOT, MANIFEST, CHAPTER, notebook))
-
-
 def run(folder, make, replace=QUICK, without=(), files=None, graded=False):
     """Run all cells of the capstone in this folder, without the long ones if graded: what each part printed."""
     for name in {"lstm", "char_lm", "capstone"} - set(without):
-        (folder / f"{name}.ipynb").write_bytes(content(make, name))
+        (folder / f"{name}.ipynb").write_bytes(content(CHAPTER.id, make, name))
     for name, file in (files or {}).items():
         (folder / name).write_bytes(file)
-    namespace, printed, part = {}, {}, "functions"
-    with contextlib.chdir(folder):
-        for cell in json.loads((folder / "capstone.ipynb").read_text("utf-8"))["cells"]:
-            source = "".join(cell["source"])
-            if cell["cell_type"] != "code":
-                part = next((name for name, title in TITLES.items() if title in source), part)
-                continue
-            if graded and "long" in cell["metadata"].get("tags", ()):
-                continue
-            for old, new in replace.items():
-                source = source.replace(old, new)
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(source, namespace)
-            printed[part] = printed.get(part, "") + out.getvalue()
-    assert set(printed) == set(TITLES) - {"question"}
-    return printed, namespace
+    return run_cells(folder, TITLES, replace, "long" if graded else None)
 
 
 @pytest.fixture(scope="module")

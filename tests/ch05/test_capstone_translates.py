@@ -1,13 +1,9 @@
 """The capstone of chapter 05, its cells run as a notebook runs them, beside the chapter's other notebooks."""
 
-import contextlib
-import functools
-import io
 import json
 import random
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -18,15 +14,12 @@ from experiments.ch05 import capstone_weights
 from experiments.ch05.model import Settings, Translator
 from experiments.ch05.numbers import split, words
 from grader.author.notebooks import instructor_notebook, student_notebook
-from grader.cells import notebook_bytes
-from grader.manifest import load_manifest
 from solutions.ch05_encoder_decoder import capstone
 from solutions.ch05_encoder_decoder.decoder import decode_step
 from solutions.ch05_encoder_decoder.decoding import beam_search, greedy_decode
 from solutions.ch05_encoder_decoder.encoder import encode
+from tests.capstones import MANIFEST, ROOT, content, run_cells
 
-ROOT = Path(__file__).parents[2]
-MANIFEST = load_manifest(ROOT / "course.toml")
 CHAPTER = MANIFEST.chapter("ch05_encoder_decoder")
 SHIPPED = ROOT / "solutions" / "ch05_encoder_decoder" / "files" / "capstone_translator.json"
 SOURCE = (ROOT / "solutions" / "ch05_encoder_decoder" / "capstone.py").read_text("utf-8")
@@ -51,33 +44,16 @@ NEEDS_ALL = [name for name in TITLES if name not in ("functions", "network", "co
 SIBLINGS = ("encoder", "decoder", "decoding")
 
 
-@functools.cache
-def content(make, name):
-    (notebook,) = (notebook for notebook in CHAPTER.notebooks if notebook.name == name)
-    return notebook_bytes(make(ROOT, MANIFEST, CHAPTER, notebook))
-
-
 def run(folder, make=instructor_notebook, unwritten=(), without=(), changed=None):
     """Run all cells of the capstone in this folder: what each part printed. `unwritten` notebooks are the students'."""
     for name in {*SIBLINGS, "capstone"} - set(without):
-        notebook = content(student_notebook if name in unwritten else make, name)
+        notebook = content(CHAPTER.id, student_notebook if name in unwritten else make, name)
         for old, new in (changed or {}).get(name, {}).items():
             assert notebook.count(old) == 1
             notebook = notebook.replace(old, new)
         (folder / f"{name}.ipynb").write_bytes(notebook)
     shutil.copy(SHIPPED, folder)
-    namespace, printed, part = {}, {}, "functions"
-    with contextlib.chdir(folder):
-        for cell in json.loads((folder / "capstone.ipynb").read_text("utf-8"))["cells"]:
-            source = "".join(cell["source"])
-            if cell["cell_type"] != "code":
-                part = next((name for name, title in TITLES.items() if title in source), part)
-                continue
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(source, namespace)
-            printed[part] = printed.get(part, "") + out.getvalue()
-    assert set(printed) == set(TITLES) - {"question"}
-    return printed
+    return run_cells(folder, TITLES)[0]
 
 
 @pytest.fixture(scope="module")

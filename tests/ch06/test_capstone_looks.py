@@ -1,12 +1,8 @@
 """The capstone of chapter 06, its cells run as a notebook runs them, beside the chapter's other notebooks."""
 
-import contextlib
-import functools
-import io
 import json
 import re
 import shutil
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -19,14 +15,11 @@ from experiments.ch06.alignments import weights_of as attention
 from experiments.ch06.capstone_weights import Phrase
 from experiments.ch06.model import Attending, AttentionSettings
 from grader.author.notebooks import instructor_notebook, student_notebook
-from grader.cells import notebook_bytes
-from grader.manifest import load_manifest
 from solutions.ch06_attention import capstone
 from solutions.ch06_attention.decoder import attention_step
 from solutions.ch06_attention.scores import additive_score
+from tests.capstones import MANIFEST, ROOT, content, run_cells
 
-ROOT = Path(__file__).parents[2]
-MANIFEST = load_manifest(ROOT / "course.toml")
 CHAPTER = MANIFEST.chapter("ch06_attention")
 SHIPPED = ROOT / "solutions" / "ch06_attention" / "files" / "capstone_attention.json"
 SOURCE = (ROOT / "solutions" / "ch06_attention" / "capstone.py").read_text("utf-8")
@@ -49,33 +42,16 @@ NEEDS_STEP = ("own", "held out", "words", "states", "shares", "longer")
 SIBLINGS = ("scores", "decoder")
 
 
-@functools.cache
-def content(make, name):
-    (notebook,) = (notebook for notebook in CHAPTER.notebooks if notebook.name == name)
-    return notebook_bytes(make(ROOT, MANIFEST, CHAPTER, notebook))
-
-
 def run(folder, make=instructor_notebook, unwritten=(), without=(), changed=None):
     """Run all cells of the capstone in this folder: what each part printed. `unwritten` notebooks are the students'."""
     for name in {*SIBLINGS, "capstone"} - set(without):
-        notebook = content(student_notebook if name in unwritten else make, name)
+        notebook = content(CHAPTER.id, student_notebook if name in unwritten else make, name)
         for old, new in (changed or {}).get(name, {}).items():
             assert notebook.count(old) == 1
             notebook = notebook.replace(old, new)
         (folder / f"{name}.ipynb").write_bytes(notebook)
     shutil.copy(SHIPPED, folder)
-    namespace, printed, part = {}, {}, "functions"
-    with contextlib.chdir(folder):
-        for cell in json.loads((folder / "capstone.ipynb").read_text("utf-8"))["cells"]:
-            source = "".join(cell["source"])
-            if cell["cell_type"] != "code":
-                part = next((name for name, title in TITLES.items() if title in source), part)
-                continue
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(source, namespace)
-            printed[part] = printed.get(part, "") + out.getvalue()
-    assert set(printed) == set(TITLES) - {"question"}
-    return printed
+    return run_cells(folder, TITLES)[0]
 
 
 @pytest.fixture(scope="module")

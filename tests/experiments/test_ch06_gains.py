@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 import torch
 
+from experiments.ch03.record import mean_and_sd
 from experiments.ch05 import phrases
 from experiments.ch05.grammar import Phrase, by_length
 from experiments.ch05.model import EOS, Translator, batch_of, fit, greedy
@@ -90,8 +91,8 @@ def test_shares_and_columns() -> None:
     assert gains.share(rows) == 80.0
     assert gains.columns(rows) == [100.0, 50.0]
     assert gains.columns([]) == []
-    assert gains.both([1.0, 4.0]) == [2.5, 2.12]
-    assert gains.both([3.0]) == [3.0, 0.0]
+    assert mean_and_sd([1.0, 4.0], 2) == [2.5, 2.12]
+    assert mean_and_sd([3.0], 2) == [3.0, 0.0]
 
 
 @pytest.mark.parametrize("how", [ADDITIVE, DOT, replace(ADDITIVE, bidirectional=False), EVERY_STEP])
