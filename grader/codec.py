@@ -252,15 +252,26 @@ def _int_node(value: int) -> int | _Int:
 
 
 def _key_node(key: object, budget: _Budget, depth: int) -> Any:
-    """The key of a dict: a NumPy scalar counts as the number that it represents, an array is not allowed."""
+    """The key of a dict: a NumPy scalar counts as the number that it represents, alone and in a tuple. An array is not
+    allowed.
+    """
     if type(key) is str:
         return _to_node(key, budget, depth)
-    node = _to_node(key.item() if isinstance(key, np.generic) else key, budget, depth)
+    node = _key_part(key, budget, depth)
     try:
         hash(_from_node(node, _Budget(), depth))
     except TypeError as error:
         raise CodecError("a dict key that cannot be one") from error
     return node
+
+
+def _key_part(part: Any, budget: _Budget, depth: int) -> Any:
+    if not issubclass(type(part), tuple):
+        return _to_node(part.item() if isinstance(part, np.generic) else part, budget, depth)
+    budget.nodes += 1
+    if depth > MAX_DEPTH or budget.nodes > MAX_NODES:
+        _refuse(depth)
+    return _Tuple([_key_part(item, budget, depth + 1) for item in tuple.__iter__(part)])
 
 
 def _is_carried(array: np.ndarray[Any, Any]) -> bool:

@@ -55,7 +55,8 @@ Place = tuple[int, ast.AST]  # of a node in the order of the tree, and what may 
 def _twice(code: str, places: list[Place], rng: random.Random) -> Iterator[tuple[str, str]]:
     for one in rng.sample(places, len(places)):
         for what, changed in _made(code, *one):
-            for also, twice in _made(changed, *rng.choice(list(_places(changed)))):
+            places_left = list(_places(changed))  # none are left in `return E`
+            for also, twice in _made(changed, *rng.choice(places_left)) if places_left else ():
                 yield f"{what}; {also}", twice
 
 

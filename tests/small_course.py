@@ -32,9 +32,11 @@ def write_small_course(folder: Path) -> Path:
 
 
 def _small_manifest(text: str) -> str:
-    """The course with its first notebook alone, and of that the exercises that are kept."""
-    notebook, exercise = "[[chapters.notebooks]]", "[[chapters.notebooks.exercises]]"
-    head, first, *_ = text.split(notebook)
+    """The course with the chapter's first notebook alone, and of that the exercises that are kept."""
+    chapter, notebook, exercise = "[[chapters]]", "[[chapters.notebooks]]", "[[chapters.notebooks.exercises]]"
+    course, *chapters = text.split(chapter)
+    head, first, *_ = next(each for each in chapters if f'id = "{CHAPTER}"' in each).split(notebook)
+    head = course + chapter + head
     title, *exercises = first.split(exercise)
     kept = [each for each in exercises if re.search(r'^id = "(\w+)"', each, re.MULTILINE)[1] in KEPT]
     return head + notebook + exercise.join([title, *kept])

@@ -145,6 +145,26 @@ def test_a_numpy_scalar_is_a_dict_key_as_the_number_is():
     assert freeze({np.int64(3): 1, np.str_("a"): 2}) == {3: 1, "a": 2}
 
 
+def test_numpy_scalars_in_a_tuple_are_a_dict_key_as_the_numbers_are():
+    ids = np.array([3, 1, 4])
+    assert freeze({tuple(ids[:2]): {ids[2]: 1}, (): 2, ((ids[0],), np.float64(0.5)): 3}) == {
+        (3, 1): {4: 1},
+        (): 2,
+        ((3,), 0.5): 3,
+    }
+    assert encode({tuple(ids): 1}) == encode({(3, 1, 4): 1})
+    wide = ()
+    for _ in range(18):
+        wide = (wide, wide)
+    with pytest.raises(CodecError, match="too large"):
+        encode({wide: 1})
+    deep = ()
+    for _ in range(30):
+        deep = (deep,)
+    with pytest.raises(CodecError, match="deep"):
+        encode({deep: 1})
+
+
 @pytest.mark.parametrize(
     ("value", "mark"),
     [

@@ -237,10 +237,16 @@ def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[Alter
     for symbol, what in (("B", "sequence of the batch"), *TIME_AXES.items()):
         axes = {name: _axes([(case.sizes, case.inputs.get(name)) for case in cases]) for name in names}
         where = {name: symbols.index(symbol) for name, symbols in axes.items() if symbol in symbols}
-        for slip, index in (("only_first", 0), ("only_last", -1)):
+        for slip, entry in (("only_first", slice(0, 1)), ("only_last", slice(-1, None))):
             if where:
                 altered = (
-                    _with(case, **{name: np.take(case.inputs[name], [index], axis) for name, axis in where.items()})
+                    _with(
+                        case,
+                        **{
+                            name: case.inputs[name][(*[slice(None)] * axis, entry)].copy()
+                            for name, axis in where.items()
+                        },
+                    )
                     for case in cases
                 )
                 yield Alteration(slip, (what,), tuple(altered), inputs=len(names))

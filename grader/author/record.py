@@ -43,6 +43,7 @@ from grader.released import (
 )
 
 PUBLIC_SEED = 0
+RAISES = "raises "  # how the kind of a case begins whose expected outcome is an exception: "raises IndexError"
 SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at most this are kept
 
 
@@ -302,15 +303,20 @@ def _mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation
 def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
     observations = _observe(oracle, "call", drawn)  # an oracle is called directly, whatever students have to write
     for case, observation in zip(drawn.cases, observations, strict=True):
-        if observation.raised is not None:
-            raised = observation.raised
+        raised = observation.raised
+        due = case.kind.removeprefix(RAISES) if case.kind.startswith(RAISES) else ""
+        if raised is not None and raised.type != due:
             raise SpecError(f"{drawn.id}: its oracle raises {raised.type} on case {case.name!r}: {raised.text}")
+        if raised is None and due:
+            raise SpecError(f"{drawn.id}: its oracle does not raise {due} on case {case.name!r}")
+        if raised is not None:
+            continue
         outputs = named_outputs(drawn.outputs, observation.result)
         if isinstance(outputs, Problem):
             raise SpecError(f"{drawn.id}: its oracle does not return its outputs on case {case.name!r}: {outputs.text}")
         for key, value in outputs.items():
             _refuse_opaque(f"{drawn.id}: case {case.name!r}: its oracle's", key, value)
-    return observations
+    return tuple(replace(o, raised=Raised(o.raised.type, o.raised.text)) if o.raised else o for o in observations)
 
 
 def _refuse_opaque(whose: str, name: str, value: Any) -> None:

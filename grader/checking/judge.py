@@ -8,11 +8,11 @@ import numpy as np
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
 from grader.checking.compare import compare, named_outputs
-from grader.checking.describe import OBSERVED_WORDS, describe
+from grader.checking.describe import OBSERVED_WORDS, cut, describe
 from grader.checking.drivers import DRIVERS
 from grader.checking.gradients import PARTLY
 from grader.checking.verdict import CaseResult, Problem
-from grader.codec import MAX_TEXT
+from grader.codec import MAX_TEXT, Raised
 
 MAX_WEIGHTS = 3  # weights without a gradient that a message names
 
@@ -22,19 +22,21 @@ def judge(checks: Checks, index: int, observation: Observation, words: bool = Tr
     call and the returned value.
     """
     case = checks.cases[index]
-    none_is_expected = bool(checks.expected) and checks.expected[index].result is None
-    problems = problems_of_call(observation, none_is_expected)
+    expected = checks.expected[index] if checks.expected else None
+    if expected is not None and expected.raised is not None:
+        problems = problems_of_exception(expected.raised, observation)
+    else:
+        problems = problems_of_call(observation, expected is not None and expected.result is None)
     if not problems and checks.own is not None:
         problems = [_with_output_name(checks, problem) for problem in checks.own.judge(case, observation)]
         gradients = (_problem_of_gradient(o, observation, len(checks.outputs) > 1) for o in checks.outputs)
         problems = problems or [problem for problem in gradients if problem is not None]
-    elif not problems:
-        problems = problems_of_result(checks, checks.expected[index], observation)
+    elif not problems and expected is not None and expected.raised is None:
+        problems = problems_of_result(checks, expected, observation)
     problems += _problems_of_inputs(case, observation)
     if not words:
         return CaseResult(case.name, "", "", tuple(problems))
     called = checks.call_text(index, DRIVERS[checks.driver].call_text)
-    expected = checks.expected[index] if checks.expected else None
     returned = returned_text(checks.outputs, observation, expected, checks.tolerance, checks.driver)
     return CaseResult(case.name, called, returned, tuple(problems))
 
@@ -54,6 +56,25 @@ def problems_of_call(observation: Observation, none_is_expected: bool) -> list[P
         return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-3:]))]
     if observation.result is None and not none_is_expected:
         return [Problem("none", "a result, but your function returned None. Does it end with `return`?")]
+    return []
+
+
+def problems_of_exception(expected: Raised, observation: Observation) -> list[Problem]:
+    """The problem of a call that has to raise an exception: it raised none, one of another type, or one whose text does
+    not contain the expected text.
+    """
+    due = f"a{'n' * (expected.type[0] in 'AEIOU')} {expected.type}"
+    name = expected.text.strip("'")  # the text of a KeyError is the `repr` of the key
+    if name:
+        due += f" that names {name!r}"
+    if observation.raised is None:
+        got = describe(observation.result)
+        return [Problem("judge", f"{due}; your function raised no exception and returned {got}")]
+    if observation.raised.type != expected.type:
+        problems = problems_of_call(observation, none_is_expected=False)
+        return [replace(problem, text=f"{problem.text} (expected: {due})") for problem in problems]
+    if name not in observation.raised.text:
+        return [Problem("judge", f"{due}; yours says {cut(observation.raised.text)}")]
     return []
 
 
