@@ -97,7 +97,7 @@ def test_help(grader):
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("nope", "There is no chapter 'nope'. The course has: ch01_vanilla_rnn"),
+        ("nope", "There is no chapter 'nope'. The course has: ch00_sequences, ch01_vanilla_rnn"),
         ("ch01_vanila_rnn", "There is no chapter 'ch01_vanila_rnn'. Near it: ch01_vanilla_rnn"),
         ("rnn_step", "There is no chapter 'rnn_step'."),
         ("[bold]", "There is no chapter '[bold]'."),

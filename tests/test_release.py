@@ -175,7 +175,8 @@ def test_the_worked_examples_of_the_notebook_are_right():
     """The numbers in the prose of ch01_vanilla_rnn/recurrence, read from it."""
     from solutions.ch01_vanilla_rnn.recurrence import rnn_forward, rnn_step
 
-    prose = source_path(ROOT, *first(ROOT)[2:]).read_text("utf-8").replace("−", "-")
+    place = next(place for place in places(ROOT) if place[3].name == "recurrence")
+    prose = source_path(ROOT, *place[2:]).read_text("utf-8").replace("−", "-")
     matrices = {
         name: np.array([[float(v) for v in row.split("&")] for row in body.split("\\\\")])
         for name, body in re.findall(r"(\S+) = \\begin\{bmatrix\} (.*?) \\end\{bmatrix\}", prose)

@@ -25,7 +25,7 @@ RECORD = ROOT / "experiments" / "ch01" / "capstone_weights.json"
 def solved():
     """The solved notebooks of the chapter by name, as bytes."""
     manifest = load_manifest(ROOT / "course.toml")
-    chapter = manifest.chapters[0]
+    chapter = manifest.chapter("ch01_vanilla_rnn")
     found = {}
     for notebook in chapter.notebooks:
         place = (ROOT, manifest, chapter, notebook)

@@ -1,0 +1,1 @@
+"""Reference solutions of chapter 00, sequences and language models."""
