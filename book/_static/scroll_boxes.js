@@ -21,5 +21,6 @@
 
   window.addEventListener("load", start);
   window.addEventListener("resize", update);
+  document.fonts.addEventListener("loadingdone", update); // a formula is wider or narrower in its own font
   document.addEventListener("toggle", update, true); // what was folded had no size
 })();

@@ -70,7 +70,9 @@ def opened(
         page.on("pageerror", lambda error: troubles.console_errors.append(str(error)))
         page.goto(base + path, wait_until="load")
         if script:
-            page.evaluate("() => window.MathJax?.startup?.promise.then(() => document.fonts.ready).then(() => true)")
+            page.evaluate("() => window.MathJax?.startup?.promise.then(() => true)")
+            page.evaluate("() => new Promise(drawn => requestAnimationFrame(() => requestAnimationFrame(drawn)))")
+            page.wait_for_function("document.fonts.status === 'loaded'")  # asked for when something is drawn in them
         yield page, troubles
     finally:
         context.close()
