@@ -31,6 +31,7 @@ _DATA = {
     "gates": ("experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
     "beam": ("experiments/ch05/tree.json", ("source", "max_length", "next")),
     "attention": ("experiments/ch06/attention.json", ("source", "target", "alignment", "pads", "networks")),
+    "bpe": ("experiments/ch00/bpe.json", ("text", "merges", "longest", "most")),
 }
 _SHARED = ("explorables/parts.js", "explorables/parts.css")
 

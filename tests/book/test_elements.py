@@ -66,7 +66,7 @@ BAD = {
     "no such explorable": (
         "# Page\n\n```{explorable} helo\nA.\n```\n",
         3,
-        "there is no 'helo'. There is: hello, tape, lag, gates, beam, attention.",
+        "there is no 'helo'. There is: hello, tape, lag, gates, beam, attention, bpe.",
     ),
     "nothing instead": ("# Page\n\n```{explorable} hello\n```\n", 3, "hello shows nothing without script"),
     "two explorables": (f"# Page\n\n{INSTEAD}\n{INSTEAD}", 7, "hello stands on this page twice"),
@@ -120,7 +120,7 @@ def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:
 
 def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
     html, _ = build(tmp_path, GOOD["predict"], *ALL)
-    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates|beam|attention)\.js", html)
+    assert not re.search(r"(quiz|museum|parts|hello|tape|lag|gates|beam|attention|bpe)\.js", html)
 
 
 @pytest.mark.parametrize(
@@ -132,6 +132,7 @@ def test_scripts_load_where_they_are_used(tmp_path: Path) -> None:
         ("gates", "experiments/ch04/gates.json", ("w", "u", "pulse", "x")),
         ("beam", "experiments/ch05/tree.json", ("source", "max_length", "next")),
         ("attention", "experiments/ch06/attention.json", ("source", "target", "alignment", "pads", "networks")),
+        ("bpe", "experiments/ch00/bpe.json", ("text", "merges", "longest", "most")),
     ],
 )
 def test_an_explorable_holds_its_data_and_what_stands_instead(

@@ -12,7 +12,6 @@ import pytest
 import torch
 
 from experiments.ch02 import char_rnn, truncation
-from experiments.ngrams import WittenBell
 from solutions.ch01_vanilla_rnn.recurrence import rnn_forward
 from solutions.ch02_bptt.training import adagrad_step
 from solutions.ch02_bptt.truncated import truncated_bptt
@@ -117,29 +116,11 @@ def test_first_step_of_adagrad() -> None:
 
 
 def test_bits() -> None:
-    """Equation (bits-per-character): a network that knows nothing pays log2 V."""
+    """Equation (bits-per-character) of chapter 0, which real_text uses: a network that knows nothing pays log2 V."""
     params = {name: 0 * theta for name, theta in char_rnn.initial(8, 3, np.random.default_rng(5)).items()}
     assert char_rnn.bits(params, np.arange(40) % 8) == pytest.approx(3.0, abs=1e-12)
     nats = -math.log(0.2)
     assert nats / math.log(2) == pytest.approx(-math.log2(0.2))
-
-
-def test_witten_bell() -> None:
-    """Equation (witten-bell): a slow count from its definition; and probabilities that sum to 1."""
-    ids, order, V = np.random.default_rng(6).integers(0, 3, size=60).tolist(), 3, 4
-    model = WittenBell(ids, order, V)
-
-    def slow(context: list[int], token: int) -> float:
-        after = [b for i, b in enumerate(ids) if i >= len(context) and ids[i - len(context) : i] == context]
-        lower = slow(context[1:], token) if context else 1 / V
-        kinds = len(set(after))
-        return (after.count(token) + kinds * lower) / (len(after) + kinds) if after else lower
-
-    for context in ([], [0], [2, 1], [0, 0], [3, 1], [3, 3]):
-        found = [model.probability(context, token) for token in range(V)]
-        assert found == pytest.approx([slow(context, token) for token in range(V)], abs=1e-12)
-        assert sum(found) == pytest.approx(1)
-    assert WittenBell(ids, 0, V).bits(ids) == pytest.approx(2.0)
 
 
 def test_the_network_of_the_experiments_against_autograd() -> None:
