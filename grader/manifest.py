@@ -16,15 +16,17 @@ from typing import Annotated, Any
 
 import msgspec
 
+from grader.errors import ExpectedError
+
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _ADDRESS = re.compile(r"""(https?://[^\s"'<>\\]+|[^\s"'<>\\:/][^\s"'<>\\:]*)\Z""")
 
 
-class ManifestError(Exception):
+class ManifestError(ExpectedError):
     """`course.toml` contains a mistake; the message names the file and the line."""
 
 
-class UnknownIdError(LookupError):
+class UnknownIdError(ExpectedError, LookupError):
     """An id that the course does not have; the message suggests similar ids."""
 
 

@@ -8,11 +8,13 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
+from grader.errors import ExpectedError
+
 LEVELS = (1, 2, 3)
 _HEADING = re.compile(r"^## +(.+?) *$", re.MULTILINE)
 
 
-class MessageError(ValueError):
+class MessageError(ExpectedError, ValueError):
     """A file of messages has a wrong heading or lacks one; the text says which."""
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from typing import Any
 
+from grader import diary
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import CheckFailed, Verdict
 from grader.messages import LEVELS
@@ -27,6 +28,7 @@ def check(exercise_id: str, function: Any) -> Report:
     wrong_needs = [name for name in place.exercise.needs if name in _latest and not _latest[name]]
     verdict = evaluate(place, checks, COURSE.messages(exercise_id).mistakes, observe(checks, function), wrong_needs)
     _latest[exercise_id] = verdict
+    diary.note(verdict)
     report = Report(verdict)
     if not report and os.environ.get("NBGRADER_EXECUTION"):
         raise CheckFailed(repr(report))

@@ -24,6 +24,7 @@ from grader.author.record import fixtures_path, load_spec, reference
 from grader.author.spec import Spec
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.drivers import drive
+from grader.errors import ExpectedError
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
 
@@ -32,7 +33,7 @@ PLANTED = "planted.json"
 OURS = ("submitted", "autograded", "results", "feedback", "hidden", "gradebook.db", PLANTED)
 
 
-class DemoError(Exception):
+class DemoError(ExpectedError):
     """The demo class cannot be written or compared; the message says why and what to do."""
 
 

@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.cells import check_id, check_source, grade_id, notebook_bytes
+from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
 
@@ -32,7 +33,7 @@ _KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python
 _CELL_MARKER = re.compile(r"# %%(?!%)")
 
 
-class ReleaseError(Exception):
+class ReleaseError(ExpectedError):
     """A source cannot be released; the message says what is wrong, where, and what to do."""
 
 

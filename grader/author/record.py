@@ -27,6 +27,7 @@ from grader.checking.describe import describe, remedy
 from grader.checking.drivers import DRIVERS, drive
 from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
+from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Manifest, Place, load_manifest
 from grader.messages import Messages, parse_messages
@@ -47,7 +48,7 @@ RAISES = "raises "  # how the kind of a case begins whose expected outcome is an
 SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at most this are kept
 
 
-class SpecError(Exception):
+class SpecError(ExpectedError):
     """A check's source under `solutions/` is missing or wrong; the message says which and what to do."""
 
 

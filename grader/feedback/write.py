@@ -16,13 +16,14 @@ from grader.autograde.gradebook.scores import NOTHING
 from grader.autograde.grading import store
 from grader.autograde.grading.session import State, state_of
 from grader.autograde.submission.folders import find_submissions
+from grader.errors import ExpectedError
 from grader.feedback.page import feedback_page
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import Released
 
 
-class FeedbackError(Exception):
+class FeedbackError(ExpectedError):
     """There are no results to write feedback from; the message says what is missing and what to do."""
 
 

@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.autograde.imports import nbgrader_tables
+from grader.errors import ExpectedError
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -18,7 +19,7 @@ COURSE = "default_course"  # nbgrader's name for the one course of a gradebook
 _ADVISORY_LOCK = 0x756E726F6C6C6564  # for PostgreSQL: only one run at a time creates tables or registers cells
 
 
-class GradebookError(Exception):
+class GradebookError(ExpectedError):
     """The gradebook cannot be read or written as asked; the message says why and what to do next."""
 
 

@@ -17,6 +17,7 @@ from pathlib import Path
 from grader.author.record import checks_folder, fixtures_path, make_checks
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
+from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
@@ -24,7 +25,7 @@ from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_j
 PRIVATE = 0o600
 
 
-class HiddenError(Exception):
+class HiddenError(ExpectedError):
     """The hidden cases could not be computed; the message says why and what to do."""
 
 

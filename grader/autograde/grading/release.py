@@ -7,6 +7,7 @@ from typing import Any
 
 from grader.autograde.submission.notebook import UnreadableError, read_notebook
 from grader.cells import check_id, grade_id
+from grader.errors import ExpectedError
 from grader.manifest import Chapter, ManifestError, Notebook, UnknownIdError, load_manifest
 
 _MOST = 5  # differences that are listed
@@ -14,7 +15,7 @@ _MOST = 5  # differences that are listed
 Points = dict[str, float]  # of each graded cell, by its grade_id
 
 
-class AutogradeError(Exception):
+class AutogradeError(ExpectedError):
     """This chapter cannot be graded as asked; the message says what is missing and what to do."""
 
 

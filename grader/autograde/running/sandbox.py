@@ -26,6 +26,7 @@ from grader.autograde.inside.confine import MESSAGE, SCRATCH
 from grader.autograde.running.processes import ANSWER_SECONDS, Descriptors, State, WorkerError, environment
 from grader.autograde.running.seccomp import filters
 from grader.codec import CodecError, decode, encode
+from grader.errors import ExpectedError
 from grader.manifest import Limits
 
 UNPRIVILEGED = 65533  # the user id that root switches to; no account has it
@@ -40,7 +41,7 @@ _INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
 
 
-class SandboxError(Exception):
+class SandboxError(ExpectedError):
     """The sandbox does not work on this machine; the message says what is missing and how to get it."""
 
 

@@ -1,33 +1,22 @@
-"""The command line: `grader release`, `lint`, `demo-class`, `chapters`, `autograde` and `feedback`, one small function
-each.
-"""
+"""Commands for instructors: grade a class and write feedback."""
 
 from __future__ import annotations
 
-import atexit
-import gc
 import io
 import os
 from concurrent.futures import Future, ThreadPoolExecutor
 from enum import StrEnum
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, NoReturn
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.console import Console
 from rich.table import Table
 
+from grader.cli.app import ChapterArgument, DbUrl, TermOption, app, course_root, err, out, term_folder, told
+
 if TYPE_CHECKING:
     from grader.autograde.grading.store import Change
-
-app = typer.Typer(
-    help="Release and check the course Unrolled, grade a class, and write feedback.",
-    no_args_is_help=True,
-    add_completion=False,
-    rich_markup_mode=None,
-)
-out = Console(markup=False, emoji=False, highlight=False)  # output holds students' and folders' names
-err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 
 
 class Executor(StrEnum):
@@ -37,147 +26,9 @@ class Executor(StrEnum):
     dask = "dask"
 
 
-TermOption = Annotated[
-    Path | None,
-    typer.Option(
-        "--term",
-        envvar="UNROLLED_TERM",
-        help="The term folder, which contains submitted/ and gradebook.db. Default: term/ in the course folder.",
-    ),
-]
-
-DbUrl = Annotated[
-    str | None,
-    typer.Option(
-        "--db-url", envvar="UNROLLED_DB_URL", help="The gradebook's database URL. Default: that of TERM/gradebook.db."
-    ),
-]
-
-
-def course_root() -> Path:
-    """The course folder that the current folder is in. If there is none, end the command."""
-    here = Path.cwd()
-    for folder in (here, *here.parents):
-        if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
-            return folder
-    return _stop("Not inside a course: neither this folder nor one above it contains course.toml and solutions/.")
-
-
-def term_folder(root: Path, given: Path | None) -> Path:
-    """The term folder to work on. Default: `term/` in the course."""
-    return given or Path(os.path.relpath(root / "term"))
-
-
-@app.command()
-def release(
-    term: Annotated[
-        Path | None,
-        typer.Option(
-            "--term",
-            help="Also register all chapters in the gradebook of this term folder. Default: none, even if "
-            "UNROLLED_TERM is set.",
-        ),
-    ] = None,
-) -> None:
-    """Write exercises/ and grader/data/ from the sources.
-
-    The sources are course.toml and solutions/. Files that are up to date are not written.
-    """
-    from grader.author.notebooks import release_notebooks, student_notebooks
-    from grader.author.record import record
-    from grader.manifest import load_manifest
-
-    root = course_root()
-    with out.status("Releasing notebooks …"), _told():
-        changed = release_notebooks(root, root / "exercises")
-    with out.status("Recording cases and outputs …"), _told():
-        changed += record(root, root / "grader" / "data")
-    for path in changed:
-        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
-    out.print(f"{len(changed)} files changed." if changed else "Everything was up to date.")
-    if term is not None:
-        from grader.autograde.gradebook import gradebook_url, register
-
-        manifest = load_manifest(root / "course.toml")
-        for chapter in manifest.chapters:
-            with out.status(f"Registering {chapter.id} …"), _told():
-                register(gradebook_url(term), chapter, student_notebooks(root, manifest, chapter))
-            out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
-
-
-@app.command()
-def lint(
-    exercise: Annotated[str | None, typer.Argument(help="Check this exercise only. Default: the whole course.")] = None,
-) -> None:
-    """Check that the course is complete and consistent.
-
-    The exit status is 1 if a problem is found.
-    """
-    from grader.author.lint import lint_course
-
-    root = course_root()
-    problems = 0
-    with _told():
-        for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
-            problems += len(found)
-            out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
-            for problem in found:
-                out.print(f"    {problem}", soft_wrap=True)
-    if problems:
-        _stop(f"{problems} problem{'s' * (problems > 1)} found.")
-
-
-@app.command("demo-class")
-def demo_class(
-    students: Annotated[int, typer.Option(help="Number of students.")] = 30,
-    seed: Annotated[int, typer.Option(help="Random seed. The same seed gives the same class.")] = 1,
-    chapter: Annotated[
-        str | None, typer.Option(help="Write submissions for this chapter only. Default: all chapters.")
-    ] = None,
-    folder: Annotated[Path, typer.Option("--out", help="The term folder of the demo class.")] = Path("build/demo"),
-    verify: Annotated[
-        bool,
-        typer.Option(
-            "--verify", help="Write nothing, but compare the scores of the graded class with the expected ones."
-        ),
-    ] = False,
-) -> None:
-    """Write a class of submissions whose scores are known.
-
-    Grade it with  grader autograde CHAPTER --term build/demo  and compare the scores with --verify.
-    """
-    from grader.author import demo_class as demo
-
-    root = course_root()
-    with _told():
-        if not verify:
-            with out.status("Writing a demo class …"):
-                planted = demo.demo_class(root, folder, chapter, students, seed)
-            out.print(f"Wrote the submissions of {len(planted)} students: {folder / 'submitted'}", soft_wrap=True)
-            out.print(f"Expected scores: {folder / demo.PLANTED}", soft_wrap=True)
-            return
-        found = demo.differences(root, folder)
-    for line in found:
-        err.print(line)
-    if found:
-        _stop(f"{len(found)} scores or verdicts differ from the expected ones.")
-    out.print("All scores in the gradebook and all verdicts are as expected.")
-
-
-@app.command()
-def chapters() -> None:
-    """Print the ids of all chapters, one per line."""
-    from grader.manifest import load_manifest
-
-    root = course_root()
-    with _told():
-        for chapter in load_manifest(root / "course.toml").chapters:
-            typer.echo(chapter.id)
-
-
 @app.command()
 def autograde(
-    chapter: Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")],
+    chapter: ChapterArgument,
     given_term: TermOption = None,
     student: Annotated[
         list[str] | None, typer.Option(help="Grade this student only. Repeat the option for several students.")
@@ -245,7 +96,7 @@ def autograde(
     root = course_root()
     term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
-    with _told(), ThreadPoolExecutor(1) as aside:
+    with told(), ThreadPoolExecutor(1) as aside:
         if executor is Executor.local and not dry_run:
             pool.begin()
         manifest = load_manifest(root / "course.toml")
@@ -309,7 +160,7 @@ def autograde(
 
 @app.command()
 def feedback(
-    chapter: Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")],
+    chapter: ChapterArgument,
     given_term: TermOption = None,
     student: Annotated[
         list[str] | None, typer.Option(help="Write the page of this student only. Repeat the option for several.")
@@ -328,7 +179,7 @@ def feedback(
 
     root = course_root()
     term = term_folder(root, given_term)
-    with out.status("Writing feedback …"), _told():
+    with out.status("Writing feedback …"), told():
         written = write_feedback(root, term, chapter, student, db_url)
     count = len(written.pages)
     out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
@@ -385,57 +236,3 @@ def _print_table(table: Table) -> None:
     with io.StringIO() as text:
         Console(file=text, width=_table_width(), markup=False, emoji=False, highlight=False).print(table)
         out.print("\n".join(line.rstrip() for line in text.getvalue().splitlines()), soft_wrap=True)
-
-
-class _told:  # noqa: N801 - reads as a word: `with _told():`
-    """Report an expected error in one line and exit with status 1; a bug keeps its traceback."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, _expected_errors()):
-            _stop(str(error))
-
-
-def _expected_errors() -> tuple[type[BaseException], ...]:
-    from grader.author.demo_class import DemoError
-    from grader.author.notebooks import ReleaseError
-    from grader.author.record import SpecError
-    from grader.autograde.gradebook import GradebookError
-    from grader.autograde.grading.hidden import HiddenError
-    from grader.autograde.grading.release import AutogradeError
-    from grader.autograde.running.sandbox import SandboxError
-    from grader.feedback.write import FeedbackError
-    from grader.manifest import ManifestError, UnknownIdError
-    from grader.messages import MessageError
-
-    return (
-        AutogradeError,
-        DemoError,
-        FeedbackError,
-        GradebookError,
-        HiddenError,
-        ManifestError,
-        MessageError,
-        OSError,
-        ReleaseError,
-        SandboxError,
-        SpecError,
-        UnknownIdError,
-    )
-
-
-def _stop(message: str) -> NoReturn:
-    err.print(message, style="red", soft_wrap=True)
-    raise typer.Exit(1)
-
-
-def main() -> None:
-    """The entry point of the command `grader`."""
-    from grader.autograde.imports import skip_iri_grammar
-
-    gc.set_threshold(50_000)  # most objects come from imports and are never freed
-    atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would
-    skip_iri_grammar()
-    app()

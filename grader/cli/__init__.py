@@ -1,0 +1,19 @@
+"""The command line `grader`. Each module has the commands of one kind, one small function each."""
+
+from __future__ import annotations
+
+import atexit
+import gc
+
+from grader.cli import author, grading  # noqa: F401 - each adds its commands
+from grader.cli.app import app
+
+
+def main() -> None:
+    """The entry point of the command `grader`."""
+    from grader.autograde.imports import skip_iri_grammar
+
+    gc.set_threshold(50_000)  # most objects come from imports and are never freed
+    atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would
+    skip_iri_grammar()
+    app()

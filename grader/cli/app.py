@@ -1,0 +1,70 @@
+"""What the commands share: the application, its output, the folders they work on, and how they report errors."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated, NoReturn
+
+import typer
+from rich.console import Console
+
+from grader.errors import ExpectedError
+
+app = typer.Typer(
+    help="Work on the exercises of the course Unrolled; release the course, grade a class, and report on it.",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+)
+out = Console(markup=False, emoji=False, highlight=False)  # output holds students' and folders' names
+err = Console(markup=False, emoji=False, highlight=False, stderr=True)
+
+ChapterArgument = Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")]
+
+TermOption = Annotated[
+    Path | None,
+    typer.Option(
+        "--term",
+        envvar="UNROLLED_TERM",
+        help="The term folder, which contains submitted/ and gradebook.db. Default: term/ in the course folder.",
+    ),
+]
+
+DbUrl = Annotated[
+    str | None,
+    typer.Option(
+        "--db-url", envvar="UNROLLED_DB_URL", help="The gradebook's database URL. Default: that of TERM/gradebook.db."
+    ),
+]
+
+
+def course_root() -> Path:
+    """The course folder that the current folder is in. If there is none, end the command."""
+    here = Path.cwd()
+    for folder in (here, *here.parents):
+        if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
+            return folder
+    return stop("Not inside a course: neither this folder nor one above it contains course.toml and solutions/.")
+
+
+def term_folder(root: Path, given: Path | None) -> Path:
+    """The term folder to work on. Default: `term/` in the course."""
+    return given or Path(os.path.relpath(root / "term"))
+
+
+class told:  # noqa: N801 - reads as a word: `with told():`
+    """Report an expected error in one line and exit with status 1; a bug keeps its traceback."""
+
+    def __enter__(self) -> None:
+        pass
+
+    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, ExpectedError | OSError):
+            stop(str(error))
+
+
+def stop(message: str) -> NoReturn:
+    """End the command with an error."""
+    err.print(message, style="red", soft_wrap=True)
+    raise typer.Exit(1)

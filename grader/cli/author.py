@@ -1,0 +1,118 @@
+"""Commands for authors: release the course, check it, and write a demo class."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli.app import app, course_root, err, out, stop, told
+
+
+@app.command()
+def release(
+    term: Annotated[
+        Path | None,
+        typer.Option(
+            "--term",
+            help="Also register all chapters in the gradebook of this term folder. Default: none, even if "
+            "UNROLLED_TERM is set.",
+        ),
+    ] = None,
+) -> None:
+    """Write exercises/ and grader/data/ from the sources.
+
+    The sources are course.toml and solutions/. Files that are up to date are not written.
+    """
+    from grader.author.notebooks import release_notebooks, student_notebooks
+    from grader.author.record import record
+    from grader.manifest import load_manifest
+
+    root = course_root()
+    with out.status("Releasing notebooks …"), told():
+        changed = release_notebooks(root, root / "exercises")
+    with out.status("Recording cases and outputs …"), told():
+        changed += record(root, root / "grader" / "data")
+    for path in changed:
+        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
+    out.print(f"{len(changed)} files changed." if changed else "Everything was up to date.")
+    if term is not None:
+        from grader.autograde.gradebook import gradebook_url, register
+
+        manifest = load_manifest(root / "course.toml")
+        for chapter in manifest.chapters:
+            with out.status(f"Registering {chapter.id} …"), told():
+                register(gradebook_url(term), chapter, student_notebooks(root, manifest, chapter))
+            out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
+
+
+@app.command()
+def lint(
+    exercise: Annotated[str | None, typer.Argument(help="Check this exercise only. Default: the whole course.")] = None,
+) -> None:
+    """Check that the course is complete and consistent.
+
+    The exit status is 1 if a problem is found.
+    """
+    from grader.author.lint import lint_course
+
+    root = course_root()
+    problems = 0
+    with told():
+        for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
+            problems += len(found)
+            out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
+            for problem in found:
+                out.print(f"    {problem}", soft_wrap=True)
+    if problems:
+        stop(f"{problems} problem{'s' * (problems > 1)} found.")
+
+
+@app.command("demo-class")
+def demo_class(
+    students: Annotated[int, typer.Option(help="Number of students.")] = 30,
+    seed: Annotated[int, typer.Option(help="Random seed. The same seed gives the same class.")] = 1,
+    chapter: Annotated[
+        str | None, typer.Option(help="Write submissions for this chapter only. Default: all chapters.")
+    ] = None,
+    folder: Annotated[Path, typer.Option("--out", help="The term folder of the demo class.")] = Path("build/demo"),
+    verify: Annotated[
+        bool,
+        typer.Option(
+            "--verify", help="Write nothing, but compare the scores of the graded class with the expected ones."
+        ),
+    ] = False,
+) -> None:
+    """Write a class of submissions whose scores are known.
+
+    Grade it with  grader autograde CHAPTER --term build/demo  and compare the scores with --verify.
+    """
+    from grader.author import demo_class as demo
+
+    root = course_root()
+    with told():
+        if not verify:
+            with out.status("Writing a demo class …"):
+                planted = demo.demo_class(root, folder, chapter, students, seed)
+            out.print(f"Wrote the submissions of {len(planted)} students: {folder / 'submitted'}", soft_wrap=True)
+            out.print(f"Expected scores: {folder / demo.PLANTED}", soft_wrap=True)
+            return
+        found = demo.differences(root, folder)
+    for line in found:
+        err.print(line)
+    if found:
+        stop(f"{len(found)} scores or verdicts differ from the expected ones.")
+    out.print("All scores in the gradebook and all verdicts are as expected.")
+
+
+@app.command()
+def chapters() -> None:
+    """Print the ids of all chapters, one per line."""
+    from grader.manifest import load_manifest
+
+    root = course_root()
+    with told():
+        for chapter in load_manifest(root / "course.toml").chapters:
+            typer.echo(chapter.id)
