@@ -15,7 +15,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
-extras := [torch,book,autograde,dask,postgres,dev]
+extras := [torch,book,autograde,dask,postgres,similar,dev]
 # All tests of a file run in one worker, so that their fixtures are made once (pages: tests/browser/conftest.py).
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
