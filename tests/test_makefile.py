@@ -52,7 +52,7 @@ def make(tmp_path):
 WHEEL = f"pip install --no-index --no-deps {TORCH}"
 FROM_INDEX = f"pip install --no-deps --index-url {INDEX} --timeout 15 --retries 1 {TORCH}"
 DEFAULT = f"pip install --constraint constraints.txt {TORCH}"
-REST = "pip install --constraint constraints.txt --editable .[torch,book,autograde,dask,postgres,dev]"
+REST = "pip install --constraint constraints.txt --editable .[torch,book,autograde,dask,postgres,similar,dev]"
 
 
 def pip_calls(calls):
