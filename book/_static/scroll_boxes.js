@@ -6,7 +6,7 @@
 
   function update() {
     document.querySelectorAll(SELECTOR).forEach(function (box) {
-      if (box.scrollWidth > box.clientWidth + 1) {
+      if (box.scrollWidth > box.clientWidth) {
         box.setAttribute("tabindex", "0");
       } else {
         box.removeAttribute("tabindex");

@@ -131,7 +131,7 @@ def boxes_without_keyboard(page: Page) -> list[str]:
     """Boxes of the text that scroll sideways and that the tab key does not reach."""
     found: list[str] = page.evaluate(
         """() => [...document.querySelectorAll("main article *")]
-        .filter(e => e.scrollWidth > e.clientWidth + 1 && e.tabIndex < 0)
+        .filter(e => e.scrollWidth > e.clientWidth && e.tabIndex < 0)
         .filter(e => ["auto", "scroll"].includes(getComputedStyle(e).overflowX))
         .map(e => e.outerHTML.slice(0, 120))"""
     )
