@@ -84,6 +84,7 @@ def autograde(
     """
     from grader.autograde.gradebook import gradebook_url, read_scores, shown
     from grader.autograde.grading import pool, report
+    from grader.autograde.grading.attempts import earlier_lines
     from grader.autograde.grading.changes import log_path, printed
     from grader.autograde.grading.chapter import autograde as run
     from grader.autograde.grading.chapter import chosen
@@ -91,6 +92,7 @@ def autograde(
     from grader.autograde.grading.release import released_notebooks
     from grader.autograde.grading.watched import watched
     from grader.autograde.running.selftest import prove
+    from grader.autograde.term_settings import read_term_settings
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -145,6 +147,9 @@ def autograde(
             out.print(line, soft_wrap=True)
         _print_table(report.class_table(found, results, _table_width(), scores))
         for line in [*report.for_a_human(results), *report.waiting(found, scores)]:
+            out.print(line, soft_wrap=True)
+        students = [graded.student for graded in results]
+        for line in earlier_lines(read_term_settings(term, manifest), term, found.id, students):
             out.print(line, soft_wrap=True)
         for line in printed(changes, log_path(term, found.id)):
             out.print(line, soft_wrap=True)

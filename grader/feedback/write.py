@@ -14,8 +14,10 @@ from pathlib import Path
 from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.gradebook.scores import NOTHING
 from grader.autograde.grading import store
+from grader.autograde.grading.attempts import folder_of_result
 from grader.autograde.grading.session import State, state_of
 from grader.autograde.submission.folders import find_submissions
+from grader.autograde.term_settings import read_term_settings
 from grader.errors import ExpectedError
 from grader.feedback.page import feedback_page
 from grader.files import write_whole
@@ -56,6 +58,7 @@ def write_feedback(
     data = Released(root / "grader" / "data")
     hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
     state = state_of(root, term, manifest, chapter)
+    settings = read_term_settings(term, manifest)
     scores = read_scores(db_url or gradebook_url(term), chapter.id)
     for name in names:
         stored = store.read(term, chapter.id, name)
@@ -68,7 +71,10 @@ def write_feedback(
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)
-        if not _is_of_today(submitted.get(name), stored, state):
+        folder = submitted.get(name)
+        if folder is not None:
+            folder = folder_of_result(settings, term, chapter.id, name, folder, stored)
+        if not _is_of_today(folder, stored, state):
             written.outdated.append(name)
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")

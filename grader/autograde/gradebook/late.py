@@ -1,4 +1,6 @@
-"""Late penalties, computed by nbgrader's plugin (the one set in `nbgrader_config.py`) for submissions after the due
+"""Due dates, extensions and late penalties in nbgrader's gradebook.
+
+The penalties are computed by nbgrader's plugin (the one set in `nbgrader_config.py`) for submissions after the due
 date. nbgrader assigns them in its own autograde step, which this course does not use.
 """
 
@@ -6,14 +8,16 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.autograde.gradebook.database import GradebookError, explained, open_engine, patient
+from grader.autograde.gradebook.database import GradebookError, explained, open_engine, patient, transaction
 from grader.autograde.imports import nbgrader_tables
+from grader.autograde.term_settings import TermSettings
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
@@ -22,19 +26,24 @@ CONFIG = "nbgrader_config.py"
 
 
 @contextmanager
-def open_penalties(db_url: str, chapter_id: str, root: Path) -> Iterator[Callable[[str], None]]:
-    """Provide a function that assigns a student's late penalties, and removes those that no longer apply.
+def open_penalties(
+    db_url: str, chapter_id: str, root: Path, settings: TermSettings | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Set the chapter's due date, and provide a function that sets a student's extension, assigns the student's late
+    penalties, and removes those that no longer apply.
 
     The submission has to be in the gradebook. Both raise GradebookError.
     """
+    settings = settings or TermSettings()
     with open_engine(db_url) as engine, explained(db_url):
+        set_due_date(engine, chapter_id, settings)
         needed = _may_differ(engine, chapter_id)
         gradebook = nbgrader_tables().Gradebook(patient(db_url)) if needed else None
     if gradebook is None:
         yield lambda _: None
         return
     try:
-        penalties = _Penalties(gradebook, chapter_id, root)
+        penalties = _Penalties(gradebook, chapter_id, Policy(root), settings)
 
         def assign(student: str) -> None:
             with explained(db_url):
@@ -43,6 +52,30 @@ def open_penalties(db_url: str, chapter_id: str, root: Path) -> Iterator[Callabl
         yield assign
     finally:
         gradebook.close()
+
+
+def set_due_date(engine: Engine, chapter_id: str, settings: TermSettings) -> bool:
+    """Set the chapter's due date in the gradebook, if `term.toml` has one; return whether the chapter is registered."""
+    from sqlalchemy import select
+
+    assignment = nbgrader_tables().Assignment.__table__
+    of_chapter = assignment.c.name == chapter_id
+    with engine.connect() as connection:
+        found = connection.execute(select(assignment.c.duedate).where(of_chapter)).one_or_none()
+    due = settings.due.get(chapter_id)
+    if found is not None and due is not None and found.duedate != due:
+        with transaction(engine) as connection:
+            connection.execute(assignment.update().where(of_chapter).values(duedate=due))
+    return found is not None
+
+
+def due_date(engine: Engine, chapter_id: str) -> datetime | None:
+    """The chapter's due date in the gradebook; None if it has none."""
+    from sqlalchemy import select
+
+    assignment = nbgrader_tables().Assignment.__table__
+    with engine.connect() as connection:
+        return connection.scalar(select(assignment.c.duedate).where(assignment.c.name == chapter_id))
 
 
 def _may_differ(engine: Engine, chapter_id: str) -> bool:
@@ -62,32 +95,84 @@ def _may_differ(engine: Engine, chapter_id: str) -> bool:
 
 
 class _Penalties:
-    def __init__(self, gradebook: Any, chapter_id: str, root: Path) -> None:
+    def __init__(self, gradebook: Any, chapter_id: str, policy: Policy, settings: TermSettings) -> None:
         self._gradebook = gradebook
         self._chapter_id = chapter_id
-        self._root = root
+        self._policy = policy
+        self._settings = settings
 
     def assign(self, student: str) -> None:
         try:
             submission = self._gradebook.find_submission(self._chapter_id, student)
+            if self._chapter_id in self._settings.due:
+                extension = self._settings.extension(self._chapter_id, student)
+                if submission.extension != extension:
+                    submission.extension = extension
             late = submission.total_seconds_late if submission.assignment.duedate is not None else 0
             for notebook in submission.notebooks:
-                penalty = self._penalty(student, notebook.score, late) if late > 0 else None
+                penalty = self._policy.penalty(student, notebook.score, late)
                 if notebook.late_submission_penalty != penalty:
                     notebook.late_submission_penalty = penalty
             self._gradebook.db.commit()
         finally:
             self._gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
 
-    def _penalty(self, student: str, score: float, late: float) -> float | None:
+
+class DueDates:
+    """Until when the students may submit a chapter: from `term.toml`, or else from the gradebook, if there is one."""
+
+    def __init__(self, db_url: str | None, chapter_id: str, settings: TermSettings) -> None:
+        self._settings, self._chapter_id = settings, chapter_id
+        self._due = settings.due.get(chapter_id)
+        self._extensions: dict[str, timedelta | None] = {}
+        if self._due is None and db_url is not None:
+            with open_engine(db_url) as engine, explained(db_url):
+                self._read(engine)
+
+    def _read(self, engine: Engine) -> None:
+        from sqlalchemy import select
+
+        self._due = due_date(engine, self._chapter_id)
+        api = nbgrader_tables()
+        assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+        of_chapter = assignment.c.name == self._chapter_id
+        joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
+        extended = select(submitted.c.student_id, submitted.c.extension).select_from(joined).where(of_chapter)
+        with engine.connect() as connection:
+            self._extensions = {row.student_id: row.extension for row in connection.execute(extended)}
+
+    def seconds_late(self, student: str, when: datetime | None) -> float:
+        """How late a submission of this time is, as nbgrader computes it: 0 if either time is unknown."""
+        if self._due is None or when is None:
+            return 0.0
+        extension = self._settings.extension(self._chapter_id, student) or self._extensions.get(student)
+        return max(0.0, (when - self._due - (extension or timedelta())).total_seconds())
+
+
+class Policy:
+    """The late penalties of a course, as `nbgrader_config.py` in its folder sets them."""
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+
+    def penalty(self, student: str, score: float, late: float) -> float | None:
+        """The penalty for a notebook with this score that is `late` seconds late. Raises GradebookError."""
+        if late <= 0:
+            return None
         try:
             penalty = self._plugin.late_submission_penalty(student, score, late)
             return None if penalty is None else min(max(float(penalty), 0.0), score)
+        except GradebookError:
+            raise
         except Exception as error:
             raise GradebookError(
                 f"{type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
                 f"Fix it, or remove it from {self._root / CONFIG}."
             ) from error
+
+    def points_after(self, student: str, scores: Mapping[str, float], late: float) -> float:
+        """The points that remain of these scores, which are by notebook. Raises GradebookError."""
+        return sum(score - (self.penalty(student, score, late) or 0.0) for score in scores.values())
 
     @cached_property
     def _plugin(self) -> Any:

@@ -6,7 +6,9 @@ from collections.abc import Callable, Collection, Sequence
 from contextlib import closing, suppress
 from pathlib import Path
 
+from grader.autograde.gradebook.late import DueDates
 from grader.autograde.grading import store
+from grader.autograde.grading.attempts import counting
 from grader.autograde.grading.changes import Log
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.pool import Done, Execute, Job, Task
@@ -16,6 +18,7 @@ from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.session import open_session
 from grader.autograde.grading.store import Change
 from grader.autograde.submission.folders import Submissions, find_submissions
+from grader.autograde.term_settings import read_term_settings
 from grader.manifest import Chapter, load_manifest
 
 
@@ -86,19 +89,27 @@ def autograde(
 
     `execute` is one of `pool`'s. `db_url` is the gradebook's, or None to write none. `announce` is told how many there
     are, `on_graded` each result as it is written, `on_change` each change of a student's points; once `stopping` says
-    so no more are begun. Raises UnknownIdError, AutogradeError, HiddenError, GradebookError, SandboxError.
+    so no more are begun. Raises UnknownIdError, TermSettingsError, AutogradeError, HiddenError, GradebookError,
+    SandboxError.
     """
     if tasks is None:
         tasks = chosen(term, load_manifest(root / "course.toml").chapter(chapter_id))
+    settings = read_term_settings(term, load_manifest(root / "course.toml"))
     session = open_session(root, term, chapter_id)  # makes the hidden cases, before any worker needs them
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
     results: list[Graded] = []
+    if settings.attempts == "best":
+        due = DueDates(db_url, chapter_id, settings)
+        tasks, results = counting(job, session.state, tasks, execute, due, stopping=stopping)
     log = Log(term, chapter_id)
     for task in tasks:  # changes that a killed run could not report
         _tell(log, before.change if (before := store.read(term, chapter_id, task.student)) else None, on_change)
     folders = {task.student: task.folder for task in tasks}
-    with recorder(db_url, session, folders) as record, closing(execute(job, session.state, tasks)) as all_done:
+    with (
+        recorder(db_url, session, folders, settings) as record,
+        closing(execute(job, session.state, tasks)) as all_done,
+    ):
         for batch in batches(all_done):
             results += record([done.graded for done in batch])
             for done in batch:

@@ -14,7 +14,7 @@ import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from multiprocessing import forkserver, get_context, parent_process
 from multiprocessing.util import Finalize
@@ -47,11 +47,14 @@ class Job:
 
 @dataclass(frozen=True)
 class Task:
-    """One submission. With `again`, it is graded even if its result is up to date."""
+    """One submission. With `again`, it is graded even if its result is up to date. `place` is the folder for its
+    results; the term if None.
+    """
 
     student: str
     folder: Path
     again: bool = False
+    place: Path | None = None
 
 
 @dataclass(frozen=True)
@@ -94,14 +97,15 @@ def _starter(job: Job, state: State, thread: int) -> Starter:
 def work(job: Job, state: State, task: Task) -> Done:
     """Grade one submission, or return its stored result if that is up to date."""
     starter = _starter(job, state, threading.get_ident())  # first: it starts while the session is loaded
-    session = _session(job, state)
+    place = task.place or job.term
+    session = replace(_session(job, state), term=place)
     try:
         key = store.key(state, task.folder, job.sandboxed)
     except OSError as error:
         reason = f"{error.filename} cannot be read ({error.strerror}): was the submission moved or deleted?"
         return Done(Graded(task.student, fault=reason))
-    found = store.read(job.term, job.chapter, task.student)
-    why = store.reasons(job.term, job.chapter, task.student, found, key)
+    found = store.read(place, job.chapter, task.student)
+    why = store.reasons(place, job.chapter, task.student, found, key)
     if found and not why and not task.again and all(path.is_file() for path in autograded(session, task.student)):
         return Done(found.graded, stored=True, change=found.change)
     graded = grade_or_fault(session, starter, task.student, task.folder, job.sandboxed)
@@ -109,7 +113,7 @@ def work(job: Job, state: State, task: Task) -> Done:
         return Done(graded)
     change = store.last_change(found, why, key, graded)
     try:
-        store.write(job.term, job.chapter, store.Stored(key, graded, change))
+        store.write(place, job.chapter, store.Stored(key, graded, change))
     except OSError as error:
         return Done(Graded(task.student, fault=f"the result could not be stored: {error.strerror}"))
     return Done(graded, change=change)

@@ -14,9 +14,11 @@ import msgspec
 
 from grader.autograde.gradebook import roster
 from grader.autograde.grading import store
+from grader.autograde.grading.attempts import folder_of_result
 from grader.autograde.grading.pool import Task
 from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import Stray, find_submissions
+from grader.autograde.term_settings import read_term_settings
 from grader.codec import writable
 from grader.manifest import Chapter, Manifest
 from grader.render.rows import harmless
@@ -67,16 +69,19 @@ def preflight(
     sandboxed: bool,
     db_url: str | None,
 ) -> Preflight:
-    """Examine the submissions of these tasks and the files around them. Raises GradebookError, OSError."""
+    """Examine the submissions of these tasks and the files around them. Raises GradebookError,
+    TermSettingsError, OSError."""
     state = state_of(root, term, manifest, chapter)
+    settings = read_term_settings(term, manifest)
     count: Counter[str] = Counter()
     for task in tasks:
+        before = store.read(term, chapter.id, task.student)
         try:
-            now = store.key(state, task.folder, sandboxed)
+            folder = folder_of_result(settings, term, chapter.id, task.student, task.folder, before)
+            now = store.key(state, folder, sandboxed)
         except OSError:
             count["unreadable"] += 1
             continue
-        before = store.read(term, chapter.id, task.student)
         count[_to_do(store.reasons(term, chapter.id, task.student, before, now), task.again)] += 1
     handed = find_submissions(term, chapter)
     strays = handed.strays

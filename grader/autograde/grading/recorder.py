@@ -22,6 +22,7 @@ from grader.autograde.grading.pool import Done
 from grader.autograde.grading.session import Session
 from grader.autograde.remark import NoTime, Remark
 from grader.autograde.submission.timestamp import TimestampError, submitted_at
+from grader.autograde.term_settings import TermSettings
 
 TOGETHER = 16  # at most this many results in one transaction
 APART = 0.5  # at least this many seconds between two transactions, unless one is full
@@ -42,7 +43,7 @@ def batches(all_done: Iterable[Done], clock: Callable[[], float] = time.monotoni
 
 @contextmanager
 def recorder(
-    db_url: str | None, session: Session, folders: Mapping[str, Path]
+    db_url: str | None, session: Session, folders: Mapping[str, Path], settings: TermSettings
 ) -> Iterator[Callable[[Sequence[Graded]], Sequence[Graded]]]:
     """Provide a function that writes results to the gradebook. If a result cannot be written, its `fault` says why."""
     if db_url is None:
@@ -56,7 +57,7 @@ def recorder(
         def opened() -> _Recorder:
             registered.result()
             writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
-            penalties = open_penalties(db_url, session.chapter.id, session.root)
+            penalties = open_penalties(db_url, session.chapter.id, session.root, settings)
             return _Recorder(writer, open_until_the_end.enter_context(penalties), folders)
 
         def record(batch: Sequence[Graded]) -> Sequence[Graded]:

@@ -56,15 +56,20 @@ class Stored(msgspec.Struct, frozen=True):
 
 def key(state: State, folder: Path, sandboxed: bool) -> Key:
     """The key of a result of this submission. Raises OSError if the submission cannot be read."""
-    digest = hashlib.sha256()
+    return Key(digest(folder), state.checks, state.points, state.limits, sandboxed)
+
+
+def digest(folder: Path) -> str:
+    """A hash of a submission. Raises OSError if it cannot be read."""
+    found = hashlib.sha256()
     for path in sorted(folder.iterdir()):
         if path.is_dir() and path.suffix != ".ipynb":
             continue  # another chapter's folder, if the student's notebooks of this chapter are next to it
-        digest.update(path.name.encode("utf-8", "surrogateescape") + b"\0")
+        found.update(path.name.encode("utf-8", "surrogateescape") + b"\0")
         if path.is_file() and not path.is_symlink():
             with path.open("rb") as file:
-                digest.update(hashlib.file_digest(file, "sha256").digest())
-    return Key(digest.hexdigest(), state.checks, state.points, state.limits, sandboxed)
+                found.update(hashlib.file_digest(file, "sha256").digest())
+    return found.hexdigest()
 
 
 def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, now: Key) -> tuple[Reason, ...]:

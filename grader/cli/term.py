@@ -1,0 +1,67 @@
+"""Commands for the settings of a term: due dates and extensions."""
+
+from __future__ import annotations
+
+from datetime import datetime
+from typing import TYPE_CHECKING
+
+from rich.table import Table
+
+from grader.cli.app import DbUrl, TermOption, app, course_root, err, out, term_folder, told
+
+if TYPE_CHECKING:
+    from grader.manifest import Chapter
+
+
+@app.command()
+def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
+    """Set the due dates of all chapters, as TERM/term.toml says, and print them with the extensions.
+
+    `grader autograde` sets them too, so this command is needed only to check the file, and to see the dates in
+    formgrader before anything is graded.
+    """
+    from grader.autograde.gradebook import gradebook_url, roster
+    from grader.autograde.gradebook.database import explained, open_engine
+    from grader.autograde.gradebook.late import due_date, set_due_date
+    from grader.autograde.term_settings import NAME, read_term_settings
+    from grader.manifest import load_manifest
+
+    root = course_root()
+    term = term_folder(root, given_term)
+    with told():
+        manifest = load_manifest(root / "course.toml")
+        settings = read_term_settings(term, manifest)
+        url = db_url or gradebook_url(term)
+        waiting: list[Chapter] = []
+        dates: dict[str, datetime | None] = {}
+        with open_engine(url) as engine, explained(url):
+            for chapter in manifest.chapters:
+                if not set_due_date(engine, chapter.id, settings):
+                    waiting.append(chapter)
+                dates[chapter.id] = settings.due.get(chapter.id) or due_date(engine, chapter.id)
+        students = roster(url)
+    if not (term / NAME).is_file():
+        err.print(f"There is no {term / NAME}; these are the due dates in the gradebook.", soft_wrap=True)
+    table = Table("chapter", "due (UTC)", "extensions (UTC)", box=None)
+    for chapter_id, when in dates.items():
+        table.add_row(chapter_id, _shown(when), "")
+        for student, own in sorted(settings.extensions.get(chapter_id, {}).items()):
+            table.add_row("", "", f"{_shown(own)}  {_one_line(student)}")
+    out.print(table)
+    counted = "best" if settings.attempts == "best" else "last"
+    out.print(f"If a student submits several times, the {counted} attempt counts.")
+    if students is not None:
+        named = {student for its in settings.extensions.values() for student in its}
+        for student in sorted(named - students):
+            err.print(f"{_one_line(student)} has an extension, but is not in the gradebook. Check the name.")
+    if waiting and settings.due:
+        names = ", ".join(chapter.id for chapter in waiting)
+        err.print(f"Not in the gradebook yet, so dated when they are graded: {names}.", soft_wrap=True)
+
+
+def _shown(when: datetime | None) -> str:
+    return "–" if when is None else when.isoformat(" ", "minutes" if not when.second else "seconds")
+
+
+def _one_line(name: str) -> str:
+    return name if name.isprintable() else repr(name)
