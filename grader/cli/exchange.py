@@ -101,11 +101,11 @@ def export(
 ) -> None:
     """Export the final points: with your changes, extra credit and late penalties, as nbgrader exports them.
 
-    By default, a student's total stays empty as long as an answer is not graded or the submission is missing.
-    A submission that is not graded yet is never exported as 0.
+    As long as one of a student's answers is not graded, and if there is no submission, no total is exported, unless you
+    choose otherwise. A submission that is not graded yet is never exported as 0.
 
-    The exit status is 0 if all points were exported, 1 if nothing was, and 3 if some students are not in the file or
-    their points are not final.
+    The exit status is 0 if everything was exported, 1 if nothing was, and 3 if a student is missing from the file, or a
+    submission or an answer still has to be graded.
     """
     from grader.autograde.gradebook import gradebook_url
     from grader.exchange.canvas import export_canvas
@@ -132,7 +132,7 @@ def export(
                 stop(f"The gradebook has no points. Run  grader autograde CHAPTER --term {term}  first.")
         else:
             chosen = [manifest.chapter(name) for name in dict.fromkeys(chapters or ())]
-        table = read_table(term, chosen, url)
+        table = read_table(root, term, manifest, chosen, url)
         policy = Policy(ungraded, missing)
         name = chosen[0].id if len(chosen) == 1 else "chapters"
         if format_ is Format.gradescope:
@@ -160,7 +160,9 @@ def export(
     for line in problems:
         err.print(line, style="yellow", soft_wrap=True)
     unfinished = (Status.waiting, Status.ungraded)
-    if problems or any(each.status in unfinished for its in table.standings.values() for each in its.values()):
+    everyone = [standing for its in table.standings.values() for standing in its.values()]
+    left = any(each.status in unfinished and policy.total(each) is None for each in everyone)
+    if left or problems or any(table.outdated.values()):
         raise typer.Exit(3)
 
 

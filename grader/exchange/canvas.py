@@ -16,7 +16,8 @@ import re
 
 from grader.autograde.gradebook.roster import Student
 from grader.exchange.exported import Exported, find_column, only_column
-from grader.exchange.rosters import is_no_student, named_columns
+from grader.exchange.options import System
+from grader.exchange.rosters import fits, is_no_student, named_columns
 from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, some
 from grader.exchange.table import Policy, Table, worth
 from grader.render.rows import harmless, number
@@ -48,7 +49,7 @@ def canvas_id(student: Student) -> str:
 
 def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
     header: list[Cell] = ["Student", "ID", "Section", *(column or chapter.title for chapter in table.chapters)]
-    rows = [header, [POINTS_POSSIBLE, "", "", *(exact(worth(chapter)) for chapter in table.chapters)]]
+    rows: list[list[Cell]] = [header, [POINTS_POSSIBLE, "", "", *(exact(worth(chapter)) for chapter in table.chapters)]]
     for student in table.students:
         if id_ := canvas_id(student):
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
@@ -65,8 +66,7 @@ def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
 
 def _into(table: Table, policy: Policy, into: Sheet, given: str | None, by_id: dict[str, Student]) -> Exported:
     columns = named_columns(into)
-    split = "last name" in columns and "first name" in columns
-    if not {"id", "section"} <= columns.keys() or not ("student" in columns or split):
+    if not fits(System.canvas, columns):
         raise ExchangeError(
             f"{into.path} is not a gradebook exported from Canvas: it has no columns Student, ID and Section "
             "before those of the assignments. In Canvas, choose Grades → Export → Export Entire Gradebook."

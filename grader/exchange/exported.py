@@ -29,7 +29,7 @@ class Exported:
 
 # How the systems complete an assignment's title in a header: "Title (12345)" in Canvas; "Assignment: Title (Real)",
 # "Assignment: Title (Feedback)" or, in older versions, "Feedback: Title" in Moodle
-_SUFFIX = re.compile(r"\s*\((?:\d+|real|feedback)\)$")
+_SUFFIX = re.compile(r"\s*\((?:\d+|real|feedback)\)$", re.IGNORECASE)
 _PREFIX = re.compile(r"^[^:]+:\s*")
 _FEEDBACK = re.compile(r"^feedback\s*:|\(feedback\)$")
 
@@ -38,14 +38,15 @@ def find_column(sheet: Sheet, chapter: Chapter, given: str | None, first: int, f
     """The index of the chapter's column among those from `first` on: that with the title or the id of the chapter, or
     the `given` name; None if there is none. Raises ExchangeError if there are several, or if the given one is missing.
     """
-    wanted = {folded(name) for name in ((given,) if given else (chapter.title, chapter.id))}
+    columns = {index: folded(name) for index, name in enumerate(sheet.header[first:], first)}
+    columns = {index: name for index, name in columns.items() if bool(_FEEDBACK.search(name)) == feedback}
+    if given and list(columns.values()).count(folded(given)) == 1:
+        return next(index for index, name in columns.items() if name == folded(given))
+    wanted = {folded(name) for name in ((given, _SUFFIX.sub("", given)) if given else (chapter.title, chapter.id))}
     found = []
-    for index, name in enumerate(sheet.header[first:], first):
-        column = folded(name)
-        if bool(_FEEDBACK.search(column)) != feedback:
-            continue
-        bare = _SUFFIX.sub("", column)
-        if wanted & {column, bare, _PREFIX.sub("", bare)}:
+    for index, name in columns.items():
+        bare = _SUFFIX.sub("", name)
+        if wanted & {name, bare, _PREFIX.sub("", bare)}:
             found.append(index)
     if len(found) > 1:
         names = ", ".join(repr(sheet.header[index]) for index in found)

@@ -34,7 +34,7 @@ from grader.checking.verdict import Verdict
 from grader.exchange.sheets import DIGITS, some
 from grader.exchange.table import Policy, Status, Table
 from grader.files import write_whole
-from grader.manifest import Chapter
+from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import harmless, headline, number
 from grader.render.text import verdict_text
 
@@ -52,7 +52,8 @@ def results(chapter: Chapter, graded: Graded | None, recorded: Recorded = NOTHIN
     public = {name: found for its in (graded.public if graded else {}).values() for name, found in its.items()}
     tests = []
     for notebook in chapter.notebooks:
-        for item in (*notebook.exercises, *notebook.questions):
+        items: tuple[Exercise | Question, ...] = (*notebook.exercises, *notebook.questions)
+        for item in items:
             verdict = verdicts.get(item.id)
             points = recorded.final(item.id) if item.id in recorded.earned else None
             if points is None and graded is not None:
@@ -121,7 +122,7 @@ def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tup
             else:
                 if stored is None:
                     unreadable.append(harmless(student.id))
-                tree = results(chapter, stored and stored.graded, standing.recorded, total)
+                tree = results(chapter, stored.graded if stored else None, standing.recorded, total)
             tree["extra_data"] = {
                 "chapter": chapter.id,
                 "student": student.id,

@@ -35,7 +35,6 @@ _ALIASES = {
     "surname": "last name",
     "first name / last name": "full name",
     "name": "full name",
-    "student id": "sid",
     "student_id": "id",
     "lastname": "last name",
     "firstname": "first name",
@@ -81,7 +80,7 @@ def read_roster(path: Path, system: System | None = None) -> Roster:
     sheet = read_sheet(path)
     columns = named_columns(sheet)
     chosen = _recognised(columns) if system is None else system
-    if chosen is None or not _fits(chosen, columns):
+    if chosen is None or not fits(chosen, columns):
         known = "; ".join(f"{_TITLES[each]} needs {_NEEDED[each]}" for each in ([chosen] if chosen else System))
         raise ExchangeError(f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}.")
     staff, pretended, rows = 0, 0, []
@@ -106,9 +105,9 @@ def read_roster(path: Path, system: System | None = None) -> Roster:
 
 
 def named_columns(sheet: Sheet) -> dict[str, int]:
-    """The index of each column, by the name that all formats share, such as `first name`."""
+    """The index of each column, by its own name and by the name that all formats share, such as `first name`."""
     columns = sheet.columns()
-    return {_ALIASES.get(name, name): index for name, index in reversed(columns.items())}
+    return {_ALIASES.get(name, name): index for name, index in reversed(columns.items())} | columns
 
 
 TEST_STUDENT = "Student, Test"
@@ -125,21 +124,22 @@ def is_no_student(line: Line, cells: Mapping[str, str]) -> bool:
 
 def _recognised(columns: Mapping[str, int]) -> System | None:
     """The system whose header this is."""
-    if _fits(System.canvas, columns):
+    if fits(System.canvas, columns):
         return System.canvas
     if "email address" in columns or "id number" in columns:
-        return System.moodle if _fits(System.moodle, columns) else None
+        return System.moodle if fits(System.moodle, columns) else None
     if "id" in columns:
         return System.csv
-    return System.gradescope if _fits(System.gradescope, columns) else None
+    return System.gradescope if fits(System.gradescope, columns) and columns.keys() & {"sid", "role"} else None
 
 
-def _fits(system: System, columns: Mapping[str, int]) -> bool:
+def fits(system: System, columns: Mapping[str, int]) -> bool:
     """Whether the columns that the system needs exist."""
     split = "first name" in columns and "last name" in columns
     match system:
         case System.canvas:
-            return "id" in columns and "section" in columns and ("student" in columns or split)
+            named = "student" in columns or {"lastname", "firstname"} <= columns.keys()
+            return named and "id" in columns and "section" in columns
         case System.moodle:
             return (split or "full name" in columns) and ("email address" in columns or "id number" in columns)
         case System.gradescope:
@@ -181,7 +181,7 @@ def _student(system: System, cells: Mapping[str, str]) -> Student:
             email, sid = cells["email"], cells.get("sid", "")
             return _clean(gradescope_id(email, sid), first, last or full, email, sid)
         case System.csv:
-            return _clean(cells["id"], first, last, cells.get("email", ""), cells.get("lms_user_id", ""))
+            return _clean(cells["id"], first, last or full, cells.get("email", ""), cells.get("lms_user_id", ""))
 
 
 def _clean(id_: str, *details: str) -> Student:

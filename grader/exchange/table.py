@@ -6,18 +6,20 @@ the late penalty is subtracted from the total, which is never negative.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
 from grader.autograde.gradebook import read_scores
 from grader.autograde.gradebook.roster import Student, students
 from grader.autograde.gradebook.scores import NOTHING, ByStudent, Recorded
+from grader.autograde.grading import store
+from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import find_submissions
 from grader.exchange.options import Empty
 from grader.exchange.sheets import ExchangeError, some
-from grader.manifest import Chapter
+from grader.manifest import Chapter, Manifest
 from grader.render.rows import harmless, number
 
 
@@ -103,11 +105,14 @@ class Policy:
 
 @dataclass(frozen=True)
 class Table:
-    """The standings of all students, by chapter and student; `students` are all of them, by id."""
+    """The standings of all students, by chapter and student; `students` are all of them, by id. `outdated` names, by
+    chapter, those whose submission or checks have changed since it was graded.
+    """
 
     chapters: tuple[Chapter, ...]
     students: tuple[Student, ...]
     standings: Mapping[str, Mapping[str, Standing]]
+    outdated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of(self, chapter: Chapter, student: Student) -> Standing:
         return self.standings[chapter.id][student.id]
@@ -118,14 +123,15 @@ def worth(chapter: Chapter) -> float:
     return sum(item.points for item in chapter.items)
 
 
-def read_table(term: Path, chapters: Sequence[Chapter], db_url: str) -> Table:
+def read_table(root: Path, term: Path, manifest: Manifest, chapters: Sequence[Chapter], db_url: str) -> Table:
     """Read the points of these chapters. The students are those in the gradebook and those with a submission.
 
-    Raises ExchangeError if no submission for a chapter is graded, GradebookError.
+    Raises ExchangeError if no submission for a chapter is graded, GradebookError, OSError.
     """
     known = {student.id: student for student in students(db_url)}
     scores: dict[str, ByStudent] = {chapter.id: read_scores(db_url, chapter.id) for chapter in chapters}
-    submitted = {chapter.id: _submitted(term, chapter) for chapter in chapters}
+    found = {chapter.id: find_submissions(term, chapter) for chapter in chapters}
+    submitted = {id_: {*each.folders, *(s.student for s in each.strays if s.student)} for id_, each in found.items()}
     for chapter in chapters:
         if not scores[chapter.id]:
             first = f"Run  grader autograde {chapter.id} --term {term}  first."
@@ -138,7 +144,19 @@ def read_table(term: Path, chapters: Sequence[Chapter], db_url: str) -> Table:
         }
         for chapter in chapters
     }
-    return Table(tuple(chapters), everyone, standings)
+    outdated = {c.id: _outdated(root, term, manifest, c, found[c.id].folders) for c in chapters}
+    return Table(tuple(chapters), everyone, standings, outdated)
+
+
+def _outdated(
+    root: Path, term: Path, manifest: Manifest, chapter: Chapter, folders: Mapping[str, Path]
+) -> tuple[str, ...]:
+    """The students with a stored result that grading would not keep."""
+    found = {name: stored for name in folders if (stored := store.read(term, chapter.id, name)) is not None}
+    if not found:
+        return ()
+    state = state_of(root, term, manifest, chapter)
+    return tuple(name for name, stored in found.items() if not store.is_current(stored, folders[name], state))
 
 
 def graded_chapters(chapters: Sequence[Chapter], db_url: str) -> list[Chapter]:
@@ -146,13 +164,7 @@ def graded_chapters(chapters: Sequence[Chapter], db_url: str) -> list[Chapter]:
     return [chapter for chapter in chapters if read_scores(db_url, chapter.id)]
 
 
-def _submitted(term: Path, chapter: Chapter) -> frozenset[str]:
-    """The students with a submission, including those that cannot be graded as they are."""
-    found = find_submissions(term, chapter)
-    return frozenset(found.folders) | {stray.student for stray in found.strays if stray.student}
-
-
-def _standing(student: Student, chapter: Chapter, scores: ByStudent, submitted: frozenset[str]) -> Standing:
+def _standing(student: Student, chapter: Chapter, scores: ByStudent, submitted: Collection[str]) -> Standing:
     recorded = scores.get(student.id)
     if recorded is None:
         return Standing(student, chapter, Status.ungraded if student.id in submitted else Status.missing)
@@ -169,12 +181,17 @@ def explained(table: Table, policy: Policy) -> list[str]:
             named.setdefault(standing.status, []).append(harmless(standing.student.id))
         for status, what in (
             (Status.waiting, _WAITING[policy.ungraded]),
-            (Status.ungraded, f"left empty. Run  grader autograde {chapter.id}  first"),
+            (Status.ungraded, f"no total exported. Run  grader autograde {chapter.id}  first"),
             (Status.missing, _MISSING[policy.missing]),
         ):
             if names := named.get(status):
                 count = f"{len(names)} student{'s' * (len(names) != 1)}"
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
+        if names := [harmless(name) for name in table.outdated.get(chapter.id, ())]:
+            lines.append(
+                f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. "
+                f"Run  grader autograde {chapter.id}  first."
+            )
         if any(each.penalty for each in table.standings[chapter.id].values()) and chapter.questions:
             lines.append(
                 f"{chapter.id}: late penalties were computed from the points at the last run of  grader autograde. If "
@@ -184,7 +201,7 @@ def explained(table: Table, policy: Policy) -> list[str]:
 
 
 _WAITING = {
-    Empty.leave: "left empty (--ungraded zero counts them as 0, or keeps the points of an earlier answer)",
-    Empty.zero: "counted as 0, or with the points of an earlier answer",
+    Empty.leave: "no total exported (--ungraded zero counts these answers as 0, or with the points they had before)",
+    Empty.zero: "counted as 0, or with the points they had before",
 }
-_MISSING = {Empty.leave: "left empty (--missing zero writes 0)", Empty.zero: "written as 0"}
+_MISSING = {Empty.leave: "no total exported (--missing zero writes 0)", Empty.zero: "written as 0"}
