@@ -27,7 +27,7 @@ from pathlib import Path
 from grader.autograde.gradebook.roster import Student
 from grader.autograde.submission.names import legible, unfit
 from grader.exchange.options import System
-from grader.exchange.sheets import ExchangeError, Line, Sheet, read_sheet, some
+from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sheet, some
 
 MOST_CHARACTERS = 128  # in the gradebook's columns
 _STAFF = frozenset({"instructor", "ta", "reader"})
@@ -85,7 +85,7 @@ def read_roster(path: Path, system: System | None = None) -> Roster:
         raise ExchangeError(f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}.")
     staff, pretended, rows = 0, 0, []
     for line in sheet.lines:
-        cells = {name: line.cells[index] for name, index in columns.items()}
+        cells = {name: original(line.cells[index]) for name, index in columns.items()}
         if chosen is System.canvas and is_no_student(line, cells):
             pretended += cells.get("student") == TEST_STUDENT
         elif chosen is System.gradescope and cells.get("role", "").casefold() in _STAFF:

@@ -7,7 +7,7 @@ A spreadsheet runs a cell that begins with =, +, - or @ as a formula, even in qu
 (https://owasp.org/www-community/attacks/CSV_Injection), `neutral` puts an apostrophe before every text that begins with
 one of these, with its full-width form, or with a tab or a line break; spaces and invisible characters before it are
 looked through. All texts are quoted, so no separator inside one can begin a new cell. Numbers are neither changed nor
-quoted.
+quoted. A lone `-`, with which Canvas and Moodle say that there is no grade, is not a formula.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def read_sheet(path: Path) -> Sheet:
     if first.strip().lower().startswith("sep=") and len(first.strip()) <= 5:  # how Excel is told the separator
         told, text = first.strip()[4:] or "\t", rest
     try:
-        delimiter = told or max(_DELIMITERS, key=lambda each: len(next(_rows(text, each), Line(1, ())).cells))
+        delimiter = told or max(_DELIMITERS, key=lambda each: _width(text, each))
         lines = [Line(line.number + bool(told), line.cells) for line in _rows(text, delimiter)]
     except csv.Error as error:
         raise ExchangeError(f"{path} cannot be read as CSV: {error}. Save it again as CSV UTF-8.") from error
@@ -87,9 +87,14 @@ def read_sheet(path: Path) -> Sheet:
     return Sheet(path, header, tuple(full), delimiter)
 
 
-def _rows(text: str, delimiter: str) -> Iterator[Line]:
+def _width(text: str, delimiter: str) -> int:
+    """The number of cells in the header with this separator."""
+    return len(next(_rows(text, delimiter, strict=False), Line(1, ())).cells)
+
+
+def _rows(text: str, delimiter: str, strict: bool = True) -> Iterator[Line]:
     """The rows that are not empty, with the number of the line that each begins in."""
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=strict)
     begin = 1
     for cells in reader:
         if any(cell.strip() for cell in cells):
@@ -120,12 +125,19 @@ def sheet_bytes(rows: Iterable[Sequence[Cell]], delimiter: str = ",", mark: bool
 
 def neutral(text: str) -> str:
     """The text, with an apostrophe before it if a spreadsheet might take it for a formula."""
+    if text == "-":
+        return text
     for character in text:
         if character in _BREAKS or unicodedata.normalize("NFKC", character)[:1] in _FORMULA:
             return f"'{text}"
         if not character.isspace() and unicodedata.category(character) not in ("Cc", "Cf"):
             return text
     return text
+
+
+def original(text: str) -> str:
+    """The text without the apostrophe that `neutral` puts before it."""
+    return text[1:] if text.startswith("'") and neutral(text[1:]) == text else text
 
 
 def exact(points: float) -> Decimal:
