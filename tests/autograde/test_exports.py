@@ -1,4 +1,4 @@
-"""Final points in the formats of Canvas, Moodle and Gradescope and as plain CSV: they are those that nbgrader exports."""
+"""Final points for Canvas, Moodle and Gradescope and as plain CSV: they are those that nbgrader exports."""
 
 import csv
 import io
@@ -37,8 +37,8 @@ def course(tmp_path_factory):
 
 @pytest.fixture(scope="session")
 def graded(course, tmp_path_factory):
-    """Ann and Bo are graded, with all that an instructor can change; Cy's answer is not; Dee's submission is not; Eve has
-    none; Fay was graded, and is not in the roster.
+    """Ann and Bo are graded, with all that an instructor can change; Cy's answer is not; Dee's submission is not; Eve
+    has none; Fay was graded, and is not in the roster.
     """
     term = tmp_path_factory.mktemp("term")
     fill(gradebook_url(term), course)
@@ -355,8 +355,7 @@ def test_a_grading_worksheet_of_moodle(export, term, tmp_path):
 
 
 def test_results_for_gradescope(export, term):
-    status, output, _ = export("--format", "gradescope", "--missing", "zero")
-    assert status == 3
+    assert export("--format", "gradescope", "--missing", "zero")[0] == 3
     folder = term / "exports/gradescope/ch01"
     assert sorted(path.parent.name for path in folder.glob("*/results.json")) == ["ann", "bo", "eve", "fay"]
     ann = json.loads((folder / "ann/results.json").read_bytes())

@@ -173,7 +173,8 @@ def test_the_id_is_the_folder_that_is_collected(tmp_path, text, download):
         (
             "id,email\nann,a@x.edu\nann,a@x.edu\nbo,A@x.edu\ncy,\ndee,\n",
             [
-                "lines 2 and 4 have the same e-mail address 'a@x.edu' but different ids ('ann', 'bo'). Keep the right one."
+                "lines 2 and 4 have the same e-mail address 'a@x.edu' but different ids ('ann', 'bo'). "
+                "Keep the right one."
             ],
         ),
         ("id,email\n../ann,a@x.edu\n", ["line 2 has the id '../ann', which cannot be the name of a submission folder"]),
