@@ -13,8 +13,6 @@ from grader.exchange.options import Empty, Format, System
 if TYPE_CHECKING:
     from grader.autograde.gradebook.roster import Student
 
-PRIVATE = 0o600  # students' points
-
 
 @app.command()
 def roster(
@@ -108,13 +106,8 @@ def export(
     submission or an answer still has to be graded.
     """
     from grader.autograde.gradebook import gradebook_url
-    from grader.exchange.canvas import export_canvas
-    from grader.exchange.gradescope import write_results
-    from grader.exchange.moodle import export_moodle
-    from grader.exchange.plain import export_plain
-    from grader.exchange.sheets import read_sheet
     from grader.exchange.table import Policy, Status, explained, graded_chapters, read_table
-    from grader.files import write_whole
+    from grader.exchange.write import write_export
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -122,8 +115,6 @@ def export(
     url = db_url or gradebook_url(term)
     if bool(chapters) == everything:
         stop("Name the chapters to export, or use --all.")
-    if (into or column) and format_ not in (Format.canvas, Format.moodle):
-        stop("--into and --column belong to --format canvas and --format moodle.")
     with told():
         manifest = load_manifest(root / "course.toml")
         if everything:
@@ -134,35 +125,16 @@ def export(
             chosen = [manifest.chapter(name) for name in dict.fromkeys(chapters or ())]
         table = read_table(root, term, manifest, chosen, url)
         policy = Policy(ungraded, missing)
-        name = chosen[0].id if len(chosen) == 1 else "chapters"
-        if format_ is Format.gradescope:
-            path = to or term / "exports" / "gradescope"
-            written, problems = write_results(term, table, policy, path)
-            notes = []
-            out.print(f"Wrote {len(written)} files: {path}/CHAPTER/STUDENT/results.json", soft_wrap=True)
-        else:
-            path = to or term / "exports" / f"{name}-{'points' if format_ is Format.csv else format_.value}.csv"
-            sheet = None if into is None else read_sheet(into)
-            match format_:
-                case Format.canvas:
-                    exported = export_canvas(table, policy, sheet, column)
-                case Format.moodle:
-                    exported = export_moodle(table, policy, sheet, column)
-                case _:
-                    exported = export_plain(table, policy)
-            if into is not None and path.exists() and path.samefile(into):
-                stop(f"{path} is the file given with --into. Choose another name with --out.")
-            write_whole(path, exported.content, PRIVATE)
-            notes, problems = exported.notes, exported.problems
-            out.print(f"Wrote {path}", soft_wrap=True)
-    for line in [*explained(table, policy), *notes]:
+        written = write_export(format_, term, table, policy, to, into, column)
+    out.print(written.line, soft_wrap=True)
+    for line in [*explained(table, policy), *written.notes]:
         out.print(line, soft_wrap=True)
-    for line in problems:
+    for line in written.problems:
         err.print(line, style="yellow", soft_wrap=True)
     unfinished = (Status.waiting, Status.ungraded)
     everyone = [standing for its in table.standings.values() for standing in its.values()]
     left = any(each.status in unfinished and policy.total(each) is None for each in everyone)
-    if left or problems or any(table.outdated.values()):
+    if left or written.problems or any(table.outdated.values()):
         raise typer.Exit(3)
 
 

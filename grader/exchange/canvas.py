@@ -4,7 +4,8 @@ Canvas finds a student by ID, then by SIS User ID, then by SIS Login ID, and onl
 a name that might be a formula does no harm. It finds an assignment by the number behind its title, `Title (12345)`, or
 by the title alone, and offers to create one that it does not find. Columns that are not in the file stay as they are;
 an empty cell in a column of the file would delete a score. Therefore the export contains only the columns that identify
-students and those of the exported chapters, and where there is nothing to publish, the score that Canvas exported.
+students and those of the exported chapters, and where there is nothing to publish, the score that Canvas exported. A
+student who is excused, `EX`, stays so.
 
 Source: `lib/gradebook_importer.rb` and `lib/gradebook_exporter.rb` in https://github.com/instructure/canvas-lms; see
 also https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807.
@@ -16,12 +17,14 @@ import re
 
 from grader.autograde.gradebook.roster import Student
 from grader.exchange.exported import Exported, find_column, only_column
+from grader.exchange.matching import Key, match
 from grader.exchange.options import System
 from grader.exchange.rosters import fits, is_no_student, named_columns
 from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, some
 from grader.exchange.table import Policy, Table, worth
 from grader.render.rows import harmless, number
 
+EXCUSED = "EX"
 POINTS_POSSIBLE = "    Points Possible"  # with the spaces that Canvas writes
 
 
@@ -31,15 +34,7 @@ def export_canvas(table: Table, policy: Policy, into: Sheet | None = None, colum
     Raises ExchangeError.
     """
     only_column(table.chapters, column)
-    by_id = {id_: student for student in table.students if (id_ := canvas_id(student))}
-    strangers = [harmless(student.id) for student in table.students if not canvas_id(student)]
-    exported = _from_roster(table, policy, column) if into is None else _into(table, policy, into, column, by_id)
-    if strangers:
-        exported.problems.append(
-            f"Without a Canvas ID, so not in the file: {some(strangers)}. "
-            "Import the roster with  grader roster EXPORTED_GRADEBOOK.csv"
-        )
-    return exported
+    return _from_roster(table, policy, column) if into is None else _into(table, policy, into, column)
 
 
 def canvas_id(student: Student) -> str:
@@ -61,10 +56,16 @@ def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
     ]
     if any("" in row[3:] for row in rows[2:]):
         notes.append("An empty cell deletes the score that Canvas has; --into keeps it.")
-    return Exported(rows, notes)
+    problems = []
+    if strangers := [harmless(student.id) for student in table.students if not canvas_id(student)]:
+        problems.append(
+            f"Without a Canvas ID, so not in the file: {some(strangers)}. Import the roster with  "
+            "grader roster EXPORTED_GRADEBOOK.csv"
+        )
+    return Exported(rows, notes, problems)
 
 
-def _into(table: Table, policy: Policy, into: Sheet, given: str | None, by_id: dict[str, Student]) -> Exported:
+def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Exported:
     columns = named_columns(into)
     if not fits(System.canvas, columns):
         raise ExchangeError(
@@ -77,49 +78,42 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None, by_id: d
         chapter.title if place is None else into.header[place]
         for chapter, place in zip(table.chapters, places, strict=True)
     ]
+    matched = match(table.students, into, _KEYS, lambda cells: cells.get("student") or cells["id"], is_no_student)
     rows: list[list[Cell]] = [[*into.header[:kept], *titles]]
-    exported = Exported(rows, delimiter=into.delimiter)
-    exported.notes += _notes(table, places, into)
+    exported = Exported(rows, _notes(table, places, into), matched.problems, into.delimiter)
     possible: list[Cell] = [POINTS_POSSIBLE, *[""] * (kept - 1)]
     was = next((line.cells for line in into.lines if "points possible" in line.cells[0].casefold()), None)
     for chapter, place in zip(table.chapters, places, strict=True):
         theirs = was[place] if was is not None and place is not None else ""
-        possible.append(theirs or exact(worth(chapter)))
+        possible.append(_kept(theirs) if theirs else exact(worth(chapter)))
         if theirs and not _equal(theirs, worth(chapter)):
             exported.notes.append(
                 f"Canvas has {theirs} points for {chapter.id}, the chapter has {number(worth(chapter))}. Scores "
                 "are exported as they are; change the points of the assignment in Canvas if they should agree."
             )
     rows.append(possible)
-    seen, unknown = set(), []
-    for line in into.lines:
-        cells = {name: line.cells[index] for name, index in columns.items()}
-        if is_no_student(line, cells):
-            continue
-        student = by_id.get(cells["id"])
-        if student is None:
-            unknown.append(harmless(cells.get("student") or cells["id"]))
-            continue
-        seen.add(student.id)
-        totals = [policy.total(table.of(chapter, student)) for chapter in table.chapters]
-        rows.append(
-            [
-                *line.cells[:kept],
-                *(
-                    exact(total) if total is not None else "" if place is None else _kept(line.cells[place])
-                    for total, place in zip(totals, places, strict=True)
-                ),
-            ]
-        )
-    absent = [harmless(student.id) for student in by_id.values() if student.id not in seen]
-    if absent:
-        exported.problems.append(f"Not in {into.path}, so not in the export: {some(absent)}.")
-    if unknown:
-        exported.problems.append(
-            f"In {into.path} but not in the gradebook, so left out: {some(unknown)}. Import the roster with  "
-            f"grader roster {into.path}"
-        )
+    excused: dict[str, None] = {}
+    for line, student in matched.rows:
+        row: list[Cell] = [*line.cells[:kept]]
+        for chapter, place in zip(table.chapters, places, strict=True):
+            total, theirs = policy.total(table.of(chapter, student)), "" if place is None else line.cells[place]
+            is_excused = theirs.upper() == EXCUSED
+            if is_excused and total is not None:
+                excused[harmless(student.id)] = None
+            row.append(_kept(theirs) if total is None or is_excused else exact(total))
+        rows.append(row)
+    if excused:
+        exported.notes.append(f"Excused in Canvas, and left so: {some(list(excused))}.")
     return exported
+
+
+# by Canvas's number; for students without one, by their login or the number of the university
+_KEYS: list[Key] = [
+    (lambda cells: cells["id"], canvas_id),
+    (lambda cells: cells.get("sis login id", ""), lambda student: "" if canvas_id(student) else student.email),
+    (lambda cells: cells.get("sis login id", ""), lambda student: "" if canvas_id(student) else student.id),
+    (lambda cells: cells.get("sis user id", ""), lambda student: "" if canvas_id(student) else student.id),
+]
 
 
 def _notes(table: Table, places: list[int | None], into: Sheet) -> list[str]:

@@ -18,10 +18,9 @@ https://docs.moodle.org/en/Offline_grading_worksheet; `grade/import/csv/classes/
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
-from grader.autograde.gradebook.roster import Student
 from grader.exchange.exported import Exported, find_column, only_column
+from grader.exchange.matching import Cells, Key, Match, match
 from grader.exchange.rosters import moodle_id, named_columns
 from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, folded, some
 from grader.exchange.table import Policy, Standing, Table, worth
@@ -82,61 +81,30 @@ def _maximum(chapter: Chapter) -> str:
 # --- a file from Moodle -----------------------------------------------------------------------------------------
 
 
-@dataclass(frozen=True)
-class _Match:
-    """The rows of a file with their students, and who has no row or no student."""
-
-    rows: list[tuple[tuple[str, ...], Student]]
-    problems: list[str]
-
-
-def _matched(table: Table, into: Sheet) -> _Match:
-    """Find the student of each row: by e-mail address, then by ID number, then by name. Raises ExchangeError."""
+def _matched(table: Table, into: Sheet) -> Match:
+    """Find the student of each row. Raises ExchangeError."""
     columns = named_columns(into)
     if not columns.keys() & {"email address", "id number", "full name"} and "first name" not in columns:
         raise ExchangeError(
             f"{into.path} is not an export of Moodle: it has no column Email address, ID number or Full name. In "
             "Moodle, choose Grades → Export → Plain text file, or the assignment's Download grading worksheet."
         )
-    known: list[tuple[str, dict[str, Student]]] = [
-        ("email address", _single(table.students, [student.email.casefold() for student in table.students])),
-        ("id number", _single(table.students, [student.lms_user_id.casefold() for student in table.students])),
-        ("name", _single(table.students, [student.id.casefold() for student in table.students])),
-    ]
-    rows, unknown, seen = [], [], set()
-    for line in into.lines:
-        cells = {name: line.cells[index] for name, index in columns.items()}
-        whole = cells.get("full name") or f"{cells.get('first name', '')} {cells.get('last name', '')}"
-        cells["name"] = moodle_id(whole)
-        student = next((s for key, by in known if (s := by.get(cells.get(key, "").casefold())) is not None), None)
-        if student is None or student.id in seen:
-            unknown.append(f"{harmless(whole.strip()) or 'no name'} (line {line.number})")
-            continue
-        seen.add(student.id)
-        rows.append((line.cells, student))
-    problems = []
-    absent = [harmless(student.id) for student in table.students if student.id not in seen]
-    if absent:
-        problems.append(f"Not in {into.path}, so not in the export: {some(absent)}.")
-    if unknown:
-        problems.append(
-            f"In {into.path} but not in the gradebook, so left out: {some(unknown)}. Import the roster with  "
-            f"grader roster {into.path}"
-        )
-    return _Match(rows, problems)
+    return match(table.students, into, _KEYS, lambda cells: _full_name(cells) or "no name")
 
 
-def _single(students: Sequence[Student], keys: Sequence[str]) -> dict[str, Student]:
-    """The student of each key that belongs to one student only."""
-    found: dict[str, Student] = {}
-    for key, student in zip(keys, students, strict=True):
-        if key and keys.count(key) == 1:
-            found[key] = student
-    return found
+def _full_name(cells: Cells) -> str:
+    return cells.get("full name") or f"{cells.get('first name', '')} {cells.get('last name', '')}".strip()
+
+
+_KEYS: list[Key] = [
+    (lambda cells: cells.get("email address", ""), lambda student: student.email),
+    (lambda cells: cells.get("id number", ""), lambda student: student.lms_user_id),
+    (lambda cells: moodle_id(_full_name(cells)), lambda student: student.id),
+]
 
 
 def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Exported:
-    match = _matched(table, into)
+    matched = _matched(table, into)
     columns = named_columns(into)
     kept = [index for index in sorted(columns.values()) if _is_identity(into.header[index], columns, index)]
     header: list[Cell] = [into.header[index] for index in kept]
@@ -156,12 +124,12 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Expor
             )
         notes.append(_maximum(chapter))
     rows = [header]
-    for cells, student in match.rows:
-        row: list[Cell] = [cells[index] for index in kept]
+    for line, student in matched.rows:
+        row: list[Cell] = [line.cells[index] for index in kept]
         for chapter, place in zip(table.chapters, places, strict=True):
-            row += _filled(cells, place, _published(table.of(chapter, student), policy))
+            row += _filled(line.cells, place, _published(table.of(chapter, student), policy))
         rows.append(row)
-    return Exported(rows, notes, match.problems, into.delimiter)
+    return Exported(rows, notes, matched.problems, into.delimiter)
 
 
 def _is_identity(name: str, columns: Mapping[str, int], index: int) -> bool:
@@ -188,22 +156,22 @@ def _worksheet(table: Table, policy: Policy, into: Sheet) -> Exported:
     grade, said = columns.get("grade"), columns.get("feedback comments")
     if grade is None:
         raise ExchangeError(f"{into.path} has no column Grade. Download the grading worksheet from Moodle again.")
-    match = _matched(table, into)
+    matched = _matched(table, into)
     notes = []
     most = columns.get("maximum grade")
-    if said is None and any(table.of(chapter, student).feedback for _, student in match.rows):
+    if said is None and any(table.of(chapter, student).feedback for _, student in matched.rows):
         notes.append("The worksheet has no column Feedback comments, so comments are not exported.")
-    if most is not None and any(not _is(cells[most], worth(chapter)) for cells, _ in match.rows):
+    if most is not None and any(not _is(line.cells[most], worth(chapter)) for line, _ in matched.rows):
         notes.append(_maximum(chapter))
     rows: list[list[Cell]] = [list(into.header)]
-    for cells, student in match.rows:
-        row: list[Cell] = list(cells[: len(into.header)])
-        new = _filled(cells, (grade, said), _published(table.of(chapter, student), policy))
+    for line, student in matched.rows:
+        row: list[Cell] = list(line.cells[: len(into.header)])
+        new = _filled(line.cells, (grade, said), _published(table.of(chapter, student), policy))
         row[grade] = new[0]
         if said is not None:
             row[said] = new[1]
         rows.append(row)
-    return Exported(rows, notes, match.problems, into.delimiter)
+    return Exported(rows, notes, matched.problems, into.delimiter)
 
 
 def _is(cell: str, points: float) -> bool:

@@ -1,6 +1,7 @@
 """Exports of classes that were really graded, and of gradebooks with a long history."""
 
 import json
+import shutil
 
 import pytest
 from gradebook_course import register_first, write_course
@@ -39,19 +40,27 @@ def test_whatever_happened_the_totals_are_those_of_nbgrader(tmp_path, seed):
     assert any(standing.total for standing in standings.values())
 
 
-@pytest.fixture
-def graded(small_course, tmp_path, right, monkeypatch):
+@pytest.fixture(scope="module")
+def graded_once(small_course, tmp_path_factory, right):
     """Ann's notebook is right; Bo returns the wrong sign in the first exercise."""
+    term = tmp_path_factory.mktemp("graded")
     wrong = json.loads(json.dumps(right).replace("np.tanh(", "-np.tanh("))
     assert wrong != right
     for student, notebook in (("ann", right), ("bo", wrong)):
-        folder = tmp_path / "submitted" / student / CHAPTER
+        folder = term / "submitted" / student / CHAPTER
         folder.mkdir(parents=True)
         (folder / "recurrence.ipynb").write_text(json.dumps(notebook))
-    results = autograde(small_course, tmp_path, CHAPTER, pool.here, db_url=gradebook_url(tmp_path))
+    results = autograde(small_course, term, CHAPTER, pool.here, db_url=gradebook_url(term))
     assert {each.student: each.fault for each in results} == {"ann": "", "bo": ""}
+    return term, {each.student: each.earned for each in results}
+
+
+@pytest.fixture
+def graded(graded_once, small_course, tmp_path, monkeypatch):
+    """A copy of the term, and the points of its students."""
+    term, earned = graded_once
     monkeypatch.chdir(small_course)
-    return tmp_path, {each.student: each.earned for each in results}
+    return shutil.copytree(term, tmp_path / "term"), earned
 
 
 def call(*arguments):
