@@ -39,7 +39,10 @@ def match(
     none. `name` is how to name a row in a note; rows that `skip` tells are no students.
     """
     columns = named_columns(into)
-    lines = [(line, {key: original(line.cells[index]) for key, index in columns.items()}) for line in into.lines]
+    lines = [
+        (line, {key: original(line.cells[index], into.delimiter) for key, index in columns.items()})
+        for line in into.lines
+    ]
     lines = [(line, cells) for line, cells in lines if not skip(line, cells)]
     found: dict[int, Student] = {}
     left = list(students)

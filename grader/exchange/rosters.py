@@ -85,7 +85,7 @@ def read_roster(path: Path, system: System | None = None) -> Roster:
         raise ExchangeError(f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}.")
     staff, pretended, rows = 0, 0, []
     for line in sheet.lines:
-        cells = {name: original(line.cells[index]) for name, index in columns.items()}
+        cells = {name: original(line.cells[index], sheet.delimiter) for name, index in columns.items()}
         if chosen is System.canvas and is_no_student(line, cells):
             pretended += cells.get("student") == TEST_STUDENT
         elif chosen is System.gradescope and cells.get("role", "").casefold() in _STAFF:

@@ -4,10 +4,13 @@ Reading accepts UTF-8 and UTF-16, with or without a byte order mark where that i
 tabs; and every kind of line break.
 
 A spreadsheet runs a cell that begins with =, +, - or @ as a formula, even in quotes. As OWASP recommends
-(https://owasp.org/www-community/attacks/CSV_Injection), `neutral` puts an apostrophe before every text that begins with
-one of these, with its full-width form, or with a tab or a line break; spaces and invisible characters before it are
-looked through. All texts are quoted, so no separator inside one can begin a new cell. Numbers are neither changed nor
-quoted. A lone `-`, with which Canvas and Moodle say that there is no grade, is not a formula.
+(https://owasp.org/www-community/attacks/CSV_Injection), `neutral` puts an apostrophe before each of these characters,
+or its full-width form, where a cell begins, and before a text that begins with a tab or a line break. Spaces, quotes
+and invisible characters before them are looked through. A cell may also begin within a text: a spreadsheet that expects
+another separator than the file's ends a cell at each of its own separators and at each line break, quotes or not.
+
+All texts are quoted. Numbers are neither changed nor quoted. A lone `-`, with which Canvas and Moodle say that there is
+no grade, is not a formula.
 """
 
 from __future__ import annotations
@@ -24,8 +27,8 @@ from grader.errors import ExpectedError
 
 DIGITS = 6  # after the decimal point; Moodle stores 5, Canvas shows 2
 _DELIMITERS = (",", ";", "\t")
-_FORMULA = frozenset("=+-@")  # after NFKC, which turns full-width forms into these
-_BREAKS = frozenset("\t\r\n\v\f\x85\u2028\u2029")
+_FORMULA = tuple("=+-@")  # after NFKC, which turns full-width forms into these
+_BREAKS = tuple("\t\r\n\v\f\x85\u2028\u2029")
 
 Cell = str | Decimal
 
@@ -119,25 +122,38 @@ def sheet_bytes(rows: Iterable[Sequence[Cell]], delimiter: str = ",", mark: bool
     """A CSV file of these rows in UTF-8, with neutral texts; with a byte order mark for Excel if `mark`."""
     with io.StringIO(newline="") as text:
         writer = csv.writer(text, delimiter=delimiter, quoting=csv.QUOTE_NONNUMERIC)
-        writer.writerows([cell if isinstance(cell, Decimal) else neutral(cell) for cell in row] for row in rows)
+        writer.writerows(
+            [cell if isinstance(cell, Decimal) else neutral(cell, delimiter) for cell in row] for row in rows
+        )
         return text.getvalue().encode("utf-8-sig" if mark else "utf-8")
 
 
-def neutral(text: str) -> str:
-    """The text, with an apostrophe before it if a spreadsheet might take it for a formula."""
+def neutral(text: str, delimiter: str = ",") -> str:
+    """The text, with an apostrophe wherever a spreadsheet might otherwise take it for a formula."""
     if text == "-":
         return text
+    parts = ["'"] if text[:1] in _BREAKS else []
+    begins = True  # no visible character since the last place where a cell may begin
     for character in text:
-        if character in _BREAKS or unicodedata.normalize("NFKC", character)[:1] in _FORMULA:
-            return f"'{text}"
-        if not character.isspace() and unicodedata.category(character) not in ("Cc", "Cf"):
-            return text
-    return text
+        if begins and _is_formula(character):
+            parts.append("'")
+        if character in _BREAKS or (character in _DELIMITERS and character != delimiter):
+            begins = True
+        elif not (character.isspace() or character == '"' or unicodedata.category(character) in ("Cc", "Cf")):
+            begins = False
+        parts.append(character)
+    return "".join(parts)
 
 
-def original(text: str) -> str:
-    """The text without the apostrophe that `neutral` puts before it."""
-    return text[1:] if text.startswith("'") and neutral(text[1:]) == text else text
+def original(text: str, delimiter: str = ",") -> str:
+    """The text without the apostrophes that `neutral` puts into it."""
+    pairs = zip(text, [*text[1:], " "], strict=False)
+    bare = "".join(each for each, after in pairs if each != "'" or not (_is_formula(after) or after in _BREAKS))
+    return bare if neutral(bare, delimiter) == text else text
+
+
+def _is_formula(character: str) -> bool:
+    return unicodedata.normalize("NFKC", character)[:1] in _FORMULA
 
 
 def exact(points: float) -> Decimal:

@@ -6,6 +6,7 @@ the late penalty is subtracted from the total, which is never negative.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import StrEnum
@@ -69,14 +70,17 @@ class Standing:
 
     @property
     def comments_text(self) -> str:
-        """The comments as one text; empty if there are none."""
-        return "\n\n".join(f"{title}: {comment}" for title, comment in self.comments)
+        """The comments as one text, with • before the items of lists, because a - may begin a formula."""
+        return "\n\n".join(f"{title}: {_BULLET.sub('• ', comment)}" for title, comment in self.comments)
 
     @property
     def feedback(self) -> str:
         """The comments and the late penalty as text for the student; empty if there are none."""
         penalty = f"Late penalty: {number(self.penalty)} point{'s' * (self.penalty != 1)}." if self.penalty else ""
         return "\n\n".join(filter(None, (self.comments_text, penalty)))
+
+
+_BULLET = re.compile(r"^[-+] (?=\S)", re.MULTILINE)
 
 
 def _is_waiting(recorded: Recorded, item: str, points: float | None) -> bool:

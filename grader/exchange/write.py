@@ -30,7 +30,7 @@ class Written:
 def write_export(
     format_: Format, term: Path, table: Table, policy: Policy, to: Path | None, into: Path | None, column: str | None
 ) -> Written:
-    """Write the points to `to`, by default in TERM/exports/. Raises OSError; ExchangeError, before anything is written."""
+    """Write the points to `to`, by default in TERM/exports/. Raises ExchangeError if nothing is written, OSError."""
     if (into or column) and format_ not in (Format.canvas, Format.moodle):
         raise ExchangeError("--into and --column belong to --format canvas and --format moodle.")
     if format_ is Format.gradescope:

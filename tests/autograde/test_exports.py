@@ -285,7 +285,7 @@ def test_the_column_of_a_chapter(course, header, given, found):
 
 
 def test_students_without_a_number_of_canvas(term, course, tmp_path, monkeypatch):
-    """They are found by login or by the university's number, and nobody else is."""
+    """They are found by login or by the university's number, and only they."""
     with open_gradebook(gradebook_url(term)) as gradebook:
         for name in ("ann", "bo", "cy"):
             gradebook.find_student(name).lms_user_id = None

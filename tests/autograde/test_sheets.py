@@ -71,39 +71,56 @@ def test_what_cannot_be_read(tmp_path, content, message):
         read_sheet(written(tmp_path, content))
 
 
-FORMULAS = [
-    "=1+1",
-    "+1",
-    "-1",
-    "@SUM(A1)",
-    "\t=1",
-    "\r=1",
-    "\n=1",
-    "＝1",
-    "＋1",
-    "－1",
-    "＠x",
-    " =1",
-    "\u200b=1",
-    "\x00=1",
-]
+FORMULAS = {
+    "=1+1": "'=1+1",
+    "+1": "'+1",
+    "-1": "'-1",
+    "@SUM(A1)": "'@SUM(A1)",
+    "＝1": "'＝1",
+    "＋1": "'＋1",
+    "－1": "'－1",
+    "＠x": "'＠x",
+    " =1": " '=1",
+    "\u200b=1": "\u200b'=1",
+    "\x00=1": "\x00'=1",
+    "\tx": "'\tx",
+    "\r=1": "'\r'=1",
+    "\nx": "'\nx",
+    "Lee; =1": "Lee; '=1",
+    "Lee\t@x": "Lee\t'@x",
+    "two\n+lines": "two\n'+lines",
+}
 
 
 @pytest.mark.parametrize("text", FORMULAS)
 def test_no_text_becomes_a_formula(text):
-    assert neutral(text) == f"'{text}"
+    assert neutral(text) == FORMULAS[text]
     (cell, again), _ = csv.reader(io.StringIO(sheet_bytes([[text, "a"], [Decimal(1), ""]]).decode(), newline=""))
-    assert (cell, again) == (f"'{text}", "a")
+    assert (cell, again) == (FORMULAS[text], "a")
+
+
+@pytest.mark.parametrize("other", [",", ";", "\t"])
+@pytest.mark.parametrize("delimiter", [",", ";"])
+@pytest.mark.parametrize(
+    "text", ['"=1', "a,=1", "a;=1", "a\t=1", "a\n=1", 'a";=1', 'a";"=1', ";;=1", ", =1", "a\r\n-1"]
+)
+def test_no_cell_is_a_formula_with_another_separator(text, delimiter, other):
+    """A spreadsheet that expects another separator reads other cells, of which none may begin like a formula."""
+    written = sheet_bytes([["x", text, "y"], [text, "", text]], delimiter).decode()
+    read = csv.reader(io.StringIO(written, newline=""), delimiter=other)
+    cells = [cell for row in read for cell in row]
+    assert any("=" in cell or "-1" in cell for cell in cells)
+    assert [cell for cell in cells if cell.strip(' "\r\n').startswith(("=", "-"))] == []
 
 
 @pytest.mark.parametrize(
-    "text", ["", "-", "Ann", "O'Neill", "a=b", "12345", "ann@x.edu", "3-4", "Łukasz", "“=”", "    Points"]
+    "text", ["", "-", "Ann", "O'Neill", "a=b", "12345", "ann@x.edu", "3-4", "“=”", "a, -b", "    P"]
 )
 def test_other_text_stays(text):
     assert neutral(text) == text
 
 
-@pytest.mark.parametrize("text", [*FORMULAS, "", "-", "Ann", "'Ann", "''=1"])
+@pytest.mark.parametrize("text", [*FORMULAS, "", "-", "Ann", "'Ann", "''=1", "a'=1", "it's -1;'", "'"])
 def test_a_neutral_text_is_made_neutral_once_and_read_back(text):
     assert neutral(neutral(text)) == neutral(text)
     assert original(neutral(text)) == text
@@ -111,7 +128,7 @@ def test_a_neutral_text_is_made_neutral_once_and_read_back(text):
 
 def test_numbers_stay_numbers_and_texts_are_quoted():
     rows = [["=a", 'say "x", y', exact(-1.5), exact(2.0)], ["a;=b\n=c", "", exact(0), exact(1 / 3)]]
-    assert sheet_bytes(rows) == b'"\'=a","say ""x"", y",-1.5,2\r\n"a;=b\n=c","",0,0.333333\r\n'
+    assert sheet_bytes(rows) == b'"\'=a","say ""x"", y",-1.5,2\r\n"a;\'=b\n\'=c","",0,0.333333\r\n'
 
 
 @pytest.mark.parametrize(
