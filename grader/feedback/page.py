@@ -127,7 +127,7 @@ def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, st
     if not recorded.late_penalty:
         return "", ""
     due = sum(item.points for item in chapter.items)
-    left = sum(_final(item, graded, recorded) or 0.0 for item in chapter.items) - recorded.late_penalty
+    left = recorded.after_penalty(sum(_final(item, graded, recorded) or 0.0 for item in chapter.items))
     yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
     return (
         f'<p class="total">Submitted late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '

@@ -109,7 +109,7 @@ def _late(chapter: Chapter, graded: Graded, scores: ByStudent) -> tuple[str, str
 
 def _total(chapter: Chapter, graded: Graded, scores: ByStudent) -> float:
     """All points, including an instructor's changes and the late penalty, as nbgrader exports them."""
-    return (_of(chapter.items, graded, scores) or 0.0) - scores.get(graded.student, NOTHING).late_penalty
+    return scores.get(graded.student, NOTHING).after_penalty(_of(chapter.items, graded, scores) or 0.0)
 
 
 def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:

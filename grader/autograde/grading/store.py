@@ -87,6 +87,14 @@ def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, no
     return tuple(name for name, differs in parts.items() if differs)
 
 
+def is_current(stored: Stored, folder: Path | None, state: State) -> bool:
+    """Whether grading would keep this result. A result whose submission is gone counts as current."""
+    try:
+        return folder is None or key(state, folder, stored.graded.sandboxed) == stored.key
+    except FileNotFoundError:
+        return True
+
+
 def last_change(before: Stored | None, why: tuple[Reason, ...], now: Key, graded: Graded) -> Change | None:
     """The last change of a student's points: from the stored result to this one or, if they agree, an earlier one."""
     old = None if before is None else _points(before.graded)
