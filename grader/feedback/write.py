@@ -14,7 +14,7 @@ from pathlib import Path
 from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.gradebook.scores import NOTHING
 from grader.autograde.grading import store
-from grader.autograde.grading.session import State, state_of
+from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import find_submissions
 from grader.errors import ExpectedError
 from grader.feedback.page import feedback_page
@@ -68,7 +68,7 @@ def write_feedback(
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)
-        if not _is_of_today(submitted.get(name), stored, state):
+        if not store.is_current(submitted.get(name), stored, state):
             written.outdated.append(name)
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")
@@ -95,11 +95,3 @@ def _chosen(
 
 def _first(term: Path, chapter: Chapter) -> str:
     return f"Run  grader autograde {chapter.id} --term {term}  first."
-
-
-def _is_of_today(folder: Path | None, stored: store.Stored, state: State) -> bool:
-    """Whether grading would keep this result. A result whose submission is gone counts as up to date."""
-    try:
-        return folder is None or store.key(state, folder, stored.graded.sandboxed) == stored.key
-    except FileNotFoundError:
-        return True

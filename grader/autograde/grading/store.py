@@ -67,6 +67,14 @@ def key(state: State, folder: Path, sandboxed: bool) -> Key:
     return Key(digest.hexdigest(), state.checks, state.points, state.limits, sandboxed)
 
 
+def is_current(folder: Path | None, stored: Stored, state: State) -> bool:
+    """Whether grading would keep this result. A result whose submission is gone counts as current."""
+    try:
+        return folder is None or key(state, folder, stored.graded.sandboxed) == stored.key
+    except FileNotFoundError:
+        return True
+
+
 def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, now: Key) -> tuple[Reason, ...]:
     """Why a submission has to be graded although a result may be stored; empty if the result is up to date."""
     if before is None:
