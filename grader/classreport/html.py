@@ -38,11 +38,17 @@ def table(
         + "</tr>\n"
         for first, *others in rows
     )
+    box = "wide narrow" if len(heads) <= 3 else "wide"
     words = "" if hidden_caption else f"<caption>{escape(caption)}</caption>\n"
-    return (
-        f'<div class="wide" tabindex="0" role="region" aria-label="{escape(caption)}">\n<table>\n{words}'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table>\n</div>\n"
-    )
+    label = escape(caption)
+    return f"""<div class="{box}" tabindex="0" role="region" aria-label="{label}">
+<table>
+{words}<thead><tr>{head}</tr></thead>
+<tbody>
+{body}</tbody>
+</table>
+</div>
+"""
 
 
 def named(names: Sequence[str]) -> str:

@@ -52,7 +52,7 @@ def report_page(report: ClassReport) -> str:
 <p>{escape(report.course)}</p>
 <h1>{title}: class report</h1>
 <p>{students(report.students)}{", without names" if report.anonymous else ""}</p>
-</header>
+{_NAVIGATION}</header>
 <main>
 {_stamps(report)}{"".join(parts)}</main>
 <footer>
@@ -62,8 +62,17 @@ def report_page(report: ClassReport) -> str:
 """
 
 
-_FOOTER = """<p>A mistake is counted once for each student and exercise, if the checks on hidden cases found that it is the
-likely cause. An exercise that builds on a wrong one may have no likely cause until that one is right.</p>
+_NAVIGATION = """<nav aria-label="Sections"><ul class="sections">
+<li><a href="#monday">To teach on Monday</a></li>
+<li><a href="#points">Points</a></li>
+<li><a href="#exercises">Exercises</a></li>
+<li><a href="#mistakes">Mistakes</a></li>
+<li><a href="#reviews">Who needs a person</a></li>
+<li><a href="#changes">What changed</a></li>
+</ul></nav>
+"""
+_FOOTER = """<p>A mistake is counted once for each student and exercise, if the checks on hidden cases found that it
+is the likely cause. An exercise that builds on a wrong one may have no likely cause until that one is right.</p>
 <p>Excerpts are the students' cells without comments, docstrings and the names in the class list. A name that is not in
 the list, such as a nickname in a variable, cannot be recognised, so read them before you show them.</p>
 """
@@ -73,15 +82,13 @@ def _stamps(report: ClassReport) -> str:
     """What makes the figures preliminary."""
     run = f"Run <code>grader autograde {escape(report.chapter)}</code> and write the report again."
     told = [
-        (report.unsafe, "Not final", "graded without the sandbox that isolates their code, so the results cannot be "
-         "trusted.", run),
-        (report.outdated, "Partly out of date", "changed since grading, or graded with an earlier version of the "
-         "course.", run),
-        (report.ungraded, "Incomplete", "not graded yet and not in this report.", run),
-    ]  # fmt: skip
+        ("Not final", report.unsafe, f"graded without the sandbox that isolates student code. {run}"),
+        ("Out of date", report.outdated, f"graded before the submission or the course changed. {run}"),
+        ("Incomplete", report.ungraded, f"not graded yet and not in this report. {run}"),
+    ]
     stamps = [
-        f"<strong>{head}.</strong> {_submissions(who)} {'was' if who.count == 1 else 'were'} {what} {then}"
-        for who, head, what, then in told
+        f"<strong>{head}.</strong> {_submissions(who)} {'was' if who.count == 1 else 'were'} {what}"
+        for head, who, what in told
         if who.count
     ]
     if report.unread:
@@ -103,28 +110,54 @@ def _to_teach(report: ClassReport) -> str:
     if not found:
         body = "<p>The checks found no likely cause of a failure in this class.</p>\n"
         return section("monday", "To teach on Monday", body)
-    note = "<p>The most frequent mistakes of this class, with what to say about them.</p>\n"
-    articles = "".join(_mistake(mistake, f"{rank}. ", 3) for rank, mistake in enumerate(found, 1))
+    ties = sum(mistake.count == found[-1].count for mistake in report.mistakes[len(found) :])
+    tied = f" {ties} more {'is' if ties == 1 else 'are'} as frequent as the last of these." if ties else ""
+    note = f"<p>The most frequent mistakes of this class, with what to say about them.{tied}</p>\n"
+    articles = "".join(_first(mistake, rank) for rank, mistake in enumerate(found, 1))
     return section("monday", f"{_COUNT[len(found)]} to teach on Monday", note + articles)
 
 
-def _mistake(mistake: Mistake, before: str, level: int) -> str:
-    """One mistake: how many make it, what to say, a question to ask, what to read, and two excerpts."""
+def _first(mistake: Mistake, rank: int) -> str:
+    """One of the most frequent mistakes."""
+    name = _anchor(mistake)
+    return f"""<article id="{name}" aria-labelledby="title-{name}">
+<h3 id="title-{name}">{rank}. {escape(mistake.title)}: {_code(mistake.id)}</h3>
+<p><strong>{_share(mistake)}</strong> in <code>{escape(mistake.exercise)}</code></p>
+{_lesson(mistake)}</article>
+"""
+
+
+def _other(mistake: Mistake) -> str:
+    """A less frequent mistake, collapsed."""
+    head = f"{_code(mistake.id)}: {_share(mistake)}"
+    return (
+        f'<details class="mistake" id="{_anchor(mistake)}">\n<summary>{head}</summary>\n{_lesson(mistake)}</details>\n'
+    )
+
+
+def _lesson(mistake: Mistake) -> str:
+    """What to say about a mistake, a question to ask, what to read, two excerpts, and who makes it."""
     place = escape(mistake.page)
     if mistake.address:
         place = f'<a href="{escape(mistake.address)}" rel="noreferrer">{place}</a>'
-    who = f"<details><summary>Who makes it</summary><p>{named(mistake.students)}</p></details>\n"
-    name = _anchor(mistake)
-    return f"""<article id="{name}" aria-labelledby="title-{name}">
-<h{level} id="title-{name}">{before}{escape(mistake.title)}: <code>{escape(harmless(mistake.id))}</code></h{level}>
-<p><strong>{mistake.count} of {students(mistake.of)}</strong> ({percent(mistake.count / mistake.of)}) in \
-<code>{escape(mistake.exercise)}</code></p>
-<p>What to say:</p>
+    who = f"<p>Made by {named(mistake.students)}.</p>\n" if mistake.students else ""
+    return f"""<p>What to say:</p>
 <p class="say">{inline(harmless(mistake.message))}</p>
 <p>A question to ask: {inline(harmless(mistake.hint))}</p>
 <p>Read again: {place}</p>
-{_excerpts(mistake)}{who if mistake.students else ""}</article>
-"""
+{_excerpts(mistake)}{who}"""
+
+
+def _share(mistake: Mistake) -> str:
+    return f"{mistake.count} of {students(mistake.of)} ({percent(mistake.count / mistake.of)})"
+
+
+def _code(name: str) -> str:
+    return f"<code>{escape(harmless(name))}</code>"
+
+
+def _link(mistake: Mistake) -> str:
+    return f'<a href="#{_anchor(mistake)}">{_code(mistake.id)}</a>'
 
 
 def _excerpts(mistake: Mistake) -> str:
@@ -175,7 +208,7 @@ def _points(report: ClassReport) -> str:
         "<p>Final points, including changes by instructors, points for answers, and late penalties, "
         f"out of {due}.</p>\n"
         f"<figure>\n{histogram(points)}<figcaption>Number of students by points out of {due}</figcaption>\n</figure>\n"
-        + table(f"Students by points out of {due}", ["Points", "Students", "Share"], bins)
+        + table("The numbers of the figure", ["Points", "Students", "Share"], bins)
         + table("Summary of the points", ["Figure", "Points"], [[name, decimals(value)] for name, value in facts])
         + (missing if absent.count else ""),
     )
@@ -215,7 +248,7 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
         f"<figure>\n{key()}{stacked(exercises)}<figcaption>Students by the result of each exercise</figcaption>\n"
         "</figure>\n"
         + table(
-            "Students by the result of each exercise",
+            "The numbers of the figure, and how many failures have a likely cause",
             ["Exercise", "Students", *(WORDS[status] for status in STATUSES), "with a likely cause"],
             by_status,
         )
@@ -250,12 +283,12 @@ def _again(exercise: ExerciseFigures) -> str:
 
 
 def _mistakes(report: ClassReport) -> str:
-    """All mistakes by frequency, then each with its message and excerpts, by exercise."""
+    """All mistakes by frequency, then those not treated above by exercise, each with its message and excerpts."""
     if not report.mistakes:
-        return ""
+        return section("mistakes", "Mistakes of this class", "<p>None with a likely cause.</p>\n")
     rows = [
         [
-            f'<a href="#{_anchor(m)}"><code>{escape(harmless(m.id))}</code></a>',
+            _link(m),
             f"<code>{escape(m.exercise)}</code>",
             f"{m.count} of {m.of}",
             percent(m.count / m.of),
@@ -266,10 +299,10 @@ def _mistakes(report: ClassReport) -> str:
     body = table("Mistakes by frequency", ["Mistake", "Exercise", "Students", "Share"], rows, numbers=2)
     for exercise in report.exercises:
         own = [m for m in report.mistakes if m.exercise == exercise.id]
-        above = ", ".join(f'<a href="#{_anchor(m)}"><code>{escape(harmless(m.id))}</code></a>' for m in own if m in top)
+        above = ", ".join(_link(m) for m in own if m in top)
         body += f"<h3>{escape(exercise.title)}, <code>{escape(exercise.id)}</code></h3>\n" if own else ""
         body += f"<p>Treated above: {above}.</p>\n" if above else ""
-        body += "".join(_mistake(m, "", 4) for m in own if m not in top)
+        body += "".join(_other(m) for m in own if m not in top)
     return section("mistakes", "Mistakes of this class", body)
 
 

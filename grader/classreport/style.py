@@ -17,6 +17,10 @@ body { max-width: 60rem; }
 article { border-left-color: var(--line); }
 section > p, article > p, li, blockquote { max-width: 46rem; }
 caption { text-align: left; color: var(--quiet); font-size: .9rem; padding-bottom: .2rem; }
+thead th { vertical-align: bottom; }
+.sections { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .8rem 0 0; }
+details.mistake { margin: .4rem 0; }
+.narrow { max-width: 42rem; }
 .wide { overflow-x: auto; margin: .8rem 0; }
 .wide table { margin: 0; overflow-wrap: normal; }
 .wide tbody th { min-width: 9rem; }
@@ -32,10 +36,10 @@ svg .axis { stroke: var(--ink); stroke-width: 1; }
 .key { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .3rem 0; }
 .key svg { display: inline-block; width: .9rem; height: .9rem; vertical-align: -.1rem; margin-right: .35rem; }
 .say { margin: .4rem 0; padding-left: .9rem; border-left: 4px solid var(--accent); }
-.excerpts { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 0 1rem; }
 .excerpts pre { margin: .4rem 0; overflow-x: auto; font-size: .85em; }
 @media print {
-  .excerpts { display: block; }
+  nav { display: none; }
+  details.mistake:not([open])::details-content { content-visibility: hidden; block-size: 0; }
   .excerpts pre, figure { break-inside: avoid; }
   .wide { overflow: visible; }
   .wide table { font-size: 8.5pt; }

@@ -48,7 +48,7 @@ def _exercises(report: ClassReport) -> Iterator[Sequence[Cell]]:
         yield (
             *(each.id, each.title, each.notebook, each.points, each.students, *each.statuses.values()),
             *(each.caused, each.by_hand, each.share, each.difficulty, each.discrimination, each.undefined),
-            *((None, None, None) if again is None else (again.students, again.gained, again.lost)),
+            *([None] * 3 if again is None else [again.students, again.gained, again.lost]),
         )
 
 
