@@ -85,7 +85,7 @@ def excerpt(source: str, exercise: str, names: Names) -> str:
         return ""
     try:
         with warnings.catch_warnings():
-            warnings.simplefilter("ignore", SyntaxWarning)  # about the student's strings and comparisons
+            warnings.simplefilter("ignore")  # about the student's strings and comparisons
             code = _uncommented(source)
             if _is_long(code):
                 code = _definition(code, exercise) or code

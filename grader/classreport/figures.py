@@ -22,6 +22,7 @@ from grader.messages import Messages
 
 BINS = 10
 STATUSES: tuple[Status, ...] = ("passed", "failed", "error", "timeout", "unimplemented")
+_FOLLOWS = "needs"  # the diagnosis of an exercise that is wrong because it calls a wrong one
 _EPSILON = 1e-9  # of points, which are sums of decimal fractions
 
 
@@ -206,12 +207,13 @@ def mistakes(
 ) -> tuple[Mistake, ...]:
     """The mistakes of the class, the most frequent first, then in the course's order and by id.
 
-    A student's exercise counts for the one likely cause that the checks on hidden cases found.
+    A student's exercise counts for the one likely cause that the checks on hidden cases found, unless that is another
+    exercise which is wrong.
     """
     found: dict[tuple[str, str], list[Graded]] = {}
     for graded in results:
         for name, verdict in graded.by_exercise.items():
-            if verdict.diagnosis is not None and name in messages:
+            if verdict.diagnosis is not None and verdict.diagnosis.id != _FOLLOWS and name in messages:
                 found.setdefault((name, verdict.diagnosis.id), []).append(graded)
     order = {exercise.id: number for number, exercise in enumerate(chapter.exercises)}
     of = {name: sum(name in graded.by_exercise for graded in results) for name in order}

@@ -18,6 +18,7 @@ REMOVED = "‹name›"
 ADDRESS = "‹address›"
 _WORD = re.compile(r"[^\W_]+")
 _PARTS = re.compile(r"[^\W\d_]+|\d+")
+_HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")  # within annLee
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # the fewest characters of a part of an id that counts as a name, of a number, and of a name that is found within words
 _SHORTEST, _SHORTEST_NUMBER, _SHORTEST_WITHIN = 3, 4, 6
@@ -55,16 +56,18 @@ class Names:
 
     def _names(self, word: str) -> bool:
         if word not in self._cache:
-            self._cache[word] = word not in self._allowed and self._is_name(_plain(word))
+            self._cache[word] = word not in self._allowed and self._is_name(word)
         return self._cache[word]
 
     def _is_name(self, word: str) -> bool:
-        if word in self._words or any(part in self._words for part in _PARTS.findall(word)):
+        parts = _PARTS.findall(_HUMP.sub(" ", word))
+        if any(_plain(part) in self._words for part in (word, *_PARTS.findall(word), *parts)):
             return True
+        plain = _plain(word)
         return any(
-            word[start : start + length] in self._within
+            plain[start : start + length] in self._within
             for length in self._lengths
-            for start in range(len(word) - length + 1)
+            for start in range(len(plain) - length + 1)
         )
 
 

@@ -23,6 +23,7 @@ from grader.classreport.style import REPORT_STYLE
 from grader.render.html import inline
 from grader.render.rows import harmless, number
 
+MOST_NAMED = 20  # students in a sentence
 _COUNT = {1: "One", 2: "Two", 3: "Three"}
 
 
@@ -72,7 +73,8 @@ _NAVIGATION = """<nav aria-label="Sections"><ul class="sections">
 </ul></nav>
 """
 _FOOTER = """<p>A mistake is counted once for each student and exercise, if the checks on hidden cases found that it
-is the likely cause. An exercise that builds on a wrong one may have no likely cause until that one is right.</p>
+is the likely cause. A failure that follows from another exercise which is wrong is no mistake of its own,
+and its own likely cause may stay unknown until the other exercise is right.</p>
 <p>Excerpts are the students' cells without comments, docstrings and the names in the class list. A name that is not in
 the list, such as a nickname in a variable, cannot be recognised, so read them before you show them.</p>
 """
@@ -101,7 +103,7 @@ def _stamps(report: ClassReport) -> str:
 
 
 def _submissions(who: Students) -> str:
-    return f"{counted(who.count, 'submission')}{f' ({named(who.names)})' if who.names else ''}"
+    return f"{counted(who.count, 'submission')}{_in_parentheses(who)}"
 
 
 def _to_teach(report: ClassReport) -> str:
@@ -215,7 +217,8 @@ def _points(report: ClassReport) -> str:
 
 
 def _in_parentheses(who: Students) -> str:
-    return f" ({named(who.names)})" if who.names else ""
+    more = f" and {who.count - MOST_NAMED} more" if who.count > MOST_NAMED else ""
+    return f" ({named(who.names[:MOST_NAMED])}{more})" if who.names else ""
 
 
 def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
