@@ -184,11 +184,8 @@ def _read(root: Path, term: Path, manifest: Manifest, chapter: Chapter, submitte
             continue
         read.results.append(stored.graded)
         folder = submitted.get(name)
-        try:
-            now = None if folder is None else store.key(state, folder, stored.graded.sandboxed)
-        except FileNotFoundError:
-            now = None
-        if now is not None and now != stored.key:
+        now = store.key_now(state, folder, stored)
+        if now not in (None, stored.key):
             read.outdated.append(name)
         if now is not None and folder is not None and now.submission == stored.key.submission:
             read.folders[name] = folder

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from grader.classreport.figures import STATUSES, ExerciseFigures, Mistake
+from grader.classreport.figures import STATUSES, ExerciseFigures
 from grader.classreport.gather import ClassReport, LastRun, Review, Students
 from grader.classreport.html import (
     POLICY,
@@ -18,23 +18,23 @@ from grader.classreport.html import (
     students,
     table,
 )
+from grader.classreport.lessons import all_mistakes, to_teach
 from grader.classreport.plots import WORDS, edge, histogram, key, stacked
 from grader.classreport.style import REPORT_STYLE
 from grader.render.html import inline
 from grader.render.rows import harmless, number
 
 MOST_NAMED = 20  # students in a sentence
-_COUNT = {1: "One", 2: "Two", 3: "Three"}
 
 
 def report_page(report: ClassReport) -> str:
     """The whole page."""
     title = escape(report.title)
     parts = [
-        _to_teach(report),
+        to_teach(report),
         _points(report),
         _exercises(report.exercises),
-        _mistakes(report),
+        all_mistakes(report),
         _reviews(report),
         _last_run(report.last_run),
     ]
@@ -57,7 +57,7 @@ def report_page(report: ClassReport) -> str:
 <main>
 {_stamps(report)}{"".join(parts)}</main>
 <footer>
-{_FOOTER}</footer>
+{_FOOTER}{_ANONYMOUS if report.anonymous else ""}</footer>
 </body>
 </html>
 """
@@ -71,6 +71,8 @@ _NAVIGATION = """<nav aria-label="Sections"><ul class="sections">
 <li><a href="#reviews">Who needs a person</a></li>
 <li><a href="#changes">What changed</a></li>
 </ul></nav>
+"""
+_ANONYMOUS = """<p>In a small class, points or a change of points can show who is meant even without a name.</p>
 """
 _FOOTER = """<p>A mistake is counted once for each student and exercise, if the checks on hidden cases found that it
 is the likely cause. A failure that follows from another exercise which is wrong is no mistake of its own,
@@ -104,79 +106,6 @@ def _stamps(report: ClassReport) -> str:
 
 def _submissions(who: Students) -> str:
     return f"{counted(who.count, 'submission')}{_in_parentheses(who)}"
-
-
-def _to_teach(report: ClassReport) -> str:
-    """The most frequent mistakes, with what to say about them."""
-    found = report.to_teach
-    if not found:
-        body = "<p>The checks found no likely cause of a failure in this class.</p>\n"
-        return section("monday", "To teach on Monday", body)
-    ties = sum(mistake.count == found[-1].count for mistake in report.mistakes[len(found) :])
-    tied = f" {ties} more {'is' if ties == 1 else 'are'} as frequent as the last of these." if ties else ""
-    note = f"<p>The most frequent mistakes of this class, with what to say about them.{tied}</p>\n"
-    articles = "".join(_first(mistake, rank) for rank, mistake in enumerate(found, 1))
-    return section("monday", f"{_COUNT[len(found)]} to teach on Monday", note + articles)
-
-
-def _first(mistake: Mistake, rank: int) -> str:
-    """One of the most frequent mistakes."""
-    name = _anchor(mistake)
-    return f"""<article id="{name}" aria-labelledby="title-{name}">
-<h3 id="title-{name}">{rank}. {escape(mistake.title)}: {_code(mistake.id)}</h3>
-<p><strong>{_share(mistake)}</strong> in <code>{escape(mistake.exercise)}</code></p>
-{_lesson(mistake)}</article>
-"""
-
-
-def _other(mistake: Mistake) -> str:
-    """A less frequent mistake, collapsed."""
-    head = f"{_code(mistake.id)}: {_share(mistake)}"
-    return (
-        f'<details class="mistake" id="{_anchor(mistake)}">\n<summary>{head}</summary>\n{_lesson(mistake)}</details>\n'
-    )
-
-
-def _lesson(mistake: Mistake) -> str:
-    """What to say about a mistake, a question to ask, what to read, two excerpts, and who makes it."""
-    place = escape(mistake.page)
-    if mistake.address:
-        place = f'<a href="{escape(mistake.address)}" rel="noreferrer">{place}</a>'
-    who = f"<p>Made by {named(mistake.students)}.</p>\n" if mistake.students else ""
-    return f"""<p>What to say:</p>
-<p class="say">{inline(harmless(mistake.message))}</p>
-<p>A question to ask: {inline(harmless(mistake.hint))}</p>
-<p>Read again: {place}</p>
-{_excerpts(mistake)}{who}"""
-
-
-def _share(mistake: Mistake) -> str:
-    return f"{mistake.count} of {students(mistake.of)} ({percent(mistake.count / mistake.of)})"
-
-
-def _code(name: str) -> str:
-    return f"<code>{escape(harmless(name))}</code>"
-
-
-def _link(mistake: Mistake) -> str:
-    return f'<a href="#{_anchor(mistake)}">{_code(mistake.id)}</a>'
-
-
-def _excerpts(mistake: Mistake) -> str:
-    if not mistake.excerpts:
-        return '<p class="quiet">No code can be shown: no such submission is as it was when it was graded.</p>\n'
-    codes = "".join(
-        f'<pre tabindex="0" aria-label="Excerpt {n} for {escape(mistake.id)}"><code>{escape(code)}</code></pre>'
-        for n, code in enumerate(mistake.excerpts, 1)
-    )
-    same = "" if len(mistake.excerpts) > 1 or mistake.count == 1 else " (the other submissions read were alike)"
-    return f'<p>Code from this class{same}:</p>\n<div class="excerpts">{codes}</div>\n'
-
-
-def _anchor(mistake: Mistake) -> str:
-    """An id for the page."""
-    plain = "".join(char if char.isascii() and char.isalnum() else "-" for char in mistake.id)
-    return f"{escape(mistake.exercise)}--{plain}"
 
 
 def _points(report: ClassReport) -> str:
@@ -283,30 +212,6 @@ def _again(exercise: ExerciseFigures) -> str:
     if again is None or not again.students:
         return "–"
     return f"{again.students} ({again.gained} gained, {again.lost} lost)"
-
-
-def _mistakes(report: ClassReport) -> str:
-    """All mistakes by frequency, then those not treated above by exercise, each with its message and excerpts."""
-    if not report.mistakes:
-        return section("mistakes", "Mistakes of this class", "<p>None with a likely cause.</p>\n")
-    rows = [
-        [
-            _link(m),
-            f"<code>{escape(m.exercise)}</code>",
-            f"{m.count} of {m.of}",
-            percent(m.count / m.of),
-        ]
-        for m in report.mistakes
-    ]
-    top = report.to_teach
-    body = table("Mistakes by frequency", ["Mistake", "Exercise", "Students", "Share"], rows, numbers=2)
-    for exercise in report.exercises:
-        own = [m for m in report.mistakes if m.exercise == exercise.id]
-        above = ", ".join(_link(m) for m in own if m in top)
-        body += f"<h3>{escape(exercise.title)}, <code>{escape(exercise.id)}</code></h3>\n" if own else ""
-        body += f"<p>Treated above: {above}.</p>\n" if above else ""
-        body += "".join(_other(m) for m in own if m not in top)
-    return section("mistakes", "Mistakes of this class", body)
 
 
 def _reviews(report: ClassReport) -> str:

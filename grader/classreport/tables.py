@@ -45,11 +45,10 @@ def _exercises(report: ClassReport) -> Iterator[Sequence[Cell]]:
     )
     for each in report.exercises:
         again = each.attempts
-        yield (
-            *(each.id, each.title, each.notebook, each.points, each.students, *each.statuses.values()),
-            *(each.caused, each.by_hand, each.share, each.difficulty, each.discrimination, each.undefined),
-            *([None] * 3 if again is None else [again.students, again.gained, again.lost]),
-        )
+        row: list[Cell] = [each.id, each.title, each.notebook, each.points, each.students, *each.statuses.values()]
+        row += [each.caused, each.by_hand, each.share, each.difficulty, each.discrimination, each.undefined]
+        row += [None] * 3 if again is None else [again.students, again.gained, again.lost]
+        yield row
 
 
 def _mistakes(report: ClassReport) -> Iterator[Sequence[Cell]]:

@@ -68,7 +68,7 @@ def write_feedback(
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)
-        if not store.is_current(submitted.get(name), stored, state):
+        if store.key_now(state, submitted.get(name), stored) not in (None, stored.key):
             written.outdated.append(name)
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")

@@ -67,12 +67,12 @@ def key(state: State, folder: Path, sandboxed: bool) -> Key:
     return Key(digest.hexdigest(), state.checks, state.points, state.limits, sandboxed)
 
 
-def is_current(folder: Path | None, stored: Stored, state: State) -> bool:
-    """Whether grading would keep this result. A result whose submission is gone counts as current."""
+def key_now(state: State, folder: Path | None, stored: Stored) -> Key | None:
+    """The key that this result would get now; None if its submission is gone. Raises OSError if it cannot be read."""
     try:
-        return folder is None or key(state, folder, stored.graded.sandboxed) == stored.key
+        return None if folder is None else key(state, folder, stored.graded.sandboxed)
     except FileNotFoundError:
-        return True
+        return None
 
 
 def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, now: Key) -> tuple[Reason, ...]:
