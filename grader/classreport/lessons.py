@@ -95,16 +95,19 @@ def _link(mistake: Mistake) -> str:
 
 def _excerpts(mistake: Mistake) -> str:
     if not mistake.excerpts:
-        return '<p class="quiet">No code can be shown: no such submission is as it was when it was graded.</p>\n'
+        why = "the submissions have changed since they were graded, or the cells are too long"
+        return f'<p class="quiet">No code can be shown: {why}.</p>\n'
     codes = "".join(
-        f'<pre tabindex="0" aria-label="Excerpt {n} for {escape(mistake.id)}"><code>{escape(code)}</code></pre>'
+        f'<pre tabindex="0" role="group" aria-label="Excerpt {n} for {escape(harmless(mistake.id))}">'
+        f"<code>{escape(code)}</code></pre>"
         for n, code in enumerate(mistake.excerpts, 1)
     )
-    same = "" if len(mistake.excerpts) > 1 or mistake.count == 1 else " (the other submissions read were alike)"
+    alone = len(mistake.excerpts) == 1 < mistake.count
+    same = " (the others that were read are the same or cannot be shown)" if alone else ""
     return f'<p>Code from this class{same}:</p>\n<div class="excerpts">{codes}</div>\n'
 
 
 def _anchor(mistake: Mistake) -> str:
-    """An id for the page."""
-    plain = "".join(char if char.isascii() and char.isalnum() else "-" for char in mistake.id)
+    """An id for the page, which no other mistake has."""
+    plain = "".join(char if char.isascii() and char.isalnum() else f"-{ord(char):x}-" for char in mistake.id)
     return f"{escape(mistake.exercise)}--{plain}"

@@ -181,7 +181,7 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
         "</figure>\n"
         + table(
             "The numbers of the figure, and how many failures have a likely cause",
-            ["Exercise", "Students", *(WORDS[status] for status in STATUSES), "with a likely cause"],
+            ["Exercise", "Students", *(WORDS[status].capitalize() for status in STATUSES), "With a likely cause"],
             by_status,
         )
         + table(

@@ -25,8 +25,8 @@ details.mistake { margin: .4rem 0; }
 .wide table { margin: 0; overflow-wrap: normal; }
 .wide tbody th { min-width: 9rem; }
 th.number, td.number { text-align: right; white-space: nowrap; font-variant-numeric: tabular-nums; }
-th.number { white-space: normal; }
-figure { margin: 1rem 0; max-width: 42rem; }
+th.number { white-space: normal; min-width: 5rem; }
+figure { margin: 1rem 0; max-width: 34rem; }
 figcaption { color: var(--quiet); font-size: .9rem; }
 figure svg { display: block; width: 100%; height: auto; font: 10px system-ui, sans-serif; }
 svg text { fill: var(--ink); }
@@ -42,7 +42,8 @@ svg .axis { stroke: var(--ink); stroke-width: 1; }
   details.mistake:not([open])::details-content { content-visibility: hidden; block-size: 0; }
   .excerpts pre, figure { break-inside: avoid; }
   .wide { overflow: visible; }
-  .wide table { font-size: 8.5pt; }
+  .wide table, .wide thead th { font-size: 8.5pt; }
+  .wide th, .wide thead th.number { min-width: 0; }
   svg rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """

@@ -22,7 +22,7 @@ def graded(tmp_path_factory):
         text = path.read_text("utf-8")
         limits = "seconds_per_exercise = 2, seconds_per_cell = 6"
         assert limits in text
-        path.write_text(text.replace(limits, "seconds_per_exercise = 1, seconds_per_cell = 1"), "utf-8")
+        path.write_text(text.replace(limits, "seconds_per_exercise = 2, seconds_per_cell = 2"), "utf-8")
     out = tmp_path_factory.mktemp("demo") / "class"
     planted = demo_class(root, out, CHAPTER, 16, 1)
     autograde(root, out, CHAPTER, local(1), db_url=None)

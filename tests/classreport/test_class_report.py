@@ -416,6 +416,7 @@ def test_names_with_hostile_characters(report, tmp_path, name):
 
 def test_diagnoses_from_stored_results_are_escaped(report, term):
     grade(term, "cy", f"after: {EVIL}")
+    grade(term, "bo", f"after; {EVIL}")
     assert report(term)[0] == 0
     html = page(term)
     assert "<script" not in html
