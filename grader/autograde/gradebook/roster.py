@@ -58,3 +58,12 @@ def roster(db_url: str) -> frozenset[str] | None:
     found = students(db_url)
     entered = frozenset(student.id for student in found if student.is_known)
     return entered or frozenset(student.id for student in found) or None
+
+
+def names(db_url: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The ids of all students in the gradebook, and what else names them: first and last names, e-mail addresses and
+    the ids of other systems. Raises GradebookError.
+    """
+    found = students(db_url)
+    others = (name for s in found for name in (s.first_name, s.last_name, s.email, s.lms_user_id) if name)
+    return frozenset(student.id for student in found), frozenset(others)
