@@ -9,6 +9,9 @@ from typing import Any
 
 import msgspec
 
+# What stands in a released cell in place of each part that a student writes; `{id}` is the exercise's.
+STUB = 'raise NotImplementedError("{id}: replace this line with your code")'
+
 
 def check_id(exercise_id: str) -> str:
     """The grade_id of the cell that checks an exercise, which is also its name in the gradebook."""

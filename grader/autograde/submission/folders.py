@@ -23,7 +23,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from grader.autograde.submission.notebook import UnreadableError, read_notebook
+from grader.autograde.submission.notebook import read_notebook
+from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.codec import writable
 from grader.manifest import Chapter
