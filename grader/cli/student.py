@@ -128,3 +128,24 @@ def progress(
         out.print(line, soft_wrap=True)
     if diary.path() is None:
         err.print(f"The diary is turned off, because {diary.VARIABLE} is empty.", style="yellow", soft_wrap=True)
+
+
+@app.command()
+def doctor() -> None:
+    """Check that everything the course needs is installed, and say how to repair what is missing.
+
+    Each line begins with ✓ or ✗. The exit status is 1 if something is missing without which you cannot begin.
+    """
+    from grader.render.rows import harmless
+    from grader.work.doctor import findings, lines
+    from grader.work.facts import facts
+
+    with out.status("Looking at this machine …"), told():
+        found = findings(facts(Path.cwd()))
+    for line in lines(found):
+        out.print(harmless(line), soft_wrap=True)
+    wrong = [each.what for each in found if each.kind == "wrong"]
+    later = [each.what for each in found if each.kind == "missing"]
+    if wrong:
+        stop(f"To repair before you begin: {', '.join(wrong)}.")
+    out.print("You can begin." + (f" Not needed at once: {', '.join(later)}." if later else ""))
