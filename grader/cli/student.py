@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.app import app, err, out, stop, told
+from grader.cli.app import ChapterArgument, app, err, out, stop, told
 
 if TYPE_CHECKING:
     from grader.work.run import Outcome
@@ -149,3 +149,55 @@ def doctor() -> None:
     if wrong:
         stop(f"To repair before you begin: {', '.join(wrong)}.")
     out.print("You can begin." + (f" Not needed at once: {', '.join(later)}." if later else ""))
+
+
+@app.command()
+def submit(
+    chapter: ChapterArgument,
+    target: Annotated[
+        Path | None, typer.Option("--out", help="The file to write. Default: CHAPTER-submission.zip in this folder.")
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Submit even if notebooks of the chapter are missing.")
+    ] = False,
+) -> None:
+    """Pack a chapter's notebooks into a zip to submit.
+
+    The notebooks are those of exercises/CHAPTER, of CHAPTER, or of the current folder. The zip also contains the files
+    next to them and a manifest with their checksums. Nothing is sent anywhere.
+
+    If something could not be graded, all reasons are printed and no zip is written. Unfinished exercises are only
+    mentioned. The exit status is 0 if the zip was written, and 1 if not.
+    """
+    from datetime import UTC, datetime
+
+    from grader import diary
+    from grader.files import write_whole
+    from grader.work.archive import archive_bytes, is_submission, submission_manifest
+    from grader.work.course import manifest as course
+    from grader.work.notebooks import find_chapter_folder
+    from grader.work.submission import counts, prepare
+
+    with told():
+        manifest = course()
+        found = manifest.chapter(chapter)
+        folder = find_chapter_folder(found, Path.cwd())
+        made = prepare(folder, manifest, found, diary.read(), partial=partial)
+        for warning in made.warnings:
+            err.print(warning, style="yellow", soft_wrap=True)
+        if made.reasons:
+            for reason in made.reasons:
+                err.print(f"✗ {reason}", style="red", soft_wrap=True)
+            stop(f"Nothing was written, because {folder} could not be graded as it is.")
+        path = target or Path(f"{chapter}-submission.zip")
+        if path.is_dir() or (path.exists() and not is_submission(path)):
+            stop(f"{path} exists and is not a submission. Choose another name with --out.")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        content = archive_bytes(submission_manifest(found, made.files, made.notebooks, now), made.files)
+        write_whole(path, content)
+    out.print(f"From {folder}:", soft_wrap=True)
+    for name, (attempted, total) in counts(made.notebooks).items():
+        out.print(f"  {name}: {attempted} of {total} attempted", soft_wrap=True)
+    if others := len(made.files) - len(made.notebooks):
+        out.print(f"  {others} other file{'s' * (others > 1)}", soft_wrap=True)
+    out.print(f"Wrote {path} ({len(content) / 1e3:.0f} kB). Submit this file.", soft_wrap=True)

@@ -31,10 +31,14 @@ class Work:
         return [(index, cell["source"]) for index, cell in enumerate(self.cells) if cell["cell_type"] == "code"]
 
     @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids that the release gave the cells."""
+        return frozenset(name for cell in self.cells if (name := grade_id(cell)) is not None)
+
+    @cached_property
     def names(self) -> frozenset[str]:
-        """The ids that the release gave the cells, the names that the code binds, and the checks that it calls."""
-        ids = {name for cell in self.cells if (name := grade_id(cell)) is not None}
-        return frozenset(ids.union(*(bindings_of(source).names for _, source in self.code)))
+        """The ids that the release gave the cells, and the names that the code binds."""
+        return self.ids.union(*(bindings_of(source).names for _, source in self.code))
 
     def has(self, exercise_id: str) -> bool:
         """Whether a cell defines or checks this exercise."""
@@ -80,18 +84,27 @@ def marks(notebook: Notebook) -> list[str]:
     return [*exercises, *map(check_id, exercises), *(question.id for question in notebook.questions)]
 
 
+def known_ids(work: Work, notebooks: Sequence[Notebook]) -> frozenset[str]:
+    """The ids of cells of these notebooks that editors have kept. If there are any, they say more about where a
+    notebook is from than the names that its code binds: a capstone defines again what other notebooks ask for.
+    """
+    return work.ids.intersection(mark for notebook in notebooks for mark in marks(notebook))
+
+
 def whose(work: Work, manifest: Manifest, stem: str) -> tuple[Chapter, Notebook]:
     """The notebook of the course with which this one shares most cells; in a tie, the one with this name.
 
     Raises WorkError if it contains no exercise and no question of the course.
     """
+    places = [(chapter, notebook) for chapter in manifest.chapters for notebook in chapter.notebooks]
+    kept = known_ids(work, [notebook for _, notebook in places])
     found: list[tuple[int, bool, Chapter, Notebook]] = []
-    for chapter in manifest.chapters:
-        for notebook in chapter.notebooks:
-            count = sum(name in work.names for name in marks(notebook)) + sum(
-                work.has(exercise.id) for exercise in notebook.exercises
-            )
-            found.append((count, notebook.name == stem, chapter, notebook))
+    for chapter, notebook in places:
+        if kept:
+            count = len(kept.intersection(marks(notebook)))
+        else:
+            count = sum(work.has(exercise.id) for exercise in notebook.exercises)
+        found.append((count, notebook.name == stem, chapter, notebook))
     count, _, chapter, notebook = max(found, key=lambda each: each[:2])
     if not count:
         raise WorkError(
