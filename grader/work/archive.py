@@ -147,7 +147,7 @@ def name_problem(name: str) -> str:
 def is_submission(path: Path) -> bool:
     """Whether a file is a zip with a manifest of this format, whatever else may be wrong with it."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _opened(path) as archive:
             read_manifest(_manifest_bytes(archive))
     except (ArchiveError, OSError, *_BROKEN):
         return False
@@ -157,7 +157,7 @@ def is_submission(path: Path) -> bool:
 def read_archive(path: Path) -> tuple[SubmissionManifest, dict[str, bytes]]:
     """The manifest and the files by name, all checked. Raises ArchiveError with every problem, OSError."""
     try:
-        with zipfile.ZipFile(path) as archive:
+        with _opened(path) as archive:
             manifest = read_manifest(_manifest_bytes(archive))
             entries = [entry for entry in archive.infolist() if entry.filename != MANIFEST]
             if problems := list(_entry_problems(entries)):
@@ -172,6 +172,12 @@ def read_archive(path: Path) -> tuple[SubmissionManifest, dict[str, bytes]]:
 
 # what zipfile raises for damaged files, unknown methods of compression, and encrypted entries
 _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, UnicodeError)
+
+
+def _opened(path: Path) -> zipfile.ZipFile:
+    if (size := path.stat().st_size) > MAX_TOTAL + MAX_MANIFEST:
+        raise ArchiveError([f"the zip has {size:,} bytes; the limit is {MAX_TOTAL + MAX_MANIFEST:,}"])
+    return zipfile.ZipFile(path)
 
 
 def _manifest_bytes(archive: zipfile.ZipFile) -> bytes:
