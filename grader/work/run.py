@@ -112,7 +112,12 @@ def run(request: Request, folder: Path, show: Callable[[Event], None]) -> Outcom
         outcome = _follow(events, show)
     finally:
         _end(process)
-    readers[1].join(1.0)
+        with suppress(OSError):
+            process.stdin.close()
+        for reader, stream in zip(readers, (process.stdout, process.stderr), strict=True):
+            reader.join(1.0)
+            if not reader.is_alive():  # a program that left the process group may still hold the other end
+                stream.close()
     outcome.errors = tuple(errors)
     return outcome
 
