@@ -113,7 +113,8 @@ def _exercise_lines(chapter: Chapter, found: Mapping[str, Standing], width: int)
             if len(line) <= width:
                 lines.append(line)
             else:
-                lines += [f"    {SIGNS[each.state]} {exercise.id}", f"      {each.state}, {points}"]
+                lines += _wrapped(f"{SIGNS[each.state]} {exercise.id}", width, "    ", "      ")
+                lines += _wrapped(f"{each.state}, {points}", width, "      ")
         for question in notebook.questions:
             points = f"{number(question.points)} point{'s' * (question.points != 1)}"
             lines += _wrapped(f"? {question.id}: graded by your instructor, {points}", width, "    ", "      ")
