@@ -144,8 +144,8 @@ def doctor() -> None:
         found = findings(facts(Path.cwd()))
     for line in lines(found):
         out.print(harmless(line), soft_wrap=True)
-    wrong = [each.what for each in found if each.kind == "wrong"]
-    later = [each.what for each in found if each.kind == "missing"]
+    wrong = dict.fromkeys(each.what for each in found if each.kind == "wrong")
+    later = dict.fromkeys(each.what for each in found if each.kind == "missing")
     if wrong:
         stop(f"To repair before you begin: {', '.join(wrong)}.")
     out.print("You can begin." + (f" Not needed at once: {', '.join(later)}." if later else ""))

@@ -177,7 +177,7 @@ _BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, Runtim
 def _opened(path: Path) -> zipfile.ZipFile:
     if (size := path.stat().st_size) > MAX_TOTAL + MAX_MANIFEST:
         raise ArchiveError([f"the zip has {size:,} bytes; the limit is {MAX_TOTAL + MAX_MANIFEST:,}"])
-    return zipfile.ZipFile(path)
+    return zipfile.ZipFile(io.BytesIO(path.read_bytes()))
 
 
 def _manifest_bytes(archive: zipfile.ZipFile) -> bytes:
@@ -214,7 +214,7 @@ def _entry_problems(entries: list[zipfile.ZipInfo]) -> Iterable[str]:
             yield f"{name!r} is a folder"
         elif problem := name_problem(name):
             yield f"{name!r}: {problem}"
-        elif mode and not stat.S_ISREG(mode):
+        elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):  # 0: made by a program or on a system that has no types
             yield f"{name!r} is a link or a special file"
         elif entry.flag_bits & 1:
             yield f"{name!r} is encrypted"

@@ -41,7 +41,7 @@ def findings(facts: Facts) -> list[Finding]:
         _front_end(facts),
         *_writing(facts),
         _space(facts),
-        _shadows(facts),
+        *_shadows(facts),
     ]
 
 
@@ -129,9 +129,7 @@ def _kernel(facts: Facts) -> Finding:
         cure = _pip(facts, "install", "jupyterlab ipykernel")
         return Finding("Jupyter kernel", "wrong", "ipykernel is not installed; notebooks need it", cure)
     if not facts.kernels:
-        cure = (
-            f'{_python_command(facts)} -m ipykernel install --user --name unrolled --display-name "Python (Unrolled)"'
-        )
+        cure = f'{_quoted(facts, facts.command)} -m ipykernel install --user --name unrolled --display-name "Python (Unrolled)"'
         return Finding("Jupyter kernel", "wrong", f"ipykernel {facts.ipykernel}, but no kernel runs this Python", cure)
     return Finding("Jupyter kernel", "fine", f"{', '.join(facts.kernels)} (ipykernel {facts.ipykernel})")
 
@@ -147,23 +145,17 @@ def _writing(facts: Facts) -> Iterator[Finding]:
     if not facts.unwritable_here:
         yield Finding("this folder", "fine", f"{facts.here} can be written, {_count(facts.notebooks, 'notebook')}")
     else:
-        home = "%USERPROFILE%" if facts.system == "windows" else "~"
-        copy = (
-            f"xcopy /e /i {_quoted(facts, facts.here)} {home}\\unrolled && cd /d {home}\\unrolled"
-            if facts.system == "windows"
-            else f"cp -r {_quoted(facts, facts.here)} {home}/unrolled && cd {home}/unrolled"
-        )
-        yield Finding("this folder", "wrong", f"{facts.here} cannot be written: {facts.unwritable_here}", copy)
+        copy = "xcopy /e /i" if facts.system == "windows" else "cp -r"
+        cure = f"{copy} {_quoted(facts, facts.here)} {_quoted(facts, _in_home(facts, 'unrolled'))}"
+        text = f"{facts.here} cannot be written: {facts.unwritable_here}; work in a copy"
+        yield Finding("this folder", "wrong", text, cure)
     if facts.diary is None:
         yield Finding("diary", "fine", "turned off, because UNROLLED_DIARY is empty")
     elif not facts.unwritable_diary:
         yield Finding("diary", "fine", facts.diary)
     else:
-        cure = (
-            'setx UNROLLED_DIARY "%USERPROFILE%\\unrolled-diary.jsonl"'
-            if facts.system == "windows"
-            else "export UNROLLED_DIARY=~/unrolled-diary.jsonl"
-        )
+        file = _quoted(facts, _in_home(facts, "unrolled-diary.jsonl"))
+        cure = f"setx UNROLLED_DIARY {file}" if facts.system == "windows" else f"export UNROLLED_DIARY={file}"
         text = f"{facts.diary} cannot be written: {facts.unwritable_diary}; checks work, progress is not kept"
         yield Finding("diary", "missing", text, cure)
 
@@ -176,25 +168,28 @@ def _space(facts: Facts) -> Finding:
     return Finding("disk", "wrong", f"{free}, at least {FREE_BYTES / 1e9:.1f} GB are needed", cure)
 
 
-def _shadows(facts: Facts) -> Finding:
+def _shadows(facts: Facts) -> Iterator[Finding]:
     if not facts.shadows:
-        return Finding("module names", "fine", "no file next to a notebook hides a module")
-    first, *others = facts.shadows
-    names = ", ".join(_name(facts, each) for each in facts.shadows)
-    move = "ren" if facts.system == "windows" else "mv"
-    new = f"my_{_name(facts, first)}"
-    target = new if facts.system == "windows" else _sibling(first, new)
-    more = f", and the other {len(others)} too" if others else ""
-    text = f"{names} will be imported in place of the module of this name"
-    return Finding("module names", "wrong", text, f"{move} {_quoted(facts, first)} {_quoted(facts, target)}{more}")
+        yield Finding("module names", "fine", "no file next to a notebook hides a module")
+    path_of = PureWindowsPath if facts.system == "windows" else PurePosixPath
+    for shadow in facts.shadows:
+        path = path_of(shadow)
+        new = f"my_{path.name}"
+        move = (
+            f"ren {_quoted(facts, shadow)} {new}"
+            if facts.system == "windows"
+            else f"mv {_quoted(facts, shadow)} {_quoted(facts, str(path.with_name(new)))}"
+        )
+        text = f"{path.name} is imported in place of the module {path.stem}; rename it"
+        yield Finding("module names", "wrong", text, move)
 
 
-def _python_command(facts: Facts) -> str:
-    return _quoted(facts, facts.interpreter)
+def _in_home(facts: Facts, name: str) -> str:
+    return str((PureWindowsPath if facts.system == "windows" else PurePosixPath)(facts.home) / name)
 
 
 def _pip(facts: Facts, command: str, what: str) -> str:
-    return f"{_python_command(facts)} -m pip {command} {what}"
+    return f"{_quoted(facts, facts.command)} -m pip {command} {what}"
 
 
 def _quoted(facts: Facts, text: str) -> str:
@@ -202,14 +197,6 @@ def _quoted(facts: Facts, text: str) -> str:
     if re.fullmatch(r"[\w./\\:~-]+", text):
         return text
     return f'"{text}"' if facts.system == "windows" else "'" + text.replace("'", "'\\''") + "'"
-
-
-def _name(facts: Facts, path: str) -> str:
-    return (PureWindowsPath if facts.system == "windows" else PurePosixPath)(path).name
-
-
-def _sibling(path: str, name: str) -> str:
-    return str(PurePosixPath(path).with_name(name))
 
 
 def _numbers(version: str) -> tuple[int, ...]:

@@ -38,7 +38,8 @@ class Import:
 
 @dataclass(frozen=True)
 class Facts:
-    """One machine. `python` is the version; `interpreter` the path of this Python.
+    """One machine. `python` is the version, `interpreter` the path of this Python, and `command` what starts it in a
+    shell: its name if that is found first, else the path.
 
     `owners` are the distributions that contain a package `grader`. `torch_chapters` need PyTorch, in particular for
     `torch_exercises`. `kernels` are the names of the Jupyter kernels that run this Python. `unwritable` says for the
@@ -50,6 +51,8 @@ class Facts:
     machine: str
     python: tuple[int, int, int]
     interpreter: str
+    command: str
+    home: str
     grader_version: str
     grader_folder: str
     owners: tuple[str, ...]
@@ -80,6 +83,8 @@ def facts(here: Path) -> Facts:
         machine=platform.machine(),
         python=sys.version_info[:3],
         interpreter=sys.executable,
+        command=_command(),
+        home=str(Path.home()),
         grader_version=_version(_OWNER) or "",
         grader_folder=str(Path(grader.__file__).parent),
         owners=tuple(sorted(set(metadata.packages_distributions().get("grader", ())))),
@@ -99,6 +104,11 @@ def facts(here: Path) -> Facts:
         notebooks=sum(len(list(folder.glob("*.ipynb"))) for folder in notebook_folders),
         course_error=error,
     )
+
+
+def _command() -> str:
+    names = (name for name in ("python", "python3") if (found := shutil.which(name)) and _is_this_python(found))
+    return next(names, sys.executable)
 
 
 def _version(distribution: str) -> str | None:

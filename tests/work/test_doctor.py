@@ -22,6 +22,8 @@ FINE = Facts(
     machine="x86_64",
     python=(3, 12, 4),
     interpreter="/home/ann/course/.venv/bin/python",
+    command="python",
+    home="/home/ann",
     grader_version="0.1.0",
     grader_folder="/home/ann/course/.venv/lib/python3.12/site-packages/grader",
     owners=("unrolled-grader",),
@@ -61,6 +63,8 @@ WINDOWS = replace(
     system="windows",
     python=(3, 10, 9),
     interpreter="C:\\Users\\Ann Lee\\venv\\Scripts\\python.exe",
+    command="C:\\Users\\Ann Lee\\venv\\Scripts\\python.exe",
+    home="C:\\Users\\Ann Lee",
     owners=("grader", "unrolled-grader"),
     packages=FINE.packages | {"numpy": Import("1.26.4"), "rich": Import(None)},
     torch=Import("2.13.0", "OSError: [WinError 126] The specified module could not be found"),
@@ -94,15 +98,17 @@ needed from ch04_gated on, for CharLM, Seq2Seq
                    → {PYTHON_EXE} -m pip install jupyterlab ipykernel
 ✗ Jupyter          neither jupyterlab nor notebook is installed; other editors, such as VS Code, need neither
                    → {PYTHON_EXE} -m pip install jupyterlab
-✗ this folder      C:\\Program Files\\course cannot be written: Permission denied
-                   → xcopy /e /i "C:\\Program Files\\course" %USERPROFILE%\\unrolled && cd /d %USERPROFILE%\\unrolled
+✗ this folder      C:\\Program Files\\course cannot be written: Permission denied; work in a copy
+                   → xcopy /e /i "C:\\Program Files\\course" "C:\\Users\\Ann Lee\\unrolled"
 ✗ diary            C:\\Users\\Ann Lee\\.unrolled\\diary.jsonl cannot be written: Permission denied; \
 checks work, progress is not kept
-                   → setx UNROLLED_DIARY "%USERPROFILE%\\unrolled-diary.jsonl"
+                   → setx UNROLLED_DIARY "C:\\Users\\Ann Lee\\unrolled-diary.jsonl"
 ✗ disk             0.1 GB free, at least 0.2 GB are needed
                    → {PYTHON_EXE} -m pip cache purge
-✗ module names     numpy.py, random.py will be imported in place of the module of this name
-                   → ren "C:\\Program Files\\course\\numpy.py" my_numpy.py, and the other 1 too"""
+✗ module names     numpy.py is imported in place of the module numpy; rename it
+                   → ren "C:\\Program Files\\course\\numpy.py" my_numpy.py
+✗ module names     random.py is imported in place of the module random; rename it
+                   → ren "C:\\Program Files\\course\\random.py" my_random.py"""
 
 
 def test_where_all_is_fine():
@@ -120,7 +126,7 @@ def cure(what, **changes):
     return found.kind, found.found, found.cure
 
 
-PIP = "/home/ann/course/.venv/bin/python -m pip install"
+PIP = "python -m pip install"
 
 
 @pytest.mark.parametrize(
@@ -144,14 +150,12 @@ def test_torch_is_needed_later(system, machine, command):
 
 def test_a_kernel_of_another_python():
     options = '--user --name unrolled --display-name "Python (Unrolled)"'
-    command = f"{FINE.interpreter} -m ipykernel install {options}"
+    command = f"python -m ipykernel install {options}"
     assert cure("Jupyter kernel", kernels=()) == ("wrong", "ipykernel 7.4.0, but no kernel runs this Python", command)
 
 
 def test_cures_quote_odd_paths():
-    _, _, command = cure(
-        "NumPy", packages=FINE.packages | {"numpy": Import(None)}, interpreter="/home/o'neil/a b/python"
-    )
+    _, _, command = cure("NumPy", packages=FINE.packages | {"numpy": Import(None)}, command="/home/o'neil/a b/python")
     assert command == "'/home/o'\\''neil/a b/python' -m pip install \"numpy>=2.0\""
     _, _, command = cure("module names", shadows=("/home/ann/my course/torch.py",))
     assert command == "mv '/home/ann/my course/torch.py' '/home/ann/my course/my_torch.py'"
@@ -189,6 +193,7 @@ def test_this_machine(folder, diary):
     found = facts(folder)
     assert found.python == sys.version_info[:3]
     assert Path(found.interpreter) == Path(sys.executable)
+    assert found.command in ("python", "python3", sys.executable)
     assert (found.here, found.unwritable_here, found.diary) == (str(folder), "", str(diary))
     assert found.torch_chapters == ("ch04_gated", "ch05_encoder_decoder", "ch06_attention")
     assert found.torch_exercises == ("CharLM", "Seq2Seq", "AttentionDecoder")
