@@ -1,18 +1,41 @@
 """The students' commands need what the wheel requires, and nothing else."""
 
+import re
 import subprocess
 import sys
+from importlib import metadata
 
 import pytest
 
 from tests.work.student_folder import CHAPTER, RIGHT, ROOT, edited, exercises
 
+
+def closure():
+    """The modules of the packages that the wheel requires, and of those that they require."""
+    modules = {}
+    for module, owners in metadata.packages_distributions().items():
+        for owner in owners:
+            modules.setdefault(canonical(owner), set()).add(module)
+    found, waiting = set(), ["numpy", "msgspec", "typer", "rich"]
+    while waiting:
+        name = waiting.pop()
+        if name in found or name not in modules:
+            continue
+        found.add(name)
+        required = metadata.requires(name) or []
+        waiting += [canonical(re.match(r"[\w.-]+", each)[0]) for each in required if "extra ==" not in each]
+    return sorted(set().union(*(modules[name] for name in found)))
+
+
+def canonical(name):
+    return re.sub(r"[-_.]+", "-", name).lower()
+
+
 # Python finds the standard library, the grader, and what the wheel requires, and nothing else.
-BLOCKER = """
+BLOCKER = f"""
 import sys
 
-ALLOWED = {"grader", "numpy", "msgspec", "typer", "rich", *sys.stdlib_module_names}
-ALLOWED |= {"click", "pygments", "markdown_it", "mdurl", "shellingham", "typing_extensions", "annotated_doc"}  # theirs
+ALLOWED = {{"grader", *{closure()!r}, *sys.stdlib_module_names}}
 
 
 class Only:
@@ -22,7 +45,10 @@ class Only:
         self.finder = finder
 
     def find_spec(self, name, path=None, target=None):
-        return self.finder.find_spec(name, path, target) if name.partition(".")[0] in ALLOWED else None
+        return self.finder.find_spec(name, path, target) if self.allows(name.partition(".")[0]) else None
+
+    def allows(self, name):
+        return name in ALLOWED or name.startswith("_sysconfigdata")
 
     def __getattr__(self, name):
         return getattr(self.finder, name)
