@@ -30,7 +30,8 @@ from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
 from grader.autograde.submission.names import legible, unfit
-from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids
+from grader.autograde.submission.notebook import Plan, fresh_ids
+from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
