@@ -105,9 +105,13 @@ def messages_text(root: Path, place: Place, spec: Spec) -> str:
     if not path.exists():
         raise SpecError(f"{path}: is missing; write three hints there")
     hints = path.read_text("utf-8")
-    for name in parse_messages(hints, str(path)).mistakes:
-        raise SpecError(f"{path}: remove the heading 'Mistake: {name}'; the message belongs into `SPEC.mistake(…)`")
-    told = [f"## Mistake: {entry.id}\n\n{entry.message}\n" for entry in spec.misconceptions.values()]
+    written = parse_messages(hints, str(path))
+    for name in (*written.mistakes, *written.tempting):
+        raise SpecError(f"{path}: remove what it says about the mistake {name}; that belongs into `SPEC.mistake(…)`")
+    told = [
+        f"## Mistake: {entry.id}\n\n{entry.message}\n\n## Tempting: {entry.id}\n\n{entry.tempts}\n"
+        for entry in spec.misconceptions.values()
+    ]
     return "\n".join([hints, *told])
 
 
