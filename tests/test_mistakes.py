@@ -157,8 +157,8 @@ def test_a_diary_of_real_checks() -> None:
     text = repr(diary("ch01_vanilla_rnn"))
     messages = COURSE.messages("rnn_step")
     assert text.startswith("Your checks have met 2 mistakes in The vanilla RNN. You have overcome 1 of them.")
-    assert "✓ You return the pre-activation.\n    overcome: the exercise passed on 20" in text
-    assert "○ The result had the wrong sign.\n    still open" in text
+    assert "✓ You return the pre-activation.\n    Overcome: the exercise passed on 20" in text
+    assert "○ The result had the wrong sign.\n    Still open" in text
     flat = " ".join(text.split())
     assert f"You return the pre-activation. {messages.mistakes['no_tanh']}" not in flat  # said once
     assert messages.mistakes["no_tanh"].partition(". ")[2] in flat
@@ -188,7 +188,7 @@ def test_nothing_of_a_manipulated_file_is_displayed(file: Path) -> None:
     found = diary()
     for shown in (repr(found), found._repr_html_(), found.page()):
         assert "The result needed one operation less, or one more." in shown
-        assert "met in 1 of 2 checks, on an unknown day" in shown
+        assert "Met in 1 of 2 checks, on an unknown day." in shown
         assert "script" not in shown
         assert "\x1b" not in shown
 

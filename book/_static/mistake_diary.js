@@ -55,9 +55,9 @@
   }
 
   function item(mistake, name) {
-    const state = mistake.passed ? "overcome: the exercise passed later" : mistake.gone ? "overcome: a later check no longer showed it" : "still open";
+    const state = mistake.passed ? "Overcome: the exercise passed later." : mistake.gone ? "Overcome: a later check no longer showed it." : "Still open.";
     const mark = mistake.passed || mistake.gone ? "✓ " : "○ ";
-    return element("li", {}, mark, ...inline(name), element("span", { className: "mistake-diary-state" }, ` ${state}; met in ${counted(mistake.times, "check")}.`));
+    return element("li", {}, mark, ...inline(name), element("span", { className: "mistake-diary-state" }, ` ${state} Met in ${counted(mistake.times, "check")}.`));
   }
 
   function summary(all) {

@@ -106,8 +106,9 @@ def messages_text(root: Path, place: Place, spec: Spec) -> str:
         raise SpecError(f"{path}: is missing; write three hints there")
     hints = path.read_text("utf-8")
     written = parse_messages(hints, str(path))
-    for name in (*written.mistakes, *written.tempting):
-        raise SpecError(f"{path}: remove what it says about the mistake {name}; that belongs into `SPEC.mistake(…)`")
+    for kind, names in (("Mistake", written.mistakes), ("Tempting", written.tempting)):
+        for name in names:
+            raise SpecError(f"{path}: remove the heading '{kind}: {name}'; the message belongs into `SPEC.mistake(…)`")
     told = [
         f"## Mistake: {entry.id}\n\n{entry.message}\n\n## Tempting: {entry.id}\n\n{entry.tempts}\n"
         for entry in spec.misconceptions.values()

@@ -43,16 +43,16 @@ class Line:
         """Whether it is overcome, and when."""
         day = _day(self.met.since)
         if self.met.overcome == "passed":
-            return f"overcome: the exercise passed on {day}"
+            return f"Overcome: the exercise passed on {day}."
         if self.met.overcome == "gone":
-            return f"overcome: a later check, on {day}, no longer showed it"
-        return "still open: no later check has shown that it is gone"
+            return f"Overcome: a later check, on {day}, no longer showed it."
+        return "Still open: no later check has shown that it is gone."
 
     @property
     def when(self) -> str:
         first, last = _day(self.met.first), _day(self.met.last)
         dates = f"on {first}" if first == last else f"between {first} and {last}"
-        return f"met in {self.met.times} of {_counted(self.met.checks, 'check')}, {dates}"
+        return f"Met in {self.met.times} of {_counted(self.met.checks, 'check')}, {dates}."
 
 
 @dataclass(frozen=True)
@@ -95,7 +95,7 @@ class Diary:
             yield f"\n{section.exercise.id}   {section.exercise.title}   page: {section.page}"
             for line in section.lines:
                 yield f"  {line.mark} {line.title}"
-                yield f"    {line.state}; {line.when}"
+                yield f"    {line.state} {line.when}"
                 if line.advice:
                     yield from _wrapped(line.advice)
                 if line.tempting:
@@ -147,7 +147,7 @@ def _article(line: Line, tag: str) -> str:
         f'<article class="{"overcome" if line.met.overcome else "open"}" '
         f'style="border-left:4px solid {edge};padding-left:.8em;margin:.8em 0">\n'
         f"<{tag}>{line.mark} {inline(line.title)}</{tag}>\n"
-        f'<p><span class="state">{html.escape(line.state)}</span>; {html.escape(line.when)}</p>\n{more}</article>\n'
+        f'<p><span class="state">{html.escape(line.state)}</span> {html.escape(line.when)}</p>\n{more}</article>\n'
     )
 
 

@@ -47,18 +47,17 @@ def test_it_lists_the_mistakes_of_a_chosen_file(browser: Browser, specimen_url: 
     with opened(browser, specimen_url, PAGE) as (page, troubles):
         sent: list[str] = []
         page.on("request", lambda request: sent.append(request.url))
+        page.on("filechooser", lambda chooser: chooser.set_files(file))
         tab_to(page, ".mistake-diary input")
-        with page.expect_file_chooser() as chosen:
-            page.keyboard.press("Enter")
-        chosen.value.set_files(file)
+        page.keyboard.press("Enter")
         status = page.locator(".mistake-diary").get_by_role("status")
         expect(status).to_have_text("Your checks have met 5 mistakes in this chapter. You have overcome 2 of them.")
         assert listed(page) == [
-            "✓ You return the pre-activation. overcome: the exercise passed later; met in 1 check.",
-            "○ You multiply the previous state by the transpose of W_hh. still open; met in 2 checks.",
-            "○ The result had the wrong sign. still open; met in 1 check.",
-            "✓ An input was not used as it should be. overcome: a later check no longer showed it; met in 1 check.",
-            "○ The result needed one operation less, or one more. still open; met in 1 check.",
+            "✓ You return the pre-activation. Overcome: the exercise passed later. Met in 1 check.",
+            "○ You multiply the previous state by the transpose of W_hh. Still open. Met in 2 checks.",
+            "○ The result had the wrong sign. Still open. Met in 1 check.",
+            "✓ An input was not used as it should be. Overcome: a later check no longer showed it. Met in 1 check.",
+            "○ The result needed one operation less, or one more. Still open. Met in 1 check.",
         ]
         link = page.locator(".mistake-diary-list a").first
         assert link.get_attribute("href") == "ch01_vanilla_rnn/one_step.html#exercise-rnn_step"
@@ -69,7 +68,7 @@ def test_it_lists_the_mistakes_of_a_chosen_file(browser: Browser, specimen_url: 
 def test_it_follows_the_same_rules_as_python(browser: Browser, specimen_url: str, file: Path) -> None:
     of_the_chapter = [one for one in met(ENTRIES) if one.exercise in ("rnn_step", "rnn_forward", "sample_id")]
     expected = [
-        ({"passed": "passed later", "gone": "no longer showed it"}.get(one.overcome or "", "still open"), one.times)
+        ({"passed": "passed later.", "gone": "no longer showed it."}.get(one.overcome or "", "Still open."), one.times)
         for one in of_the_chapter
         if one.cause != "no_such_mistake"
     ]
@@ -77,7 +76,7 @@ def test_it_follows_the_same_rules_as_python(browser: Browser, specimen_url: str
         page.locator(".mistake-diary input").set_input_files(file)
         expect(page.locator(".mistake-diary").get_by_role("status")).not_to_be_empty()
         for text, (state, times) in zip(listed(page), expected, strict=True):
-            assert f"{state}; met in {times} check" in text
+            assert f"{state} Met in {times} check" in text
 
 
 @pytest.mark.parametrize(
