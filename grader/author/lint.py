@@ -18,7 +18,16 @@ import numpy as np
 
 from grader.author.course import Course
 from grader.author.course_rules import COURSE_RULES
-from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, reference
+from grader.author.new import placeholders
+from grader.author.record import (
+    PUBLIC_SEED,
+    checks_folder,
+    load_messages,
+    load_spec,
+    make_checks,
+    reference,
+    reference_path,
+)
 from grader.author.shown_solutions import solution_pieces
 from grader.author.spec import Spec
 from grader.autograde.imports import skip_iri_grammar
@@ -31,6 +40,7 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
 from grader.messages import Messages
+from grader.released import MESSAGES
 from grader.render.text import verdict_text
 
 OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
@@ -108,6 +118,9 @@ _course = cache(Course)  # one per worker
 
 def _of_exercise(course: Course, place: Place) -> Iterator[tuple[str, list[str]]]:
     subject = Subject(course, place)
+    if left := nothing_is_left_to_write(subject):
+        yield f"{place.exercise.id}: {_says(nothing_is_left_to_write)}", left
+        return  # what is not written yet cannot be checked
     for rule in EXERCISE_RULES:
         yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
     twins = [short_name(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
@@ -122,6 +135,15 @@ def _says(rule: Callable[..., Any]) -> str:
 
 
 # Rules for one exercise -----------------------------------------------------------------------------------------------
+
+
+def nothing_is_left_to_write(subject: Subject) -> list[str]:
+    """Nothing is left to write."""
+    course, name = subject.course, subject.place.exercise.id
+    folder = checks_folder(course.root, subject.place)
+    files = (reference_path(course.root, subject.place), folder / f"{name}.py", folder / MESSAGES.format(name))
+    left = [f"{course.where(path)}:{line}: {what}" for path in files for line, what in placeholders(path, name)]
+    return left + page_links_to_it(subject) if left else []
 
 
 def right_ones_pass(subject: Subject) -> list[str]:

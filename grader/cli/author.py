@@ -70,6 +70,40 @@ def lint(
         stop(f"{problems} problem{'s' * (problems > 1)} found.")
 
 
+@app.command()
+def new(
+    exercise: Annotated[str, typer.Argument(help="The id: the name of the function, such as leaky_average.")],
+    chapter: Annotated[str, typer.Option(help="The chapter, such as ch01_vanilla_rnn.")],
+    notebook: Annotated[str, typer.Option(help="The notebook of that chapter, such as recurrence.")],
+    title: Annotated[str | None, typer.Option(help="The title. Default: the id in words.")] = None,
+    points: Annotated[float, typer.Option(help="The points.")] = 1,
+    page: Annotated[
+        str | None, typer.Option(help="The page it belongs to. Default: that of the notebook's last exercise.")
+    ] = None,
+) -> None:
+    """Write the files of a new exercise, with placeholders that say what to write.
+
+    The exercise becomes the last one of its notebook. No existing text is changed. `grader lint EXERCISE` lists the
+    placeholders that are left.
+    """
+    from grader.author.new import new_exercise
+
+    root = course_root()
+    with told():
+        written = new_exercise(root, exercise, chapter, notebook, title, points, page)
+    for path in written.files:
+        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
+    for line in (
+        "Now do by hand:",
+        f"1. Link to the exercise from its page, {written.page.relative_to(root)}:",
+        f"\n```{{exercise-link}} {exercise}\n```\n",
+        f"2. Replace the placeholders.  grader lint {exercise} --watch  lists them whenever you save a file.",
+        '3. If it builds on other exercises of the notebook, name them in course.toml: needs = ["…"]',
+        "4. Run  grader release, and read what your students will read.",
+    ):
+        out.print(line, soft_wrap=True)
+
+
 @app.command("demo-class")
 def demo_class(
     students: Annotated[int, typer.Option(help="Number of students.")] = 30,
