@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -51,23 +52,60 @@ def release(
 @app.command()
 def lint(
     exercise: Annotated[str | None, typer.Argument(help="Check this exercise only. Default: the whole course.")] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check the exercise again whenever one of its files is saved.")
+    ] = False,
 ) -> None:
     """Check that the course is complete and consistent.
 
-    The exit status is 1 if a problem is found.
+    The exit status is 1 if a problem is found. With --watch, the quick rules come first, then the mistakes that have
+    just been changed, then all the others. Ctrl-C ends it.
     """
+    root = course_root()
+    if watch:
+        if exercise is None:
+            stop("Name the exercise to watch, such as  grader lint rnn_step --watch.")
+        with told(), suppress(KeyboardInterrupt):
+            _watch(root, exercise)
+        return
     from grader.author.lint import lint_course
 
-    root = course_root()
     problems = 0
     with told():
         for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
             problems += len(found)
-            out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
-            for problem in found:
-                out.print(f"    {problem}", soft_wrap=True)
+            _print_rule(what, found)
     if problems:
-        stop(f"{problems} problem{'s' * (problems > 1)} found.")
+        stop(f"{_counted(problems)} found.")
+
+
+def _watch(root: Path, exercise: str) -> None:
+    """Print what each run finds. Raises ExpectedError, KeyboardInterrupt."""
+    from grader.author.watch import watch as runs
+
+    problems = 0
+    for what, value in runs(root, exercise):
+        if what == "begin":
+            problems = 0
+            saved = ", ".join(str(path.relative_to(root)) for path in value)
+            out.print(f"\n{saved} saved" if saved else f"Watching {exercise}. Ctrl-C ends it.", soft_wrap=True)
+        elif what == "found":
+            rule, found, seconds = value
+            problems += len(found)
+            _print_rule(f"{seconds:4.1f} s  {rule}", found)
+        else:
+            result = f"{_counted(problems)} found" if problems else "No problem found"
+            out.print(f"{result} in {value:.1f} s.", style="red" if problems else "green")
+
+
+def _print_rule(what: str, found: list[str]) -> None:
+    out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "", soft_wrap=True)
+    for problem in found:
+        out.print(f"    {problem}", soft_wrap=True)
+
+
+def _counted(problems: int) -> str:
+    return f"{problems} problem{'s' * (problems > 1)}"
 
 
 @app.command()
