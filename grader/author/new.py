@@ -123,7 +123,8 @@ def _with_table(text: str, chapter: Chapter, notebook: Notebook, exercise: Exerc
     ]
     tables = list(_TABLE.finditer(text))
     ends = [*(table.start() for table in tables[1:]), len(text)]
-    inside, at = [None, None], None
+    at = None
+    inside: list[str | None] = [None, None]
     for table, end in zip(tables, ends, strict=True):
         depth = table[1].count(".")
         if depth < 2:

@@ -25,7 +25,6 @@ from typing import Any
 from grader.author.course import Course
 from grader.author.lint import (
     OTHER_SEEDS,
-    PUBLIC_SEED,
     Subject,
     cases_are_telling,
     misconceptions_are_named,
@@ -38,7 +37,16 @@ from grader.author.lint import (
     why_is_told,
 )
 from grader.author.memory import Memory, mistake_digests, variant_keys
-from grader.author.record import checks_folder, fixtures_path, mistaken, reference_path
+from grader.author.record import (
+    PUBLIC_SEED,
+    Observer,
+    checks_folder,
+    fixtures_path,
+    load_spec,
+    mistaken,
+    reference_path,
+)
+from grader.author.spec import Spec
 from grader.checking.evaluate import observe
 from grader.errors import ExpectedError
 from grader.manifest import Place
@@ -69,37 +77,40 @@ def answers(
     """
     course = Course(root, before.pieces)
     place = course.manifest.place(name)
-    yield says(page_links_to_it), page_links_to_it(Subject(course, place))
     left = nothing_is_left_to_write(Subject(course, place))
     yield says(nothing_is_left_to_write), left
     if left:
         return
-    public = Subject(course, place, (PUBLIC_SEED,))
-    spec, source = public.spec, (checks_folder(root, place) / f"{name}.py").read_text("utf-8")
+    yield says(page_links_to_it), page_links_to_it(Subject(course, place))
+    spec, source = load_spec(root, place), (checks_folder(root, place) / f"{name}.py").read_text("utf-8")
     imported = imported_files(root)
     tell("files", imported)
-    changed = [key for key, value in mistake_digests(spec, source).items() if (before.mistakes or {}).get(key) != value]
-    tell("mistakes", mistake_digests(spec, source))
+    digests, known = mistake_digests(spec, source), before.mistakes
+    changed = [] if known is None else [name for name, digest in digests.items() if known.get(name) != digest]
     others = [path for path in (*files_of(root, place), *imported) if _matters(path, name)]
     keys, memory = variant_keys(spec, source, others), before.memory
     ways = memory.remembering(mistaken, "recorded", keys), memory.remembering(_observe, "observed", keys)
-    public, other = (Subject(course, place, seeds, *ways) for seeds in ((PUBLIC_SEED,), OTHER_SEEDS))
-    for subject in (public, other):
-        subject.__dict__["spec"] = spec  # it is loaded once
+    public, other = (_subject(course, place, spec, seeds, *ways) for seeds in ((PUBLIC_SEED,), OTHER_SEEDS))
     quick = public.without_mistakes()
     for rule in (right_ones_pass, stub_is_not_implemented, why_is_told, solution_is_not_shown):
         yield f"{says(rule)} (public cases)" if rule is right_ones_pass else says(rule), rule(quick)
-    if before.mistakes is not None and changed:
+    if changed:
         what = f"The mistakes that you have changed are named (public cases): {', '.join(changed)}"
         yield what, misconceptions_are_named(public, changed)
+    tell("mistakes", digests)  # only now: if a run is ended before, these mistakes come first in the next one, too
     yield f"{says(misconceptions_are_named)} (public cases)", misconceptions_are_named(public)
     tell("memory", memory.new)
-    everything = Subject(course, place, (PUBLIC_SEED, *OTHER_SEEDS))
-    everything.__dict__["spec"] = spec
+    everything = _subject(course, place, spec, (PUBLIC_SEED, *OTHER_SEEDS))
     yield says(cases_are_telling), cases_are_telling(everything.without_mistakes())
     yield f"{says(right_ones_pass)} (other seeds)", right_ones_pass(other.without_mistakes())
     yield f"{says(misconceptions_are_named)} (other seeds)", misconceptions_are_named(other)
     tell("memory", memory.new)
+
+
+def _subject(course: Course, place: Place, spec: Spec, seeds: tuple[int, ...], *ways: Observer) -> Subject:
+    subject = Subject(course, place, seeds, *ways)
+    subject.__dict__["spec"] = spec  # a run loads it once
+    return subject
 
 
 def _observe(function: Callable[..., Any], checks: Any) -> Any:
@@ -216,7 +227,8 @@ def watch(root: Path, name: str, runs: int | None = None) -> Iterator[tuple[str,
         raise WatchError("This system cannot fork processes, so --watch does not work. Run the command without it.")
     before = warm(root, name)
     watched = set(files_of(root, Course(root).manifest.place(name)))
-    seen, changed = _times(watched), []
+    seen = _times(watched)
+    changed: list[Path] = []
     while runs is None or runs > 0:
         yield "begin", changed
         begun = time.monotonic()

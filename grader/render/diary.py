@@ -176,8 +176,8 @@ def _line(course: Released, one: Met) -> Line | None:
         title = short_title(message)
         advice = message.removeprefix(title).strip() if message.startswith(title) else message
         return Line(one, title, advice, messages.tempting.get(one.cause, ""))
-    title = general_title(one.cause)
-    return None if title is None else Line(one, title, "", "")
+    general = general_title(one.cause)
+    return None if general is None else Line(one, general, "", "")
 
 
 def _wrapped(text: str) -> list[str]:
