@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,7 @@ class Course:
     """The course that is checked. Sources that several exercises need are read once."""
 
     root: Path
+    read: dict[str, list[tuple[int, str, str]]] = field(default_factory=dict, compare=False)  # pieces by text
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -70,7 +71,9 @@ class Course:
         hints = sorted((self.root / "solutions").glob("*/checks/*.md"))
         found: dict[str, list[tuple[Path, int, str]]] = {}
         for path, text in {**self.pages, **{path: path.read_text("utf-8") for path in hints}}.items():
-            for line, source, piece in shown_pieces(text):
+            if text not in self.read:
+                self.read[text] = list(shown_pieces(text))
+            for line, source, piece in self.read[text]:
                 found.setdefault(piece, []).append((path, line, source))
         return found
 

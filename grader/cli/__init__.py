@@ -7,7 +7,16 @@ import gc
 import io
 import sys
 
-from grader.cli import author, collect, exchange, grading, reports, student, term  # noqa: F401 - each adds its commands
+from grader.cli import (  # noqa: F401 - each adds its commands
+    author,
+    collect,
+    diary,
+    exchange,
+    grading,
+    reports,
+    student,
+    term,
+)
 from grader.cli.app import app
 
 

@@ -111,14 +111,14 @@ def progress(
     """
     import json
 
-    from grader import diary
+    from grader import journal
     from grader.work.course import manifest as course
     from grader.work.map import map_lines, map_tree, standings
 
     with told():
         manifest = course()
         chapters = manifest.chapters if chapter is None else (manifest.chapter(chapter),)
-    entries = diary.read()
+    entries = journal.read()
     found = standings(manifest, entries)
     latest = entries[-1].exercise if entries else ""
     if as_json:
@@ -126,8 +126,8 @@ def progress(
         return
     for line in map_lines(manifest, found, chapters, latest, min(out.width, 100)):
         out.print(line, soft_wrap=True)
-    if diary.path() is None:
-        err.print(f"The diary is turned off, because {diary.VARIABLE} is empty.", style="yellow", soft_wrap=True)
+    if journal.path() is None:
+        err.print(f"The diary is turned off, because {journal.VARIABLE} is empty.", style="yellow", soft_wrap=True)
 
 
 @app.command()
@@ -171,7 +171,7 @@ def submit(
     """
     from datetime import UTC, datetime
 
-    from grader import diary
+    from grader import journal
     from grader.files import write_whole
     from grader.work.archive import archive_bytes, is_submission, submission_manifest
     from grader.work.course import manifest as course
@@ -182,7 +182,7 @@ def submit(
         manifest = course()
         found = manifest.chapter(chapter)
         folder = find_chapter_folder(found, Path.cwd())
-        made = prepare(folder, manifest, found, diary.read(), partial=partial)
+        made = prepare(folder, manifest, found, journal.read(), partial=partial)
         for warning in made.warnings:
             err.print(warning, style="yellow", soft_wrap=True)
         if made.reasons:

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Literal
 
 import grader
-from grader import diary
+from grader import journal
 from grader.errors import ExpectedError
 from grader.work.course import DATA, manifest
 
@@ -75,7 +75,7 @@ class Facts:
 
 def facts(here: Path) -> Facts:
     """Examine this machine and this folder. Starts Python to import NumPy and PyTorch, which takes seconds."""
-    entries = diary.path()
+    entries = journal.path()
     chapters, exercises, error = _torch_needs()
     notebook_folders = list(_notebook_folders(here))
     return Facts(

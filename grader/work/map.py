@@ -7,7 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
-from grader.diary import Entry
+from grader.journal import Entry
 from grader.manifest import Chapter, Exercise, Manifest, Place
 from grader.render.rows import number
 

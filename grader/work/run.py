@@ -18,7 +18,7 @@ from typing import IO
 
 import msgspec
 
-from grader import diary
+from grader import journal
 from grader.autograde.submission.notebook import LONG
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.work.events import Begin, Checked, CodeCell, End, Event, Finished, Request
@@ -161,7 +161,7 @@ def _note_time_out(exercise: str | None) -> None:
     if exercise is not None:
         from grader.work.stopped import stopped
 
-        diary.note(stopped(exercise))
+        journal.note(stopped(exercise))
 
 
 def _read_events(stream: IO[bytes], events: queue.Queue[Event | None]) -> None:

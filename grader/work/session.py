@@ -27,7 +27,7 @@ from typing import Any, NoReturn
 import msgspec
 import numpy as np
 
-from grader import diary, student
+from grader import journal, student
 from grader.autograde.inside.frames import file_of
 from grader.autograde.inside.shell import Shell, display, no_input
 from grader.autograde.inside.statements import Lost, Ran, run_statements
@@ -136,7 +136,7 @@ class _Session:
             if not self.alarm.rang:
                 raise
             report = Report(stopped(exercise_id))
-            diary.note(report.verdict)
+            journal.note(report.verdict)
         verdict = report.verdict
         self.checked.add(verdict.id)
         self.send(

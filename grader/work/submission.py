@@ -12,7 +12,7 @@ from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FIL
 from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE
 from grader.autograde.submission.readable import UnreadableError
 from grader.cells import TEXT_STUB, grade_id
-from grader.diary import Entry
+from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.render.rows import harmless
 from grader.work.archive import MANIFEST, MAX_TOTAL, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem

@@ -5,7 +5,7 @@ import json
 import msgspec
 import pytest
 
-from grader.diary import Entry
+from grader.journal import Entry
 from grader.manifest import load_manifest
 from grader.work.map import map_lines, next_step, standings
 from tests.work.student_folder import ROOT

@@ -10,7 +10,7 @@ import msgspec
 import pytest
 
 import grader.work.submission as module
-from grader.diary import Entry
+from grader.journal import Entry
 from grader.work.archive import ArchiveError, archive_bytes, read_archive
 from tests.work.student_folder import CHAPTER, RIGHT, ROOT, WITHOUT_BIAS, edited, exercises
 
