@@ -1,0 +1,228 @@
+"""One zip with everything that a student needs: the exercises, the package's wheel, what to install, and the book.
+
+The zip contains listed files only, and it is searched for solutions, specs and hidden cases before it is written.
+"""
+
+from __future__ import annotations
+
+import ast
+import os
+import re
+import sys
+from collections import Counter
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from grader.author.built_book import NOTE, up_to_date_book
+from grader.author.course import Course
+from grader.author.leaks import Leak, find_leaks, secrets_of
+from grader.author.notebooks import data_files, student_notebooks
+from grader.author.pack_texts import readme, requirements, torch_requirements
+from grader.author.wheel import archive_files, build_wheel, project, zip_bytes
+from grader.cells import notebook_bytes
+from grader.errors import ExpectedError
+from grader.files import write_whole
+from grader.manifest import Chapter, Manifest
+
+if TYPE_CHECKING:
+    from nbformat import NotebookNode
+
+LONGEST_PATH = 140  # characters; with a folder of up to 59 in front of it, Windows and unzip take it without options
+SHOWN_LEAKS = 10  # of a bundle, in the error
+_SITE_LEFT_OUT = (NOTE, ".buildinfo", "objects.inv", "_static/locales/")  # for building and linking, not for reading
+_DEVICES = re.compile(r"(con|prn|aux|nul|com\d|lpt\d)(\.|$)", re.IGNORECASE)
+_PORTABLE = re.compile(r"[A-Za-z0-9_@+.,()\[\]-]+(?<!\.)")
+_EDITOR = ("ipykernel", "jupyterlab")
+_TORCH = "torch"
+
+
+class PackError(ExpectedError):
+    """The bundle was not written; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Bundle:
+    """A bundle that was written: where, and the bytes of each of its parts before and after compression."""
+
+    path: Path
+    size: int
+    parts: dict[str, int]
+    files: int
+
+
+def pack(
+    root: Path, out: Path | None = None, chapters: Sequence[str] = (), book: bool = True, terms: Iterable[Path] = ()
+) -> Bundle:
+    """Write the bundle; by default to `dist/NAME-VERSION.zip` in the course. `terms` are the term folders whose hidden
+    cases are searched for.
+
+    Raises PackError, or ReleaseError, BookError, WheelError or UnknownIdError; then nothing is written.
+    """
+    course = Course(root)
+    manifest = course.manifest
+    chosen = [manifest.chapter(name) for name in dict.fromkeys(chapters)] or list(manifest.chapters)
+    chosen.sort(key=manifest.chapters.index)
+    version = project(root)["version"]
+    title = re.sub(r"[^a-z0-9]+", "-", manifest.title.lower()).strip("-") or "course"
+    parts = bundle_parts(course, chosen, book)
+    top = f"{title}-{version}"
+    files = [(f"{top}/{path}", content) for part in parts.values() for path, content in part]
+    check_paths([path for path, _ in files])
+    check_secrets(files, course, terms)
+    if out is None:
+        named = "" if len(chosen) == len(manifest.chapters) else "".join(f"-{chapter.id}" for chapter in chosen)
+        out = root / "dist" / f"{top}{named}.zip"
+    content = zip_bytes(sorted(files))
+    write_whole(out, content)
+    sizes = {name: sum(len(content) for _, content in part) for name, part in parts.items()}
+    return Bundle(out, len(content), sizes, len(files))
+
+
+def bundle_parts(course: Course, chapters: Sequence[Chapter], book: bool) -> dict[str, list[tuple[str, bytes]]]:
+    """The files of each part of the bundle, as (path in its folder, content)."""
+    root, manifest = course.root, course.manifest
+    site = up_to_date_book(root) if book else None  # first, because it is the likeliest error and quickly found
+    notebooks = {chapter.id: student_notebooks(root, manifest, chapter) for chapter in chapters}
+    exercises = released_files(root, manifest, notebooks)
+    imported = third_party_imports(notebooks)
+    torch_users = imported.pop(_TORCH, [])
+    wheel_name, wheel = build_wheel(root)
+    pins = _pins(root)
+    dependencies = [re.split(r"[^\w-]", each)[0].lower() for each in project(root)["dependencies"]]
+    needed = dict.fromkeys([*dependencies, *sorted(imported), *_EDITOR])
+    texts = {"requirements.txt": requirements(wheel_name, [_pinned(name, pins) for name in needed])}
+    if torch_users:
+        texts["requirements-torch.txt"] = torch_requirements(_pinned(_TORCH, pins), torch_users)
+    texts["README.txt"] = readme(manifest, chapters, project(root), wheel_name, torch_users, book)
+    parts = {
+        "the instructions": [(name, text.encode()) for name, text in texts.items()],
+        "the exercises": exercises,
+        "the package": [(wheel_name, wheel)],
+    }
+    if site is not None:
+        parts["the book"] = book_files(site)
+    return parts
+
+
+def released_files(
+    root: Path, manifest: Manifest, notebooks: dict[str, dict[str, NotebookNode]]
+) -> list[tuple[str, bytes]]:
+    """The released notebooks and data files of some chapters. Raises PackError if they are not those that the sources
+    would give, because then the release is out of date or somebody has worked in it.
+    """
+    due = {
+        f"{chapter_id}/{name}.ipynb": notebook_bytes(notebook)
+        for chapter_id, made in notebooks.items()
+        for name, notebook in made.items()
+    }
+    files = {path.as_posix(): source for path, source in data_files(root, manifest).items()}
+    due |= {path: source.read_bytes() for path, source in files.items() if path.partition("/")[0] in notebooks}
+    stale = [
+        path
+        for path, content in due.items()
+        if not (root / "exercises" / path).is_file() or (root / "exercises" / path).read_bytes() != content
+    ]
+    copy = root / "grader" / "data" / "course.toml"
+    if not copy.is_file() or copy.read_bytes() != (root / "course.toml").read_bytes():
+        stale.append("../grader/data/course.toml")
+    if stale:
+        named = ", ".join(os.path.normpath(f"exercises/{path}") for path in stale[:3])
+        more = f" and {len(stale) - 3} more" if len(stale) > 3 else ""
+        raise PackError(
+            f"Not as the sources have it: {named}{more}. Run  grader release  first, then repeat this command."
+        )
+    return [(f"exercises/{path}", content) for path, content in due.items()]
+
+
+def third_party_imports(notebooks: dict[str, dict[str, NotebookNode]]) -> dict[str, list[str]]:
+    """The packages that notebooks import, apart from the standard library and `grader`: who imports each."""
+    found: dict[str, list[str]] = {}
+    for chapter_id, made in notebooks.items():
+        for name, notebook in made.items():
+            source = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+            for package in sorted(_imports(source) - set(sys.stdlib_module_names) - {"grader"}):
+                found.setdefault(package, []).append(f"{chapter_id}/{name}.ipynb")
+    return found
+
+
+def _imports(source: str) -> set[str]:
+    found = set()
+    for node in ast.walk(ast.parse(source)):
+        if isinstance(node, ast.Import):
+            found |= {alias.name.partition(".")[0] for alias in node.names}
+        elif isinstance(node, ast.ImportFrom) and node.module:
+            found.add(node.module.partition(".")[0])
+    return found
+
+
+def book_files(site: Path) -> list[tuple[str, bytes]]:
+    """The files of the built book that a reader needs."""
+    found = []
+    for path in sorted(site.rglob("*")):
+        relative = path.relative_to(site).as_posix()
+        if path.is_symlink():
+            raise PackError(f"{path}: a symbolic link, which a zip for all systems cannot contain. Replace it.")
+        if path.is_file() and not any(relative == n or (n[-1] == "/" and relative.startswith(n)) for n in _SITE_LEFT_OUT):
+            found.append((f"book/{relative}", path.read_bytes()))
+    return found
+
+
+def check_paths(paths: Sequence[str]) -> None:
+    """Raise PackError for paths that Linux, macOS or Windows could not all unpack."""
+    problems = []
+    for path in paths:
+        for part in path.split("/"):
+            if not _PORTABLE.fullmatch(part) or _DEVICES.match(part):
+                problems.append(f"{path}: {part!r} is not a file name on every system")
+        if len(path) > LONGEST_PATH:
+            problems.append(f"{path}: {len(path)} characters; at most {LONGEST_PATH} are safe on Windows")
+    for same, number in Counter(path.casefold() for path in paths).items():
+        if number > 1:
+            names = [path for path in paths if path.casefold() == same]
+            problems.append(f"{', '.join(names)}: one file on Windows and macOS, which ignore case")
+    if problems:
+        raise PackError("The bundle was not written, because of its paths:\n  " + "\n  ".join(problems))
+
+
+def check_secrets(files: Sequence[tuple[str, bytes]], course: Course, terms: Iterable[Path]) -> None:
+    """Raise PackError if a file shows a solution, a spec or a hidden case. The wheel is searched file by file."""
+    searched = []
+    for path, content in files:
+        if path.endswith(".whl"):
+            inside = archive_files(content)
+            check_paths([name for name, _ in inside])
+            searched += [(f"{path}/{name}", each) for name, each in inside]
+        else:
+            searched.append((path, content))
+    if leaks := find_leaks(searched, secrets_of(course, terms)):
+        raise PackError(_told(leaks))
+
+
+def _told(leaks: list[Leak]) -> str:
+    more = f"\n  and {len(leaks) - SHOWN_LEAKS} more" if len(leaks) > SHOWN_LEAKS else ""
+    shown = "\n  ".join(map(str, leaks[:SHOWN_LEAKS]))
+    return (
+        "The bundle was not written, because students would get what they must not see (white space is left out):\n  "
+        f"{shown}{more}\nRemove it from the source of that file, then repeat this command."
+    )
+
+
+def _pins(root: Path) -> dict[str, str]:
+    """The versions that constraints.txt pins, by lower-case name."""
+    path = root / "constraints.txt"
+    try:
+        lines = path.read_text("utf-8").splitlines()
+    except (OSError, UnicodeDecodeError) as error:
+        raise PackError(f"{path}: cannot be read: {error}") from error
+    return {name.lower(): version for name, equal, version in (line.partition("==") for line in lines) if equal}
+
+
+def _pinned(name: str, pins: dict[str, str]) -> str:
+    if name.lower() not in pins:
+        raise PackError(
+            f"constraints.txt pins no version of {name}, which the notebooks or the package import. Add it to "
+            "pyproject.toml and run  make constraints"
+        )
+    return f"{name}=={pins[name.lower()]}"
