@@ -12,11 +12,12 @@ import re
 import textwrap
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import cache
 from html import unescape
 from pathlib import Path, PurePosixPath
 from typing import Any
 
-from grader.author.course import Course, Made
+from grader.author.course import Course
 from grader.author.notebooks import BEGIN, END
 from grader.author.shown_solutions import SMALLEST
 from grader.cells import cell_source
@@ -31,6 +32,11 @@ PRIVATE_NAMES = frozenset(
     | {"_sources", ".doctrees", ".jupyter_cache", "jupyter_execute", ".git", "__pycache__"}
 )
 _NOTEBOOK, _PAGE, _DATA = ".ipynb", ".html", ".msgpack"
+_QUOTED = {".js", ".json"}  # whose strings have line breaks and quotes in another form
+_TAG = re.compile(r"<[^>]*>")
+_VALUE = re.compile(r"<!--.*?-->|\"[^\"<>]{12,}\"", re.DOTALL)  # comments, and values of attributes
+_STRING = re.compile(rb"[\t\n\r -~]{8,}")
+_WORD = re.compile(r"\w+")
 _LONG_NUMBER = re.compile(r"\d\.\d{12,17}(?:e[-+]\d+)?")
 
 
@@ -127,13 +133,19 @@ def squeezed(text: str) -> str:
 
 
 def shown_text(path: str, content: bytes) -> str:
-    """What a file shows, squeezed: a page also without its mark-up, a notebook by its cells."""
-    text = content.decode("utf-8", errors="replace")
+    """What a file shows, squeezed: of a page its text and the values in its mark-up, of a notebook its cells too, of
+    recorded data only the strings.
+    """
     suffix = PurePosixPath(path).suffix
-    if suffix == _NOTEBOOK:
+    if suffix == _DATA:
+        content = b"\n".join(_STRING.findall(content))
+    text = content.decode("utf-8", errors="replace")
+    if suffix in _QUOTED:
+        text = text.replace("\\n", "\n").replace('\\"', '"')
+    elif suffix == _NOTEBOOK:
         text += "\n" + "\n".join(_cell_texts(text))
-    if suffix == _PAGE:
-        text += "\n" + unescape(re.sub(r"<[^>]*>", "", text))
+    elif suffix == _PAGE:
+        text = unescape("\n".join([_TAG.sub("", text), *_VALUE.findall(text)]))
     return squeezed(text)
 
 
@@ -165,16 +177,30 @@ def find_leaks(files: Iterable[tuple[str, bytes]], secrets: Secrets) -> list[Lea
         if private := PRIVATE_NAMES & set(PurePosixPath(path).parts):
             found.append(Leak(path, f"a file of a folder that is not for students: {', '.join(sorted(private))}"))
         text = shown_text(path, content)
-        for statement, exercise_id in secrets.solutions.items():
-            if statement in text:
-                found.append(Leak(path, f"a line of the solution of {exercise_id}: {statement}"))
+        words = set(_WORD.findall(text))
+        for piece, exercise_id in secrets.solutions.items():
+            if _is_in(piece, text, words):
+                found.append(Leak(path, f"a line of the solution of {exercise_id}: {piece}"))
         for (spec, name), pieces in secrets.specs.items():
-            shown = [piece for piece in pieces if piece in text]
+            shown = [piece for piece in pieces if _is_in(piece, text, words)]
             if len(shown) >= min(SHOWN_AT_LEAST, len(pieces)):
                 found.append(Leak(path, f"the function {name} of {spec}: {shown[0]}"))
         for term in secrets.terms:
             found += _of_term(path, content, text, term)
     return found
+
+
+def _is_in(piece: str, text: str, words: set[str]) -> bool:
+    """Whether a text contains a piece. Most pieces contain a word that is not in the text, which is faster to find."""
+    return _inner_words(piece) <= words and piece in text
+
+
+@cache
+def _inner_words(piece: str) -> frozenset[str]:
+    """The words of a piece that are the same wherever it is: not its first and its last, which may be part of longer
+    ones there.
+    """
+    return frozenset(word[0] for word in _WORD.finditer(piece) if word.start() > 0 and word.end() < len(piece))
 
 
 def _of_term(path: str, content: bytes, text: str, term: Term) -> Iterator[Leak]:
@@ -203,14 +229,7 @@ def _numbers(tree: Any) -> Iterator[str]:
 
 def _released(course: Course) -> str:
     """The cells of all student notebooks, squeezed."""
-    manifest = course.manifest
-    made = {id(each): each for each in course.notebooks.values()}.values()
-    found = [cell.source for each in made for cell in each.student.cells]
-    for chapter in manifest.chapters:
-        for notebook in chapter.notebooks:
-            if not notebook.exercises:
-                found += [cell.source for cell in Made(course.root, manifest, chapter, notebook).student.cells]
-    return squeezed("\n".join(found))
+    return squeezed("\n".join(cell.source for made in course.made for cell in made.student.cells))
 
 
 def _without(pieces: dict[str, str], shown: str) -> dict[str, str]:

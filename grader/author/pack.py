@@ -6,7 +6,6 @@ The zip contains listed files only, and it is searched for solutions, specs and 
 from __future__ import annotations
 
 import ast
-import os
 import re
 import sys
 from collections import Counter
@@ -18,13 +17,13 @@ from typing import TYPE_CHECKING
 from grader.author.built_book import NOTE, up_to_date_book
 from grader.author.course import Course
 from grader.author.leaks import Leak, find_leaks, secrets_of
-from grader.author.notebooks import data_files, student_notebooks
+from grader.author.notebooks import data_files
 from grader.author.pack_texts import readme, requirements, torch_requirements
 from grader.author.wheel import archive_files, build_wheel, project, zip_bytes
 from grader.cells import notebook_bytes
 from grader.errors import ExpectedError
 from grader.files import write_whole
-from grader.manifest import Chapter, Manifest
+from grader.manifest import Chapter
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -84,8 +83,12 @@ def bundle_parts(course: Course, chapters: Sequence[Chapter], book: bool) -> dic
     """The files of each part of the bundle, as (path in its folder, content)."""
     root, manifest = course.root, course.manifest
     site = up_to_date_book(root) if book else None  # first, because it is the likeliest error and quickly found
-    notebooks = {chapter.id: student_notebooks(root, manifest, chapter) for chapter in chapters}
-    exercises = released_files(root, manifest, notebooks)
+    notebooks = {
+        f"{made.chapter.id}/{made.notebook.name}.ipynb": made.student
+        for made in course.made
+        if made.chapter in chapters
+    }
+    exercises = released_files(course, notebooks)
     imported = third_party_imports(notebooks)
     torch_users = imported.pop(_TORCH, [])
     wheel_name, wheel = build_wheel(root)
@@ -106,44 +109,38 @@ def bundle_parts(course: Course, chapters: Sequence[Chapter], book: bool) -> dic
     return parts
 
 
-def released_files(
-    root: Path, manifest: Manifest, notebooks: dict[str, dict[str, NotebookNode]]
-) -> list[tuple[str, bytes]]:
-    """The released notebooks and data files of some chapters. Raises PackError if they are not those that the sources
-    would give, because then the release is out of date or somebody has worked in it.
+def released_files(course: Course, notebooks: dict[str, NotebookNode]) -> list[tuple[str, bytes]]:
+    """The released notebooks, given as CHAPTER/NAME.ipynb, and the data files of their chapters.
+
+    Raises PackError if they are not those that the sources give: then the release is out of date, or has been changed.
     """
-    due = {
-        f"{chapter_id}/{name}.ipynb": notebook_bytes(notebook)
-        for chapter_id, made in notebooks.items()
-        for name, notebook in made.items()
-    }
-    files = {path.as_posix(): source for path, source in data_files(root, manifest).items()}
-    due |= {path: source.read_bytes() for path, source in files.items() if path.partition("/")[0] in notebooks}
-    stale = [
-        path
-        for path, content in due.items()
-        if not (root / "exercises" / path).is_file() or (root / "exercises" / path).read_bytes() != content
-    ]
-    copy = root / "grader" / "data" / "course.toml"
-    if not copy.is_file() or copy.read_bytes() != (root / "course.toml").read_bytes():
-        stale.append("../grader/data/course.toml")
+    chapters = {path.partition("/")[0] for path in notebooks}
+    files = {path.as_posix(): source for path, source in data_files(course.root, course.manifest).items()}
+    due = {path: notebook_bytes(notebook) for path, notebook in notebooks.items()}
+    due |= {path: source.read_bytes() for path, source in files.items() if path.partition("/")[0] in chapters}
+    released = {f"exercises/{path}": content for path, content in due.items()}
+    copied = {"grader/data/course.toml": (course.root / "course.toml").read_bytes()}
+    stale = [path for path, content in {**released, **copied}.items() if not _contains(course.root / path, content)]
     if stale:
-        named = ", ".join(os.path.normpath(f"exercises/{path}") for path in stale[:3])
         more = f" and {len(stale) - 3} more" if len(stale) > 3 else ""
         raise PackError(
-            f"Not as the sources have it: {named}{more}. Run  grader release  first, then repeat this command."
+            f"Not as the sources have it: {', '.join(stale[:3])}{more}. Run  grader release  first, then repeat this "
+            "command."
         )
-    return [(f"exercises/{path}", content) for path, content in due.items()]
+    return list(released.items())
 
 
-def third_party_imports(notebooks: dict[str, dict[str, NotebookNode]]) -> dict[str, list[str]]:
+def _contains(path: Path, content: bytes) -> bool:
+    return path.is_file() and not path.is_symlink() and path.read_bytes() == content
+
+
+def third_party_imports(notebooks: dict[str, NotebookNode]) -> dict[str, list[str]]:
     """The packages that notebooks import, apart from the standard library and `grader`: who imports each."""
     found: dict[str, list[str]] = {}
-    for chapter_id, made in notebooks.items():
-        for name, notebook in made.items():
-            source = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
-            for package in sorted(_imports(source) - set(sys.stdlib_module_names) - {"grader"}):
-                found.setdefault(package, []).append(f"{chapter_id}/{name}.ipynb")
+    for path, notebook in notebooks.items():
+        source = "\n\n".join(cell.source for cell in notebook.cells if cell.cell_type == "code")
+        for package in sorted(_imports(source) - set(sys.stdlib_module_names) - {"grader"}):
+            found.setdefault(package, []).append(path)
     return found
 
 
@@ -164,7 +161,9 @@ def book_files(site: Path) -> list[tuple[str, bytes]]:
         relative = path.relative_to(site).as_posix()
         if path.is_symlink():
             raise PackError(f"{path}: a symbolic link, which a zip for all systems cannot contain. Replace it.")
-        if path.is_file() and not any(relative == n or (n[-1] == "/" and relative.startswith(n)) for n in _SITE_LEFT_OUT):
+        if path.is_file() and not any(
+            relative == n or (n[-1] == "/" and relative.startswith(n)) for n in _SITE_LEFT_OUT
+        ):
             found.append((f"book/{relative}", path.read_bytes()))
     return found
 

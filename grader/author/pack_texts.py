@@ -104,7 +104,7 @@ def readme(
         "Then, in a notebook",
         "-------------------",
         "",
-        f'- Replace the line "raise NotImplementedError(...)" with your code, and run the cell below it, which checks',
+        '- Replace the line "raise NotImplementedError(...)" with your code, and run the cell below it, which checks',
         f'  your function:  check("{exercise}", {exercise})',
         f'- If you are stuck:  hint("{exercise}")  asks you a question;  hint("{exercise}", 2)  and',
         f'  hint("{exercise}", 3)  tell you more. Hints cost no points.',
