@@ -18,7 +18,7 @@ from grader.author.built_book import NOTE, up_to_date_book
 from grader.author.course import Course
 from grader.author.leaks import Leak, find_leaks, secrets_of
 from grader.author.notebooks import data_files
-from grader.author.pack_texts import readme, requirements, torch_requirements
+from grader.author.pack_texts import Names, readme, requirements, torch_requirements
 from grader.author.wheel import archive_files, build_wheel, project, zip_bytes
 from grader.cells import notebook_bytes
 from grader.errors import ExpectedError
@@ -63,25 +63,30 @@ def pack(
     manifest = course.manifest
     chosen = [manifest.chapter(name) for name in dict.fromkeys(chapters)] or list(manifest.chapters)
     chosen.sort(key=manifest.chapters.index)
-    version = project(root)["version"]
+    if not any(chapter.exercises for chapter in chosen):
+        raise PackError(
+            f"There is no exercise in {', '.join(chapter.id for chapter in chosen)}. Choose other chapters."
+        )
     title = re.sub(r"[^a-z0-9]+", "-", manifest.title.lower()).strip("-") or "course"
-    parts = bundle_parts(course, chosen, book)
-    top = f"{title}-{version}"
+    top = f"{title}-{project(root)['version']}"
+    named = "" if len(chosen) == len(manifest.chapters) else "".join(f"-{chapter.id}" for chapter in chosen)
+    out = out or root / "dist" / f"{top}{named}.zip"
+    parts = bundle_parts(course, chosen, book, out.name, top)
     files = [(f"{top}/{path}", content) for part in parts.values() for path, content in part]
     check_paths([path for path, _ in files])
     check_secrets(files, course, terms)
-    if out is None:
-        named = "" if len(chosen) == len(manifest.chapters) else "".join(f"-{chapter.id}" for chapter in chosen)
-        out = root / "dist" / f"{top}{named}.zip"
     content = zip_bytes(sorted(files))
     write_whole(out, content)
     sizes = {name: sum(len(content) for _, content in part) for name, part in parts.items()}
     return Bundle(out, len(content), sizes, len(files))
 
 
-def bundle_parts(course: Course, chapters: Sequence[Chapter], book: bool) -> dict[str, list[tuple[str, bytes]]]:
+def bundle_parts(
+    course: Course, chapters: Sequence[Chapter], book: bool, archive: str, folder: str
+) -> dict[str, list[tuple[str, bytes]]]:
     """The files of each part of the bundle, as (path in its folder, content)."""
-    root, manifest = course.root, course.manifest
+    root = course.root
+    package = project(root)
     site = up_to_date_book(root) if book else None  # first, because it is the likeliest error and quickly found
     notebooks = {
         f"{made.chapter.id}/{made.notebook.name}.ipynb": made.student
@@ -93,12 +98,14 @@ def bundle_parts(course: Course, chapters: Sequence[Chapter], book: bool) -> dic
     torch_users = imported.pop(_TORCH, [])
     wheel_name, wheel = build_wheel(root)
     pins = _pins(root)
-    dependencies = [re.split(r"[^\w-]", each)[0].lower() for each in project(root)["dependencies"]]
+    dependencies = [re.split(r"[^\w-]", each)[0].lower() for each in package["dependencies"]]
     needed = dict.fromkeys([*dependencies, *sorted(imported), *_EDITOR])
     texts = {"requirements.txt": requirements(wheel_name, [_pinned(name, pins) for name in needed])}
     if torch_users:
         texts["requirements-torch.txt"] = torch_requirements(_pinned(_TORCH, pins), torch_users)
-    texts["README.txt"] = readme(manifest, chapters, project(root), wheel_name, torch_users, book)
+    names = Names(archive, folder, wheel_name, package["requires-python"].removeprefix(">="))
+    title = f"{course.manifest.title}, version {package['version']}"
+    texts["README.txt"] = readme(title, chapters, names, torch_users, book)
     parts = {
         "the instructions": [(name, text.encode()) for name, text in texts.items()],
         "the exercises": exercises,

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
+import unicodedata
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import dataclass
 
-from grader.manifest import Chapter, Manifest
+from grader.manifest import Chapter
 
 TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
 
@@ -34,128 +36,148 @@ def torch_requirements(pinned: str, notebooks: Sequence[str]) -> str:
     )
 
 
-def readme(
-    manifest: Manifest,
-    chapters: Sequence[Chapter],
-    project: dict[str, Any],
-    wheel: str,
-    torch_notebooks: Sequence[str],
-    book: bool,
-) -> str:
-    """`README.txt`: from the zip to the first submission."""
-    first, exercise = _first_exercise(chapters)
-    title = manifest.title
-    python = project["requires-python"].removeprefix(">=")
-    folder = f"{title.lower()}-{project['version']}"
-    archive = f"{folder}.zip"
-    notebook = f"exercises/{first}"
-    chapter_id = first.partition("/")[0]
-    lines = [f"{title}, version {project['version']}", "=" * len(f"{title}, version {project['version']}"), ""]
-    lines += ["This folder contains", ""]
-    lines += ["  exercises/         the notebooks in which you write your code:"]
-    lines += [f"                       {chapter.id}  {chapter.title}" for chapter in chapters]
-    if book:
-        lines += ["  book/index.html    the book; open it in a browser (no internet connection needed)"]
-    lines += ["  requirements.txt   what to install", f"  {wheel}", "                     the checks and hints", ""]
-    lines += [
-        "1. Unpack and install",
-        "---------------------",
-        "",
-        f"You need Python {python} or newer (https://www.python.org). Unpack the zip completely, open a terminal in",
-        "the folder with this file, and enter these lines one by one. They make an environment in the folder .venv,",
-        "so nothing else on your computer changes.",
-        "",
-        "Linux and macOS:",
-        "",
-        "    python3 -m venv .venv",
-        "    source .venv/bin/activate",
-        "    python -m pip install -r requirements.txt",
-        "",
-        "Windows (PowerShell or Command Prompt):",
-        "",
-        "    py -m venv .venv",
-        "    .venv\\Scripts\\python -m pip install -r requirements.txt",
-        "",
-    ]
-    if torch_notebooks:
-        lines += [
-            f"{_some(torch_notebooks)} also need PyTorch. When you reach them, install it with",
-            "",
-            f"    python -m pip install -r requirements-torch.txt --index-url {TORCH_INDEX}",
-            "",
-            "(on Windows, write .venv\\Scripts\\python instead of python).",
-            "",
-        ]
-    lines += [
-        "2. Open the first notebook",
-        "--------------------------",
-        "",
-        "Linux and macOS:",
-        "",
-        "    source .venv/bin/activate",
-        f"    jupyter lab {notebook}",
-        "",
-        "Windows:",
-        "",
-        f"    .venv\\Scripts\\jupyter lab {notebook}",
-        "",
-        "From the next day on, only this step is needed.",
-        "",
-        "Then, in a notebook",
-        "-------------------",
-        "",
-        '- Replace the line "raise NotImplementedError(...)" with your code, and run the cell below it, which checks',
-        f'  your function:  check("{exercise}", {exercise})',
-        f'- If you are stuck:  hint("{exercise}")  asks you a question;  hint("{exercise}", 2)  and',
-        f'  hint("{exercise}", 3)  tell you more. Hints cost no points.',
-        "- progress()  shows how far you are.",
-        "",
-        "When you have finished a chapter, save its notebooks and make one file of them. In the terminal of step 2",
-        "(on Windows, write .venv\\Scripts\\grader instead of grader):",
-        "",
-        f"    grader submit {chapter_id}",
-        "",
-        "Upload the file whose name it prints to your course's website.",
-        "",
-        "On Google Colab",
-        "---------------",
-        "",
-        "Nothing has to be installed on your computer.",
-        "",
-        "- Unpack the zip on your computer. In Colab, choose File > Upload notebook and upload a notebook of",
-        "  exercises/.",
-        f"- Click on the folder icon at the left and upload the zip ({archive}) there.",
-        "- Add a cell at the top of the notebook with these two lines, and run it first:",
-        "",
-        f"    !unzip -qo {archive} && pip install -q {folder}/{wheel}",
-        f"    %cd {folder}/exercises/{chapter_id}",
-        "",
-        "  The second line names the chapter of your notebook. Colab forgets uploaded files after some hours; repeat",
-        "  these steps then, and download your notebook before you leave (File > Download).",
-        "",
-        "If something does not work",
-        "--------------------------",
-        "",
-        f"- pip finds no version for your Python:  python -m pip install {wheel} jupyterlab",
-        "- The notebook says that there is no module 'grader': it uses another Python. Start Jupyter as in step 2.",
-        "- If you unpack the zip again, do so in another folder: it would replace the notebooks you have worked in.",
-    ]
-    return _text(lines)
+@dataclass(frozen=True)
+class Names:
+    """What the README refers to: the zip and the folder in it, the wheel in that folder, and the Python that it needs
+    at least.
+    """
+
+    archive: str
+    folder: str
+    wheel: str
+    python: str
 
 
-def _first_exercise(chapters: Sequence[Chapter]) -> tuple[str, str]:
-    """(CHAPTER/NOTEBOOK.ipynb, exercise id) of the first exercise."""
-    for chapter in chapters:
-        for notebook in chapter.notebooks:
-            for exercise in notebook.exercises:
-                return f"{chapter.id}/{notebook.name}.ipynb", exercise.id
-    raise ValueError("these chapters contain no exercise")
+def readme(title: str, chapters: Sequence[Chapter], names: Names, torch_notebooks: Sequence[str], book: bool) -> str:
+    """`README.txt`, in ASCII: from the zip to the first submission. One of the chapters must have an exercise."""
+    chapter, notebook, exercise = next((c, n, e) for c in chapters for n in c.notebooks for e in n.exercises)
+    width = max(len(each.id) for each in chapters)
+    contents = "\n".join(f"      {each.id:{width}}  {each.title}" for each in chapters)
+    found = _README.format(
+        title=f"{title}\n{'=' * len(title)}",
+        contents=contents,
+        book=_BOOK if book else "",
+        torch=_TORCH.format(notebooks="\n".join(f"  exercises/{name}" for name in torch_notebooks), index=TORCH_INDEX)
+        if torch_notebooks
+        else "",
+        wheel=names.wheel,
+        python=names.python,
+        archive=names.archive,
+        quoted=shlex.quote(names.archive),
+        folder=names.folder,
+        notebook=f"exercises/{chapter.id}/{notebook.name}.ipynb",
+        chapter=chapter.id,
+        exercise=exercise.id,
+    )
+    return unicodedata.normalize("NFKD", found.replace("–", "-")).encode("ascii", "ignore").decode()
 
 
-def _some(names: Sequence[str]) -> str:
-    if len(names) == 1:
-        return names[0]
-    return f"{', '.join(names[:-1])} and {names[-1]}"
+_BOOK = """
+  book/index.html
+      the book; open it in a browser (no internet connection needed)
+"""
+
+_TORCH = """
+These notebooks also need PyTorch:
+
+{notebooks}
+
+When you reach them, install it (on Windows, write .venv\\Scripts\\python instead of python):
+
+    python -m pip install -r requirements-torch.txt --index-url {index}
+"""
+
+_README = """\
+{title}
+
+This folder contains
+
+  exercises/
+      the notebooks in which you write your code, by chapter:
+{contents}
+{book}
+  requirements.txt
+      what to install
+
+  {wheel}
+      the checks and hints
+
+
+1. Unpack and install
+---------------------
+
+You need Python {python} or newer (https://www.python.org). Unpack the zip completely, open a terminal
+in the folder that contains this file, and enter the lines below one by one. They create an environment in
+the folder .venv, so nothing else on your computer changes.
+
+Linux and macOS:
+
+    python3 -m venv .venv
+    source .venv/bin/activate
+    python -m pip install -r requirements.txt
+
+Windows (PowerShell or Command Prompt):
+
+    py -m venv .venv
+    .venv\\Scripts\\python -m pip install -r requirements.txt
+{torch}
+
+2. Open the first notebook
+--------------------------
+
+Linux and macOS:
+
+    source .venv/bin/activate
+    jupyter lab {notebook}
+
+Windows:
+
+    .venv\\Scripts\\jupyter lab {notebook}
+
+From the next day on, this step is all you need.
+
+
+Check, hint, submit
+-------------------
+
+- In a notebook, replace the line "raise NotImplementedError(...)" with your code and run the cell. Then run
+  the cell below it, which checks your function:  check("{exercise}", {exercise})
+- If you are stuck, hint("{exercise}") asks you a question. hint("{exercise}", 2) and
+  hint("{exercise}", 3) tell you more. Hints cost no points.
+- progress() shows how far you are.
+- When you have finished a chapter, save its notebooks. Then make one file of them, in a terminal in this
+  folder, after "source .venv/bin/activate" (on Windows, write .venv\\Scripts\\grader instead of grader):
+
+    grader submit exercises/{chapter}
+
+  Upload the file that it names to the website of your class.
+
+
+Google Colab
+------------
+
+On Colab you need not install anything on your computer.
+
+- Unpack the zip on your computer. In Colab, choose File > Upload notebook, and upload a notebook from the
+  folder exercises.
+- Click the folder icon on the left, and upload the zip, {archive}, as it is.
+- Add a code cell at the top of the notebook with these two lines, and run it before all other cells:
+
+    !unzip -qo {quoted} && pip install -q {folder}/{wheel}
+    %cd {folder}/exercises/{chapter}
+
+  In the second line, write the chapter of your notebook.
+- Colab deletes uploaded files after some hours. Download your notebook before you leave (File > Download),
+  and repeat these steps the next time.
+
+
+If something does not work
+--------------------------
+
+- pip finds no matching version:  python -m pip install ./{wheel} jupyterlab
+- A notebook says "No module named 'grader'": it uses another Python. Start Jupyter as in step 2.
+- Unpack another zip of this course into a new folder. In the old one, it could replace your notebooks.
+"""
 
 
 def _text(lines: Sequence[str]) -> str:
