@@ -8,7 +8,6 @@ from __future__ import annotations
 import ast
 import re
 import sys
-from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -87,13 +86,13 @@ def bundle_parts(
     """The files of each part of the bundle, as (path in its folder, content)."""
     root = course.root
     package = project(root)
-    site = up_to_date_book(root) if book else None  # first, because it is the likeliest error and quickly found
     notebooks = {
         f"{made.chapter.id}/{made.notebook.name}.ipynb": made.student
         for made in course.made
         if made.chapter in chapters
     }
-    exercises = released_files(course, notebooks)
+    exercises = released_files(course, notebooks)  # first, because the book is built from the release
+    site = up_to_date_book(root) if book else None
     imported = third_party_imports(notebooks)
     torch_users = imported.pop(_TORCH, [])
     wheel_name, wheel = build_wheel(root)
@@ -103,7 +102,7 @@ def bundle_parts(
     texts = {"requirements.txt": requirements(wheel_name, [_pinned(name, pins) for name in needed])}
     if torch_users:
         texts["requirements-torch.txt"] = torch_requirements(_pinned(_TORCH, pins), torch_users)
-    names = Names(archive, folder, wheel_name, package["requires-python"].removeprefix(">="))
+    names = Names(archive, folder, wheel_name, re.sub(r"^\D+|,.*", "", package["requires-python"]))
     title = f"{course.manifest.title}, version {package['version']}"
     texts["README.txt"] = readme(title, chapters, names, torch_users, book)
     parts = {
@@ -184,10 +183,14 @@ def check_paths(paths: Sequence[str]) -> None:
                 problems.append(f"{path}: {part!r} is not a file name on every system")
         if len(path) > LONGEST_PATH:
             problems.append(f"{path}: {len(path)} characters; at most {LONGEST_PATH} are safe on Windows")
-    for same, number in Counter(path.casefold() for path in paths).items():
-        if number > 1:
-            names = [path for path in paths if path.casefold() == same]
-            problems.append(f"{', '.join(names)}: one file on Windows and macOS, which ignore case")
+    kinds = {"/".join(path.split("/")[:n]): "folder" for path in paths for n in range(1, path.count("/") + 1)}
+    kinds |= dict.fromkeys(paths, "file")
+    spelled: dict[str, list[str]] = {}
+    for path in kinds:
+        spelled.setdefault(path.casefold(), []).append(path)
+    for names in spelled.values():
+        if len(names) > 1:
+            problems.append(f"{', '.join(names)}: one {kinds[names[0]]} on Windows and macOS, which ignore case")
     if problems:
         raise PackError("The bundle was not written, because of its paths:\n  " + "\n  ".join(problems))
 
