@@ -7,6 +7,7 @@ import shlex
 import shutil
 import subprocess
 import textwrap
+import zipfile
 from pathlib import Path
 
 import nbformat
@@ -104,6 +105,23 @@ def test_a_solved_notebook_passes_its_checks(unpacked, environment):
     assert shown['hint("encode_text")'].startswith("Hint 1 for encode_text")
     diary = Path(environment["HOME"], ".unrolled", "diary.jsonl").read_text("utf-8").splitlines()
     assert [json.loads(line)["exercise"] for line in diary] == exercises
+
+
+def test_the_chapter_is_submitted(unpacked, environment):
+    command = next(
+        line for line in (unpacked / "README.txt").read_text("ascii").splitlines() if "grader submit" in line
+    )
+    done = in_environment(unpacked, environment, command, unpacked)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(unpacked / f"{CHAPTER}-submission.zip") as archive:
+        inside = {Path(name).name: archive.read(name) for name in archive.namelist()}
+    for path in (unpacked / "exercises" / CHAPTER).glob("*.ipynb"):
+        assert inside[path.name] == path.read_bytes()
+
+
+def test_nothing_is_missing(unpacked, environment):
+    done = in_environment(unpacked, environment, "grader doctor", unpacked)
+    assert done.returncode == 0, done.stdout + done.stderr
 
 
 def test_the_command_works_with_the_packages_of_the_wheel_only(unpacked, environment):

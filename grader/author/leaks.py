@@ -152,7 +152,8 @@ def shown_text(path: str, content: bytes) -> str:
 def term_secrets(folder: Path, released: Released) -> Term:
     """Read TERM/hidden/. What the public cases contain too is no secret."""
     seed = (folder / "hidden" / "seed").read_text("utf-8").strip() if (folder / "hidden" / "seed").exists() else ""
-    cases, numbers = {}, {}
+    cases: dict[bytes, str] = {}
+    numbers: dict[str, str] = {}
     for path in sorted((folder / "hidden").glob("*.msgpack")):
         try:
             trees = decode(path.read_bytes())["exercises"]

@@ -145,12 +145,17 @@ Check, hint, submit
 - If you are stuck, hint("{exercise}") asks you a question. hint("{exercise}", 2) and
   hint("{exercise}", 3) tell you more. Hints cost no points.
 - progress() shows how far you are.
-- When you have finished a chapter, save its notebooks. Then make one file of them, in a terminal in this
-  folder, after "source .venv/bin/activate" (on Windows, write .venv\\Scripts\\grader instead of grader):
+- When you have finished a chapter, save its notebooks. Then make one file of them. Open a second terminal in
+  this folder, and enter on Linux and macOS
 
-    grader submit exercises/{chapter}
+    source .venv/bin/activate
+    grader submit {chapter}
 
-  Upload the file that it names to the website of your class.
+  or on Windows
+
+    .venv\\Scripts\\grader submit {chapter}
+
+  Upload the file that it writes, {chapter}-submission.zip, to the website of your class.
 
 
 Google Colab
@@ -168,12 +173,14 @@ On Colab you need not install anything on your computer.
 
   In the second line, write the chapter of your notebook.
 - Colab deletes uploaded files after some hours. Download your notebook before you leave (File > Download),
-  and repeat these steps the next time.
+  and repeat these steps the next time. To submit, upload the notebooks that you downloaded to the website of
+  your class.
 
 
 If something does not work
 --------------------------
 
+- "grader doctor", entered like "grader submit" above, tells you what is missing and how to install it.
 - pip finds no matching version:  python -m pip install ./{wheel} jupyterlab
 - A notebook says "No module named 'grader'": it uses another Python. Start Jupyter as in step 2.
 - Unpack another zip of this course into a new folder. In the old one, it could replace your notebooks.
