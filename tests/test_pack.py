@@ -231,6 +231,21 @@ PLANTED = {
     "script": ("book/x.js", json.dumps({"x": f"a\n  {SOLUTION}\n"}), "solution of rnn_step"),
     "notebook": ("exercises/x.ipynb", nbformat.writes(NOTEBOOK), "solution of rnn_step"),
     "broken lines": ("grader/x.py", SOLUTION.replace(" + ", "\n        + "), "solution of rnn_step"),
+    "another name": (
+        "grader/x.py",
+        f"new = {SOLUTION.removeprefix('return ')}\n",
+        "expression of the solution of rnn_step",
+    ),
+    "another name on a page": (
+        "book/x.html",
+        f"<pre><span>new</span> = {escape(SOLUTION.removeprefix('return '))}</pre>",
+        "expression of the solution of rnn_step",
+    ),
+    "a hint": (
+        "grader/data/x.md",
+        f"text\n```python\nnew = {SOLUTION.removeprefix('return ')}\n```\n",
+        "expression of the solution of rnn_step",
+    ),
     "alternative": ("grader/x.py", ALTERNATIVE, f"unit_by_unit of solutions/{CHAPTER}/checks/rnn_step.py"),
     "spec": (
         "grader/data/x.py",
@@ -309,10 +324,24 @@ def test_the_command_writes_nothing_if_it_finds_a_leak(changed, monkeypatch):
     done = CliRunner().invoke(app, ["pack"])
     assert done.exit_code == 1
     said = " ".join(done.output.split())
-    assert f"{TOP}/book/{PAGE}: a line of the solution of rnn_step: np.tanh(x_t@W_xh+h_prev@W_hh+b_h)" in said or (
-        f"{TOP}/book/{PAGE}: a line of the solution of rnn_step: returnnp.tanh(x_t@W_xh+h_prev@W_hh+b_h)" in said
-    )
+    assert f"{TOP}/book/{PAGE}: a line of the solution of rnn_step: returnnp.tanh(x_t@W_xh+h_prev@W_hh+b_h)" in said
     assert not (changed / "dist").exists()
+
+
+def test_the_command_searches_for_the_hidden_cases_of_the_terms(changed, monkeypatch):
+    write(changed / "term" / "hidden" / "seed", "111222333444555666")
+    write(changed / "build" / "demo" / "hidden" / "seed", "777888999000111222")
+    write(changed / "elsewhere" / "t" / "hidden" / "seed", "333444555666777888")
+    page = changed / SITE / PAGE
+    page.write_text(
+        page.read_text("utf-8") + "<p>111222333444555666 777888999000111222 333444555666777888</p>", "utf-8"
+    )
+    monkeypatch.chdir(changed)
+    monkeypatch.setenv("UNROLLED_TERM", "elsewhere/t")
+    monkeypatch.setattr("grader.author.pack.build_wheel", lambda root: (WHEEL, zip_bytes([])))
+    done = CliRunner().invoke(app, ["pack"])
+    assert done.exit_code == 1
+    assert done.output.count("the seed of the hidden cases in") == 3
 
 
 def test_the_command(changed, monkeypatch):

@@ -10,8 +10,9 @@ import ast
 import json
 import re
 import textwrap
+import warnings
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from html import unescape
 from pathlib import Path, PurePosixPath
@@ -19,7 +20,7 @@ from typing import Any
 
 from grader.author.course import Course
 from grader.author.notebooks import BEGIN, END
-from grader.author.shown_solutions import SMALLEST
+from grader.author.shown_solutions import SMALLEST, shown_pieces, solution_pieces, source_pieces
 from grader.cells import cell_source
 from grader.codec import CodecError, decode, encode
 from grader.released import FIXTURES, OWN_JUDGE, Released
@@ -31,7 +32,9 @@ PRIVATE_NAMES = frozenset(
     {"solutions", "checks", "term", "hidden", "submitted", "autograded", "seed", "gradebook.db"}
     | {"_sources", ".doctrees", ".jupyter_cache", "jupyter_execute", ".git", "__pycache__"}
 )
-_NOTEBOOK, _PAGE, _DATA = ".ipynb", ".html", ".msgpack"
+_NOTEBOOK, _PAGE, _DATA, _MARKDOWN = ".ipynb", ".html", ".msgpack", ".md"
+_CODE = {_NOTEBOOK, _PAGE, _MARKDOWN, ".py"}
+_BLOCK = re.compile(r"<pre[^>]*>(.*?)</pre>", re.DOTALL)
 _QUOTED = {".js", ".json"}  # whose strings have line breaks and quotes in another form
 _TAG = re.compile(r"<[^>]*>")
 _VALUE = re.compile(r"<!--.*?-->|\"[^\"<>]{12,}\"", re.DOTALL)  # comments, and values of attributes
@@ -64,11 +67,13 @@ class Term:
 @dataclass(frozen=True)
 class Secrets:
     """What to search for: squeezed statements with the id of their exercise, the squeezed statements of each function
-    of a spec, by (path of the spec, name), and what terms keep hidden.
+    of a spec, by (path of the spec, name), the values of a solution's statements as syntax trees, which a renamed
+    result does not change, and what terms keep hidden.
     """
 
     solutions: Mapping[str, str]
     specs: Mapping[tuple[str, str], list[str]]
+    values: Mapping[str, str] = field(default_factory=dict)
     terms: tuple[Term, ...] = ()
 
 
@@ -77,10 +82,17 @@ def secrets_of(course: Course, terms: Iterable[Path] = ()) -> Secrets:
 
     Raises ReleaseError for a source that cannot be released.
     """
-    released = _released(course)
+    cells = [cell for made in course.made for cell in made.student.cells]
+    released = squeezed("\n".join(cell.source for cell in cells))
+    given = {value for cell in cells if cell.cell_type == "code" for value in source_pieces(cell.source)}
+    values = {
+        value: exercise_id
+        for exercise_id, made in course.notebooks.items()
+        for value in sorted(solution_pieces(cell_source(made.instructor, exercise_id)) - given)
+    }
     data = Released(course.root / "grader" / "data")
     hidden = tuple(term_secrets(term, data) for term in terms if (term / "hidden").is_dir())
-    return Secrets(solution_statements(course, released), spec_functions(course, released), hidden)
+    return Secrets(solution_statements(course, released), spec_functions(course, released), values, hidden)
 
 
 def solution_statements(course: Course, released: str = "") -> dict[str, str]:
@@ -182,6 +194,8 @@ def find_leaks(files: Iterable[tuple[str, bytes]], secrets: Secrets) -> list[Lea
         for piece, exercise_id in secrets.solutions.items():
             if _is_in(piece, text, words):
                 found.append(Leak(path, f"a line of the solution of {exercise_id}: {piece}"))
+        shown_values = {secrets.values[value] for value in _values(path, content) if value in secrets.values}
+        found += [Leak(path, f"an expression of the solution of {name}") for name in sorted(shown_values)]
         for (spec, name), pieces in secrets.specs.items():
             shown = [piece for piece in pieces if _is_in(piece, text, words)]
             if len(shown) >= min(SHOWN_AT_LEAST, len(pieces)):
@@ -189,6 +203,22 @@ def find_leaks(files: Iterable[tuple[str, bytes]], secrets: Secrets) -> list[Lea
         for term in secrets.terms:
             found += _of_term(path, content, text, term)
     return found
+
+
+def _values(path: str, content: bytes) -> Iterator[str]:
+    """The values of the statements in a file's code, as `source_pieces` gives them."""
+    suffix = PurePosixPath(path).suffix
+    text = content.decode("utf-8", errors="replace") if suffix in _CODE else ""
+    if suffix == _MARKDOWN:
+        yield from (piece for _, _, piece in shown_pieces(text))
+        return
+    blocks = [text]
+    if suffix == _NOTEBOOK:
+        blocks = list(_cell_texts(text))
+    elif suffix == _PAGE:
+        blocks = [unescape(_TAG.sub("", block)) for block in _BLOCK.findall(text)]
+    with warnings.catch_warnings(action="ignore"):  # of Python, about what is no code of ours, such as "\\d"
+        yield from (piece for block in blocks if "\0" not in block for piece in source_pieces(block))
 
 
 def _is_in(piece: str, text: str, words: set[str]) -> bool:
@@ -226,11 +256,6 @@ def _numbers(tree: Any) -> Iterator[str]:
     elif isinstance(tree, list | tuple):
         for value in tree:
             yield from _numbers(value)
-
-
-def _released(course: Course) -> str:
-    """The cells of all student notebooks, squeezed."""
-    return squeezed("\n".join(cell.source for made in course.made for cell in made.student.cells))
 
 
 def _without(pieces: dict[str, str], shown: str) -> dict[str, str]:
