@@ -158,6 +158,7 @@ def test_the_instructions_for_pytorch_only_if_a_notebook_imports_it(changed, mon
     assert packed[f"{TOP}/requirements-torch.txt"].decode().splitlines()[-1] == pin
     assert f"#   exercises/{CHAPTER}/recurrence.ipynb" in packed[f"{TOP}/requirements-torch.txt"].decode()
     assert "torch" not in packed[f"{TOP}/requirements.txt"].decode()
+    assert "  requirements-torch.txt\n" in packed[f"{TOP}/README.txt"].decode()
     assert "-r requirements-torch.txt" in packed[f"{TOP}/README.txt"].decode()
     assert "book/" not in packed[f"{TOP}/README.txt"].decode().partition("1. Unpack")[0]
 
@@ -182,6 +183,13 @@ def test_a_changed_release_is_not_packed(changed):
     nbformat.write(notebook, path)
     with pytest.raises(PackError, match=rf"exercises/{CHAPTER}/recurrence\.ipynb\. Run  grader release  first"):
         pack(changed)
+
+
+def test_recorded_data_of_no_exercise(changed):
+    data = changed / "grader" / "data"
+    shutil.copy(data / "rnn_step.cases.msgpack", data / "old.cases.msgpack")
+    with pytest.raises(PackError, match=r"grader/data/old\.cases\.msgpack belongs to no exercise"):
+        pack(changed, book=False)
 
 
 def test_a_manifest_that_was_not_released(changed):

@@ -18,6 +18,7 @@ from grader.author.course import Course
 from grader.author.leaks import Leak, find_leaks, secrets_of
 from grader.author.notebooks import data_files
 from grader.author.pack_texts import Names, readme, requirements, torch_requirements
+from grader.author.record import stray
 from grader.author.wheel import archive_files, build_wheel, project, zip_bytes
 from grader.cells import notebook_bytes
 from grader.errors import ExpectedError
@@ -42,7 +43,7 @@ class PackError(ExpectedError):
 
 @dataclass(frozen=True)
 class Bundle:
-    """A bundle that was written: where, and the bytes of each of its parts before and after compression."""
+    """A bundle that was written: where, its bytes, the bytes of each part unpacked, and the number of files."""
 
     path: Path
     size: int
@@ -133,6 +134,11 @@ def released_files(course: Course, notebooks: dict[str, NotebookNode]) -> list[t
             f"Not as the sources have it: {', '.join(stale[:3])}{more}. Run  grader release  first, then repeat this "
             "command."
         )
+    if strays := stray(course.root / "grader" / "data", course.manifest):
+        raise PackError(
+            f"{course.where(strays[0])} belongs to no exercise, but would be in the package. Run  grader release  to "
+            "delete it."
+        )
     return list(released.items())
 
 
@@ -175,7 +181,11 @@ def book_files(site: Path) -> list[tuple[str, bytes]]:
 
 
 def check_paths(paths: Sequence[str]) -> None:
-    """Raise PackError for paths that Linux, macOS or Windows could not all unpack."""
+    """Raise PackError for paths that Linux, macOS or Windows could not all unpack.
+
+    Windows is the strictest: see "Naming Files, Paths, and Namespaces" at learn.microsoft.com. It also is the only one
+    that limits whole paths, to 259 characters.
+    """
     problems = []
     for path in paths:
         for part in path.split("/"):

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 
 from grader.manifest import Chapter
 
-TORCH_INDEX = "https://download.pytorch.org/whl/cpu"
+TORCH_INDEX = "https://download.pytorch.org/whl/cpu"  # as pytorch.org/get-started has it
 
 
 def requirements(wheel: str, pinned: Sequence[str]) -> str:
@@ -60,6 +60,7 @@ def readme(title: str, chapters: Sequence[Chapter], names: Names, torch_notebook
         torch=_TORCH.format(notebooks="\n".join(f"  exercises/{name}" for name in torch_notebooks), index=TORCH_INDEX)
         if torch_notebooks
         else "",
+        torch_file=_TORCH_FILE if torch_notebooks else "",
         wheel=names.wheel,
         python=names.python,
         archive=names.archive,
@@ -75,6 +76,11 @@ def readme(title: str, chapters: Sequence[Chapter], names: Names, torch_notebook
 _BOOK = """
   book/index.html
       the book; open it in a browser (no internet connection needed)
+"""
+
+_TORCH_FILE = """
+  requirements-torch.txt
+      what some notebooks of later chapters need in addition
 """
 
 _TORCH = """
@@ -98,7 +104,7 @@ This folder contains
 {book}
   requirements.txt
       what to install
-
+{torch_file}
   {wheel}
       the checks and hints
 
@@ -172,6 +178,8 @@ On Colab you need not install anything on your computer.
     %cd {folder}/exercises/{chapter}
 
   In the second line, write the chapter of your notebook.
+- A capstone takes functions from your other notebooks of the chapter. Download these, and after the two
+  lines upload them to the folder that the second line names.
 - Colab deletes uploaded files after some hours. Download your notebook before you leave (File > Download),
   and repeat these steps the next time. To submit, upload the notebooks that you downloaded to the website of
   your class.

@@ -28,8 +28,8 @@ def pack(
         list[Path] | None,
         typer.Option(
             "--term",
-            help="Search the zip for the hidden cases of this term folder too. Can be repeated. Those of term/, of "
-            "UNROLLED_TERM and of the terms next to the course's folders are always searched for.",
+            help="Search the zip also for the hidden cases of this term folder. Can be repeated. Always searched for: "
+            "those of UNROLLED_TERM, and of the term folders in the course folder and in build/.",
         ),
     ] = None,
 ) -> None:
