@@ -21,13 +21,18 @@ def pack(
     ] = None,
     chapter: Annotated[
         list[str] | None,
-        typer.Option("--chapter", help="Pack the exercises of this chapter only. Can be repeated. Default: all."),
+        typer.Option(
+            "--chapter",
+            metavar="CHAPTER",
+            help="Pack the exercises of this chapter only. Can be repeated. Default: all.",
+        ),
     ] = None,
     without_book: Annotated[bool, typer.Option("--without-book", help="Leave out the book.")] = False,
     term: Annotated[
         list[Path] | None,
         typer.Option(
             "--term",
+            metavar="FOLDER",
             help="Search the zip also for the hidden cases of this term folder. Can be repeated. Always searched for: "
             "those of UNROLLED_TERM, and of the term folders in the course folder and in build/.",
         ),
@@ -43,10 +48,10 @@ def pack(
     with out.status("Packing …"), told():
         bundle = write_bundle(root, to, chapter or (), not without_book, _terms(root, term or []))
     shown = os.path.relpath(bundle.path) if bundle.path.is_relative_to(Path.cwd()) else bundle.path
-    out.print(f"wrote {shown}: {bundle.files} files, {_megabytes(bundle.size)}", soft_wrap=True)
+    out.print(f"wrote {shown}: {bundle.files} files, {_size(bundle.size)}", soft_wrap=True)
     for name, size in bundle.parts.items():
-        out.print(f"    {name}: {_megabytes(size)} unpacked")
-    out.print("It contains no solution, no spec and no hidden case.")
+        out.print(f"    {name}: {_size(size)} unpacked")
+    out.print("No solution, spec or hidden case was found in it.")
 
 
 def _terms(root: Path, given: list[Path]) -> list[Path]:
@@ -57,5 +62,5 @@ def _terms(root: Path, given: list[Path]) -> list[Path]:
     return list({path.resolve(): path for path in found}.values())
 
 
-def _megabytes(size: int) -> str:
-    return f"{size / 1e6:.1f} MB"
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"
