@@ -78,10 +78,14 @@ class Course:
         return found
 
     @cached_property
+    def made(self) -> tuple[Made, ...]:
+        """All notebooks, in the order of the manifest."""
+        return tuple(Made(self.root, self.manifest, c, n) for c in self.manifest.chapters for n in c.notebooks)
+
+    @cached_property
     def notebooks(self) -> dict[str, Made]:
         """The notebook of each exercise, by the exercise's id."""
-        made = [(n, Made(self.root, self.manifest, c, n)) for c in self.manifest.chapters for n in c.notebooks]
-        return {exercise.id: both for notebook, both in made for exercise in notebook.exercises}
+        return {exercise.id: made for made in self.made for exercise in made.notebook.exercises}
 
     def where(self, path: Path) -> str:
         return str(path.relative_to(self.root))

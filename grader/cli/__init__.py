@@ -13,6 +13,7 @@ from grader.cli import (  # noqa: F401 - each adds its commands
     diary,
     exchange,
     grading,
+    pack,
     reports,
     student,
     term,
