@@ -68,7 +68,7 @@ def similar(
     of = f"{len(compared.own)} submissions of {chapter}"
     out.print(f"Please look at {len(pairs)} pair{'s' * (len(pairs) != 1)} of {of}:" if pairs else f"No pairs in {of}.")
     for pair in pairs[:MOST_LINES]:
-        sides = [f"{shown_name(side.student)} ({side.share:.0%})" for side in (pair.left, pair.right)]
+        sides = [f"{shown_name(side.student)} ({100 * side.share:.0f} %)" for side in (pair.left, pair.right)]
         out.print("  " + " and ".join(sides), soft_wrap=True)
     if len(pairs) > MOST_LINES:
         out.print(f"  and {len(pairs) - MOST_LINES} more")

@@ -29,11 +29,11 @@ main > section > p, main > section > ul, main > section > ol, .stamp, footer { m
 .sides { display: grid; grid-template-columns: repeat(2, minmax(0, 1fr)); gap: 1rem; }
 .sides > div { min-width: 0; }
 @media (max-width: 45rem) { .sides { grid-template-columns: minmax(0, 1fr); gap: .2rem; } }
-.sides h5 { font-size: .9rem; font-weight: 600; margin: .6rem 0 .2rem; }
+.sides h4 { font-size: .9rem; font-weight: 600; margin: .6rem 0 .2rem; }
 .sides pre { margin: .2rem 0 .8rem; padding: .4rem 0; white-space: pre-wrap; overflow-wrap: anywhere; }
 .sides pre > * { display: block; padding: 0 .6rem 0 1.7rem; text-indent: -1.1rem; min-height: 1.6em; }
 mark { background: var(--stamp); color: inherit; border-left: 4px solid var(--wrong); margin-left: -4px; }
-.narrow { text-align: right; }
+details h3 { margin-top: 1.4rem; }
 @media print { .sides mark { border-left-width: 2px; } }
 """
 
@@ -199,7 +199,7 @@ def _pair(number: int, pair: Pair, compared: Compared) -> str:
     if others := [title for title in titles if title not in exercises]:
         rows.append(others)
     body = "".join(
-        f"<h4>{f'<code>{escape(row[0])}</code>' if row[0] in exercises else 'Other code'}</h4>\n"
+        f"<h3>{f'<code>{escape(row[0])}</code>' if row[0] in exercises else 'Other code'}</h3>\n"
         '<div class="sides">\n'
         + "".join(_side(side, parts[side.student], row, row[0] not in exercises) for side in _sides(pair))
         + "</div>\n"
@@ -220,7 +220,7 @@ def _side(side: Side, parts: Sequence[Part], titles: Sequence[str], titled: bool
         for index, part in chosen
     )
     empty = '<p class="quiet">No code of its own here.</p>\n'
-    return f"<div>\n<h5><bdi>{_name(side.student)}</bdi></h5>\n{cells or empty}</div>\n"
+    return f"<div>\n<h4><bdi>{_name(side.student)}</bdi></h4>\n{cells or empty}</div>\n"
 
 
 def _marked(source: str, passages: Sequence[tuple[int, int]]) -> str:

@@ -74,7 +74,6 @@ def similar_pairs(
     covered = {student: sum(part.coverage for part in parts) for student, parts in own.items()}
     students = sorted(student for student in prints if covered[student] >= LEAST)
     holders = [np.intersect1d(held[student], rare, assume_unique=True) for student in students]
-    # idiom by idiom: a fingerprint that half of the class has says little, one that two have says most
     weights = np.log(len(prints) / times)
     pairs = []
     for i, j in _candidates(holders, rare, share):
