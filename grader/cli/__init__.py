@@ -5,7 +5,7 @@ from __future__ import annotations
 import atexit
 import gc
 
-from grader.cli import author, grading, similar  # noqa: F401 - each adds its commands
+from grader.cli import author, gradescope, grading, similar  # noqa: F401 - each adds its commands
 from grader.cli.app import app
 
 

@@ -191,9 +191,7 @@ compared is shown without a mark.</p>
 def _pair(number: int, pair: Pair, compared: Compared) -> str:
     """One pair: its cells with similar lines next to each other, those of the same exercise in one row."""
     parts = {side.student: compared.own[side.student].parts for side in _sides(pair)}
-    titles = dict.fromkeys(
-        parts[side.student][index].title for side in _sides(pair) for index in sorted(side.passages)
-    )
+    titles = dict.fromkeys(parts[side.student][index].title for side in _sides(pair) for index in sorted(side.passages))
     exercises = [exercise.id for exercise in compared.chapter.exercises]
     rows = [[title] for title in exercises if title in titles]
     if others := [title for title in titles if title not in exercises]:

@@ -8,7 +8,7 @@ so that only pairs that share some of it are compared.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,7 +61,7 @@ def widespread(students: int) -> int:
 
 
 def similar_pairs(
-    prints: dict[str, Sequence[Fingerprint]], given: Sequence[Fingerprint], share: float = SIMILAR
+    prints: Mapping[str, Sequence[Fingerprint]], given: Sequence[Fingerprint], share: float = SIMILAR
 ) -> Found:
     """Compare the submissions, given as the fingerprints of each student's parts."""
     most = widespread(len(prints))
