@@ -33,6 +33,11 @@ python="$(find_python)" || {
 "$python" -m venv "$venv"
 "$venv/bin/python" -m pip install --no-cache-dir --requirement "$source/requirements.txt"
 chmod -R go-rwx "$source/hidden"
+# As student code will run: without access to its libraries, every submission would lose points.
+"$venv/bin/python" -I -c 'import os; os.setgroups([]); os.setuid(30000); import logging, unittest, venv' || {
+    echo "Other users cannot read the Python in $venv, which comes from $python." >&2
+    exit 1
+}
 """
 
 RUN = r"""#!/usr/bin/env bash

@@ -9,6 +9,7 @@ container should grade one submission.
 
 from __future__ import annotations
 
+import itertools
 import os
 import signal
 import subprocess
@@ -28,7 +29,8 @@ from grader.autograde.running.unsandboxed import LEAVE_SECONDS
 from grader.codec import encode
 from grader.manifest import Limits
 
-_FIRST_USER, _USERS = 40_000, 8_000  # ids that no account has
+_FIRST_USER, _USERS = 30_000, 15_000  # ids that no account has
+_STARTS = 30  # until this process uses an id again
 _ENTER = Path(__file__).parents[1] / "inside" / "enter.py"
 # With these ids it may signal the student's processes and no others, and they may not signal it.
 _KILL = """
@@ -43,7 +45,8 @@ if os.getresuid() == (sender, user, 0):
 
 
 class OtherUser:
-    """Start a new interpreter for each notebook, as a user that nothing else runs as. One notebook at a time.
+    """Start a new interpreter for each notebook, as a user that nothing else runs as. Therefore nothing that an earlier
+    one left, such as a zombie process, counts against it.
 
     Raises SandboxError unless this process is root's and libseccomp is installed.
     """
@@ -51,31 +54,29 @@ class OtherUser:
     def __init__(self, limits: Limits) -> None:
         if os.geteuid() != 0:
             raise SandboxError("only root can run student code as another user; nothing was graded")
-        self.user = _FIRST_USER + os.getpid() % _USERS
+        self._starts = itertools.count()
         self._limits = limits
         try:
             programs = filters()
         except (ImportError, OSError, RuntimeError) as error:
             raise SandboxError(f"libseccomp cannot be used, so nothing was graded: {error}") from error
-        self._setup = encode(
-            {
-                "user": self.user,
-                "preload": list(limits.preload),
-                "memory": limits.memory_mb << 20,
-                "disk": limits.disk_mb << 20,
-                "files": limits.files,
-                "processes": limits.processes,
-                "cpu_seconds": limits.cpu_seconds,
-                "cells_filter": np.frombuffer(programs.cells, np.uint8),
-                "hidden_filter": np.frombuffer(programs.hidden, np.uint8),
-            }
-        )
+        self._setup = {
+            "preload": list(limits.preload),
+            "memory": limits.memory_mb << 20,
+            "disk": limits.disk_mb << 20,
+            "files": limits.files,
+            "processes": limits.processes,
+            "cpu_seconds": limits.cpu_seconds,
+            "cells_filter": np.frombuffer(programs.cells, np.uint8),
+            "hidden_filter": np.frombuffer(programs.hidden, np.uint8),
+        }
 
     def start(self, descriptors: Descriptors) -> _Notebook:
+        user = _FIRST_USER + (os.getpid() * _STARTS + next(self._starts) % _STARTS) % _USERS
         scratch = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        os.chown(scratch.name, self.user, self.user)
+        os.chown(scratch.name, user, user)
         with tempfile.TemporaryFile() as setup:
-            setup.write(self._setup)
+            setup.write(encode({**self._setup, "user": user}))
             setup.seek(0)
             passed = [setup.fileno(), *descriptors.all]
             process = subprocess.Popen(
@@ -88,7 +89,7 @@ class OtherUser:
                 env=environment(scratch.name),
                 start_new_session=True,
             )
-        return _Notebook(process, scratch, self.user, self._limits.memory_mb << 20)
+        return _Notebook(process, scratch, user, self._limits.memory_mb << 20)
 
 
 @dataclass
@@ -105,7 +106,7 @@ class _Notebook:
 
     def state(self) -> State:
         """The state of all of the user's processes, also of those that no longer belong to the notebook's session."""
-        processes = _of_user(self.user) or [self.process.pid]
+        processes = of_user(self.user) or [self.process.pid]
         seen = activity(processes)
         if self.base is None:
             self.base = memory(processes)  # mostly the libraries'
@@ -126,12 +127,12 @@ class _Notebook:
 
     def _kill_all(self) -> None:
         """Kill all processes of the user in one call, so that none can start another in between."""
-        while _of_user(self.user):
+        while of_user(self.user):
             kill = [sys.executable, "-I", "-S", "-c", _KILL, str(self.user), str(self.user + _USERS)]
             subprocess.run(kill, cwd="/", check=True)
 
 
-def _of_user(user: int) -> list[int]:
+def of_user(user: int) -> list[int]:
     """The living processes of a user."""
     found = []
     for path in Path("/proc").iterdir():
