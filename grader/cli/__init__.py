@@ -12,9 +12,11 @@ from grader.cli import (  # noqa: F401 - each adds its commands
     collect,
     diary,
     exchange,
+    gradescope,
     grading,
     pack,
     reports,
+    similar,
     student,
     term,
 )
