@@ -1,4 +1,4 @@
-"""A chapter through nbgrader's exchange, as on a JupyterHub: from its release to the feedback that a student fetches."""
+"""A chapter through nbgrader's exchange, as on a JupyterHub: from release to the feedback that a student fetches."""
 
 import getpass
 import json
