@@ -1,4 +1,4 @@
-"""Every command that a page, the README or CONTRIBUTING shows exists, with the options and chapters that it is given."""
+"""Every command that a page, the README or CONTRIBUTING shows exists, with its options and chapters."""
 
 import re
 import shlex
