@@ -129,7 +129,8 @@ def _kernel(facts: Facts) -> Finding:
         cure = _pip(facts, "install", "jupyterlab ipykernel")
         return Finding("Jupyter kernel", "wrong", "ipykernel is not installed; notebooks need it", cure)
     if not facts.kernels:
-        cure = f'{_quoted(facts, facts.command)} -m ipykernel install --user --name unrolled --display-name "Python (Unrolled)"'
+        names = '--name unrolled --display-name "Python (Unrolled)"'
+        cure = f"{_quoted(facts, facts.command)} -m ipykernel install --user {names}"
         return Finding("Jupyter kernel", "wrong", f"ipykernel {facts.ipykernel}, but no kernel runs this Python", cure)
     return Finding("Jupyter kernel", "fine", f"{', '.join(facts.kernels)} (ipykernel {facts.ipykernel})")
 

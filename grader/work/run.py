@@ -92,7 +92,8 @@ def run(request: Request, folder: Path, show: Callable[[Event], None]) -> Outcom
         stderr=subprocess.PIPE,
         cwd=folder,
         env=environment,
-        **_OWN_GROUP,
+        start_new_session=True,  # Ctrl-C reaches the parent alone, which then ends this process
+        creationflags=getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0),  # the same on Windows
     )
     assert process.stdin is not None
     assert process.stdout is not None
@@ -120,13 +121,6 @@ def run(request: Request, folder: Path, show: Callable[[Event], None]) -> Outcom
                 stream.close()
     outcome.errors = tuple(errors)
     return outcome
-
-
-_OWN_GROUP: dict[str, int | bool] = (
-    {"creationflags": getattr(subprocess, "CREATE_NEW_PROCESS_GROUP", 0)}
-    if sys.platform == "win32"
-    else {"start_new_session": True}
-)  # Ctrl-C reaches this process alone, which then ends the other
 
 
 def _follow(events: queue.Queue[Event | None], show: Callable[[Event], None]) -> Outcome:

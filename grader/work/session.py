@@ -22,7 +22,7 @@ import threading
 import warnings
 from dataclasses import dataclass, field
 from types import ModuleType
-from typing import Any, NoReturn
+from typing import Any, BinaryIO, NoReturn
 
 import msgspec
 import numpy as np
@@ -205,17 +205,18 @@ def _failed(index: int, raised: Raised | None) -> Failed:
     return Failed(index, raised.type, raised.text, lines)
 
 
-def _end_with_the_parent() -> None:
-    while sys.__stdin__ is not None and sys.__stdin__.buffer.read(1):
+def _end_with_the_parent(requests: BinaryIO) -> None:
+    while requests.read(1):
         pass
     os._exit(1)
 
 
 def main() -> NoReturn:
     """Read the request, run it, and end without waiting for threads that the notebook started."""
-    assert sys.__stdin__ is not None
-    request = msgspec.json.decode(sys.__stdin__.buffer.readline(), type=Request)
-    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    requests = open(os.dup(0), "rb")  # noqa: SIM115 - it stays open
+    sys.stdin = open(os.devnull, encoding="utf-8")  # noqa: SIM115
+    request = msgspec.json.decode(requests.readline(), type=Request)
+    threading.Thread(target=_end_with_the_parent, args=(requests,), daemon=True).start()
     events = os.dup(1)
     os.dup2(2, 1)
     faulthandler.enable(2, all_threads=False)
