@@ -72,7 +72,7 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     notebook.append(
         "import grader, sys\n"
         "print(sorted(name for name in sys.modules if name.startswith('grader')))\n"
-        "print(grader.check('rnn_step', rnn_step), grader.hint('rnn_step'), grader.progress())"
+        "print(grader.check('rnn_step', rnn_step), grader.hint('rnn_step'), grader.progress(), grader.diary())"
     )
     result = hand_in(notebook.tree)
     assert result.points == (2, 2)
@@ -85,7 +85,7 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
         "'grader.checking.fixtures', 'grader.checking.gradients', 'grader.checking.module_cases', "
         "'grader.checking.modules', 'grader.checking.numbers', 'grader.checking.observing', "
         "'grader.checking.tensors', 'grader.codec']\n"
-        "None None None\n"
+        "None None None None\n"
     )
 
 

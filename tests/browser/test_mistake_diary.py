@@ -12,6 +12,8 @@ from playwright.sync_api import Browser, Page, expect
 
 from grader.journal import Entry
 from grader.mistakes import met
+from grader.released import COURSE
+from grader.render.diary import diary_of
 
 pytestmark = pytest.mark.browser
 
@@ -118,3 +120,16 @@ def test_paper_and_no_script_have_the_commands_alone(browser: Browser, specimen_
             page.emulate_media(media="print")
             expect(page.get_by_text("grader diary ch01_vanilla_rnn")).to_be_visible()
             assert page.locator("main article :is(input, button):visible").count() == 0
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
+def test_the_page_of_the_command_is_accessible(
+    browser: Browser, tmp_path: Path, size: tuple[int, int], scheme: str
+) -> None:
+    (tmp_path / "diary.html").write_text(diary_of(COURSE, met(ENTRIES)).page(), "utf-8")
+    with opened(browser, f"{tmp_path.as_uri()}/", "diary.html", size, scheme) as (page, troubles):
+        expect(page.get_by_role("heading", level=3)).to_have_count(6)
+        assert axe_violations(page) == []
+        assert overflow(page) == []
+        assert troubles == Troubles()
