@@ -127,7 +127,7 @@ def export(
         policy = Policy(ungraded, missing)
         written = write_export(format_, term, table, policy, to, into, column)
     out.print(written.line, soft_wrap=True)
-    for line in [*explained(table, policy), *written.notes]:
+    for line in [*explained(table, policy, term), *written.notes]:
         out.print(line, soft_wrap=True)
     for line in written.problems:
         err.print(line, style="yellow", soft_wrap=True)

@@ -183,16 +183,17 @@ def _standing(student: Student, chapter: Chapter, scores: ByStudent, submitted: 
     return Standing(student, chapter, Status.waiting, recorded) if standing.waiting else standing
 
 
-def explained(table: Table, policy: Policy) -> list[str]:
+def explained(table: Table, policy: Policy, term: Path) -> list[str]:
     """Lines on the students whose points are not final, and what is written for them."""
     lines = []
     for chapter in table.chapters:
+        first = f"Run  grader autograde {chapter.id} --term {term}  first"
         named: dict[Status, list[str]] = {}
         for standing in table.standings[chapter.id].values():
             named.setdefault(standing.status, []).append(harmless(standing.student.id))
         for status, what in (
             (Status.waiting, _WAITING[policy.ungraded]),
-            (Status.ungraded, f"no total exported. Run  grader autograde {chapter.id}  first"),
+            (Status.ungraded, f"no total exported. {first}"),
             (Status.missing, _MISSING[policy.missing]),
         ):
             if names := named.get(status):
@@ -200,8 +201,7 @@ def explained(table: Table, policy: Policy) -> list[str]:
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
         if names := [harmless(name) for name in table.outdated.get(chapter.id, ())]:
             lines.append(
-                f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. "
-                f"Run  grader autograde {chapter.id}  first."
+                f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}."
             )
         if any(each.penalty for each in table.standings[chapter.id].values()) and chapter.questions:
             lines.append(

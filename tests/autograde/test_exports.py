@@ -127,7 +127,8 @@ def test_the_plain_table(export, term):
         f"Wrote {term}/exports/ch01-points.csv",
         "ch01: answers not graded yet for 1 student, no total exported (--ungraded zero counts these answers as 0, or "
         "with the points they had before): cy.",
-        "ch01: submission not graded yet for 1 student, no total exported. Run  grader autograde ch01  first: dee.",
+        "ch01: submission not graded yet for 1 student, no total exported. "
+        f"Run  grader autograde ch01 --term {term}  first: dee.",
         "ch01: no submission for 1 student, no total exported (--missing zero writes 0): eve.",
         "ch01: late penalties were computed from the points at the last run of  grader autograde. If you have graded "
         "answers since then, run it again before you export.",

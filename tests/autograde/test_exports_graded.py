@@ -97,7 +97,7 @@ def test_a_submission_that_changed_is_told(graded):
     assert status == 3
     assert (
         f"{CHAPTER}: the submission or the checks have changed since grading for bo. "
-        f"Run  grader autograde {CHAPTER}  first." in output.splitlines()
+        f"Run  grader autograde {CHAPTER} --term {term}  first." in output.splitlines()
     )
 
 

@@ -133,9 +133,9 @@ def test_several_chapters_in_one_file(tmp_path):
 
 
 def test_a_late_penalty_with_questions_is_told_with_every_policy():
-    found = explained(table(AGAIN), Policy())
+    found = explained(table(AGAIN), Policy(), Path("term"))
     assert found[-1].startswith("ch02: late penalties were computed from the points at the last run")
-    assert len(found) == len(explained(table(), Policy())) + 1
+    assert len(found) == len(explained(table(), Policy(), Path("term"))) + 1
 
 
 def test_no_student_has_a_folder_outside(tmp_path):
