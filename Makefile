@@ -20,7 +20,7 @@ extras := [torch,book,autograde,dask,postgres,similar,dev]
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
 
-.PHONY: help course test sandbox book book-self-study pack browser slow bench constraints clean
+.PHONY: help course test sandbox book book-self-study pack browser slow term bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -68,6 +68,9 @@ browser: book ## the built book, opened in Chromium
 
 slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow
+
+term: .venv/.stamp sandbox ## a whole term of 40 students, from the roster to the exports, with totals known before
+	python tests/term/whole_term.py --out build/term
 
 bench: .venv/.stamp sandbox ## how fast a check answers, and how fast a class is graded, compared with nbgrader and Otter
 	python benchmarks/check_latency.py
