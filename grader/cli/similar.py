@@ -46,7 +46,8 @@ def similar(
     """
     import msgspec
 
-    from grader.similar.look import as_tree, compare, shown_name, without_names, write_page
+    from grader.similar.look import as_tree, compare, shown_name, without_names
+    from grader.similar.write import write_page
 
     root = course_root()
     term = term_folder(root, given_term)

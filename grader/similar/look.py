@@ -1,4 +1,4 @@
-"""Compare the submissions of a chapter and write the page for instructors. No student code is run."""
+"""Compare the submissions of a chapter. No student code is run."""
 
 from __future__ import annotations
 
@@ -11,14 +11,12 @@ from grader.autograde.grading.release import released_notebooks
 from grader.autograde.submission.files import released_files
 from grader.autograde.submission.folders import find_submissions
 from grader.errors import ExpectedError
-from grader.files import write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.render.rows import harmless
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code
 from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs
 
-PRIVATE = 0o600
 MOST_OF_A_NAME = 255
 
 
@@ -100,19 +98,6 @@ def without_names(compared: Compared) -> Compared:
         closed=numbered(compared.closed),
         anonymous=True,
     )
-
-
-def page_path(term: Path, chapter_id: str, anonymous: bool) -> Path:
-    return term / "reports" / f"{chapter_id}-similar{'-anonymous' * anonymous}.html"
-
-
-def write_page(term: Path, compared: Compared) -> Path:
-    """Write the page, readable only by its owner; return its path. Raises OSError."""
-    from grader.similar.page import similar_page
-
-    path = page_path(term, compared.chapter.id, compared.anonymous)
-    write_whole(path, similar_page(compared).encode(), PRIVATE)
-    return path
 
 
 def shown_name(student: str) -> str:

@@ -15,8 +15,9 @@ from grader.autograde.grading.release import released_notebooks
 from grader.autograde.submission.notebook import read_notebook
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
-from grader.similar.look import as_tree, compare, page_path, without_names, write_page
+from grader.similar.look import as_tree, compare, without_names
 from grader.similar.own import GivenError
+from grader.similar.write import page_path, write_page
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = load_manifest(ROOT / "course.toml").chapter("ch00_sequences")
