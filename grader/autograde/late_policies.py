@@ -36,4 +36,4 @@ class PerDay(BasePlugin):  # type: ignore[misc]
             return None
         if late > DAY * self.closes_after_days:
             return score
-        return min(self.share * math.ceil(late / DAY), self.at_most) * score
+        return float(min(self.share * math.ceil(late / DAY), self.at_most)) * score

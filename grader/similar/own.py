@@ -10,7 +10,8 @@ from typing import Any
 
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
-from grader.autograde.submission.notebook import Plan, UnreadableError, read_notebook
+from grader.autograde.submission.notebook import Plan, read_notebook
+from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter
