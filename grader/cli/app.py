@@ -3,20 +3,41 @@
 from __future__ import annotations
 
 import os
+from functools import partial
 from pathlib import Path
-from typing import Annotated, NoReturn
+from typing import Annotated, Any, NoReturn
 
 import typer
+import typer.core
 from rich.console import Console
 
 from grader.errors import ExpectedError
 
+FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS = "For students", "For instructors", "For authors"
+
+
+class ByReader(typer.core.TyperGroup):
+    """The list of all commands, in sections by who needs them."""
+
+    def format_commands(self, ctx: Any, formatter: Any) -> None:
+        commands = {name: self.get_command(ctx, name) for name in sorted(self.list_commands(ctx))}
+        width = formatter.width - 6 - max(map(len, commands))
+        for section in (FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS):
+            own = {n: c for n, c in commands.items() if getattr(c, "rich_help_panel", None) == section}
+            with formatter.section(section):
+                formatter.write_dl([(name, c.get_short_help_str(width)) for name, c in own.items() if c])
+
+
 app = typer.Typer(
+    cls=ByReader,
     help="Work on the exercises of the course Unrolled; release the course, grade a class, and report on it.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,
 )
+student_command = partial(app.command, rich_help_panel=FOR_STUDENTS)
+instructor_command = partial(app.command, rich_help_panel=FOR_INSTRUCTORS)
+author_command = partial(app.command, rich_help_panel=FOR_AUTHORS)
 out = Console(markup=False, emoji=False, highlight=False)  # output holds students' and folders' names
 err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 

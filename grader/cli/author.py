@@ -9,10 +9,10 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import app, course_root, err, out, stop, told
+from grader.cli.app import author_command, course_root, err, out, stop, told
 
 
-@app.command()
+@author_command()
 def release(
     term: Annotated[
         Path | None,
@@ -49,7 +49,7 @@ def release(
             out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
 
 
-@app.command()
+@author_command()
 def lint(
     exercise: Annotated[str | None, typer.Argument(help="Check this exercise only. Default: the whole course.")] = None,
     watch: Annotated[
@@ -108,7 +108,7 @@ def _counted(problems: int) -> str:
     return f"{problems} problem{'s' * (problems > 1)}"
 
 
-@app.command()
+@author_command()
 def new(
     exercise: Annotated[str, typer.Argument(help="The id: the name of the function, such as leaky_average.")],
     chapter: Annotated[str, typer.Option(help="The chapter, such as ch01_vanilla_rnn.")],
@@ -142,7 +142,7 @@ def new(
         out.print(line, soft_wrap=True)
 
 
-@app.command("demo-class")
+@author_command("demo-class")
 def demo_class(
     students: Annotated[int, typer.Option(help="Number of students.")] = 30,
     seed: Annotated[int, typer.Option(help="Random seed. The same seed gives the same class.")] = 1,
@@ -179,7 +179,7 @@ def demo_class(
     out.print("All scores in the gradebook and all verdicts are as expected.")
 
 
-@app.command()
+@author_command()
 def chapters() -> None:
     """Print the ids of all chapters, one per line."""
     from grader.manifest import load_manifest

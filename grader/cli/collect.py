@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import typer
 
-from grader.cli.app import ChapterArgument, TermOption, app, course_root, err, out, term_folder, told
+from grader.cli.app import ChapterArgument, TermOption, course_root, err, instructor_command, out, term_folder, told
 
 
-@app.command()
+@instructor_command()
 def collect(chapter: ChapterArgument, given_term: TermOption = None) -> None:
     """Unpack the zips that students made with grader submit.
 

@@ -7,10 +7,10 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import app, out, stop, told
+from grader.cli.app import out, stop, student_command, told
 
 
-@app.command()
+@student_command()
 def diary(
     chapter: Annotated[
         str | None, typer.Argument(help="Show this chapter only, such as ch01_vanilla_rnn. Default: all chapters.")

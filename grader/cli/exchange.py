@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.app import DbUrl, TermOption, app, course_root, err, out, stop, term_folder, told
+from grader.cli.app import DbUrl, TermOption, course_root, err, instructor_command, out, stop, term_folder, told
 from grader.exchange.options import Empty, Format, System
 
 if TYPE_CHECKING:
     from grader.autograde.gradebook.roster import Student
 
 
-@app.command()
+@instructor_command()
 def roster(
     file: Annotated[
         Path, typer.Argument(help="The CSV file that you exported from Canvas, Moodle or Gradescope, or a plain one.")
@@ -65,7 +65,7 @@ def roster(
         raise typer.Exit(3)
 
 
-@app.command()
+@instructor_command()
 def export(
     chapters: Annotated[
         list[str] | None, typer.Argument(metavar="[CHAPTER]...", help="The chapters, such as ch01_vanilla_rnn.")

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import ChapterArgument, TermOption, app, course_root, err, out, term_folder, told
+from grader.cli.app import ChapterArgument, TermOption, course_root, err, instructor_command, out, term_folder, told
 
 PRIVATE = 0o600
 
 
-@app.command()
+@instructor_command()
 def gradescope(
     chapter: ChapterArgument,
     given_term: TermOption = None,

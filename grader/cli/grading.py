@@ -13,7 +13,17 @@ import typer
 from rich.console import Console
 from rich.table import Table
 
-from grader.cli.app import ChapterArgument, DbUrl, TermOption, app, course_root, err, out, term_folder, told
+from grader.cli.app import (
+    ChapterArgument,
+    DbUrl,
+    TermOption,
+    course_root,
+    err,
+    instructor_command,
+    out,
+    term_folder,
+    told,
+)
 
 if TYPE_CHECKING:
     from grader.autograde.grading.store import Change
@@ -26,7 +36,7 @@ class Executor(StrEnum):
     dask = "dask"
 
 
-@app.command()
+@instructor_command()
 def autograde(
     chapter: ChapterArgument,
     given_term: TermOption = None,
@@ -163,7 +173,7 @@ def autograde(
         raise typer.Exit(3)
 
 
-@app.command()
+@instructor_command()
 def feedback(
     chapter: ChapterArgument,
     given_term: TermOption = None,

@@ -8,10 +8,10 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import app, course_root, out, term_folder, told
+from grader.cli.app import course_root, instructor_command, out, term_folder, told
 
 
-@app.command()
+@instructor_command()
 def pack(
     to: Annotated[
         Path | None,

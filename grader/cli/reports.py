@@ -8,10 +8,21 @@ from typing import Annotated
 import typer
 
 from grader.classreport.choices import Table
-from grader.cli.app import ChapterArgument, DbUrl, TermOption, app, course_root, err, out, stop, term_folder, told
+from grader.cli.app import (
+    ChapterArgument,
+    DbUrl,
+    TermOption,
+    course_root,
+    err,
+    instructor_command,
+    out,
+    stop,
+    term_folder,
+    told,
+)
 
 
-@app.command()
+@instructor_command()
 def report(
     chapter: ChapterArgument,
     given_term: TermOption = None,

@@ -7,12 +7,12 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import ChapterArgument, TermOption, app, course_root, err, out, term_folder, told
+from grader.cli.app import ChapterArgument, TermOption, course_root, err, instructor_command, out, term_folder, told
 
 MOST_LINES = 20
 
 
-@app.command()
+@instructor_command()
 def similar(
     chapter: ChapterArgument,
     given_term: TermOption = None,

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.app import ChapterArgument, app, err, out, stop, told
+from grader.cli.app import ChapterArgument, err, out, stop, student_command, told
 
 if TYPE_CHECKING:
     from grader.work.run import Outcome
 
 
-@app.command()
+@student_command()
 def check(
     notebook: Annotated[
         Path, typer.Argument(help="The notebook, such as exercises/ch01_vanilla_rnn/recurrence.ipynb.")
@@ -100,7 +100,7 @@ def _cells(numbers: list[int]) -> str:
     return f"cell{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
-@app.command()
+@student_command()
 def progress(
     chapter: Annotated[str | None, typer.Argument(help="Show this chapter only. Default: the whole course.")] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the map as JSON.")] = False,
@@ -130,7 +130,7 @@ def progress(
         err.print(f"The diary is turned off, because {journal.VARIABLE} is empty.", style="yellow", soft_wrap=True)
 
 
-@app.command()
+@student_command()
 def doctor() -> None:
     """Check that everything the course needs is installed, and say how to repair what is missing.
 
@@ -151,7 +151,7 @@ def doctor() -> None:
     out.print("You can begin." + (f" Not needed at once: {', '.join(later)}." if later else ""))
 
 
-@app.command()
+@student_command()
 def submit(
     chapter: ChapterArgument,
     target: Annotated[

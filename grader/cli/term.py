@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from grader.cli.app import DbUrl, TermOption, app, course_root, err, out, term_folder, told
+from grader.cli.app import DbUrl, TermOption, course_root, err, instructor_command, out, term_folder, told
 
 if TYPE_CHECKING:
     from grader.manifest import Chapter
 
 
-@app.command()
+@instructor_command()
 def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
     """Set the due dates of all chapters, as TERM/term.toml says, and print them with the extensions.
 
