@@ -44,7 +44,15 @@ def grader(monkeypatch):
     return call
 
 
-COMMANDS = [("autograde", CHAPTER), ("feedback", CHAPTER), ("release",), ("lint",), ("demo-class",), ("chapters",)]
+COMMANDS = [
+    ("autograde", CHAPTER),
+    ("feedback", CHAPTER),
+    ("release",),
+    ("lint",),
+    ("demo-class",),
+    ("chapters",),
+    ("collect", CHAPTER),
+]
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=lambda c: c[0])
@@ -89,7 +97,7 @@ def test_wrong_use(grader, arguments, words):
 def test_help(grader):
     status, text, _ = grader("--help")
     assert status == 0
-    assert all(command in text for command in ("autograde", "demo-class", "lint", "release"))
+    assert all(command in text for command in ("autograde", "collect", "demo-class", "lint", "release"))
     for command, *_ in COMMANDS:
         assert grader(command, "--help")[0] == 0
 

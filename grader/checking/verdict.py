@@ -71,7 +71,8 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of checking one exercise; true if the exercise passed. Only autograding gives the status 'timeout'.
+    """The result of checking one exercise; true if the exercise passed. Only autograding and `grader check` give the
+    status 'timeout'.
 
     `unwritten` is the name of a function that this one calls and that is not implemented yet.
     """

@@ -55,7 +55,8 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
     """Run and report; whether everything is right."""
     from grader.autograde.submission.readable import UnreadableError
     from grader.released import COURSE
-    from grader.render.rows import number
+    from grader.render.rows import harmless, number
+    from grader.work.facts import shadows_in
     from grader.work.notebooks import read_work, readable_reason, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
     from grader.work.python import translator
@@ -70,6 +71,9 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
         except UnreadableError as error:
             stop(f"{path}: {readable_reason(path, error)}.")
         chapter, notebook = whose(work, COURSE.manifest, path.stem)
+        for shadow in shadows_in([path.resolve().parent]):
+            name = harmless(Path(shadow).name)
+            err.print(f"Jupyter will import {name} in place of the module of this name. Rename it.", style="yellow")
         python, with_ipython = translator()
         request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds)
         write(f"{path.name}: {chapter.title} › {notebook.title}")

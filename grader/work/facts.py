@@ -100,7 +100,7 @@ def facts(here: Path) -> Facts:
         diary=None if entries is None else str(entries),
         unwritable_diary="" if entries is None else _unwritable_file(entries),
         free_bytes=shutil.disk_usage(here).free,
-        shadows=tuple(_shadows(notebook_folders)),
+        shadows=tuple(shadows_in(notebook_folders)),
         notebooks=sum(len(list(folder.glob("*.ipynb"))) for folder in notebook_folders),
         course_error=error,
     )
@@ -227,7 +227,7 @@ def _notebook_folders(here: Path) -> Iterator[Path]:
             yield folder
 
 
-def _shadows(folders: Sequence[Path]) -> Iterator[str]:
+def shadows_in(folders: Sequence[Path]) -> Iterator[str]:
     """Files and packages next to notebooks that would be imported in place of a module of the same name."""
     names = _SHADOWED | set(sys.stdlib_module_names)
     for folder in folders:

@@ -58,6 +58,8 @@ class Display:
                     self.write(f"    {line}")
                 for place, code in lines:
                     self.write(f"    {harmless(place)}: {harmless(code)}")
+                if kind == ModuleNotFoundError.__name__:
+                    self.write("    If the course needs this module, grader doctor says how to install it.")
                 self.write("")
             case TooLong(cell, seconds):
                 self.write(

@@ -219,6 +219,7 @@ def main() -> NoReturn:
     threading.Thread(target=_end_with_the_parent, args=(requests,), daemon=True).start()
     events = os.dup(1)
     os.dup2(2, 1)
+    signal.signal(signal.SIGINT, signal.default_int_handler)  # a program in the background ignores it
     faulthandler.enable(2, all_threads=False)
     session = _Session(request, events)
     module = ModuleType("__main__")

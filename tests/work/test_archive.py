@@ -200,7 +200,7 @@ def test_no_manifest_two_of_them_a_huge_one_and_one_of_the_future(path):
 
 
 def test_what_is_no_zip(path, tmp_path):
-    path.write_text("Dear instructor")
+    path.write_text("my work")
     assert not is_submission(path)
     assert not is_submission(tmp_path / "none.zip")
     assert not is_submission(tmp_path)

@@ -170,6 +170,17 @@ def test_a_check_cell_that_is_gone_is_made_up_for(grader, notebook):
     assert "2 of 2 exercises right" in output
 
 
+def test_a_module_that_is_not_installed(grader, notebook):
+    """Only what needs it fails, as in grading."""
+    edited(notebook, RIGHT, ["import no_such_module\nprint('next line')\nno_such_module.f()", "print('next cell')"])
+    status, output, _ = grader("check", notebook)
+    assert status == 0
+    assert "ended with ModuleNotFoundError: No module named 'no_such_module'" in output
+    assert "If the course needs this module, grader doctor says how to install it." in output
+    assert "  │ next line\n" in output
+    assert "  │ next cell\n" in output
+
+
 def test_an_exercise_that_no_cell_defines(grader, notebook):
     edited(notebook, {"rnn_step": "def rnn_step(:"})
     status, output, _ = grader("check", notebook)
@@ -190,7 +201,8 @@ def test_files_next_to_the_notebook_can_be_imported_and_read(grader, notebook):
 def test_a_file_named_grader_does_not_confuse_it(grader, notebook):
     (notebook.parent / "grader.py").write_text("raise ImportError('not this one')\n")
     edited(notebook, RIGHT)
-    assert grader("check", notebook)[0] == 0
+    status, _, error = grader("check", notebook)
+    assert (status, error) == (0, "Jupyter will import grader.py in place of the module of this name. Rename it.\n")
 
 
 def test_a_capstone_is_not_taken_for_another_notebook(grader, notebook):
