@@ -20,7 +20,7 @@ extras := [torch,book,autograde,dask,postgres,similar,dev]
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
 
-.PHONY: help course test sandbox book book-self-study browser slow term bench constraints clean
+.PHONY: help course test sandbox book book-self-study pack browser slow term bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -55,6 +55,12 @@ book: .venv/.stamp ## the book, warnings as errors
 
 book-self-study: .venv/.stamp ## the book with collapsed solutions, for self-study
 	@UNROLLED_EDITION=self-study jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book-self-study
+
+pack: .venv/.stamp ## one zip for students: the release, the book and what they install
+	$(say) 'The release'
+	@grader release
+	@$(MAKE) --no-print-directory book
+	@grader pack
 
 browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }

@@ -42,6 +42,9 @@ c.HTMLExporter.filters = {
     "clean_html": "grader.autograde.nbgrader_display.clean",
 }
 
+# `nbgrader collect` follows no link that a student has put into the exchange directory of a JupyterHub
+c.ExchangeFactory.collect = "grader.autograde.exchange_collect.Collect"
+
 # `nbgrader zip_collect` reads downloads of Canvas, Moodle and Gradescope from TERM/downloaded/CHAPTER/archive
 c.ZipCollectApp.collector_plugin = "grader.autograde.downloads.Downloads"
 c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py", ".csv", ".npy", ".npz"]

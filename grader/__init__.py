@@ -3,9 +3,9 @@
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from grader.student import check, hint, progress
+    from grader.student import check, diary, hint, progress
 
-__all__ = ["check", "hint", "progress"]
+__all__ = ["check", "diary", "hint", "progress"]
 
 
 def __getattr__(name: str) -> Any:

@@ -9,6 +9,10 @@ from typing import Any
 
 import msgspec
 
+# What a released cell has in place of each part that a student writes; `{id}` is the exercise's.
+STUB = 'raise NotImplementedError("{id}: replace this line with your code")'
+TEXT_STUB = "*Write your answer here, in place of this line.*"
+
 
 def check_id(exercise_id: str) -> str:
     """The grade_id of the cell that checks an exercise, which is also its name in the gradebook."""

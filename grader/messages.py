@@ -1,12 +1,13 @@
 """Hints and misconception messages of one exercise, read from its Markdown file `ID.md`.
 
-The file has the headings `## Hint 1`, `## Hint 2`, `## Hint 3` and `## Mistake: NAME` for each misconception.
+The file has the headings `## Hint 1`, `## Hint 2`, `## Hint 3`, and for each misconception `## Mistake: NAME` and, why
+students make it, `## Tempting: NAME`.
 """
 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from grader.errors import ExpectedError
 
@@ -20,10 +21,13 @@ class MessageError(ExpectedError, ValueError):
 
 @dataclass(frozen=True)
 class Messages:
-    """`hints[0]` is the first level; `mistakes` maps a misconception's id to its message (Markdown)."""
+    """`hints[0]` is the first level; `mistakes` maps a misconception's id to its message, `tempting` to why students
+    make it (Markdown).
+    """
 
     hints: tuple[str, ...]
     mistakes: dict[str, str]
+    tempting: dict[str, str] = field(default_factory=dict)
 
 
 def parse_messages(text: str, where: str) -> Messages:
@@ -40,12 +44,12 @@ def parse_messages(text: str, where: str) -> Messages:
         hints = tuple(sections.pop(f"Hint {level}") for level in LEVELS)
     except KeyError as missing:
         raise MessageError(f"{where}: the heading '## {missing.args[0]}' is missing") from missing
-    mistakes = {}
+    found: dict[str, dict[str, str]] = {"Mistake": {}, "Tempting": {}}
     for heading, body in sections.items():
         kind, _, name = heading.partition(": ")
-        if kind != "Mistake" or not name.isidentifier():
+        if kind not in found or not name.isidentifier():
             raise MessageError(
                 f"{where}: unknown heading {heading!r}. Use '## Hint 1' to '## Hint 3' and '## Mistake: NAME'"
             )
-        mistakes[name] = " ".join(body.split())
-    return Messages(hints, mistakes)
+        found[kind][name] = " ".join(body.split())
+    return Messages(hints, found["Mistake"], found["Tempting"])

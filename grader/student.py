@@ -1,15 +1,17 @@
-"""`check`, `hint` and `progress`: everything that a student imports."""
+"""`check`, `hint`, `progress` and `diary`: everything that a student imports."""
 
 from __future__ import annotations
 
 import os
 from typing import Any
 
-from grader import diary
+from grader import journal
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import CheckFailed, Verdict
 from grader.messages import LEVELS
+from grader.mistakes import met
 from grader.released import COURSE
+from grader.render.diary import Diary, diary_of
 from grader.render.notes import Hint, Progress, Report
 
 # The latest verdict of this session on each exercise: for `progress`, and for exercises that build on others.
@@ -28,7 +30,7 @@ def check(exercise_id: str, function: Any) -> Report:
     wrong_needs = [name for name in place.exercise.needs if name in _latest and not _latest[name]]
     verdict = evaluate(place, checks, COURSE.messages(exercise_id).mistakes, observe(checks, function), wrong_needs)
     _latest[exercise_id] = verdict
-    diary.note(verdict)
+    journal.note(verdict)
     report = Report(verdict)
     if not report and os.environ.get("NBGRADER_EXECUTION"):
         raise CheckFailed(repr(report))
@@ -49,3 +51,12 @@ def hint(exercise_id: str, level: int = 1) -> Hint:
 def progress() -> Progress:
     """Show the results of this session's checks so far, exercise by exercise."""
     return Progress(COURSE.manifest, dict(_latest))
+
+
+def diary(chapter_id: str | None = None) -> Diary:
+    """Show which mistakes your checks have met and which of them you have overcome, of one chapter or of all.
+
+    It is read from the file on this machine in which `check` notes its results. Raises UnknownIdError for a chapter
+    that the course does not have.
+    """
+    return diary_of(COURSE, met(journal.read()), chapter_id)

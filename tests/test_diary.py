@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from grader import check, diary
+from grader import check, journal
 
 
 def wrong(x_t, h_prev, W_xh, W_hh, b_h):
@@ -23,7 +23,7 @@ def file(tmp_path, monkeypatch):
 def test_each_check_is_noted(file):
     check("rnn_step", wrong)
     check("rnn_step", wrong)
-    found = diary.read()
+    found = journal.read()
     assert [(entry.exercise, entry.status, entry.earned, entry.points) for entry in found] == [
         ("rnn_step", "failed", 0.0, 2.0)
     ] * 2
@@ -37,7 +37,7 @@ def test_each_check_is_noted(file):
 def test_damaged_lines_are_left_out(file):
     check("rnn_step", wrong)
     file.write_bytes(b"\xff\n{}\n" + file.read_bytes() + file.read_bytes()[:20])
-    assert len(diary.read()) == 1
+    assert len(journal.read()) == 1
 
 
 @pytest.mark.usefixtures("session")
@@ -45,16 +45,16 @@ def test_a_diary_that_cannot_be_written_is_no_trouble(tmp_path, monkeypatch):
     (tmp_path / "file").write_text("")
     monkeypatch.setenv("UNROLLED_DIARY", str(tmp_path / "file" / "diary.jsonl"))
     assert not check("rnn_step", wrong)
-    assert diary.read() == []
+    assert journal.read() == []
 
 
 @pytest.mark.usefixtures("session")
 def test_turned_off(monkeypatch, tmp_path):
     monkeypatch.setenv("UNROLLED_DIARY", "")
     monkeypatch.setenv("HOME", str(tmp_path))
-    assert diary.path() is None
+    assert journal.path() is None
     check("rnn_step", wrong)
-    assert diary.read() == []
+    assert journal.read() == []
     assert list(tmp_path.iterdir()) == []
     monkeypatch.delenv("UNROLLED_DIARY")
-    assert diary.path() == tmp_path / ".unrolled" / "diary.jsonl"
+    assert journal.path() == tmp_path / ".unrolled" / "diary.jsonl"

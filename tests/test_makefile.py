@@ -106,6 +106,17 @@ def test_the_demo_class_is_graded_in_every_chapter(make):
     ]
 
 
+def test_the_bundle_is_packed_from_a_new_release_and_a_new_book(make):
+    status, calls, *_ = make("pack")
+    assert status == 0
+    assert [call.partition(" --")[0] for call in calls if not call.startswith("pip ")][-3:] == [
+        "grader release",
+        "jupyter-book build .",
+        "grader pack",
+    ]
+    assert make("pack", refused=["jupyter-book *"])[1][-1].startswith("jupyter-book")
+
+
 @pytest.mark.parametrize("wrong", ["release", "chapters", "autograde ch01_first *", "demo-class --verify *"])
 def test_what_fails_stops_it(make, wrong):
     status, calls, *_ = make("course", refused=[f"grader {wrong}"])

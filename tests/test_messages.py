@@ -25,12 +25,19 @@ the shape
 
 The bias
 is missing.
+
+## Tempting: no_bias
+
+Drawings
+leave it out.
 """
 
 
 def test_hints_keep_their_lines_and_mistakes_become_one_paragraph():
     assert parse_messages(TEXT, "x.md") == Messages(
-        ("A question?", "An idea,\nin two lines.", "```\nthe shape\n```"), {"no_bias": "The bias is missing."}
+        ("A question?", "An idea,\nin two lines.", "```\nthe shape\n```"),
+        {"no_bias": "The bias is missing."},
+        {"no_bias": "Drawings leave it out."},
     )
 
 
@@ -42,6 +49,7 @@ def test_hints_keep_their_lines_and_mistakes_become_one_paragraph():
         ("## Hint 3", "## Hint 4", "'## Hint 3' is missing"),
         ("A question?", "", "there is no text below the heading 'Hint 1'"),
         ("## Mistake: no_bias", "## Mistake: no bias", "unknown heading 'Mistake: no bias'"),
+        ("## Tempting: no_bias", "## Tempting: no bias", "unknown heading 'Tempting: no bias'"),
         ("## Mistake: no_bias", "## Error: no_bias", "unknown heading 'Error: no_bias'"),
         (TEXT, "", "'## Hint 1' is missing"),
     ],

@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 import zipfile
+from email import message_from_string
+from importlib.metadata import packages_distributions, requires
 from pathlib import Path
 
 import pytest
@@ -77,6 +80,52 @@ def test_a_recorded_exception_tells_its_type_alone(unpacked: Path) -> None:
     ]
     assert recorded
     assert all((raised.text, raised.lines) == ("", ()) for raised in recorded)
+
+
+ALONE = """
+import sys
+folder, *allowed = sys.argv[1:]
+
+
+class Alone:
+    def find_spec(self, name, path=None, target=None):
+        top = name.partition(".")[0]
+        if top not in sys.stdlib_module_names and top not in allowed:
+            raise ModuleNotFoundError(f"{name} is not a dependency of the wheel", name=name)
+
+
+sys.meta_path.insert(0, Alone())
+sys.path.insert(0, folder)
+import grader.cli
+assert grader.cli.__file__.startswith(folder), grader.cli.__file__
+sys.argv = ["grader", "--help"]
+grader.cli.main()
+"""
+
+
+def test_the_command_needs_only_what_the_wheel_requires(unpacked: Path, tmp_path: Path) -> None:
+    (metadata,) = unpacked.glob("*.dist-info/METADATA")
+    required = message_from_string(metadata.read_text("utf-8")).get_all("Requires-Dist")
+    names, modules = set(), {"grader"}
+    wanted = [canonical(line) for line in required if "extra ==" not in line]
+    while wanted:
+        if (name := wanted.pop()) not in names:
+            names.add(name)
+            wanted += [canonical(line) for line in requires(name) or () if "extra ==" not in line]
+    for module, providers in packages_distributions().items():
+        if names & set(map(canonical, providers)):
+            modules.add(module)
+    assert {"numpy", "msgspec", "typer", "rich"} <= names
+    assert not {"torch", "nbgrader", "nbformat", "IPython", "sqlalchemy"} & modules
+    run = [sys.executable, "-I", "-c", ALONE, str(unpacked), *sorted(modules)]
+    done = subprocess.run(run, cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert done.stderr == ""
+    assert "Usage:" in done.stdout
+
+
+def canonical(requirement: str) -> str:
+    """The name of the distribution that a requirement is about."""
+    return re.sub(r"[-_.]+", "-", re.split(r"[^\w.-]", requirement)[0]).lower()
 
 
 def test_the_wheel_checks_an_exercise_by_itself(unpacked: Path, tmp_path: Path) -> None:

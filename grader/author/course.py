@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -46,6 +46,7 @@ class Course:
     """The course that is checked. Sources that several exercises need are read once."""
 
     root: Path
+    read: dict[str, list[tuple[int, str, str]]] = field(default_factory=dict, compare=False)  # pieces by text
 
     @cached_property
     def manifest(self) -> Manifest:
@@ -70,15 +71,21 @@ class Course:
         hints = sorted((self.root / "solutions").glob("*/checks/*.md"))
         found: dict[str, list[tuple[Path, int, str]]] = {}
         for path, text in {**self.pages, **{path: path.read_text("utf-8") for path in hints}}.items():
-            for line, source, piece in shown_pieces(text):
+            if text not in self.read:
+                self.read[text] = list(shown_pieces(text))
+            for line, source, piece in self.read[text]:
                 found.setdefault(piece, []).append((path, line, source))
         return found
 
     @cached_property
+    def made(self) -> tuple[Made, ...]:
+        """All notebooks, in the order of the manifest."""
+        return tuple(Made(self.root, self.manifest, c, n) for c in self.manifest.chapters for n in c.notebooks)
+
+    @cached_property
     def notebooks(self) -> dict[str, Made]:
         """The notebook of each exercise, by the exercise's id."""
-        made = [(n, Made(self.root, self.manifest, c, n)) for c in self.manifest.chapters for n in c.notebooks]
-        return {exercise.id: both for notebook, both in made for exercise in notebook.exercises}
+        return {exercise.id: made for made in self.made for exercise in made.notebook.exercises}
 
     def where(self, path: Path) -> str:
         return str(path.relative_to(self.root))

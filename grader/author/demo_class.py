@@ -30,7 +30,7 @@ from grader.released import read_fixtures
 
 PLANTED = "planted.json"
 # the contents of a demo class's folder
-OURS = ("submitted", "autograded", "results", "feedback", "hidden", "gradebook.db", PLANTED)
+OURS = ("submitted", "autograded", "results", "feedback", "reports", "hidden", "gradebook.db", PLANTED)
 
 
 class DemoError(ExpectedError):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import chain, permutations, repeat
 from multiprocessing import get_context
@@ -18,7 +18,18 @@ import numpy as np
 
 from grader.author.course import Course
 from grader.author.course_rules import COURSE_RULES
-from grader.author.record import PUBLIC_SEED, load_messages, load_spec, make_checks, reference
+from grader.author.new import placeholders
+from grader.author.record import (
+    PUBLIC_SEED,
+    Observer,
+    checks_folder,
+    load_messages,
+    load_spec,
+    make_checks,
+    mistaken,
+    reference,
+    reference_path,
+)
 from grader.author.shown_solutions import solution_pieces
 from grader.author.spec import Spec
 from grader.autograde.imports import skip_iri_grammar
@@ -31,6 +42,7 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
 from grader.messages import Messages
+from grader.released import MESSAGES
 from grader.render.text import verdict_text
 
 OTHER_SEEDS = (11, 12)  # stand for the hidden cases of some terms
@@ -42,6 +54,9 @@ class Subject:
 
     course: Course
     place: Place
+    seeds: tuple[int, ...] = (PUBLIC_SEED, *OTHER_SEEDS)
+    recorded: Observer = mistaken  # records a mistake
+    observed: Observer | None = None  # runs one as a student's function
 
     @cached_property
     def spec(self) -> Spec:
@@ -49,19 +64,26 @@ class Subject:
 
     @cached_property
     def messages(self) -> Messages:
-        return load_messages(self.course.root, self.place)
+        return load_messages(self.course.root, self.place, self.spec)
 
     @cached_property
     def checks(self) -> list[Checks]:
-        """The public checks, then those of other seeds."""
-        root = self.course.root
-        others = [make_checks(root, self.place, seed, example=False, spec=self.spec) for seed in OTHER_SEEDS]
-        return [make_checks(root, self.place, PUBLIC_SEED, example=True, spec=self.spec), *others]
-
-    def verdicts(self, function: Callable[..., Any]) -> list[Verdict]:
+        """The checks of each seed; the public ones are preceded by the example."""
         return [
-            evaluate(self.place, checks, self.messages.mistakes, observe(checks, function)) for checks in self.checks
+            make_checks(self.course.root, self.place, seed, seed == PUBLIC_SEED, self.spec, self.recorded)
+            for seed in self.seeds
         ]
+
+    def without_mistakes(self) -> Subject:
+        """The same exercise with checks that do not know its mistakes, which take much less time to make."""
+        subject = Subject(self.course, self.place, self.seeds)
+        subject.__dict__["messages"] = self.messages
+        subject.__dict__["spec"] = replace(self.spec, misconceptions={}) if self.spec.oracle else self.spec
+        return subject
+
+    def verdicts(self, function: Callable[..., Any], run: Observer | None = None) -> list[Verdict]:
+        run = run or (lambda function, checks: observe(checks, function))
+        return [evaluate(self.place, checks, self.messages.mistakes, run(function, checks)) for checks in self.checks]
 
     def verdicts_of_mistake(self, name: str, number: int) -> list[Verdict]:
         """Like `verdicts` for one way to make a mistake, without running it again: its results have been recorded. A
@@ -70,7 +92,7 @@ class Subject:
         """
         function = self.spec.misconceptions[name].variants[number - 1]
         if self.spec.oracle is None or DRIVERS[self.spec.driver].values_only:
-            return self.verdicts(function)
+            return self.verdicts(function, self.observed)
         return [
             evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[name][number - 1])
             for checks in self.checks
@@ -95,7 +117,7 @@ def lint_course(root: Path, exercise_id: str | None = None, workers: int = 1) ->
         with ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar) as pool:
             yield from chain.from_iterable(pool.map(_of_id, repeat(root), course.manifest.places))
     for course_rule in COURSE_RULES:
-        yield f"course: {_says(course_rule)}", course_rule(course)
+        yield f"course: {says(course_rule)}", course_rule(course)
 
 
 def _of_id(root: Path, exercise_id: str) -> Findings:
@@ -108,20 +130,32 @@ _course = cache(Course)  # one per worker
 
 def _of_exercise(course: Course, place: Place) -> Iterator[tuple[str, list[str]]]:
     subject = Subject(course, place)
+    if left := nothing_is_left_to_write(subject):
+        yield f"{place.exercise.id}: {says(nothing_is_left_to_write)}", left
+        return  # what is not written yet cannot be checked
     for rule in EXERCISE_RULES:
-        yield f"{place.exercise.id}: {_says(rule)}", rule(subject)
+        yield f"{place.exercise.id}: {says(rule)}", rule(subject)
     twins = [short_name(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
     if twins:  # not a problem: if two inputs are multiplied, no case can tell them apart
         yield f"{place.exercise.id}: For information, slips that no case tells apart: {'; '.join(twins)}", []
 
 
-def _says(rule: Callable[..., Any]) -> str:
+def says(rule: Callable[..., Any]) -> str:
     """The name of a rule: the first line of its docstring."""
     assert rule.__doc__ is not None
     return rule.__doc__.splitlines()[0].rstrip(".")
 
 
 # Rules for one exercise -----------------------------------------------------------------------------------------------
+
+
+def nothing_is_left_to_write(subject: Subject) -> list[str]:
+    """Nothing is left to write."""
+    course, name = subject.course, subject.place.exercise.id
+    folder = checks_folder(course.root, subject.place)
+    files = (reference_path(course.root, subject.place), folder / f"{name}.py", folder / MESSAGES.format(name))
+    left = [f"{course.where(path)}:{line}: {what}" for path in files for line, what in placeholders(path, name)]
+    return left + page_links_to_it(subject) if left else []
 
 
 def right_ones_pass(subject: Subject) -> list[str]:
@@ -168,13 +202,15 @@ def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
     return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
 
 
-def misconceptions_are_named(subject: Subject) -> list[str]:
+def misconceptions_are_named(subject: Subject, only: Collection[str] | None = None) -> list[str]:
     """Each variant of every mistake fails, is named, and earns the points that its author gives."""
     shares = {facet.name: facet.share for facet in subject.spec.facets}
     points = subject.place.exercise.points
     problems = []
     twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
+        if only is not None and name not in only:
+            continue
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number in range(1, len(entry.variants) + 1):
             for verdict in subject.verdicts_of_mistake(name, number):
@@ -195,7 +231,7 @@ def misconceptions_are_named(subject: Subject) -> list[str]:
 
 def _twins(subject: Subject) -> dict[str, str]:
     """Pairs of mistakes of which two variants give the same on all public cases."""
-    public, *_ = subject.checks
+    public = subject.checks[0]
     ways = [(name, way) for name, variants in public.misconceptions.items() for way in variants]
     return {a: b for (a, one), (b, other) in permutations(ways, 2) if a != b and _give_the_same(public, one, other)}
 

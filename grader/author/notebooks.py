@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
-from grader.cells import check_id, check_source, grade_id, notebook_bytes
+from grader.cells import STUB, TEXT_STUB, check_id, check_source, grade_id, notebook_bytes
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
@@ -25,8 +25,6 @@ from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, loa
 if TYPE_CHECKING:
     from nbformat import NotebookNode
 
-STUB = 'raise NotImplementedError("{id}: replace this line with your code")'
-TEXT_STUB = "*Write your answer here, in place of this line.*"
 BEGIN, END = "### BEGIN SOLUTION", "### END SOLUTION"
 
 _KERNELSPEC = {"display_name": "Python 3", "language": "python", "name": "python3"}

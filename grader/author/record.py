@@ -48,6 +48,9 @@ RAISES = "raises "  # how the kind of a case begins whose expected outcome is an
 SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at most this are kept
 
 
+Observer = Callable[[Callable[..., Any], Checks], tuple[Observation, ...]]
+
+
 class SpecError(ExpectedError):
     """A check's source under `solutions/` is missing or wrong; the message says which and what to do."""
 
@@ -92,11 +95,11 @@ def _make_variants(root: Path, place: Place, spec: Spec, path: Path) -> None:
         raise SpecError("\n".join([*problems, *([f"The code is\n{code}"] if code else [])]))
 
 
-def load_messages(root: Path, place: Place) -> Messages:
-    """The hints of `solutions/CHAPTER/checks/ID.md` and the messages of the spec's mistakes. Runs the spec: it may
-    import torch. Raises SpecError, MessageError.
+def load_messages(root: Path, place: Place, spec: Spec | None = None) -> Messages:
+    """The hints of `solutions/CHAPTER/checks/ID.md` and the messages of the spec's mistakes. Runs the spec unless it is
+    given: it may import torch. Raises SpecError, MessageError.
     """
-    return parse_messages(messages_text(root, place, load_spec(root, place)), str(_hints_path(root, place)))
+    return parse_messages(messages_text(root, place, spec or load_spec(root, place)), str(_hints_path(root, place)))
 
 
 def messages_text(root: Path, place: Place, spec: Spec) -> str:
@@ -105,9 +108,14 @@ def messages_text(root: Path, place: Place, spec: Spec) -> str:
     if not path.exists():
         raise SpecError(f"{path}: is missing; write three hints there")
     hints = path.read_text("utf-8")
-    for name in parse_messages(hints, str(path)).mistakes:
-        raise SpecError(f"{path}: remove the heading 'Mistake: {name}'; the message belongs into `SPEC.mistake(…)`")
-    told = [f"## Mistake: {entry.id}\n\n{entry.message}\n" for entry in spec.misconceptions.values()]
+    written = parse_messages(hints, str(path))
+    for kind, names in (("Mistake", written.mistakes), ("Tempting", written.tempting)):
+        for name in names:
+            raise SpecError(f"{path}: remove the heading '{kind}: {name}'; the message belongs into `SPEC.mistake(…)`")
+    told = [
+        f"## Mistake: {entry.id}\n\n{entry.message}\n\n## Tempting: {entry.id}\n\n{entry.tempts}\n"
+        for entry in spec.misconceptions.values()
+    ]
     return "\n".join([hints, *told])
 
 
@@ -186,9 +194,26 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
     )
 
 
-def make_checks(root: Path, place: Place, seed: int, example: bool, spec: Spec | None = None) -> Checks:
+def mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation, ...]:
+    """The observations of a misconception. Only the type of an exception is kept, because its text and lines would show
+    the source. Gradients are observed only if all values are right, because otherwise the values identify it.
+    """
+    values_only, found = DRIVERS[checks.driver].values_only, None
+    if values_only is not None:
+        found = _observe(function, checks.driver, replace(checks, cases=tuple(map(values_only, checks.cases))))
+        outputs = tuple(output.name for output in checks.outputs)
+        pairs = zip(checks.expected, found, strict=True)
+        found = None if all(agree(due, given, outputs, checks) for due, given in pairs) else found
+    if found is None:
+        found = _observe(function, checks.driver, checks)
+    return tuple(replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in found)
+
+
+def make_checks(
+    root: Path, place: Place, seed: int, example: bool, spec: Spec | None = None, observed: Observer = mistaken
+) -> Checks:
     """The checks on the cases of this seed, preceded by the example if asked. Runs the oracle; it may import torch. The
-    spec is loaded unless it is given.
+    spec is loaded unless it is given. `observed` runs the misconceptions.
     """
     spec = spec or load_spec(root, place)
     drawn = draw_checks(root, place, spec, seed, example)
@@ -208,7 +233,7 @@ def make_checks(root: Path, place: Place, seed: int, example: bool, spec: Spec |
             )
         ),
         misconceptions={
-            key: tuple(_mistaken(function, checks) for function in entry.variants)
+            key: tuple(observed(function, checks) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
@@ -284,21 +309,6 @@ def _of_case(function: Callable[..., Any], driver: str, drawn: Checks) -> Oracle
 def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:
     """The observation on each case, without the calls that the function makes to callable inputs."""
     return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
-
-
-def _mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation, ...]:
-    """The observations of a misconception. Only the type of an exception is kept, because its text and lines would show
-    the source. Gradients are observed only if all values are right, because otherwise the values identify it.
-    """
-    values_only, found = DRIVERS[checks.driver].values_only, None
-    if values_only is not None:
-        found = _observe(function, checks.driver, replace(checks, cases=tuple(map(values_only, checks.cases))))
-        outputs = tuple(output.name for output in checks.outputs)
-        pairs = zip(checks.expected, found, strict=True)
-        found = None if all(agree(due, given, outputs, checks) for due, given in pairs) else found
-    if found is None:
-        found = _observe(function, checks.driver, checks)
-    return tuple(replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in found)
 
 
 def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:

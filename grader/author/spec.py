@@ -122,9 +122,9 @@ class Spec:
         """Register a mistake: its name, its message for the student (one paragraph of Markdown), and its variants, each
         a `change` to the reference solution or a function with the exercise's arguments.
 
-        `tempts` says why students make it; it is for colleagues, students never get it. `keeps` names the facets for
-        which it still earns points. The return value is a decorator, which adds a function as one more variant. Raises
-        ValueError.
+        `tempts` says why students make it; a student who has made it reads this in the mistake diary. `keeps` names the
+        facets for which it still earns points. The return value is a decorator, which adds a function as one more
+        variant. Raises ValueError.
         """
         message, tempts = (" ".join(text.split()) for text in (message, tempts))
         strange = set(keeps) - {facet.name for facet in self.facets}

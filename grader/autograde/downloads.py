@@ -7,6 +7,9 @@ downloads.
 | Moodle | `Ann Lee_1234567_assignsubmission_file_/recurrence.ipynb` | `Ann Lee`: the number is this assignment's |
 | Gradescope | `submission_12345/recurrence.ipynb`, `submission_metadata.yml` beside it | the e-mail address there |
 
+If a folder of the download is an unpacked zip of `grader submit`, its files are compared with its manifest. If they
+agree, all of them are collected, whatever their endings. If they do not, none is, and the reasons are logged.
+
 Only nbgrader imports this (`nbgrader_config.py` names it).
 """
 
@@ -20,6 +23,8 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from nbgrader.plugins import FileNameCollectorPlugin
+
+from grader.work.archive import MANIFEST, ArchiveError, file_problems, read_manifest
 
 METADATA = "submission_metadata.yml"
 
@@ -46,6 +51,7 @@ class DownloadedFile(NamedTuple):
 
 
 Files = dict[Path, DownloadedFile]
+Log = Callable[[str], None]
 
 
 class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
@@ -65,7 +71,20 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
         return super().collect(submitted_file) if strange and self.named_regexp else None
 
     def _is_valid(self, path: Path) -> bool:
-        return path.suffix in self.valid_ext and not _is_litter(path.relative_to(self._folder("extracted")).parts)
+        if _is_litter(path.relative_to(self._folder("extracted")).parts):
+            return False
+        listed = self._listed(path.parent)
+        return path.suffix in self.valid_ext if listed is None else path.name in listed
+
+    def _listed(self, folder: Path) -> frozenset[str] | None:
+        """The files to collect of a submission that was made with `grader submit`; None for any other folder."""
+        if folder not in self._submissions:
+            self._submissions[folder] = _listed(folder, self.parent.coursedir.assignment_id, self.log.warning)
+        return self._submissions[folder]
+
+    @cached_property
+    def _submissions(self) -> dict[Path, frozenset[str] | None]:
+        return {}
 
     @cached_property
     def _found(self) -> Files:
@@ -112,10 +131,26 @@ def _read(path: Path, parts: tuple[str, ...]) -> DownloadedFile | None:
     return None
 
 
+def _listed(folder: Path, chapter: str, log: Log) -> frozenset[str] | None:
+    """The files that the manifest of `grader submit` lists; none if any differs; None if there is no such manifest."""
+    try:
+        text = (folder / MANIFEST).read_bytes()
+        manifest = read_manifest(text)
+    except (ArchiveError, OSError):  # a student's own file may have this name
+        return None
+    names = {path.name for path in folder.iterdir() if path.is_file() and not _is_litter((path.name,))} - {MANIFEST}
+    names -= {METADATA}
+    files = {name: (folder / name).read_bytes() for name in names}
+    problems = list(file_problems(manifest, files))
+    if manifest.chapter != chapter:
+        problems.append(f"it is a submission of {manifest.chapter!r}")
+    if problems:
+        log(f"Not collected, because its manifest does not allow it: {folder}: {'; '.join(problems)}.")
+        return frozenset()
+    return frozenset(files)
+
+
 # --- what is collected ----------------------------------------------------------------------------------------
-
-
-Log = Callable[[str], None]
 
 
 def _told_apart(files: Files, log: Log) -> Files:

@@ -4,8 +4,22 @@ from __future__ import annotations
 
 import atexit
 import gc
+import io
+import sys
 
-from grader.cli import author, grading, term  # noqa: F401 - each adds its commands
+from grader.cli import (  # noqa: F401 - each adds its commands
+    author,
+    collect,
+    diary,
+    exchange,
+    gradescope,
+    grading,
+    pack,
+    reports,
+    similar,
+    student,
+    term,
+)
 from grader.cli.app import app
 
 
@@ -16,4 +30,7 @@ def main() -> None:
     gc.set_threshold(50_000)  # most objects come from imports and are never freed
     atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would
     skip_iri_grammar()
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, io.TextIOWrapper):  # on Windows, a file or a pipe may not be able to hold ✓
+            stream.reconfigure(errors="replace")
     app()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from pathlib import Path
 from typing import Annotated
 
@@ -51,23 +52,94 @@ def release(
 @app.command()
 def lint(
     exercise: Annotated[str | None, typer.Argument(help="Check this exercise only. Default: the whole course.")] = None,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check the exercise again whenever one of its files is saved.")
+    ] = False,
 ) -> None:
     """Check that the course is complete and consistent.
 
-    The exit status is 1 if a problem is found.
+    The exit status is 1 if a problem is found. With --watch, the quick rules come first, then the mistakes that have
+    just been changed, then all the others. Ctrl-C ends it.
     """
+    root = course_root()
+    if watch:
+        if exercise is None:
+            stop("Name the exercise to watch, such as  grader lint rnn_step --watch.")
+        with told(), suppress(KeyboardInterrupt):
+            _watch(root, exercise)
+        return
     from grader.author.lint import lint_course
 
-    root = course_root()
     problems = 0
     with told():
         for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
             problems += len(found)
-            out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "")
-            for problem in found:
-                out.print(f"    {problem}", soft_wrap=True)
+            _print_rule(what, found)
     if problems:
-        stop(f"{problems} problem{'s' * (problems > 1)} found.")
+        stop(f"{_counted(problems)} found.")
+
+
+def _watch(root: Path, exercise: str) -> None:
+    """Print what each run finds. Raises ExpectedError, KeyboardInterrupt."""
+    from grader.author.watch import watch as runs
+
+    problems = 0
+    for what, value in runs(root, exercise):
+        if what == "begin":
+            problems = 0
+            saved = ", ".join(str(path.relative_to(root)) for path in value)
+            out.print(f"\n{saved} saved" if saved else f"Watching {exercise}. Ctrl-C ends it.", soft_wrap=True)
+        elif what == "found":
+            rule, found, seconds = value
+            problems += len(found)
+            _print_rule(f"{seconds:4.1f} s  {rule}", found)
+        else:
+            result = f"{_counted(problems)} found" if problems else "No problem found"
+            out.print(f"{result} in {value:.1f} s.", style="red" if problems else "green")
+
+
+def _print_rule(what: str, found: list[str]) -> None:
+    out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "", soft_wrap=True)
+    for problem in found:
+        out.print(f"    {problem}", soft_wrap=True)
+
+
+def _counted(problems: int) -> str:
+    return f"{problems} problem{'s' * (problems > 1)}"
+
+
+@app.command()
+def new(
+    exercise: Annotated[str, typer.Argument(help="The id: the name of the function, such as leaky_average.")],
+    chapter: Annotated[str, typer.Option(help="The chapter, such as ch01_vanilla_rnn.")],
+    notebook: Annotated[str, typer.Option(help="The notebook of that chapter, such as recurrence.")],
+    title: Annotated[str | None, typer.Option(help="The title. Default: the id in words.")] = None,
+    points: Annotated[float, typer.Option(help="The points.")] = 1,
+    page: Annotated[
+        str | None, typer.Option(help="The page it belongs to. Default: that of the notebook's last exercise.")
+    ] = None,
+) -> None:
+    """Write the files of a new exercise, with placeholders that say what to write.
+
+    The exercise becomes the last one of its notebook. No existing text is changed. `grader lint EXERCISE` lists the
+    placeholders that are left.
+    """
+    from grader.author.new import new_exercise
+
+    root = course_root()
+    with told():
+        written = new_exercise(root, exercise, chapter, notebook, title, points, page)
+    for path in written.files:
+        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
+    for line in (
+        "Now do by hand:",
+        f"1. Link to the exercise from its page, {written.page.relative_to(root)}:",
+        f"\n```{{exercise-link}} {exercise}\n```\n",
+        f"2. Replace the placeholders.  grader lint {exercise} --watch  lists them whenever you save a file.",
+        '3. If it builds on other exercises of the notebook, name them in course.toml: needs = ["…"]',
+        "4. Run  grader release, and read what your students will read.",
+    ):
+        out.print(line, soft_wrap=True)
 
 
 @app.command("demo-class")

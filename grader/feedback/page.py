@@ -23,7 +23,7 @@ from grader.render.rows import Row, facts, harmless, headline, note_text, number
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 MOST_OF_A_NAME = 255
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def feedback_page(
@@ -48,7 +48,7 @@ def feedback_page(
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta http-equiv="Content-Security-Policy" content="{POLICY}">
 <meta name="viewport" content="width=device-width, initial-scale=1">
 <meta name="referrer" content="no-referrer">
 <title>{escape(chapter.title)}, feedback for {student}</title>
@@ -127,7 +127,7 @@ def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, st
     if not recorded.late_penalty:
         return "", ""
     due = sum(item.points for item in chapter.items)
-    left = sum(_final(item, graded, recorded) or 0.0 for item in chapter.items) - recorded.late_penalty
+    left = recorded.after_penalty(sum(_final(item, graded, recorded) or 0.0 for item in chapter.items))
     yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
     return (
         f'<p class="total">Submitted late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '

@@ -14,8 +14,8 @@ from pathlib import Path
 from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.gradebook.scores import NOTHING
 from grader.autograde.grading import store
-from grader.autograde.grading.attempts import folder_of_result
-from grader.autograde.grading.session import State, state_of
+from grader.autograde.grading.attempts import is_current
+from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import find_submissions
 from grader.autograde.term_settings import read_term_settings
 from grader.errors import ExpectedError
@@ -71,10 +71,7 @@ def write_feedback(
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)
-        folder = submitted.get(name)
-        if folder is not None:
-            folder = folder_of_result(settings, term, chapter.id, name, folder, stored)
-        if not _is_of_today(folder, stored, state):
+        if not is_current(settings, term, chapter.id, stored, submitted.get(name), state):
             written.outdated.append(name)
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")
@@ -101,11 +98,3 @@ def _chosen(
 
 def _first(term: Path, chapter: Chapter) -> str:
     return f"Run  grader autograde {chapter.id} --term {term}  first."
-
-
-def _is_of_today(folder: Path | None, stored: store.Stored, state: State) -> bool:
-    """Whether grading would keep this result. A result whose submission is gone counts as up to date."""
-    try:
-        return folder is None or store.key(state, folder, stored.graded.sandboxed) == stored.key
-    except FileNotFoundError:
-        return True

@@ -54,15 +54,15 @@ def test_a_notebook_full_of_magics_is_read_in_bounded_time(line, monkeypatch):
     """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the sandbox."""
     from IPython.core import inputtransformer2
 
-    from grader.autograde.submission import notebook
+    from grader.autograde.submission import ipython
 
     read = []
     tokens = inputtransformer2.make_tokens_by_line
     monkeypatch.setattr(
         inputtransformer2, "make_tokens_by_line", lambda lines: read.append(sum(map(len, lines))) or tokens(lines)
     )
-    python = notebook._Python()
+    python = ipython.ToPython()
     assert python("x = 1\n" + line) != "x = 1\n" + line or line == "%%a"
     for size in (100, 1000, 10_000, 2_000_000):
         python(f"{line}\n" * (size // len(line)))
-    assert sum(read) < 10 * notebook.MAX_TRANSFORMED  # what it puts in place of a magic is longer
+    assert sum(read) < 10 * ipython.MAX_TRANSFORMED  # what it puts in place of a magic is longer

@@ -11,11 +11,16 @@ from gradebook_course import register_first, write_course
 from histories import differing, history
 from nbgrader_api import rows
 from sqlalchemy import create_engine
+from test_exports import TOTALS, fill
 from test_gradebook import nbgrader
 from two_runs import check_two_runs, scores_by_student
 
 from grader.autograde.gradebook import GradebookError, open_gradebook, open_writer
 from grader.autograde.gradebook import database as gradebook_database
+from grader.autograde.gradebook.enrolment import enrol
+from grader.autograde.gradebook.roster import Student, students
+from grader.exchange.table import Status, read_table
+from grader.manifest import load_manifest
 
 
 @pytest.fixture(scope="module")
@@ -155,3 +160,40 @@ def test_nbgrader_reads_it(db_url, tmp_path, monkeypatch):
     with Path(tmp_path, "grades.csv").open(newline="", encoding="utf-8") as file:
         (row,) = csv.DictReader(file)
     assert (row["student_id"], float(row["score"]), float(row["max_score"])) == ("ada", 5.0, 7.5)
+
+
+def test_a_roster_and_the_points_of_a_class(server, course, tmp_path):
+    db_url = server.new_database()
+    fill(db_url, course)
+    before = students(db_url)
+    done = enrol(db_url, [before[0], Student("gil", "Gil"), Student("bo", last_name="Ray")])
+    assert (len(done.unchanged), done.added, len(done.others)) == (1, [Student("gil", "Gil")], 4)
+    assert [student.last_name for _, student in done.changed] == ["Ray"]
+    assert [student.id for student in students(db_url)] == ["ann", "bo", "cy", "dee", "eve", "fay", "gil"]
+    manifest = load_manifest(course / "course.toml")
+    read = read_table(course, tmp_path, manifest, manifest.chapters, db_url).standings["ch01"]
+    found = {name: standing.total for name, standing in read.items() if standing.status is not Status.missing}
+    assert found == pytest.approx(TOTALS, abs=5e-7)
+
+
+def test_two_imports_meet_at_one_student(server, db_url, monkeypatch):
+    """The one adds a student while the other is about to; both succeed."""
+    from grader.autograde.gradebook import enrolment
+
+    enrol_once, calls = enrolment._enrol, []
+
+    def enrol_late(connection, roster):
+        found = enrol_once(connection, roster)
+        if not calls:
+            calls.append(threading.Thread(target=enrol, args=(db_url, [Student("ann", "Anne"), Student("bo")])))
+            calls[0].start()
+            waiting = (
+                f"select pid from pg_stat_activity where datname = '{name_of(db_url)}' and wait_event_type = 'Lock'"
+            )
+            wait_for(lambda: server.run(waiting))
+        return found
+
+    monkeypatch.setattr(enrolment, "_enrol", enrol_late)
+    enrol(db_url, [Student("ann", "Ann")])
+    calls[0].join()
+    assert students(db_url) == [Student("ann", "Anne"), Student("bo")]

@@ -78,8 +78,8 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
         "['grader', 'grader.autograde', 'grader.autograde.inside', 'grader.autograde.inside.child', "
-        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.autograde.inside.statements', "
-        "'grader.autograde.inside.usage', "
+        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.autograde.inside.shell', "
+        "'grader.autograde.inside.statements', 'grader.autograde.inside.usage', "
         "'grader.autograde.inside.zygote', "
         "'grader.checking', 'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', "
         "'grader.checking.fixtures', 'grader.checking.gradients', 'grader.checking.module_cases', "

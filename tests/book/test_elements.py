@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 import re
+import zlib
 from pathlib import Path
 
 import pytest
 from one_page import ROOT, build, words
 
-ALL = ("predict", "quiz", "museum", "explorable", "exercise_link")
+ALL = ("predict", "quiz", "museum", "explorable", "exercise_link", "mistake_diary")
 STATIC = ROOT / "book" / "_static"
 
 
@@ -32,6 +33,7 @@ def exhibit(name: str, body: str = "It writes `hehe`.") -> str:
 ANSWER = ":::{answer}\nThey are not.\n:::"
 RIGHT = "- [x] one || It is shared."
 WRONG = "- [ ] three || Count the names."
+DIARY = "```{mistake-diary} ch01_vanilla_rnn\n```\n"
 INSTEAD = "```{explorable} hello\nA table.\n```\n"
 
 GOOD = {
@@ -39,6 +41,7 @@ GOOD = {
     "quiz": quiz(f"How many $W$?\n\n{RIGHT}\n{WRONG}\n  Not\n  the boxes."),
     "museum": museum(exhibit("No bug") + exhibit("`h_prev` is left out")),
     "explorable": f"# Page\n\n{INSTEAD}",
+    "mistake_diary": f"# Page\n\n{DIARY}",
 }
 
 BAD = {
@@ -70,6 +73,8 @@ BAD = {
     ),
     "nothing instead": ("# Page\n\n```{explorable} hello\n```\n", 3, "hello shows nothing without script"),
     "two explorables": (f"# Page\n\n{INSTEAD}\n{INSTEAD}", 7, "hello stands on this page twice"),
+    "no such chapter": ("# Page\n\n```{mistake-diary} ch01\n```\n", 3, "mistake-diary: There is no chapter 'ch01'"),
+    "two diaries": (f"# Page\n\n{DIARY}\n{DIARY}", 6, "mistake-diary: stands on this page twice. Keep one."),
     "two boxes": ("# Page\n\n```{exercise-link} rnn_step\n```\n" * 2, 7, "rnn_step has a box here already"),
 }
 
@@ -148,3 +153,48 @@ def test_an_explorable_holds_its_data_and_what_stands_instead(
     assert loaded == ["parts.js", f"{name}.js"]
     weight = sum((STATIC / "explorables" / script).stat().st_size for script in loaded)
     assert weight + len(data[1].encode()) < 25_000
+
+
+def test_a_mistake_diary_says_how_to_see_it_and_holds_the_titles(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["mistake_diary"], *ALL)
+    box, _, data = html.partition('<script type="application/json" class="mistake-diary-data">')
+    text = words(box)
+    assert "from grader import diary" in text
+    assert 'diary("ch01_vanilla_rnn")' in text
+    assert "grader diary ch01_vanilla_rnn" in text
+    assert len(text[text.index("Your mistake diary") :].split()) < 80
+    assert "mistake_diary.js" in html
+    found = json.loads(data.partition("</script>")[0])["exercises"]
+    title, address, titles = found["rnn_step"]
+    assert (title, address) == (
+        "One step of the recurrence",
+        "book/ch01_vanilla_rnn/one_step.html#exercise-rnn_step",
+    )
+    assert titles["no_tanh"] == "You return the pre-activation."
+    assert list(found) == re.findall(
+        r'\[\[chapters\.notebooks\.exercises\]\]\nid = "(\w+)"',
+        (ROOT / "course.toml").read_text("utf-8").partition('id = "ch01_vanilla_rnn"')[2].partition('id = "ch02')[0],
+    )
+
+
+def test_the_last_page_of_each_chapter_has_its_mistake_diary() -> None:
+    pages = re.findall(r"file: book/((ch\w+)/\w+)", (ROOT / "_toc.yml").read_text("utf-8"))
+    last = {chapter: page for page, chapter in pages}
+    assert len(last) == 7
+    having = {
+        (path.parent.name, chapter)
+        for path in (ROOT / "book").glob("ch*/*.md")
+        for chapter in re.findall(r"```\{mistake-diary\} (\w+)\n```", path.read_text("utf-8"))
+        if f"{path.parent.name}/{path.stem}" == last[path.parent.name]
+    }
+    assert having == {(chapter, chapter) for chapter in last}
+
+
+@pytest.mark.parametrize("chapter", ["ch00_sequences", "ch05_encoder_decoder"])
+def test_the_data_of_a_mistake_diary_is_light(tmp_path: Path, chapter: str) -> None:
+    """Even in the chapter with most mistakes."""
+    html, _ = build(tmp_path, f"# Page\n\n```{{mistake-diary}} {chapter}\n```\n", *ALL)
+    data = re.search(r'class="mistake-diary-data">(.*?)</script>', html, re.S)
+    assert data is not None
+    assert len(data[1].encode()) < 50_000
+    assert len(zlib.compress(data[1].encode())) < 15_000

@@ -39,7 +39,7 @@ class _Dealt(LoadScopeScheduling):
     def _split_scope(self, nodeid: str) -> str:
         if "[course:" in nodeid:
             return nodeid
-        if "[specimen:" in nodeid or "test_elements_opened" in nodeid:
+        if "[specimen:" in nodeid or "test_elements_opened" in nodeid or "test_mistake_diary" in nodeid:
             return "specimen"
         return nodeid.partition("::")[0]
 

@@ -2,20 +2,14 @@
 
 from __future__ import annotations
 
-import ast
 import json
-import re
-import textwrap
-from collections.abc import Iterator
-from html import escape, unescape
+from html import escape
 from pathlib import Path
 
 import pytest
 
-from grader.author.notebooks import BEGIN, END, instructor_notebook
-from grader.author.shown_solutions import SMALLEST
-from grader.cells import cell_source
-from grader.manifest import load_manifest
+from grader.author.course import Course
+from grader.author.leaks import Secrets, find_leaks, solution_statements
 
 pytestmark = pytest.mark.browser
 
@@ -24,54 +18,13 @@ SEARCHED = {".html", ".js", ".json", ".txt", ".md", ".py", ".ipynb"}
 THEIRS = {"mathjax", "vendor", "scripts", "locales"}  # folders of the theme and of MathJax
 
 
-def solution_statements() -> dict[str, str]:
-    """The statements of all reference solutions, without white space, and whose they are."""
-    manifest = load_manifest(ROOT / "course.toml")
-    found = {}
-    for exercise_id, place in manifest.places.items():
-        cell = cell_source(instructor_notebook(ROOT, manifest, place.chapter, place.notebook), exercise_id)
-        for rest in cell.split(BEGIN)[1:]:
-            for statement in statements(textwrap.dedent(rest.partition(END)[0].partition("\n")[2])):
-                found[squeezed(statement)] = exercise_id
-    return found
-
-
-def statements(region: str) -> Iterator[str]:
-    """The simple statements that are long enough to give something away."""
-    source = "def _():\n" + textwrap.indent(region, " ")
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Return | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Expr):
-            if isinstance(node.value, ast.Constant) or sum(1 for _ in ast.walk(node)) < SMALLEST + 2:
-                continue
-            yield ast.get_source_segment(source, node) or ""
-            yield ast.unparse(node)
-
-
-def squeezed(text: str) -> str:
-    return re.sub(r"\s+", "", text).replace("'", '"')
-
-
-def shown(path: Path) -> str:
-    """What a file holds, without mark-up and white space."""
-    text = path.read_text("utf-8", errors="replace")
-    if path.suffix == ".ipynb":
-        text = "\n".join("".join(cell["source"]) for cell in json.loads(text).get("cells", []))
-    if path.suffix == ".html":
-        text = text + unescape(re.sub(r"<[^>]*>", "", text))
-    return squeezed(text)
-
-
 def leaks(site: Path) -> list[str]:
-    told = solution_statements()
+    told = solution_statements(Course(ROOT))
     assert told
-    files = [path for path in site.rglob("*") if path.suffix in SEARCHED and not THEIRS & set(path.parts)]
-    assert any(path.name == "searchindex.js" for path in files)
-    return [
-        f"{path.relative_to(site)}: {exercise}: {statement}"
-        for path in files
-        for statement, exercise in told.items()
-        if statement in shown(path)
-    ]
+    paths = [path for path in site.rglob("*") if path.suffix in SEARCHED and not THEIRS & set(path.parts)]
+    assert any(path.name == "searchindex.js" for path in paths)
+    files = [(path.relative_to(site).as_posix(), path.read_bytes()) for path in paths]
+    return [str(leak) for leak in find_leaks(files, Secrets(told, {}))]
 
 
 def test_the_site_holds_no_solution(site: Path) -> None:

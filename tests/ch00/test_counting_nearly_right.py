@@ -11,30 +11,10 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
-from tests.conftest import exercise
+from tests.nearly_right import Programs, fails, passes
 
-SEEDS = (0, 1, 2)
-WRONG, RIGHT = [], []
-
-
-def wrong(exercise_id, diagnosis):
-    """A decorator: this program fails with this diagnosis."""
-
-    def register(function):
-        WRONG.append(pytest.param(exercise_id, function, diagnosis, id=f"{exercise_id}: {function.__name__}"))
-        return function
-
-    return register
-
-
-def right(exercise_id):
-    """A decorator: this program passes."""
-
-    def register(function):
-        RIGHT.append(pytest.param(exercise_id, function, id=f"{exercise_id}: {function.__name__}"))
-        return function
-
-    return register
+PROGRAMS = Programs()
+wrong, right = PROGRAMS.wrong, PROGRAMS.right
 
 
 # Nearly right --------------------------------------------------------------------------------------------------------
@@ -196,13 +176,9 @@ def cross_entropy(token_nll):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), WRONG)
+@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_one_fails_and_is_named(exercise_id, function, diagnosis):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "failed"
-        named = verdict.diagnosis.id if verdict.diagnosis else None
-        assert named == diagnosis, verdict
+    fails(exercise_id, function, diagnosis)
 
 
 # Right in another style ----------------------------------------------------------------------------------------------
@@ -269,8 +245,6 @@ def e_to_the_mean(token_nll):
     return math.e ** token_nll.mean()
 
 
-@pytest.mark.parametrize(("exercise_id", "function"), RIGHT)
+@pytest.mark.parametrize(("exercise_id", "function"), PROGRAMS.in_another_style)
 def test_a_right_one_passes_however_it_is_written(exercise_id, function):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", verdict
+    passes(exercise_id, function)

@@ -7,30 +7,10 @@ or None. A program that is right in another style must pass.
 import numpy as np
 import pytest
 
-from tests.conftest import exercise
+from tests.nearly_right import Programs, fails, passes
 
-SEEDS = (0, 1, 2)
-WRONG, RIGHT = [], []
-
-
-def wrong(exercise_id, diagnosis):
-    """A decorator: this program fails with this diagnosis."""
-
-    def register(function):
-        WRONG.append(pytest.param(exercise_id, function, diagnosis, id=f"{exercise_id}: {function.__name__}"))
-        return function
-
-    return register
-
-
-def right(exercise_id):
-    """A decorator: this program passes."""
-
-    def register(function):
-        RIGHT.append(pytest.param(exercise_id, function, id=f"{exercise_id}: {function.__name__}"))
-        return function
-
-    return register
+PROGRAMS = Programs()
+wrong, right = PROGRAMS.wrong, PROGRAMS.right
 
 
 # Nearly right --------------------------------------------------------------------------------------------------------
@@ -238,16 +218,11 @@ def product_of_comparison(ids, E):
     return (ids[..., None] == np.arange(E.shape[0])) @ E
 
 
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), WRONG)
+@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_program_fails_and_is_not_given_a_false_name(exercise_id, function, diagnosis):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert (verdict.diagnosis and verdict.diagnosis.id) == diagnosis, verdict
+    fails(exercise_id, function, diagnosis)
 
 
-@pytest.mark.parametrize(("exercise_id", "function"), RIGHT)
+@pytest.mark.parametrize(("exercise_id", "function"), PROGRAMS.in_another_style)
 def test_a_right_program_passes(exercise_id, function):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", verdict
+    passes(exercise_id, function)

@@ -11,30 +11,10 @@ import pytest
 import torch
 
 from solutions.ch06_attention.scores import dot_score
-from tests.conftest import exercise
+from tests.nearly_right import Programs, fails, passes
 
-SEEDS = (0, 1, 2)
-WRONG, RIGHT = [], []
-
-
-def wrong(exercise_id, diagnosis):
-    """A decorator: this program fails with this diagnosis."""
-
-    def register(function):
-        WRONG.append(pytest.param(exercise_id, function, diagnosis, id=f"{exercise_id}: {function.__name__}"))
-        return function
-
-    return register
-
-
-def right(exercise_id):
-    """A decorator: this program passes."""
-
-    def register(function):
-        RIGHT.append(pytest.param(exercise_id, function, id=f"{exercise_id}: {function.__name__}"))
-        return function
-
-    return register
+PROGRAMS = Programs()
+wrong, right = PROGRAMS.wrong, PROGRAMS.right
 
 
 # Nearly right: scores ------------------------------------------------------------------------------------------------
@@ -369,21 +349,10 @@ def last_axis(weights, values):
     return (weights[:, :, None] * values).sum(-1)
 
 
-def said(verdict):
-    """The name of the diagnosis, with the results that it is about: 'sign For scores'. None if there is none."""
-    if verdict.diagnosis is None:
-        return None
-    text = verdict.diagnosis.text
-    return verdict.diagnosis.id + (f" {text.partition(':')[0]}" if text.startswith("For ") else "")
-
-
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), WRONG)
+@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_one(exercise_id, function, diagnosis):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert said(verdict) == diagnosis, (seed, verdict.diagnosis)
+    fails(exercise_id, function, diagnosis)
 
 
 # Right, in other styles ----------------------------------------------------------------------------------------------
@@ -501,8 +470,6 @@ def inner_over_positions(weights, values):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("exercise_id", "function"), RIGHT)
+@pytest.mark.parametrize(("exercise_id", "function"), PROGRAMS.in_another_style)
 def test_a_right_one_passes_however_it_is_written(exercise_id, function):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", verdict
+    passes(exercise_id, function)

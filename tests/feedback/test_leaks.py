@@ -12,6 +12,7 @@ import pytest
 from grader.autograde.grading import pool, store
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.session import open_session
+from grader.exchange.gradescope import results
 from grader.feedback.write import page_path, write_feedback
 from grader.released import Released
 
@@ -125,6 +126,12 @@ def page(term, student):
     return page_path(term, student, CHAPTER).read_text("utf-8")
 
 
+def exported(term, student):
+    """What is exported to Gradescope."""
+    stored = store.read(term, CHAPTER, student)
+    return json.dumps(results(PUBLIC.manifest.chapter(CHAPTER), stored.graded), ensure_ascii=False)
+
+
 def hidden_numbers(term):
     """Every number of the hidden cases that is long enough to be told from others, as people and programs write it."""
     session = open_session(ROOT, term, CHAPTER)
@@ -171,11 +178,19 @@ def test_a_page_tells_nothing_of_hidden_runs(terms, student):
         assert SECRET not in repr(graded)
 
 
-def test_no_hidden_number_is_on_any_page(terms):
+@pytest.mark.parametrize("student", ENDS)
+def test_an_export_tells_nothing_of_hidden_runs(terms, student):
+    first, second = (exported(term, student) for term in terms)
+    assert first == second
+    assert SECRET not in first
+    assert (SHOWN in first) == ENDS[student][1]
+
+
+def test_no_hidden_number_is_on_any_page_or_export(terms):
     for term in terms:
         numbers = hidden_numbers(term)
         assert len(numbers) > 10_000
-        text = "".join(page(term, student) for student in [*ENDS, "factor"])
+        text = "".join(page(term, student) for student in [*ENDS, "factor"]) + exported(term, "factor")
         assert [number for number in numbers if number in text] == []
         assert (term / "hidden" / "seed").read_text() not in text
 

@@ -20,7 +20,7 @@ from grader.autograde.gradebook.database import (
     shown,
 )
 from grader.autograde.gradebook.registration import register
-from grader.autograde.gradebook.roster import roster
+from grader.autograde.gradebook.roster import names, roster
 from grader.autograde.gradebook.scores import read_scores
 from grader.autograde.gradebook.writer import Writer, open_writer
 from grader.autograde.imports import nbgrader_tables
@@ -29,6 +29,7 @@ __all__ = [
     "GradebookError",
     "Writer",
     "gradebook_url",
+    "names",
     "open_gradebook",
     "open_writer",
     "read_scores",

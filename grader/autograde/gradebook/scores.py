@@ -1,4 +1,4 @@
-"""What the gradebook contains besides the autograder's points: manual scores and comments, and late penalties."""
+"""The scores in the gradebook: the autograder's points, manual scores and comments, and late penalties."""
 
 from __future__ import annotations
 
@@ -27,9 +27,12 @@ class Score:
         return self.manual is not None or self.extra != 0
 
     def final(self, earned: float | None) -> float | None:
-        """The points that count if the autograder gave `earned`; None if no points were given."""
+        """The points that count if the autograder gave `earned`; None if no points were given.
+
+        Extra credit counts once there are points, as in nbgrader.
+        """
         points = earned if self.manual is None else self.manual
-        return points + self.extra if points is not None else self.extra or None
+        return None if points is None else points + self.extra
 
 
 _UNSEEN = Score()
@@ -37,13 +40,24 @@ _UNSEEN = Score()
 
 @dataclass(frozen=True)
 class Recorded:
-    """The scores of one submission by exercise or question, and its late penalty from nbgrader."""
+    """The scores of one submission by exercise or question, its late penalty from nbgrader, and the points that the
+    autograder gave when they were recorded.
+    """
 
     scores: Mapping[str, Score] = field(default_factory=dict)
     late_penalty: float = 0.0
+    earned: Mapping[str, float | None] = field(default_factory=dict)
 
     def of(self, item: str) -> Score:
         return self.scores.get(item, _UNSEEN)
+
+    def final(self, item: str) -> float | None:
+        """The points that count for an exercise or a question, from the gradebook alone; None if none were given."""
+        return self.of(item).final(self.earned.get(item))
+
+    def after_penalty(self, points: float) -> float:
+        """What the late penalty leaves of all points; never negative, as in nbgrader's export."""
+        return max(0.0, points - self.late_penalty)
 
 
 NOTHING = Recorded()
@@ -69,7 +83,7 @@ def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
             grade, comment = api.Grade.__table__.c, api.Comment.__table__.c
             whose = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
             whose &= notebook.assignment_id == submission.id
-            given = (grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+            given = (grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
             of_grade = (grade.notebook_id == notebook.id) & (grade.cell_id == cell.id)
             of_comment = (comment.notebook_id == notebook.id) & (comment.cell_id == cell.id)
             who = (submission.student_id, cell.name)
@@ -82,8 +96,13 @@ def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
             engine.dispose()
     said = {(student, name): text or "" for student, name, text in comments}
     scores: dict[str, dict[str, Score]] = {}
-    for student, name, manual, extra, needs_a_human in grades:
+    earned: dict[str, dict[str, float | None]] = {}
+    for student, name, auto, manual, extra, needs_a_human in grades:
         item = name.removesuffix(check_id(""))  # the comment on an exercise belongs to the cell that solves it
         score = Score(manual, extra or 0.0, bool(needs_a_human), said.get((student, item), ""))
         scores.setdefault(student, {})[item] = score
-    return {student: Recorded(scores.get(student, {}), penalty or 0.0) for student, penalty in penalties}
+        earned.setdefault(student, {})[item] = auto
+    return {
+        student: Recorded(scores.get(student, {}), penalty or 0.0, earned.get(student, {}))
+        for student, penalty in penalties
+    }

@@ -204,6 +204,17 @@ def folder_of_result(
     return found[-1] if found else folder
 
 
+def is_current(
+    settings: TermSettings, term: Path, chapter_id: str, stored: store.Stored, folder: Path | None, state: State
+) -> bool:
+    """Whether grading would keep this result of the submission in `folder`. A result whose submission is gone, so that
+    the folder is None, counts as current.
+    """
+    if folder is not None:
+        folder = folder_of_result(settings, term, chapter_id, stored.graded.student, folder, stored)
+    return store.key_now(state, folder, stored) in (None, stored.key)
+
+
 def _stamp(folder: Path) -> bytes:
     path = folder / TIMESTAMP
     return path.read_bytes() if path.is_file() and not path.is_symlink() else b""

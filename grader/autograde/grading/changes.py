@@ -9,24 +9,39 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
 import msgspec
 
-from grader.autograde.grading.store import PRIVATE, Change
+from grader.autograde.grading.store import PRIVATE, Change, Reason
 from grader.render.rows import number
 
 PRINTED = 20  # students whose changes are printed
 
 
+class Logged(msgspec.Struct, frozen=True):
+    """A line of the log: when it was written and when its run began (ISO 8601, UTC; `run` is empty in logs of earlier
+    versions), a student's points before and after, in total and for each exercise that changed, and why.
+    """
+
+    at: str
+    student: str
+    points: tuple[float | None, float]
+    exercises: dict[str, tuple[float | None, float | None]]
+    reasons: tuple[Reason, ...]
+    id: str
+    run: str = ""
+
+
 class Log:
-    """The log of a chapter. Several runs may write to it at the same time."""
+    """The log of a chapter, for one run. Several runs may write to it at the same time."""
 
     def __init__(self, term: Path, chapter_id: str) -> None:
         self.path = log_path(term, chapter_id)
+        self._run = datetime.now(UTC).isoformat(timespec="milliseconds")
         self._known: set[str] = set()
         self._read = 0  # bytes of it
 
@@ -46,7 +61,7 @@ class Log:
             if change.id in self._known:
                 return False
             torn = b"\n" if news and not news.endswith(b"\n") else b""
-            file.write(torn + _line(change))
+            file.write(torn + _line(change, self._run))
         self._known.add(change.id)
         return True
 
@@ -55,31 +70,45 @@ def log_path(term: Path, chapter_id: str) -> Path:
     return term / "results" / chapter_id / "changes.log"
 
 
-def _line(change: Change) -> bytes:
+def read_log(term: Path, chapter_id: str) -> list[Logged]:
+    """All changes, the oldest first; lines that cannot be read, such as one that was cut off, are left out."""
+    try:
+        lines: Iterable[bytes] = log_path(term, chapter_id).read_bytes().splitlines()
+    except OSError:
+        return []
+    found: list[Logged] = []
+    for line in lines:
+        with suppress(msgspec.MsgspecError):
+            found.append(msgspec.json.decode(line, type=Logged))
+    return found
+
+
+def _line(change: Change, run: str) -> bytes:
     old = change.old or {}
-    tree = {
-        "at": datetime.now(UTC).isoformat(timespec="seconds"),
-        "student": change.student,
-        "points": [None if change.old is None else sum(old.values()), sum(change.new.values())],
-        "exercises": {
-            name: [old.get(name), change.new.get(name)]
+    logged = Logged(
+        at=datetime.now(UTC).isoformat(timespec="seconds"),
+        student=change.student,
+        points=(None if change.old is None else sum(old.values()), sum(change.new.values())),
+        exercises={
+            name: (old.get(name), change.new.get(name))
             for name in dict.fromkeys([*old, *change.new])
             if old.get(name) != change.new.get(name)
         },
-        "reasons": change.reasons,
-        "id": change.id,
-    }
-    return msgspec.json.encode(tree) + b"\n"
+        reasons=change.reasons,
+        id=change.id,
+        run=run,
+    )
+    return msgspec.json.encode(logged) + b"\n"
 
 
 def _id(line: bytes) -> str:
     try:
-        return msgspec.json.decode(line, type=_Logged).id
+        return msgspec.json.decode(line, type=_Id).id
     except msgspec.MsgspecError:
         return ""  # a line that was cut off by a full disk
 
 
-class _Logged(msgspec.Struct):
+class _Id(msgspec.Struct):
     id: str
 
 
@@ -94,7 +123,7 @@ def printed(changes: Sequence[Change], log: Path) -> list[str]:
 
 
 def _change_words(change: Change) -> str:
-    why = ", ".join(_REASONS[reason] for reason in change.reasons)
+    why = ", ".join(REASONS[reason] for reason in change.reasons)
     if change.old is None:
         return f"{number(sum(change.new.values()))} points: {why}"
     old, new = change.old, change.new
@@ -110,7 +139,7 @@ def _points(value: float | None) -> str:
     return "–" if value is None else number(value)
 
 
-_REASONS = {
+REASONS: dict[Reason, str] = {
     "first": "graded for the first time",
     "illegible": "the earlier result was unreadable",
     "submission": "the submission changed",

@@ -30,7 +30,8 @@ from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
 from grader.autograde.submission.names import legible, unfit
-from grader.autograde.submission.notebook import Plan, UnreadableError, fresh_ids
+from grader.autograde.submission.notebook import Plan, fresh_ids
+from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
@@ -38,6 +39,8 @@ from grader.files import write_whole
 from grader.manifest import Notebook
 
 ATTEMPTS = 3  # processes that can fail on one submission before it is left to the instructor
+# `nbgrader generate_feedback` takes them on to the feedback, and `nbgrader release_feedback` needs them there
+OF_THE_EXCHANGE = ("timestamp.txt", "submission_secret.txt")
 
 
 @dataclass(frozen=True)
@@ -147,6 +150,9 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             )
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
+    for name in OF_THE_EXCHANGE:
+        if name in files:
+            write_whole(_folder(session, student) / name, files[name])
     return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)
 
 
@@ -196,5 +202,8 @@ def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
 
 
 def _write(session: Session, student: str, notebook: Notebook, content: Any) -> None:
-    path = session.term / "autograded" / student / session.chapter.id / f"{notebook.name}.ipynb"
-    write_whole(path, notebook_bytes(content))
+    write_whole(_folder(session, student) / f"{notebook.name}.ipynb", notebook_bytes(content))
+
+
+def _folder(session: Session, student: str) -> Path:
+    return session.term / "autograded" / student / session.chapter.id

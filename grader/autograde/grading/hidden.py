@@ -11,6 +11,7 @@ import hashlib
 import secrets
 import subprocess
 import sys
+from collections.abc import Mapping
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 
@@ -29,8 +30,11 @@ class HiddenError(ExpectedError):
     """The hidden cases could not be computed; the message says why and what to do."""
 
 
-def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]:
-    """The hidden checks of a chapter's exercises, read from `TERM/hidden/` or computed now. Raises HiddenError."""
+Trees = dict[str, tuple[object, object]]  # of each exercise: the cases and the expected outputs, for `grader.codec`
+
+
+def hidden_trees(root: Path, term: Path, chapter: Chapter) -> Trees:
+    """The hidden cases of a chapter's exercises, read from `TERM/hidden/` or computed now. Raises HiddenError."""
     path = term / "hidden" / f"{chapter.id}.msgpack"
     state = _state(root, chapter, hidden_seed(term))
     trees = _read(path, state)
@@ -48,6 +52,12 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
         trees = _read(path, state)
         if made.returncode or trees is None:
             raise HiddenError(f"The hidden cases of {chapter.id} could not be computed:\n{made.stderr.strip()}")
+    return trees
+
+
+def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]:
+    """The hidden checks of a chapter's exercises, read from `TERM/hidden/` or computed now. Raises HiddenError."""
+    trees = hidden_trees(root, term, chapter)
     manifest = load_manifest(root / "course.toml")
     fixtures = read_fixtures(fixtures_path(root, chapter))
     checks = {}
@@ -92,11 +102,16 @@ def make(root: Path, term: Path, chapter_id: str) -> None:
     for exercise in chapter.exercises:
         checks = make_checks(root, manifest.place(exercise.id), seed, example=False)
         trees[exercise.id] = (cases_tree(checks), outputs_tree(checks))
-    content = encode({"state": _state(root, chapter, seed), "exercises": trees})
-    write_whole(term / "hidden" / f"{chapter_id}.msgpack", content, PRIVATE)
+    keep(root, term, chapter, trees)
 
 
-def _read(path: Path, state: str) -> dict[str, tuple[object, object]] | None:
+def keep(root: Path, term: Path, chapter: Chapter, trees: Mapping[str, tuple[object, object]]) -> None:
+    """Write hidden cases as those of the term and of the course's present state, wherever they were computed."""
+    content = encode({"state": _state(root, chapter, hidden_seed(term)), "exercises": trees})
+    write_whole(term / "hidden" / f"{chapter.id}.msgpack", content, PRIVATE)
+
+
+def _read(path: Path, state: str) -> Trees | None:
     try:
         tree = decode(path.read_bytes())
     except (FileNotFoundError, CodecError):

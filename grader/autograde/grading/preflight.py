@@ -17,7 +17,7 @@ from grader.autograde.grading import store
 from grader.autograde.grading.attempts import folder_of_result
 from grader.autograde.grading.pool import Task
 from grader.autograde.grading.session import state_of
-from grader.autograde.submission.folders import Stray, find_submissions
+from grader.autograde.submission.folders import Stray, find_submissions, is_of_submit
 from grader.autograde.term_settings import read_term_settings
 from grader.codec import writable
 from grader.manifest import Chapter, Manifest
@@ -153,7 +153,12 @@ def stray_lines(chapter: Chapter, strays: Sequence[Stray]) -> list[str]:
 
 def _stray_line(chapter: Chapter, stray: Stray) -> str:
     due = f"{stray.student or 'STUDENT'}/{chapter.id}/"
-    return f"{stray.path}: " + _STRAYS[stray.kind].format(due=due)
+    if stray.kind == "packed" and stray.student and is_of_submit(stray.path):
+        return f"{stray.path}: " + _PACKED_BY_SUBMIT.format(chapter=chapter.id)
+    return f"{stray.path}: " + _STRAYS[stray.kind].format(due=due, chapter=chapter.id)
+
+
+_PACKED_BY_SUBMIT = "is a zip of grader submit. Not graded. Unpack it with  grader collect {chapter}"
 
 
 _STRAYS = {
@@ -165,6 +170,8 @@ _STRAYS = {
     "If one does, put it into {due}",
     "packed": "is an archive, which is not unpacked. Not graded. Unpack it into {due}, delete it if it contains no "
     "notebook, or collect with  nbgrader zip_collect",
+    "packed again": "is a zip of grader submit, but there are notebooks in {due} already, which are graded instead. If "
+    "the zip is newer, unpack it with  grader collect {chapter}",
     "empty": "contains no notebook of this chapter, and neither does any other folder of this student. "
     "Graded as a submission without notebooks.",
     "no student": "is a notebook outside any student's folder. Not graded. Put it into {due}",

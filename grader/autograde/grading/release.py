@@ -5,7 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.submission.notebook import UnreadableError, read_notebook
+from grader.autograde.submission.notebook import read_notebook
+from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, ManifestError, Notebook, UnknownIdError, load_manifest

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
 
@@ -104,12 +105,12 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
 def _late(chapter: Chapter, graded: Graded, scores: ByStudent) -> tuple[str, str]:
     """The late penalty, and the total that remains."""
     penalty = scores.get(graded.student, NOTHING).late_penalty
-    return f"−{number(penalty)}" if penalty else "", number(_total(chapter, graded, scores))
+    return f"−{number(penalty)}" if penalty else "", number(total_points(chapter, graded, scores))
 
 
-def _total(chapter: Chapter, graded: Graded, scores: ByStudent) -> float:
+def total_points(chapter: Chapter, graded: Graded, scores: ByStudent) -> float:
     """All points, including an instructor's changes and the late penalty, as nbgrader exports them."""
-    return (_of(chapter.items, graded, scores) or 0.0) - scores.get(graded.student, NOTHING).late_penalty
+    return scores.get(graded.student, NOTHING).after_penalty(_of(chapter.items, graded, scores) or 0.0)
 
 
 def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:
@@ -161,29 +162,46 @@ def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
     return any(its.of(exercise.id).changed for its in scores.values() for exercise in chapter.exercises)
 
 
-def for_a_human(results: list[Graded]) -> list[str]:
-    """One line for everything that could not be graded or looks wrong, with the students that it concerns. Ungraded
-    notebooks come first, then what may have changed points, then the rest.
+@dataclass(frozen=True)
+class Finding:
+    """Something that could not be graded or looks wrong, and how often by student. `rank` is one of `NOT_GRADED`,
+    `MAY_CHANGE_POINTS` and `HARMLESS`. `what` is None if the grader itself failed.
     """
-    said: dict[tuple[int, str], Counter[str]] = {}
+
+    rank: int
+    line: str
+    students: Counter[str]
+    what: What | None
+
+
+NOT_GRADED, MAY_CHANGE_POINTS, HARMLESS = range(3)
+
+
+def findings(results: Sequence[Graded]) -> list[Finding]:
+    """Everything that could not be graded or looks wrong. Ungraded notebooks come first, then what may have changed
+    points, then the rest.
+    """
+    found: dict[tuple[int, str], Finding] = {}
     for graded in results:
-        lines = [(_rank(remark.what), remark_line(remark)) for remark in graded.remarks]
-        for line in [*lines, *([(_NOT_GRADED, graded.fault)] if graded.fault else [])]:
-            said.setdefault(line, Counter())[graded.student] += 1
+        lines: list[tuple[int, str, What | None]] = [(_rank(r.what), remark_line(r), r.what) for r in graded.remarks]
+        for rank, line, what in [*lines, *([(NOT_GRADED, graded.fault, None)] if graded.fault else [])]:
+            found.setdefault((rank, line), Finding(rank, line, Counter(), what)).students[graded.student] += 1
+    return sorted(found.values(), key=lambda finding: finding.rank)
+
+
+def for_a_human(results: Sequence[Graded]) -> list[str]:
+    """One line for each of the `findings`, with the students that it concerns."""
     told = [
-        f"  {_names(counts, MOST_NAMED if rank == _HARMLESS else len(counts))}: {line}"
-        for (rank, line), counts in sorted(said.items(), key=lambda item: item[0][0])
+        f"  {_names(found.students, MOST_NAMED if found.rank == HARMLESS else len(found.students))}: {found.line}"
+        for found in findings(results)
     ]
     return ["Needs manual review:", *told] if told else []
 
 
-_NOT_GRADED, _MAY_CHANGE_POINTS, _HARMLESS = range(3)
-
-
 def _rank(what: What) -> int:
     if isinstance(what, Unreadable | Foreign):
-        return _NOT_GRADED
-    return _MAY_CHANGE_POINTS if may_change_points(what) else _HARMLESS
+        return NOT_GRADED
+    return MAY_CHANGE_POINTS if may_change_points(what) else HARMLESS
 
 
 def may_change_points(what: What) -> bool:
@@ -265,7 +283,7 @@ def as_json(
             "student": graded.student,
             "earned": None if graded.fault else graded.earned,
             "late_penalty": scores.get(graded.student, NOTHING).late_penalty,
-            "final": None if graded.fault else _total(chapter, graded, scores),
+            "final": None if graded.fault else total_points(chapter, graded, scores),
             "exercises": {
                 name: {
                     "earned": verdict.earned,

@@ -72,6 +72,14 @@ def digest(folder: Path) -> str:
     return found.hexdigest()
 
 
+def key_now(state: State, folder: Path | None, stored: Stored) -> Key | None:
+    """The key that this result would get now; None if its submission is gone. Raises OSError if it cannot be read."""
+    try:
+        return None if folder is None else key(state, folder, stored.graded.sandboxed)
+    except FileNotFoundError:
+        return None
+
+
 def reasons(term: Path, chapter_id: str, student: str, before: Stored | None, now: Key) -> tuple[Reason, ...]:
     """Why a submission has to be graded although a result may be stored; empty if the result is up to date."""
     if before is None:

@@ -1,8 +1,8 @@
 """The student's process: run a notebook's cells in order, and write frames.
 
 In the sandbox, `run` is called in a copy of the warm process; without it, `unsandboxed.py` lets `enter.py` call `main`
-with the descriptors REQUEST RESULT SOCKET…. `check`, `hint` and `progress` do nothing here, and a cell can end the run
-only by ending the process.
+with the descriptors REQUEST RESULT SOCKET…. What notebooks import from `grader` does nothing here, and a cell can end
+the run only by ending the process.
 
 The process forks at each check cell. The fork keeps the notebook's state at that point and waits until the last visible
 cell has finished. Only then does it receive the inputs of the public cases, followed by those of the hidden cases; it
@@ -48,6 +48,7 @@ from grader.autograde.inside.frames import (
     read_part,
     read_request,
 )
+from grader.autograde.inside.shell import Shell, display, no_input
 from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.case import Case, Observation
 from grader.checking.drivers import drive
@@ -71,33 +72,6 @@ class _Bounded(io.StringIO):
         return len(text)
 
 
-class _Shell:
-    """A small replacement for IPython's shell: `%time` runs its statement, other magics are accepted but do nothing."""
-
-    def __init__(self, namespace: dict[str, Any]) -> None:
-        self._namespace = namespace
-
-    def run_line_magic(self, name: str, line: str, *_: object, **__: object) -> Any:
-        """Run the statement of `%time`; ignore other magics."""
-        if name != "time":
-            return None
-        try:
-            return eval(line, self._namespace)
-        except SyntaxError:
-            exec(line, self._namespace)
-            return None
-
-    def run_cell_magic(self, name: str, line: str, cell: str) -> None:
-        """Ignore the magic with its cell."""
-
-    def system(self, command: str) -> None:
-        """Ignore the command."""
-
-    def getoutput(self, command: str) -> list[str]:
-        """Ignore the command, as if it had printed nothing."""
-        return []
-
-
 def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Callable[[], None]) -> None:
     """Run all cells of a request and write frames about them. Return when every fork has ended.
 
@@ -107,7 +81,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     for name, content in work.files.items():
         Path(name).write_bytes(content)
     sys.path.insert(0, os.getcwd())  # as in Jupyter, so that files next to the notebook can be imported
-    builtins.input = _no_input
+    builtins.input = no_input
     sockets = dict(zip(work.exercises, socket_fds, strict=True))
     forks = []
     seen: dict[str, _Seen] = {}  # for each exercise without a fork so far
@@ -168,8 +142,8 @@ def _begun(first: int) -> _Notebook:
     """Start a notebook with an empty module and fixed random seeds, so that grading it again gives the same result."""
     module = ModuleType("__main__")
     sys.modules["__main__"] = module
-    shell = _Shell(module.__dict__)
-    module.__dict__.update(get_ipython=lambda: shell, display=_display)
+    shell = Shell(module.__dict__)
+    module.__dict__.update(get_ipython=lambda: shell, display=display)
     random.seed(0)
     np.random.seed(0)
     if "torch" in sys.modules:
@@ -267,17 +241,6 @@ def _send(descriptor: int, frames: bytes | bytearray) -> None:
     rest = memoryview(frames)
     while rest:
         rest = rest[os.write(descriptor, rest) :]
-
-
-def _display(*values: object, **_: object) -> None:
-    """Print the values as text, in place of IPython's `display`."""
-    for value in values:
-        print(repr(value))
-
-
-def _no_input(prompt: object = "") -> NoReturn:
-    """Replaces `input`."""
-    raise EOFError("input() is not available while a notebook is graded; write the value into the cell")
 
 
 def main() -> NoReturn:

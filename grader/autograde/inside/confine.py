@@ -72,6 +72,20 @@ def enclosed(room: Room, descriptors: Sequence[int], complaints: int, work: Call
     return pid
 
 
+def lower(room: Room, user: int, descriptors: Sequence[int]) -> None:
+    """Without namespaces: become a user of its own, without capabilities, with resource limits and with the list of
+    allowed system calls. Other processes of that user cannot read this one's memory. `descriptors` become REQUEST,
+    RESULTS and SOCKETS. Raises OSError.
+    """
+    _keep_only(descriptors, os.open("/dev/null", os.O_WRONLY))
+    become(user)
+    _check(_libc.prctl(_PR_SET_DUMPABLE, 0, 0, 0, 0), "prctl")
+    _check(_libc.prctl(_PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0), "prctl")
+    _drop_capabilities()
+    _bound(room)
+    _filter(room.cells_filter)
+
+
 def no_more_processes(hidden_filter: bytes) -> None:
     """From now on, allow this process to start only threads."""
     _filter(hidden_filter)

@@ -42,9 +42,9 @@ def main() -> NoReturn:
         confine.become(setup["user"])
     for name in setup["preload"]:
         importlib.import_module(name)
-    _warm_up(setup["preload"])
+    warm_up(setup["preload"])
     room = confine.Room(
-        address_space=_mapped() + setup["memory"],
+        address_space=mapped() + setup["memory"],
         disk=setup["disk"],
         files=setup["files"],
         processes=setup["processes"],
@@ -65,7 +65,7 @@ def main() -> NoReturn:
                 prepare(source, filename)
 
 
-def _warm_up(preloaded: list[str]) -> None:
+def warm_up(preloaded: list[str]) -> None:
     """Do the one-time initialisation that each submission would otherwise repeat."""
     a = np.ones((2, 2))
     a @ a
@@ -89,7 +89,7 @@ def _warm_up_torch() -> None:
     torch.nn.functional.embedding(torch.zeros(1, dtype=torch.int64), torch.ones(2, 2))
 
 
-def _mapped() -> int:
+def mapped() -> int:
     """The address space of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 

@@ -35,7 +35,10 @@ _SHOWN = (
     "codec",
     *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "numbers", "observing")),
     *(f"checking/{name}" for name in ("gradients", "module_cases", "modules", "tensors")),
-    *(f"autograde/inside/{name}" for name in ("child", "confine", "enter", "frames", "statements", "usage", "zygote")),
+    *(
+        f"autograde/inside/{name}"
+        for name in ("child", "confine", "enter", "frames", "shell", "statements", "usage", "zygote")
+    ),
 )
 _INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")

@@ -15,7 +15,8 @@ from typing import Any
 
 from grader.autograde.remark import OtherFiles, OtherName, absence
 from grader.autograde.submission.bindings import bindings_of
-from grader.autograde.submission.notebook import MAX_BYTES, Plan, UnreadableError, plan, read_notebook
+from grader.autograde.submission.notebook import Plan, plan, read_notebook
+from grader.autograde.submission.readable import MAX_BYTES, UnreadableError
 from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
 from grader.render.rows import harmless
@@ -36,7 +37,7 @@ class Chosen:
 
 
 @dataclass(frozen=True, eq=False)
-class _File:
+class File:
     """A submitted file, read."""
 
     path: Path
@@ -62,7 +63,7 @@ class _File:
 class _Candidate:
     """A file that may be the submission of a notebook; `written` counts the exercises and questions worked on."""
 
-    file: _File
+    file: File
     plan: Plan | UnreadableError
     written: int
 
@@ -71,7 +72,21 @@ def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[
     """The file that is graded as each notebook of the chapter, by the notebook's name."""
     files = _read(folder, {f"{notebook.name}.ipynb" for notebook in chapter.notebooks})
     marks = {name: [(cell["source"].strip(), grade_id(cell)) for cell in book.cells] for name, book in released.items()}
-    belonging = {notebook.name: list[_File]() for notebook in chapter.notebooks}
+    belonging, rest = sorted_files(files, chapter, marks)
+    return {
+        notebook.name: _chosen(folder, notebook, released[notebook.name], belonging[notebook.name], rest)
+        for notebook in chapter.notebooks
+    }
+
+
+Marks = Sequence[tuple[str, str | None]]  # the text and the id of each of a released notebook's cells
+
+
+def sorted_files(
+    files: Sequence[File], chapter: Chapter, marks: Mapping[str, Marks]
+) -> tuple[dict[str, list[File]], list[File]]:
+    """The files that belong to each notebook of the chapter, by its name, and the files that belong to none."""
+    belonging = {notebook.name: list[File]() for notebook in chapter.notebooks}
     for file in files:
         belonging.get(_belongs_to(file, chapter, marks), []).append(file)
     for notebook in chapter.notebooks:
@@ -80,17 +95,14 @@ def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[
     lacking = [name for name, found in belonging.items() if not found]
     if len(rest) == len(lacking) == 1:
         belonging[lacking[0]], rest = rest, []
-    return {
-        notebook.name: _chosen(folder, notebook, released[notebook.name], belonging[notebook.name], rest)
-        for notebook in chapter.notebooks
-    }
+    return belonging, rest
 
 
-def _is_named(file: _File, notebook: Notebook) -> bool:
+def _is_named(file: File, notebook: Notebook) -> bool:
     return file.path.name == f"{notebook.name}.ipynb"
 
 
-def _read(folder: Path, due: set[str]) -> list[_File]:
+def _read(folder: Path, due: set[str]) -> list[File]:
     """The notebooks in a folder: those with the expected names, and others up to the limit."""
     paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
     notebooks = [path for path in paths if ".ipynb" in path.name.lower()]  # browsers add `.txt` and `.json`
@@ -100,7 +112,7 @@ def _read(folder: Path, due: set[str]) -> list[_File]:
         room -= path.stat().st_size
         if room >= 0:
             chosen.append(path)
-    return [_File(path, _content(path)) for path in chosen]
+    return [File(path, _content(path)) for path in chosen]
 
 
 def _content(path: Path) -> Any | UnreadableError:
@@ -110,10 +122,7 @@ def _content(path: Path) -> Any | UnreadableError:
         return error
 
 
-_Marks = Sequence[tuple[str, str | None]]  # the text and the id of each of a released notebook's cells
-
-
-def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, _Marks]) -> str:
+def _belongs_to(file: File, chapter: Chapter, released: Mapping[str, Marks]) -> str:
     """The name of the notebook with which a file shares most cells; in a tie, the one that the file is named after; ''
     if none or several are left.
     """
@@ -124,7 +133,7 @@ def _belongs_to(file: _File, chapter: Chapter, released: Mapping[str, _Marks]) -
     return (named or alone or [""])[0]
 
 
-def _shared(file: _File, released: _Marks) -> int:
+def _shared(file: File, released: Marks) -> int:
     """The number of a released notebook's cells that a file contains, by their id, their text, or the exercise that
     they define.
     """
@@ -133,7 +142,7 @@ def _shared(file: _File, released: _Marks) -> int:
     return sum(source in sources or name in names for source, name in released)
 
 
-def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[_File], rest: Sequence[_File]) -> Chosen:
+def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[File], rest: Sequence[File]) -> Chosen:
     due = folder / f"{notebook.name}.ipynb"
     if not files:
         names = ", ".join(sorted(harmless(file.path.name) for file in rest))
@@ -155,7 +164,7 @@ def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[_Fi
     return Chosen(best.file.path.name, best.plan, tuple(remarks))
 
 
-def _candidate(file: _File, notebook: Notebook, released: Any) -> _Candidate:
+def _candidate(file: File, notebook: Notebook, released: Any) -> _Candidate:
     if isinstance(file.content, UnreadableError):
         return _Candidate(file, file.content, -1)
     exercises, questions = [e.id for e in notebook.exercises], [q.id for q in notebook.questions]

@@ -10,6 +10,8 @@ of the student:
   read ("closed").
 - If there is nothing at all, a folder of the chapter counts as a submission without notebooks, with 0 points ("empty").
 
+A zip of `grader submit` next to notebooks is reported, because it may be newer ("packed again").
+
 Everything but a submission in its expected place is reported, so that no student is overlooked silently.
 """
 
@@ -23,7 +25,8 @@ from typing import Any, Literal
 
 import msgspec
 
-from grader.autograde.submission.notebook import UnreadableError, read_notebook
+from grader.autograde.submission.notebook import read_notebook
+from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.codec import writable
 from grader.manifest import Chapter
@@ -33,10 +36,21 @@ _OF_SYSTEMS = frozenset(
     {"__macosx", "__pycache__", "lost+found", "$recycle.bin", "system volume information", "@eadir"}
 )
 _NOTEBOOK = ".ipynb"
+_OF_SUBMIT = re.compile(r"-submission(?:[ -]?\(?\d+\)?)?\.zip", re.IGNORECASE)  # systems number files of one name
 _DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 
 Kind = Literal[
-    "elsewhere", "spare", "unclear", "unknown", "packed", "empty", "no student", "swapped", "never", "closed"
+    "elsewhere",
+    "spare",
+    "unclear",
+    "unknown",
+    "packed",
+    "packed again",
+    "empty",
+    "no student",
+    "swapped",
+    "never",
+    "closed",
 ]
 
 
@@ -70,7 +84,7 @@ def find_submissions(term: Path, chapter: Chapter) -> Submissions:
             kind: Kind | None = "no student" if _is_notebook(path) else "packed" if _is_archive(path) else None
             strays += [Stray(kind, writable(path.name))] if kind else []
             continue
-        if _is_no_student(path.name):
+        if is_ignored(path.name):
             if any(_is_notebook(below) for below in path.glob("*/*")):
                 strays.append(Stray("never", writable(path.name)))
             continue
@@ -108,7 +122,8 @@ def _of_student(student: Path, chapter: Chapter) -> tuple[Path | None, list[tupl
 def _within(home: Path, chapter: Chapter) -> tuple[Path | None, list[tuple[Kind, Path]]]:
     """The folder with the notebooks: the chapter's own or, if they were unpacked too deep, one inside it."""
     if any(map(_is_notebook, _entries(home))) or _is_closed(home):  # if it is closed, grading it reports why
-        return home, []
+        beside = [path for path in _entries(home.parent) if chapter.id in path.name]
+        return home, [("packed again", path) for path in (*_entries(home), *beside) if is_of_submit(path.name)]
     return _search(home, _folders(home), chapter)
 
 
@@ -142,11 +157,11 @@ def _folders(top: Path) -> list[Path]:
 
 def _inside(folder: Path) -> list[Path]:
     """The folders in a folder, without hidden ones and those of operating systems."""
-    return [path for path in _entries(folder) if path.is_dir() and not _is_no_student(path.name)]
+    return [path for path in _entries(folder) if path.is_dir() and not is_ignored(path.name)]
 
 
 def _hidden(folder: Path) -> list[Path]:
-    return [path for path in _entries(folder) if path.is_dir() and _is_no_student(path.name)]
+    return [path for path in _entries(folder) if path.is_dir() and is_ignored(path.name)]
 
 
 def _whose(folder: Path, chapter: Chapter) -> set[str]:
@@ -198,7 +213,13 @@ def _alike(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.strip()).casefold()
 
 
-def _is_no_student(name: str) -> bool:
+def is_of_submit(name: str) -> bool:
+    """Whether a file has the name of a zip of `grader submit`, also if it was numbered on its way."""
+    return _OF_SUBMIT.search(name) is not None
+
+
+def is_ignored(name: str) -> bool:
+    """Whether a folder of this name is never a student's: it is hidden, or an operating system made it."""
     return name.startswith(".") or name.casefold() in _OF_SYSTEMS
 
 

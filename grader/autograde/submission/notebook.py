@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import copy
 import json
-import re
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
@@ -19,19 +18,15 @@ from grader.autograde.inside.frames import Cell
 from grader.autograde.remark import Foreign, OddCell
 from grader.autograde.submission.answers import Answer, answer_cells, read_answers
 from grader.autograde.submission.bindings import bindings_of
+from grader.autograde.submission.ipython import ToPython
 from grader.autograde.submission.pictures import bound_pictures, sound_pictures
+from grader.autograde.submission.readable import UnreadableError, read_tree
 from grader.cells import check_id, check_source, grade_id
 from grader.codec import writable
 
-MAX_BYTES = 50_000_000
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
 LONG = "long"  # the tag of a cell that is skipped while grading: it takes long, and no points depend on it
-MAX_TRANSFORMED = 300_000  # characters that IPython's transformer may read for one notebook, which takes seconds
-
-
-class UnreadableError(Exception):
-    """A submitted file is not a notebook; the message tells the student what is wrong with it."""
 
 
 @dataclass(frozen=True)
@@ -61,25 +56,7 @@ def read_notebook(path: Path) -> Any:
     skip_iri_grammar()
     import nbformat
 
-    try:
-        if path.is_symlink():
-            raise UnreadableError("the file is a link; submit the notebook itself")
-        size = path.stat().st_size
-        if size > MAX_BYTES:
-            raise UnreadableError(f"the file has {size / 1e6:.0f} MB; the limit is {MAX_BYTES / 1e6:.0f} MB")
-        if size == 0:
-            raise UnreadableError("the file is empty")
-        tree = json.loads(path.read_bytes())
-    except OSError as error:
-        raise UnreadableError(f"the file cannot be read: {error.strerror}") from error
-    except UnicodeDecodeError as error:
-        raise UnreadableError("the file is not text, so it is not a notebook") from error
-    except RecursionError as error:
-        raise UnreadableError("the file is nested too deeply to be a notebook") from error
-    except ValueError as error:
-        raise UnreadableError(f"the file is not JSON, so it is not a notebook: {error}") from error
-    if not isinstance(tree, dict) or not isinstance(tree.get("cells", tree.get("worksheets")), list):
-        raise UnreadableError("the file is JSON but has no cells, so it is not a notebook")
+    tree = read_tree(path)
     if "cells" not in tree:
         try:
             tree = nbformat.convert(nbformat.reader.reads(json.dumps(tree)), 4)
@@ -220,7 +197,7 @@ def _read_answers(
 
 def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cell]:
     """The cells to run, as Python."""
-    python = _Python()
+    python = ToPython()
     return [
         Cell(index, source := python(cell.source), checks.get(grade_id(cell) or ""), plain=bindings_of(source).plain)
         for index, cell in enumerate(draft.cells)
@@ -349,34 +326,3 @@ def fresh_ids(notebook: Any) -> None:
     """Give every cell a unique id, because submissions may repeat ids."""
     for index, cell in enumerate(notebook.cells):
         cell["id"] = grade_id(cell) or f"cell-{index}"
-
-
-_MAGIC = re.compile(r"[%!?]+|^\s*[,;/]", re.MULTILINE)
-_RUNS_ITS_CELL = re.compile(r"\s*%%(time|capture)\b.*")
-
-
-class _Python:
-    """Translate IPython's syntax (magics, `!`, `?`) into Python, for one notebook. Other cells are run unchanged.
-
-    IPython reads a cell once for each magic in it, so a cell with thousands of magics would take hours. Therefore the
-    total number of characters is limited.
-    """
-
-    def __init__(self) -> None:
-        self._room = MAX_TRANSFORMED
-
-    def __call__(self, source: str) -> str:
-        if bindings_of(source).is_python:
-            return source
-        self._room -= len(source) * (1 + len(_MAGIC.findall(source)))
-        if self._room < 0:
-            return source
-        from IPython.core.inputtransformer2 import TransformerManager
-
-        first, *others = source.splitlines(keepends=True) or [""]
-        if _RUNS_ITS_CELL.match(first):
-            source = "\n" + "".join(others)  # the lines keep their numbers
-        try:
-            return str(TransformerManager().transform_cell(source))
-        except Exception:  # IPython has its own tokenizer, and students write anything
-            return source

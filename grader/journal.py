@@ -1,4 +1,4 @@
-"""The student's diary: the result of each check that ran in a notebook or with `grader check`.
+"""The file of the student's diary: the result of each check that ran in a notebook or with `grader check`.
 
 It is a file on the student's own machine, one JSON object per line, which nothing sends anywhere:
 `~/.unrolled/diary.jsonl`, or the file that the environment variable UNROLLED_DIARY names. An empty UNROLLED_DIARY
@@ -54,6 +54,15 @@ def note(verdict: Verdict) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         with open(file, "ab", buffering=0) as diary:
             diary.write(line)
+
+
+def clear() -> Path | None:
+    """Delete the file and return its path, or None if there is none. Raises OSError."""
+    file = path()
+    if file is None or not file.is_file():
+        return None
+    file.unlink()
+    return file
 
 
 def read() -> list[Entry]:

@@ -1,0 +1,67 @@
+"""Whether the built book is up to date. Its build notes in the site which sources and which edition it was made from
+(`book/_ext/built_from.py`), and `grader pack` compares.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from pathlib import Path
+
+import msgspec
+
+from grader.errors import ExpectedError
+from grader.files import write_whole
+
+SITE = Path("build", "book", "_build", "html")
+NOTE = ".built_from.json"
+CLASS = "class"
+
+_ROOT_FILES = ("_config.yml", "_toc.yml", "course.toml")
+_PATTERNS = ("book/**/*", "experiments/**/*", "exercises/**/*", "solutions/*/checks/*.md")
+
+
+class BookError(ExpectedError):
+    """The built book is missing or out of date; the message says what to do."""
+
+
+class BuiltFrom(msgspec.Struct, frozen=True):
+    """What a site was built from: the edition, and the hash of the sources."""
+
+    edition: str
+    sources: str
+
+
+def sources_digest(root: Path) -> str:
+    """A hash of the names and contents of all sources of the book; generated and hidden files do not count."""
+    found = [root / name for name in _ROOT_FILES]
+    found += [path for pattern in _PATTERNS for path in root.glob(pattern)]
+    digest = hashlib.sha256()
+    for path in sorted({path for path in found if path.is_file()}, key=lambda path: path.relative_to(root).parts):
+        parts = path.relative_to(root).parts
+        if any(part.startswith(".") or part in ("__pycache__", "_build") for part in parts):
+            continue
+        content = path.read_bytes()
+        digest.update(f"{'/'.join(parts)}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
+
+
+def note(site: Path, edition: str, sources: str) -> None:
+    """Write into a site what it was built from."""
+    write_whole(site / NOTE, msgspec.json.encode(BuiltFrom(edition, sources)))
+
+
+def up_to_date_book(root: Path, site: Path | None = None) -> Path:
+    """The folder of the built book. Raises BookError if it is missing, out of date or another edition."""
+    site = site or root / SITE
+    what = "Run  make book  first, or leave the book out with --without-book."
+    if not (site / "index.html").is_file():
+        raise BookError(f"{site}: there is no built book. {what}")
+    try:
+        built = msgspec.json.decode((site / NOTE).read_bytes(), type=BuiltFrom)
+    except (FileNotFoundError, msgspec.DecodeError) as error:
+        raise BookError(f"{site}: the book does not say which sources it was built from. {what}") from error
+    if built.edition != CLASS:
+        raise BookError(f"{site}: this is the {built.edition} edition, which is not for a class. {what}")
+    if built.sources != sources_digest(root):
+        raise BookError(f"{site}: the book's sources have changed since it was built. {what}")
+    return site

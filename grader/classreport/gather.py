@@ -1,0 +1,251 @@
+"""Gather a class report from what grading has stored: results, the gradebook, the log of changes, the submissions.
+
+Nothing is run, created or written.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+
+from grader.autograde.gradebook import gradebook_url, names, read_scores, roster
+from grader.autograde.grading import store
+from grader.autograde.grading.attempts import folder_of_result
+from grader.autograde.grading.changes import REASONS, Logged, read_log
+from grader.autograde.grading.grade import Graded
+from grader.autograde.grading.release import released_notebooks
+from grader.autograde.grading.report import findings, waiting
+from grader.autograde.grading.session import state_of
+from grader.autograde.submission.folders import find_submissions
+from grader.autograde.term_settings import read_term_settings
+from grader.classreport.anonymous import general
+from grader.classreport.excerpts import Excerpts, with_excerpts
+from grader.classreport.figures import (
+    Distribution,
+    ExerciseFigures,
+    Mistake,
+    distribution,
+    exercise_figures,
+    mistakes,
+)
+from grader.classreport.names import Names, words_in_code
+from grader.errors import ExpectedError
+from grader.manifest import Chapter, Manifest, load_manifest
+from grader.released import Released
+
+FORMAT_VERSION = 1
+TO_TEACH = 3
+
+
+class ReportError(ExpectedError):
+    """There are no results to report on; the message says what to do."""
+
+
+class Students(msgspec.Struct, frozen=True):
+    """Some students: how many, and their names (none in an anonymous report)."""
+
+    count: int
+    names: tuple[str, ...]
+
+    @classmethod
+    def of(cls, names: Sequence[str]) -> Students:
+        return cls(len(names), tuple(sorted(names)))
+
+
+class Review(msgspec.Struct, frozen=True):
+    """Something that an instructor should look at, and whose submissions it concerns. `rank`: 0 if notebooks were not
+    graded, 1 if points may be affected, 2 if it is harmless.
+    """
+
+    rank: int
+    what: str
+    students: Students
+
+
+class Changed(msgspec.Struct, frozen=True):
+    """How a student's points from the checks changed, in total and by exercise, and why."""
+
+    student: str
+    before: float | None
+    after: float
+    exercises: dict[str, tuple[float | None, float | None]]
+    why: tuple[str, ...]
+
+
+class LastRun(msgspec.Struct, frozen=True):
+    """The changes that the last run with any change made; `began` is its start (ISO 8601, UTC), empty if an old log
+    does not have it. Students graded for the first time are only counted.
+    """
+
+    began: str
+    first: int
+    up: int
+    down: int
+    changed: tuple[Changed, ...]
+
+
+class ClassReport(msgspec.Struct, frozen=True):
+    """A report on one chapter. `students` is the number of results in it.
+
+    `ungraded` have a submission without a readable result and are not in the figures; `outdated` have changed since
+    they were graded, or the course has; `unsafe` were graded without a sandbox; `absent` are in the roster without a
+    submission. `unread` counts the students with answers or scores that need manual grading.
+    """
+
+    format: int
+    course: str
+    chapter: str
+    title: str
+    anonymous: bool
+    students: int
+    ungraded: Students
+    outdated: Students
+    unsafe: Students
+    absent: Students
+    unread: int
+    points: Distribution
+    exercises: tuple[ExerciseFigures, ...]
+    mistakes: tuple[Mistake, ...]
+    reviews: tuple[Review, ...]
+    waiting: tuple[str, ...]
+    last_run: LastRun | None
+
+    @property
+    def to_teach(self) -> tuple[Mistake, ...]:
+        return self.mistakes[:TO_TEACH]
+
+
+@dataclass
+class _Read:
+    """The results of a class, and what is to be said about them."""
+
+    results: list[Graded] = field(default_factory=list)
+    ungraded: list[str] = field(default_factory=list)
+    outdated: list[str] = field(default_factory=list)
+    folders: dict[str, Path] = field(default_factory=dict)  # of the submissions that are as they were graded
+
+
+def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, anonymous: bool) -> ClassReport:
+    """The report on a chapter, with points from the gradebook (the term's own if None).
+
+    Raises UnknownIdError, ReportError, AutogradeError, GradebookError, OSError.
+    """
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    url = db_url or gradebook_url(term)
+    submitted = find_submissions(term, chapter).folders
+    read = _read(root, term, manifest, chapter, submitted)
+    if not read.results:
+        raise ReportError(
+            f"No result for {chapter.id} in {term} can be read, so there is nothing to report. "
+            f"Run  grader autograde {chapter.id} --term {term}  first."
+        )
+    scores, log = read_scores(url, chapter.id), read_log(term, chapter.id)
+    entered = roster(url) or frozenset()
+    ids, given = names(url)
+    everyone = {*ids, *submitted, *read.ungraded, *(graded.student for graded in read.results)}
+    data = Released(root / "grader" / "data")
+    messages = {exercise.id: data.messages(exercise.id) for exercise in chapter.exercises}
+    released = released_notebooks(root, chapter)
+    known = Names(everyone | {change.student for change in log}, given, words_in_code(released.values()))
+    made = mistakes(manifest, chapter, read.results, messages)
+    report = ClassReport(
+        format=FORMAT_VERSION,
+        course=manifest.title,
+        chapter=chapter.id,
+        title=chapter.title,
+        anonymous=False,
+        students=len(read.results),
+        ungraded=Students.of(read.ungraded),
+        outdated=Students.of(read.outdated),
+        unsafe=Students.of([graded.student for graded in read.results if not graded.sandboxed]),
+        absent=Students.of(sorted(entered - {*submitted, *(graded.student for graded in read.results)})),
+        unread=sum(any(score.needs_a_human for score in its.scores.values()) for its in scores.values()),
+        points=distribution(chapter, read.results, scores),
+        exercises=exercise_figures(chapter, read.results, scores, log),
+        mistakes=with_excerpts(made, Excerpts(chapter, released, read.folders, known)),
+        reviews=_reviews(read.results, anonymous),
+        waiting=tuple(waiting(chapter, scores)),
+        last_run=_last_run(log),
+    )
+    return _anonymised(report) if anonymous else report
+
+
+def _read(root: Path, term: Path, manifest: Manifest, chapter: Chapter, submitted: Mapping[str, Path]) -> _Read:
+    read = _Read()
+    state, settings = state_of(root, term, manifest, chapter), read_term_settings(term, manifest)
+    graded = store.students(term, chapter.id)
+    read.ungraded = [name for name in submitted if name not in set(graded)]
+    for name in graded:
+        stored = store.read(term, chapter.id, name)
+        if stored is None or stored.graded.student != name or stored.graded.fault:
+            read.ungraded.append(name)
+            continue
+        read.results.append(stored.graded)
+        folder = submitted.get(name)
+        if folder is not None:
+            folder = folder_of_result(settings, term, chapter.id, name, folder, stored)
+        now = store.key_now(state, folder, stored)
+        if now not in (None, stored.key):
+            read.outdated.append(name)
+        if now is not None and folder is not None and now.submission == stored.key.submission:
+            read.folders[name] = folder
+    return read
+
+
+def _reviews(results: Sequence[Graded], anonymous: bool) -> tuple[Review, ...]:
+    """What an instructor should look at. In an anonymous report, what students wrote or named is left out."""
+    found: dict[tuple[int, str], set[str]] = {}
+    for finding in findings(results):
+        line = general(finding) if anonymous else finding.line
+        found.setdefault((finding.rank, line), set()).update(finding.students)
+    return tuple(Review(rank, line, Students.of(sorted(who))) for (rank, line), who in found.items())
+
+
+def _last_run(log: Sequence[Logged]) -> LastRun | None:
+    """The changes of the run that logged last; None if nothing is logged."""
+    if not log:
+        return None
+    run = log[-1].run
+    own = [change for change in log if change.run == run]
+    others = [change for change in own if change.reasons != ("first",)]
+    before_and_after = [(change.points[0], change.points[1]) for change in others]
+    return LastRun(
+        began=run,
+        first=len(own) - len(others),
+        up=sum(before is not None and after > before for before, after in before_and_after),
+        down=sum(before is not None and after < before for before, after in before_and_after),
+        changed=tuple(
+            Changed(c.student, *c.points, c.exercises, tuple(REASONS[reason] for reason in c.reasons))
+            for c in sorted(others, key=lambda change: change.student)
+        ),
+    )
+
+
+def _anonymised(report: ClassReport) -> ClassReport:
+    """The report without the students' names. Excerpts and reviews contain none already."""
+
+    def nameless(students: Students) -> Students:
+        return msgspec.structs.replace(students, names=())
+
+    run = report.last_run
+    if run is not None:
+        changed = sorted(
+            (msgspec.structs.replace(change, student="") for change in run.changed),
+            key=lambda change: (-1.0 if change.before is None else change.before, change.after, str(change)),
+        )
+        run = msgspec.structs.replace(run, changed=tuple(changed))
+    return msgspec.structs.replace(
+        report,
+        anonymous=True,
+        ungraded=nameless(report.ungraded),
+        outdated=nameless(report.outdated),
+        unsafe=nameless(report.unsafe),
+        absent=nameless(report.absent),
+        mistakes=tuple(msgspec.structs.replace(mistake, students=()) for mistake in report.mistakes),
+        reviews=tuple(msgspec.structs.replace(review, students=nameless(review.students)) for review in report.reviews),
+        last_run=run,
+    )

@@ -1,0 +1,66 @@
+"""The command that packs the course for students."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli.app import app, course_root, out, term_folder, told
+
+
+@app.command()
+def pack(
+    to: Annotated[
+        Path | None,
+        typer.Option(
+            "--out", help="The zip to write. Default: dist/NAME-VERSION.zip in the course folder.", dir_okay=False
+        ),
+    ] = None,
+    chapter: Annotated[
+        list[str] | None,
+        typer.Option(
+            "--chapter",
+            metavar="CHAPTER",
+            help="Pack the exercises of this chapter only. Can be repeated. Default: all.",
+        ),
+    ] = None,
+    without_book: Annotated[bool, typer.Option("--without-book", help="Leave out the book.")] = False,
+    term: Annotated[
+        list[Path] | None,
+        typer.Option(
+            "--term",
+            metavar="FOLDER",
+            help="Search the zip also for the hidden cases of this term folder. Can be repeated. Always searched for: "
+            "those of UNROLLED_TERM, and of the term folders in the course folder and in build/.",
+        ),
+    ] = None,
+) -> None:
+    """Write one zip for students: exercises, package, requirements, book and instructions.
+
+    The zip is searched for solutions, specs and hidden cases first. If it contains any, it is not written.
+    """
+    from grader.author.pack import pack as write_bundle
+
+    root = course_root()
+    with out.status("Packing …"), told():
+        bundle = write_bundle(root, to, chapter or (), not without_book, _terms(root, term or []))
+    shown = os.path.relpath(bundle.path) if bundle.path.is_relative_to(Path.cwd()) else bundle.path
+    out.print(f"wrote {shown}: {bundle.files} files, {_size(bundle.size)}", soft_wrap=True)
+    for name, size in bundle.parts.items():
+        out.print(f"    {name}: {_size(size)} unpacked")
+    out.print("No solution, spec or hidden case was found in it.")
+
+
+def _terms(root: Path, given: list[Path]) -> list[Path]:
+    """The term folders whose hidden cases could have got into the bundle."""
+    variable = os.environ.get("UNROLLED_TERM")
+    found = [term_folder(root, None), *([Path(variable)] if variable else []), *given]
+    found += [path.parent for pattern in ("*/hidden", "build/*/hidden") for path in sorted(root.glob(pattern))]
+    return list({path.resolve(): path for path in found}.values())
+
+
+def _size(size: int) -> str:
+    return f"{size / 1e6:.1f} MB" if size >= 1e6 else f"{size / 1e3:.0f} kB"

@@ -1,0 +1,75 @@
+"""The command that looks for similar submissions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from grader.cli.app import ChapterArgument, TermOption, app, course_root, err, out, term_folder, told
+
+MOST_LINES = 20
+
+
+@app.command()
+def similar(
+    chapter: ChapterArgument,
+    given_term: TermOption = None,
+    share: Annotated[
+        float,
+        typer.Option(
+            help="List pairs of which at least one submission shares this part of its code with the other one.",
+            min=0.1,
+            max=1.0,
+        ),
+    ] = 0.7,
+    given: Annotated[
+        list[Path] | None,
+        typer.Option(
+            exists=True,
+            help="Code that everyone was given, such as that of a lecture: a notebook, a Python file, a Markdown page, "
+            "or a folder of these. It is left out. Repeat the option for several.",
+        ),
+    ] = None,
+    anonymous: Annotated[
+        bool,
+        typer.Option("--anonymous", help="Show numbers instead of the students' ids. Their code is shown as it is."),
+    ] = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the pairs as JSON, too.")] = False,
+) -> None:
+    """List pairs of submissions with similar code, for a person to look at.
+
+    The page is TERM/reports/CHAPTER-similar.html, or CHAPTER-similar-anonymous.html. Released code, and code that many
+    submissions share, is left out. Similar code has many good reasons, which the page lists: it is a question and not
+    an answer. No score is changed, and nothing leaves this machine.
+    """
+    import msgspec
+
+    from grader.similar.look import as_tree, compare, shown_name, without_names, write_page
+
+    root = course_root()
+    term = term_folder(root, given_term)
+    with told(), err.status("Reading the submissions …") as status:
+        compared = compare(
+            root,
+            term,
+            chapter,
+            share,
+            given or (),
+            on_read=lambda done, of: status.update(f"Read {done} of {of} submissions …"),
+        )
+        compared = without_names(compared) if anonymous else compared
+        page = write_page(term, compared)
+    if as_json:
+        typer.echo(msgspec.json.format(msgspec.json.encode(as_tree(compared)), indent=1).decode())
+        return
+    pairs = compared.found.pairs
+    of = f"{len(compared.own)} submissions of {chapter}"
+    out.print(f"Please look at {len(pairs)} pair{'s' * (len(pairs) != 1)} of {of}:" if pairs else f"No pairs in {of}.")
+    for pair in pairs[:MOST_LINES]:
+        sides = [f"{shown_name(side.student)} ({100 * side.share:.0f} %)" for side in (pair.left, pair.right)]
+        out.print("  " + " and ".join(sides), soft_wrap=True)
+    if len(pairs) > MOST_LINES:
+        out.print(f"  and {len(pairs) - MOST_LINES} more")
+    out.print(f"The passages, and good reasons for similar code: {page}", soft_wrap=True)

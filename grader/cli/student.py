@@ -1,0 +1,203 @@
+"""Commands for students: is everything installed, what is right, what comes next, and a file to submit."""
+
+from __future__ import annotations
+
+import time
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from grader.cli.app import ChapterArgument, app, err, out, stop, told
+
+if TYPE_CHECKING:
+    from grader.work.run import Outcome
+
+
+@app.command()
+def check(
+    notebook: Annotated[
+        Path, typer.Argument(help="The notebook, such as exercises/ch01_vanilla_rnn/recurrence.ipynb.")
+    ],
+    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever the notebook is saved.")] = False,
+    output: Annotated[bool, typer.Option("--output", help="Show everything that the cells print.")] = False,
+    seconds: Annotated[
+        float | None,
+        typer.Option(
+            help="Stop a cell or a check after this many seconds. Default: five times the limits of grading, and at "
+            "least 10 s.",
+            min=0.1,
+        ),
+    ] = None,
+) -> None:
+    """Run a notebook from top to bottom and check its exercises.
+
+    The notebook itself is not changed. The points are those of the public cases; grading uses hidden ones too.
+
+    The exit status is 0 if every exercise is right, 1 if not, and 130 after Ctrl-C.
+    """
+    from grader.work.watch import changes
+
+    try:
+        if not watch:
+            raise typer.Exit(0 if _checked(notebook, seconds, output) else 1)
+        for _ in changes(notebook, time.sleep):
+            with suppress(typer.Exit):  # the notebook may be in a state between two edits
+                _checked(notebook, seconds, output)
+            out.print(f"Waiting for {notebook.name} to be saved. Ctrl-C ends.", soft_wrap=True)
+    except KeyboardInterrupt:
+        err.print("Stopped.")
+        raise typer.Exit(130) from None
+
+
+def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
+    """Run and report; whether everything is right."""
+    from grader.autograde.submission.readable import UnreadableError
+    from grader.released import COURSE
+    from grader.render.rows import number
+    from grader.work.notebooks import read_work, readable_reason, whose
+    from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
+    from grader.work.python import translator
+    from grader.work.run import request_for, run, takes_long
+
+    def write(line: str) -> None:
+        out.print(line, soft_wrap=True)
+
+    with told():
+        try:
+            work = read_work(path)
+        except UnreadableError as error:
+            stop(f"{path}: {readable_reason(path, error)}.")
+        chapter, notebook = whose(work, COURSE.manifest, path.stem)
+        python, with_ipython = translator()
+        request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds)
+        write(f"{path.name}: {chapter.title} › {notebook.title}")
+        write("")
+        sources = dict(work.code)
+        if not with_ipython and (left := [c.index + 1 for c in request.cells if c.source != sources[c.index]]):
+            write(f"IPython is not installed, so magics and shell commands are left out: {_cells(left)}.")
+            write("")
+        display = Display(write, None if whole else FEW_LINES)
+        outcome: Outcome = run(request, path.resolve().parent, display.show)
+    display.flush()
+    for line in [*ending_lines(outcome), *table_lines(notebook.exercises, outcome.results)]:
+        write(line)
+    if long := [index + 1 for index, _ in work.code if takes_long(work, index)]:
+        write(f"Not run, because it takes long and no points depend on it: {_cells(long)}.")
+    results = [outcome.results.get(each.id) for each in notebook.exercises]
+    right = sum(result is not None and result.status == "passed" for result in results)
+    if notebook.exercises:
+        earned = sum(result.earned for result in results if result is not None)
+        points = sum(each.points for each in notebook.exercises)
+        write(f"{right} of {len(results)} exercises right, {number(earned)} of {number(points)} points.")
+    if notebook.questions:
+        write("Your instructor grades the answers to questions: " + ", ".join(q.id for q in notebook.questions) + ".")
+    return outcome.finished and right == len(results)
+
+
+def _cells(numbers: list[int]) -> str:
+    return f"cell{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
+
+
+@app.command()
+def progress(
+    chapter: Annotated[str | None, typer.Argument(help="Show this chapter only. Default: the whole course.")] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the map as JSON.")] = False,
+) -> None:
+    """Show which exercises are done, started and open, and what to do next.
+
+    This is read from your diary, in which every check notes its result. The latest check of an exercise counts.
+    """
+    import json
+
+    from grader import journal
+    from grader.work.course import manifest as course
+    from grader.work.map import map_lines, map_tree, standings
+
+    with told():
+        manifest = course()
+        chapters = manifest.chapters if chapter is None else (manifest.chapter(chapter),)
+    entries = journal.read()
+    found = standings(manifest, entries)
+    latest = entries[-1].exercise if entries else ""
+    if as_json:
+        typer.echo(json.dumps(map_tree(manifest, found, chapters, latest), indent=1))
+        return
+    for line in map_lines(manifest, found, chapters, latest, min(out.width, 100)):
+        out.print(line, soft_wrap=True)
+    if journal.path() is None:
+        err.print(f"The diary is turned off, because {journal.VARIABLE} is empty.", style="yellow", soft_wrap=True)
+
+
+@app.command()
+def doctor() -> None:
+    """Check that everything the course needs is installed, and say how to repair what is missing.
+
+    Each line begins with ✓ or ✗. The exit status is 1 if something is missing without which you cannot begin.
+    """
+    from grader.render.rows import harmless
+    from grader.work.doctor import findings, lines
+    from grader.work.facts import facts
+
+    with out.status("Looking at this machine …"), told():
+        found = findings(facts(Path.cwd()))
+    for line in lines(found):
+        out.print(harmless(line), soft_wrap=True)
+    wrong = dict.fromkeys(each.what for each in found if each.kind == "wrong")
+    later = dict.fromkeys(each.what for each in found if each.kind == "missing")
+    if wrong:
+        stop(f"To repair before you begin: {', '.join(wrong)}.")
+    out.print("You can begin." + (f" Not needed at once: {', '.join(later)}." if later else ""))
+
+
+@app.command()
+def submit(
+    chapter: ChapterArgument,
+    target: Annotated[
+        Path | None, typer.Option("--out", help="The file to write. Default: CHAPTER-submission.zip in this folder.")
+    ] = None,
+    partial: Annotated[
+        bool, typer.Option("--partial", help="Submit even if notebooks of the chapter are missing.")
+    ] = False,
+) -> None:
+    """Pack a chapter's notebooks into a zip to submit.
+
+    The notebooks are those of exercises/CHAPTER, of CHAPTER, or of the current folder. The zip also contains the files
+    next to them and a manifest with their checksums. Nothing is sent anywhere.
+
+    If something could not be graded, all reasons are printed and no zip is written. Unfinished exercises are only
+    mentioned. The exit status is 0 if the zip was written, and 1 if not.
+    """
+    from datetime import UTC, datetime
+
+    from grader import journal
+    from grader.files import write_whole
+    from grader.work.archive import archive_bytes, is_submission, submission_manifest
+    from grader.work.course import manifest as course
+    from grader.work.notebooks import find_chapter_folder
+    from grader.work.submission import counts, prepare
+
+    with told():
+        manifest = course()
+        found = manifest.chapter(chapter)
+        folder = find_chapter_folder(found, Path.cwd())
+        made = prepare(folder, manifest, found, journal.read(), partial=partial)
+        for warning in made.warnings:
+            err.print(warning, style="yellow", soft_wrap=True)
+        if made.reasons:
+            for reason in made.reasons:
+                err.print(f"✗ {reason}", style="red", soft_wrap=True)
+            stop(f"Nothing was written, because {folder} could not be graded as it is.")
+        path = target or Path(f"{chapter}-submission.zip")
+        if path.is_dir() or (path.exists() and not is_submission(path)):
+            stop(f"{path} exists and is not a submission. Choose another name with --out.")
+        now = datetime.now(UTC).isoformat(timespec="seconds")
+        content = archive_bytes(submission_manifest(found, made.files, made.notebooks, now), made.files)
+        write_whole(path, content)
+    out.print(f"From {folder}:", soft_wrap=True)
+    for name, (attempted, total) in counts(made.notebooks).items():
+        out.print(f"  {name}: {attempted} of {total} attempted", soft_wrap=True)
+    if others := len(made.files) - len(made.notebooks):
+        out.print(f"  {others} other file{'s' * (others > 1)}", soft_wrap=True)
+    out.print(f"Wrote {path} ({len(content) / 1e3:.0f} kB). Submit this file.", soft_wrap=True)

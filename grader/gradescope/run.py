@@ -1,0 +1,96 @@
+"""Grade one submission in Gradescope's container: `python -m grader.gradescope.run AUTOGRADER`, as root.
+
+AUTOGRADER is Gradescope's folder `/autograder`, with the contents of our zip in `source/`, the student's files in
+`submission/`, and `results/` for `results.json`. The submission is graded as `grader autograde` grades it, with student
+code running as another user. If the grader itself fails, no results are written and the exit status is 1, so that
+Gradescope reports a failure and gives no points.
+"""
+
+from __future__ import annotations
+
+import shutil
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import msgspec
+
+from grader.autograde.grading.grade import Graded, grade_or_fault
+from grader.autograde.grading.hidden import keep
+from grader.autograde.grading.session import open_session
+from grader.autograde.running.other_user import OtherUser
+from grader.autograde.submission.folders import Submissions, find_submissions
+from grader.codec import decode
+from grader.errors import ExpectedError
+from grader.files import write_whole
+from grader.gradescope.results import nothing_tree, results_tree
+from grader.manifest import Chapter, load_manifest
+
+COURSE, HIDDEN, CHAPTER = "course", "hidden", "chapter"  # in the zip: two folders, and a file with the chapter's id
+STUDENT = "submission"
+CASES = "cases.msgpack"
+
+
+def main(autograder: Path) -> int:
+    """Grade the submission and write `results.json`; return the exit status."""
+    started = time.monotonic()
+    source = autograder / "source"
+    with tempfile.TemporaryDirectory(prefix="grading-") as term:  # readable only by root
+        try:
+            chapter, graded, found = graded_submission(source, autograder / "submission", Path(term))
+        except ExpectedError as error:
+            print(error)
+            return 1
+    seconds = time.monotonic() - started
+    if graded is None:
+        tree = nothing_tree(chapter, _why_nothing(chapter, found), seconds)
+    elif graded.fault:
+        print(f"This submission could not be graded: {graded.fault}")
+        return 1
+    else:
+        tree = results_tree(chapter, graded, _hints(source / COURSE, chapter), seconds)
+    write_whole(autograder / "results" / "results.json", msgspec.json.format(msgspec.json.encode(tree), indent=1))
+    print(f"{tree['score']:g} points in {tree['execution_time']} s")
+    return 0
+
+
+def graded_submission(source: Path, submission: Path, term: Path) -> tuple[Chapter, Graded | None, Submissions]:
+    """Grade a folder of files, wherever its notebooks are in it; None if it has none. Raises ExpectedError.
+
+    `term` is an empty folder that only root can read. The autograded notebooks are written there.
+    """
+    root = source / COURSE
+    chapter = load_manifest(root / "course.toml").chapter((source / CHAPTER).read_text("utf-8").strip())
+    (root / "solutions" / chapter.id / "checks").mkdir(parents=True, exist_ok=True)  # empty if no judge is needed
+    keep(root, term, chapter, decode((source / HIDDEN / CASES).read_bytes()))
+    shutil.copytree(submission, term / "submitted" / STUDENT, symlinks=True)
+    found = find_submissions(term, chapter)
+    folder = found.folders.get(STUDENT)
+    if folder is None:
+        return chapter, None, found
+    session = open_session(root, term, chapter.id)
+    starter = OtherUser(session.limits)
+    return chapter, grade_or_fault(session, starter, STUDENT, folder, sandboxed=False), found
+
+
+def _why_nothing(chapter: Chapter, found: Submissions) -> str:
+    """What the student should submit."""
+    due = ", ".join(f"{notebook.name}.ipynb" for notebook in chapter.notebooks)
+    kinds = {stray.kind for stray in found.strays}
+    if "unclear" in kinds:
+        return f"Notebooks of {chapter.id} are in several folders of your submission. Submit one version: {due}."
+    if "packed" in kinds:
+        return f"Your submission contains an archive inside the archive. Submit the notebooks themselves: {due}."
+    return f"Your submission contains no notebook of {chapter.id}. Submit these files: {due}."
+
+
+def _hints(root: Path, chapter: Chapter) -> dict[str, str]:
+    from grader.released import Released
+
+    data = Released(root / "grader" / "data")
+    return {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
+
+
+if __name__ == "__main__":
+    sys.exit(main(Path(sys.argv[1])))

@@ -1,0 +1,154 @@
+"""Compare the submissions of a chapter and write the page for instructors. No student code is run."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from grader.autograde.grading.release import released_notebooks
+from grader.autograde.submission.files import released_files
+from grader.autograde.submission.folders import find_submissions
+from grader.errors import ExpectedError
+from grader.files import write_whole
+from grader.manifest import Chapter, load_manifest
+from grader.render.rows import harmless
+from grader.similar.fingerprints import NOISE, fingerprint
+from grader.similar.own import OwnCode, given_code, own_code
+from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs
+
+PRIVATE = 0o600
+MOST_OF_A_NAME = 255
+
+
+class SimilarError(ExpectedError):
+    """The submissions cannot be compared; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class Compared:
+    """The comparison of a chapter's submissions. `own` is the code of each student, by the name that is shown, and
+    `closed` are the students whose folder could not be read.
+    """
+
+    chapter: Chapter
+    course: str
+    own: dict[str, OwnCode]
+    found: Found
+    share: float
+    closed: tuple[str, ...] = ()
+    anonymous: bool = False
+
+
+def compare(
+    root: Path,
+    term: Path,
+    chapter_id: str,
+    share: float = SIMILAR,
+    given: Iterable[Path] = (),
+    on_read: Callable[[int, int], None] = lambda done, of: None,
+) -> Compared:
+    """Compare all submissions of a chapter. `given` are more files with code that everyone had. `on_read` is called
+    after each submission. Raises UnknownIdError, AutogradeError, SimilarError, GivenError, NoLibraryError.
+    """
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    released = released_notebooks(root, chapter)
+    files = released_files(root / "exercises" / chapter.id)
+    known = [fingerprint(source) for source in given_code(root, chapter, released, files, given)]
+    folders = find_submissions(term, chapter).folders
+    if len(folders) < 2:
+        raise SimilarError(
+            f"{term / 'submitted'} has {len(folders)} submission{'s' * (len(folders) != 1)} of {chapter.id}; a "
+            "comparison needs two. Collect the submissions first."
+        )
+    own: dict[str, OwnCode] = {}
+    closed = []
+    for number, (student, folder) in enumerate(folders.items(), 1):
+        try:
+            own[student] = own_code(folder, chapter, released, files)
+        except OSError:
+            closed.append(student)
+        on_read(number, len(folders))
+    prints = {student: [fingerprint(part.source) for part in code.parts] for student, code in own.items()}
+    return Compared(chapter, manifest.title, own, similar_pairs(prints, known, share), share, tuple(closed))
+
+
+def without_names(compared: Compared) -> Compared:
+    """The same with a number for each student, in the order of the pairs, so that a number says nothing of a name."""
+    found = compared.found
+    order = [side.student for pair in found.pairs for side in (pair.left, pair.right)]
+    rest = sorted([*compared.own, *compared.closed], key=lambda student: -len(str(compared.own.get(student))))
+    names = {student: f"submission {n}" for n, student in enumerate(dict.fromkeys([*order, *rest]), 1)}
+
+    def numbered(students: Sequence[str]) -> tuple[str, ...]:
+        return tuple(sorted((names[student] for student in students), key=lambda name: int(name.split()[1])))
+
+    pairs = tuple(
+        replace(
+            pair,
+            left=replace(pair.left, student=names[pair.left.student]),
+            right=replace(pair.right, student=names[pair.right.student]),
+        )
+        for pair in found.pairs
+    )
+    return replace(
+        compared,
+        own={names[student]: code for student, code in compared.own.items()},
+        found=replace(found, pairs=pairs, short=numbered(found.short)),
+        closed=numbered(compared.closed),
+        anonymous=True,
+    )
+
+
+def page_path(term: Path, chapter_id: str, anonymous: bool) -> Path:
+    return term / "reports" / f"{chapter_id}-similar{'-anonymous' * anonymous}.html"
+
+
+def write_page(term: Path, compared: Compared) -> Path:
+    """Write the page, readable only by its owner; return its path. Raises OSError."""
+    from grader.similar.page import similar_page
+
+    path = page_path(term, compared.chapter.id, compared.anonymous)
+    write_whole(path, similar_page(compared).encode(), PRIVATE)
+    return path
+
+
+def shown_name(student: str) -> str:
+    """A student's id in one line that cannot control a terminal or a page."""
+    return harmless(student)[:MOST_OF_A_NAME].replace("\n", "\N{REPLACEMENT CHARACTER}").replace("\t", " ")
+
+
+def as_tree(compared: Compared) -> dict[str, Any]:
+    """The comparison as plain values, for `--json`."""
+    found = compared.found
+    return {
+        "chapter": compared.chapter.id,
+        "submissions": len(compared.own) + len(compared.closed),
+        "threshold": compared.share,
+        "characters_per_fingerprint": NOISE,
+        "left_out_if_in_more_than": found.widespread,
+        "pairs": [_pair_tree(pair, compared) for pair in found.pairs],
+        "too_little_code": [shown_name(student) for student in found.short],
+        "not_read": {
+            shown_name(student): list(code.unreadable) for student, code in compared.own.items() if code.unreadable
+        }
+        | {shown_name(student): [] for student in compared.closed},
+        "cut": [shown_name(student) for student, code in compared.own.items() if code.cut],
+    }
+
+
+def _pair_tree(pair: Pair, compared: Compared) -> dict[str, Any]:
+    return {
+        "submissions": [
+            {
+                "student": shown_name(side.student),
+                "share": round(side.share, 3),
+                "places": [compared.own[side.student].parts[index].title for index in side.passages],
+            }
+            for side in (pair.left, pair.right)
+        ],
+        "characters": pair.size,
+        "rarity": round(pair.weight, 1),
+    }

@@ -1,0 +1,17 @@
+"""The course's manifest as it was released, read without NumPy: `grader doctor` reports when NumPy is missing."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import grader
+from grader.manifest import Manifest, load_manifest
+
+DATA = Path(grader.__file__).parent / "data"
+
+
+@cache
+def manifest() -> Manifest:
+    """The manifest that the package contains. Raises ManifestError."""
+    return load_manifest(DATA / "course.toml")

@@ -1,0 +1,148 @@
+"""Read a student's notebook, and find out which notebook of the course it is and what of it is written."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+from grader.autograde.submission.bindings import bindings_of
+from grader.autograde.submission.readable import UnreadableError, read_tree
+from grader.cells import STUB, check_id, check_source, grade_id
+from grader.errors import ExpectedError
+from grader.manifest import Chapter, Manifest, Notebook
+
+
+class WorkError(ExpectedError):
+    """A student's command cannot do what it was asked for; the message says why and what to do."""
+
+
+@dataclass(frozen=True, eq=False)
+class Work:
+    """A notebook's cells, each with `cell_type`, `source` and `metadata` as in its file."""
+
+    cells: tuple[dict[str, Any], ...]
+
+    @cached_property
+    def code(self) -> list[tuple[int, str]]:
+        """The code cells: index among all cells, and source."""
+        return [(index, cell["source"]) for index, cell in enumerate(self.cells) if cell["cell_type"] == "code"]
+
+    @cached_property
+    def ids(self) -> frozenset[str]:
+        """The ids that the release gave the cells."""
+        return frozenset(name for cell in self.cells if (name := grade_id(cell)) is not None)
+
+    @cached_property
+    def names(self) -> frozenset[str]:
+        """The ids that the release gave the cells, and the names that the code binds."""
+        return self.ids.union(*(bindings_of(source).names for _, source in self.code))
+
+    def has(self, exercise_id: str) -> bool:
+        """Whether a cell defines or checks this exercise."""
+        call = check_source(exercise_id)
+        return bool({exercise_id, check_id(exercise_id)} & self.names) or any(call in source for _, source in self.code)
+
+    def is_written(self, exercise_id: str) -> bool:
+        """Whether a cell other than the released one, or another with a part still to write, binds this exercise."""
+        stub = STUB.format(id=exercise_id)
+        return any(
+            {exercise_id, "*"} & bindings_of(source).names and stub not in source for _, source in self.code
+        )  # `*`: names that the syntax does not show, as in `from helper import *`
+
+
+def read_work(path: Path) -> Work:
+    """A student's notebook. Raises UnreadableError."""
+    tree = read_tree(path)
+    cells = tree.get("cells")
+    if cells is None:  # before format 4
+        cells = [cell for sheet in tree["worksheets"] if isinstance(sheet, dict) for cell in sheet.get("cells") or ()]
+    return Work(tuple(sound for cell in cells if (sound := _sound(cell)) is not None))
+
+
+def _sound(cell: Any) -> dict[str, Any] | None:
+    if not isinstance(cell, dict) or cell.get("cell_type") not in ("code", "markdown", "raw"):
+        return None
+    source = cell.get("source", cell.get("input", ""))
+    if isinstance(source, list) and all(isinstance(line, str) for line in source):
+        source = "".join(source)
+    if not isinstance(source, str):
+        return None
+    metadata = cell.get("metadata")
+    return {
+        "cell_type": cell["cell_type"],
+        "source": source,
+        "metadata": metadata if isinstance(metadata, dict) else {},
+    }
+
+
+def marks(notebook: Notebook) -> list[str]:
+    """The ids of a notebook's cells in the release, apart from its texts."""
+    exercises = [each.id for each in notebook.exercises]
+    return [*exercises, *map(check_id, exercises), *(question.id for question in notebook.questions)]
+
+
+def known_ids(work: Work, notebooks: Sequence[Notebook]) -> frozenset[str]:
+    """The ids of cells of these notebooks that editors have kept. If there are any, they say more about where a
+    notebook is from than the names that its code binds: a capstone defines again what other notebooks ask for.
+    """
+    return work.ids.intersection(mark for notebook in notebooks for mark in marks(notebook))
+
+
+def whose(work: Work, manifest: Manifest, stem: str) -> tuple[Chapter, Notebook]:
+    """The notebook of the course with which this one shares most cells; in a tie, the one with this name.
+
+    Raises WorkError if it contains no exercise and no question of the course.
+    """
+    places = [(chapter, notebook) for chapter in manifest.chapters for notebook in chapter.notebooks]
+    kept = known_ids(work, [notebook for _, notebook in places])
+    found: list[tuple[int, bool, Chapter, Notebook]] = []
+    for chapter, notebook in places:
+        if kept:
+            count = len(kept.intersection(marks(notebook)))
+        else:
+            count = sum(work.has(exercise.id) for exercise in notebook.exercises)
+        found.append((count, notebook.name == stem, chapter, notebook))
+    count, _, chapter, notebook = max(found, key=lambda each: each[:2])
+    if not count:
+        raise WorkError(
+            "This notebook contains no exercise of the course. Give one from the folder exercises/CHAPTER, such as "
+            "recurrence.ipynb."
+        )
+    return chapter, notebook
+
+
+def find_chapter_folder(chapter: Chapter, here: Path) -> Path:
+    """The student's folder of a chapter: `exercises/CHAPTER` or `CHAPTER` in the current folder or in one above it, or
+    the current folder if it contains a notebook of the chapter. Raises WorkError.
+    """
+    named = any((here / f"{notebook.name}.ipynb").is_file() for notebook in chapter.notebooks)
+    if (named or here.name == chapter.id) and not (here / "exercises" / chapter.id).is_dir():
+        return here
+    for folder in (here, *here.parents):
+        for place in (folder / "exercises" / chapter.id, folder / chapter.id):
+            if place.is_dir():
+                return place
+    raise WorkError(
+        f"There is no folder {chapter.id} here, and none of its notebooks. Change to the folder of your notebooks "
+        f"first:  cd PATH/exercises/{chapter.id}"
+    )
+
+
+def readable_reason(path: Path, error: UnreadableError) -> str:
+    """Why a notebook cannot be read; git's conflict markers are the likeliest reason for broken JSON."""
+    try:
+        text = path.read_bytes()[: 1 << 20]
+    except OSError:
+        return str(error)
+    if has_conflict(text.decode("utf-8", "replace").splitlines()):
+        return "it contains conflict markers of git (<<<<<<<)"
+    return str(error)
+
+
+def has_conflict(lines: Sequence[str]) -> bool:
+    """Whether these lines contain git's markers of a merge conflict, as a pair."""
+    begin = any(line.startswith("<<<<<<< ") for line in lines)
+    return begin and any(line.startswith(">>>>>>> ") for line in lines)

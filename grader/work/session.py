@@ -1,0 +1,244 @@
+"""The process that runs a notebook for `grader check`, started by `grader.work.run`.
+
+The request comes on standard input, which the parent keeps open: when it closes, the parent has ended, and so does this
+process. Events leave on standard output. Whatever else is written to either stream by C code or by a program that a
+cell starts goes to standard error.
+
+A cell or a check that takes too long is interrupted as by Ctrl-C. Code that ignores the interruption is ended by the
+parent. Nothing here depends on `fork`, so that it works on Windows.
+"""
+
+from __future__ import annotations
+
+import builtins
+import faulthandler
+import io
+import linecache
+import os
+import random
+import signal
+import sys
+import threading
+import warnings
+from dataclasses import dataclass, field
+from types import ModuleType
+from typing import Any, NoReturn
+
+import msgspec
+import numpy as np
+
+from grader import journal, student
+from grader.autograde.inside.frames import file_of
+from grader.autograde.inside.shell import Shell, display, no_input
+from grader.autograde.inside.statements import Lost, Ran, run_statements
+from grader.checking.observing import caught
+from grader.codec import Raised
+from grader.render.notes import Hint, Progress, Report
+from grader.render.rows import headline
+from grader.work.events import Begin, Checked, End, Event, Failed, Finished, Printed, Request, TooLong, Undefined
+from grader.work.stopped import stopped
+
+LONGEST_VALUE = 4_000  # characters of a last expression's text
+_CUT = "\n[what was printed beyond this is not shown]\n"
+
+
+class _Alarm:
+    """Interrupts the main thread when time is up. `rang` says that it did."""
+
+    def __init__(self) -> None:
+        self.rang = False
+        self._lock = threading.Lock()
+        self._timer: threading.Timer | None = None
+
+    def set(self, seconds: float) -> None:
+        """Start to count; this replaces an earlier limit."""
+        self.off()
+        timer = threading.Timer(seconds, lambda: self._ring(timer))
+        timer.daemon = True
+        self.rang, self._timer = False, timer
+        timer.start()
+
+    def off(self) -> None:
+        """Stop counting."""
+        with self._lock:
+            if self._timer is not None:
+                self._timer.cancel()
+            self._timer = None
+
+    def _ring(self, timer: threading.Timer) -> None:
+        with self._lock:  # so that it never rings once it is off
+            if timer is not self._timer:
+                return
+            self.rang = True
+            if hasattr(signal, "pthread_kill"):  # unlike `interrupt_main`, this ends a `sleep`
+                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
+            else:
+                import _thread
+
+                _thread.interrupt_main()
+
+
+class _Output(io.TextIOBase):
+    """What cells print, sent as events up to a number of characters."""
+
+    encoding = "utf-8"
+
+    def __init__(self, session: _Session, room: int) -> None:
+        self._session = session
+        self._room = room
+
+    def writable(self) -> bool:
+        return True
+
+    def write(self, text: str) -> int:
+        if not isinstance(text, str):
+            raise TypeError(f"write() argument must be str, not {type(text).__name__}")
+        if text and self._room > 0:
+            self._session.send(Printed(text[: self._room] + _CUT * (len(text) > self._room)))
+        self._room -= len(text)
+        return len(text)
+
+
+@dataclass
+class _Session:
+    """A running notebook. `events` is the descriptor for events; `cell` is the index of the current cell."""
+
+    request: Request
+    events: int
+    names: dict[str, Any] = field(default_factory=dict)
+    lost: Lost = field(default_factory=Lost)
+    alarm: _Alarm = field(default_factory=_Alarm)
+    cell: int = 0
+    checked: set[str] = field(default_factory=set)
+    at_end: bool = False
+    _sending: threading.Lock = field(default_factory=threading.Lock)
+
+    def send(self, event: Event) -> None:
+        line = memoryview(msgspec.json.encode(event) + b"\n")
+        with self._sending:  # cells may start threads that print
+            while line:
+                line = line[os.write(self.events, line) :]
+
+    def begin(self, seconds: float, exercise: str | None = None) -> None:
+        self.send(Begin(self.cell, seconds, exercise))
+        self.alarm.set(seconds)
+
+    def check(self, exercise_id: str, function: Any) -> Report:
+        """In place of `grader.check`: the same, within the exercise's time limit, and reported to the parent."""
+        seconds = self.request.exercises.get(exercise_id, self.request.cell_seconds)
+        self.begin(seconds, exercise_id)
+        try:
+            try:
+                report = _student_check(exercise_id, function)
+            finally:
+                self.alarm.off()
+        except KeyboardInterrupt:
+            if not self.alarm.rang:
+                raise
+            report = Report(stopped(exercise_id))
+            journal.note(report.verdict)
+        verdict = report.verdict
+        self.checked.add(verdict.id)
+        self.send(
+            Checked(
+                verdict.id,
+                verdict.status,
+                verdict.earned,
+                verdict.points,
+                headline(verdict),
+                repr(report),
+                self.at_end,
+            )
+        )
+        self.begin(self.request.cell_seconds)  # for the rest of the cell
+        return report
+
+    def run_cell(self, index: int, source: str) -> None:
+        """Run one cell. What it raises is reported."""
+        self.cell = index
+        filename, ran, raised = file_of(index), Ran(), None
+        linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
+        try:
+            try:
+                self.begin(self.request.cell_seconds)
+                run_statements(source, filename, self.names, self.lost, ran)
+                if ran.value is not None and not isinstance(ran.value, Report):
+                    print(_text_of(ran.value))
+            except BaseException as error:
+                if isinstance(error, KeyboardInterrupt) and self.alarm.rang:
+                    raise
+                raised = caught(error)  # SystemExit and KeyboardInterrupt end only the cell
+            finally:
+                self.alarm.off()
+        except KeyboardInterrupt:
+            if not self.alarm.rang:
+                raise
+            self.send(TooLong(index, self.request.cell_seconds))
+        if raised or ran.raised:
+            self.send(_failed(index, raised or ran.raised))
+        self.send(End())
+
+    def check_the_rest(self, source_of: dict[int, str]) -> None:
+        """Check the exercises whose check cells are missing or did not run."""
+        self.at_end, self.cell = True, max(source_of, default=0)
+        for exercise in self.request.exercises:
+            if exercise in self.checked:
+                continue
+            if exercise in self.names:
+                self.check(exercise, self.names[exercise])
+                self.alarm.off()
+            else:
+                self.send(Undefined(exercise))
+
+
+_student_check = student.check
+
+
+def _text_of(value: object) -> str:
+    shown = value.__repr__() if isinstance(value, Hint | Progress) else repr(value)
+    return shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + " …"
+
+
+def _failed(index: int, raised: Raised | None) -> Failed:
+    assert raised is not None
+    lines = tuple((f"line {line.number} in {line.function}", line.source) for line in raised.lines)
+    return Failed(index, raised.type, raised.text, lines)
+
+
+def _end_with_the_parent() -> None:
+    while sys.__stdin__ is not None and sys.__stdin__.buffer.read(1):
+        pass
+    os._exit(1)
+
+
+def main() -> NoReturn:
+    """Read the request, run it, and end without waiting for threads that the notebook started."""
+    assert sys.__stdin__ is not None
+    request = msgspec.json.decode(sys.__stdin__.buffer.readline(), type=Request)
+    threading.Thread(target=_end_with_the_parent, daemon=True).start()
+    events = os.dup(1)
+    os.dup2(2, 1)
+    faulthandler.enable(2, all_threads=False)
+    session = _Session(request, events)
+    module = ModuleType("__main__")
+    session.names = module.__dict__
+    shell = Shell(session.names)
+    session.names.update(get_ipython=lambda: shell, display=display)
+    sys.modules["__main__"] = module
+    sys.path.insert(0, os.getcwd())  # as in Jupyter, so that files next to the notebook can be imported
+    sys.argv = [""]
+    builtins.input = no_input
+    student.check = session.check
+    warnings.filterwarnings("ignore", message=".*non-interactive.*cannot be shown")  # figures are not
+    sys.stdout = sys.stderr = _Output(session, request.output)
+    random.seed(0)
+    np.random.seed(0)
+    for cell in request.cells:
+        session.run_cell(cell.index, cell.source)
+    session.check_the_rest({cell.index: cell.source for cell in request.cells})
+    session.send(Finished())
+    os._exit(0)
+
+
+if __name__ == "__main__":
+    main()
