@@ -70,7 +70,7 @@ slow: .venv/.stamp ## the tests that take minutes
 	pytest -m slow
 
 term: .venv/.stamp sandbox ## a whole term of 40 students, from the roster to the exports, with totals known before
-	python tests/term/whole_term.py --out build/term
+	python tests/whole_term.py --out build/term
 
 bench: .venv/.stamp sandbox ## how fast a check answers, and how fast a class is graded, compared with nbgrader and Otter
 	python benchmarks/check_latency.py
