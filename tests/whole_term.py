@@ -308,7 +308,8 @@ def main() -> None:
     folder = parser.parse_args().out.resolve()
     if folder.exists() and not (folder / "course" / "term" / "planted.json").exists() and any(folder.iterdir()):
         fail(f"{folder} contains something else; choose another folder with --out")
-    shutil.rmtree(folder, ignore_errors=True)
+    if folder.exists():
+        shutil.rmtree(folder)
 
     course = Course(folder)
     expected = write_class(course)
