@@ -37,7 +37,7 @@ def feedback_page(
     recorded for the submission.
     """
     found = graded.by_exercise
-    public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
+    public = graded.public_by_exercise
     student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
     wrong = "".join(
         _notebook(manifest, notebook, found, public, hints)
@@ -177,12 +177,10 @@ def _line(name: str, how: str, points: float | None, due: float) -> str:
 
 def _comments(chapter: Chapter, recorded: Recorded) -> str:
     """The instructor's comments, each with its exercise or question."""
-    items: list[Exercise | Question] = []
-    for notebook in chapter.notebooks:
-        items += [*notebook.exercises, *notebook.questions]
     said = "".join(
         f"<dt>{escape(item.title)}</dt>\n<dd>{escape(harmless(comment))}</dd>\n"
-        for item in items
+        for notebook in chapter.notebooks
+        for item in notebook.items
         if (comment := recorded.of(item.id).comment.strip())
     )
     if not said:

@@ -55,8 +55,7 @@ def write_feedback(
     chapter = manifest.chapter(chapter_id)
     submitted = find_submissions(term, chapter).folders
     names, written = _chosen(term, chapter, submitted, students)
-    data = Released(root / "grader" / "data")
-    hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
+    hints = Released(root / "grader" / "data").first_hints(chapter)
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
     scores = read_scores(db_url or gradebook_url(term), chapter.id)
