@@ -1,4 +1,4 @@
-"""Write files atomically."""
+"""Write files atomically, and create folders that other users cannot enter."""
 
 from __future__ import annotations
 
@@ -19,3 +19,11 @@ def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def private_folder(path: Path) -> None:
+    """Create a folder that only its owner can enter, such as a term's, which holds personal data.
+
+    An existing folder keeps its mode. Raises OSError.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
