@@ -213,7 +213,7 @@ def counts(notebooks: Iterable[SubmittedNotebook]) -> Mapping[str, tuple[int, in
     """For each notebook, how many of its exercises and questions were attempted, and how many there are."""
     found = {}
     for notebook in notebooks:
-        attempts = notebook.items
+        attempts = (*notebook.exercises, *notebook.questions)
         found[notebook.file] = sum(each.attempted for each in attempts), len(attempts)
     return found
 
