@@ -10,7 +10,7 @@ from grader.autograde.grading import store
 from grader.autograde.submission.names import unfit
 from grader.exchange.sheets import some
 from grader.exchange.table import Policy, Status, Table
-from grader.files import write_whole
+from grader.files import PRIVATE, write_whole
 from grader.gradescope.results import NAME, missing_tree, submission_tree
 from grader.render.rows import harmless
 
@@ -44,7 +44,7 @@ def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tup
                 "status": str(standing.status),
             }
             path = folder / chapter.id / student.id / NAME
-            write_whole(path, msgspec.json.format(msgspec.json.encode(tree), indent=1), store.PRIVATE)
+            write_whole(path, msgspec.json.format(msgspec.json.encode(tree), indent=1), PRIVATE)
             written.append(path)
     notes = []
     if unreadable:

@@ -13,9 +13,7 @@ from grader.exchange.options import Format
 from grader.exchange.plain import export_plain
 from grader.exchange.sheets import ExchangeError, read_sheet
 from grader.exchange.table import Policy, Table
-from grader.files import private_folder, write_whole
-
-PRIVATE = 0o600  # students' points
+from grader.files import PRIVATE, private_folder, write_whole
 
 
 @dataclass

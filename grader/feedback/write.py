@@ -73,7 +73,7 @@ def write_feedback(
         if not is_current(settings, term, chapter.id, stored, submitted.get(name), state):
             written.outdated.append(name)
     if not written.pages:
-        raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")
+        raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {store.grade_first(term, chapter.id)}")
     return written
 
 
@@ -81,19 +81,15 @@ def _chosen(
     term: Path, chapter: Chapter, submitted: Collection[str], students: Collection[str] | None
 ) -> tuple[list[str], Written]:
     """The students whose pages to write, and those without a result. Raises FeedbackError."""
-    graded = store.students(term, chapter.id)
+    graded, first = store.students(term, chapter.id), store.grade_first(term, chapter.id)
     if students is None:
         if not graded:
-            raise FeedbackError(f"No submission for {chapter.id} in {term} is graded yet. {_first(term, chapter)}")
+            raise FeedbackError(f"No submission for {chapter.id} in {term} is graded yet. {first}")
         return graded, Written(ungraded=[name for name in submitted if name not in set(graded)])
     for name in students:
         if name in graded:
             continue
         if name in submitted:
-            raise FeedbackError(f"The submission of {name!r} is not graded yet. {_first(term, chapter)}")
+            raise FeedbackError(f"The submission of {name!r} is not graded yet. {first}")
         raise FeedbackError(f"{name!r} has no submission for {chapter.id} in {term / 'submitted'}.")
     return list(dict.fromkeys(students)), Written()
-
-
-def _first(term: Path, chapter: Chapter) -> str:
-    return f"Run  grader autograde {chapter.id} --term {term}  first."

@@ -35,7 +35,7 @@ from grader.checking.verdict import Verdict
 from grader.exchange.sheets import DIGITS
 from grader.feedback.remarks import for_student
 from grader.manifest import Chapter, Exercise, Notebook, Question
-from grader.render.rows import facts, harmless, headline, number, rows
+from grader.render.rows import counted, facts, harmless, headline, number, rows
 from grader.render.text import rows_text
 
 NAME = "results.json"
@@ -102,8 +102,8 @@ def _tree(chapter: Chapter, tests: list[dict[str, Any]], said: list[str], score:
     said = [*said, _ABOUT]
     if chapter.questions and not whole:
         points = sum(question.points for question in chapter.questions)
-        worth = f"worth {number(points)} point{'' if points == 1 else 's'}"
-        said.append(f"The questions, {worth}, are graded by your instructor and are not listed here.")
+        worth = counted(points, "point")
+        said.append(f"The questions, worth {worth}, are graded by your instructor and are not listed here.")
     output = "\n\n".join(_bounded(each) for each in said)
     numbered = [{"number": str(count), **test} for count, test in enumerate(tests, 1)]
     return {"score": float(round(score, DIGITS)), "output": output, **_SHOWN, "tests": numbered}

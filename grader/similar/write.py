@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.autograde.grading.store import PRIVATE
-from grader.files import write_whole
+from grader.files import PRIVATE, write_whole
 from grader.similar.look import Compared
 from grader.similar.page import similar_page
 

@@ -19,11 +19,9 @@ from grader.author.record import checks_folder, fixtures_path, make_checks
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.errors import ExpectedError
-from grader.files import private_folder, write_whole
+from grader.files import PRIVATE, private_folder, write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
-
-PRIVATE = 0o600
 
 
 class HiddenError(ExpectedError):
