@@ -11,7 +11,7 @@ COURSE = Path(__file__).resolve().parent
 TERM = Path(os.environ.get("UNROLLED_TERM") or COURSE / "term").resolve()
 os.environ["UNROLLED_TERM"] = str(TERM)  # nbgrader changes folders between two readings
 with suppress(OSError):
-    TERM.mkdir(parents=True, exist_ok=True)  # nbgrader makes a gradebook, but no folder for it
+    TERM.mkdir(mode=0o700, parents=True, exist_ok=True)  # nbgrader makes a gradebook, but no folder for it
 
 c = get_config()  # noqa: F821 (nbgrader provides it)
 

@@ -1,10 +1,16 @@
-"""Write files atomically."""
+"""Write files atomically, create folders for their owner alone, and make zips that are the same everywhere."""
 
 from __future__ import annotations
 
+import io
 import os
+import stat
 import tempfile
+import zipfile
+from collections.abc import Callable, Iterable
 from pathlib import Path
+
+PRIVATE = 0o600  # the mode of files that only their owner may read: points, results, hidden cases
 
 
 def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
@@ -19,3 +25,26 @@ def write_whole(path: Path, content: bytes, mode: int = 0o644) -> None:
     except BaseException:
         Path(name).unlink(missing_ok=True)
         raise
+
+
+def private_folder(path: Path) -> None:
+    """Create a folder that only its owner can enter, such as a term's, which holds personal data.
+
+    An existing folder keeps its mode. Raises OSError.
+    """
+    path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def zip_bytes(files: Iterable[tuple[str, bytes]], mode_of: Callable[[str], int] = lambda path: 0o644) -> bytes:
+    """A zip of files, in the given order, whose bytes depend on nothing else but the version of zlib."""
+    with io.BytesIO() as stream:
+        with zipfile.ZipFile(stream, "w") as archive:
+            for path, content in files:
+                entry = zipfile.ZipInfo(path, _EARLIEST)
+                entry.create_system = 3  # Unix, whose modes the next line has; otherwise that of the machine
+                entry.external_attr = (stat.S_IFREG | mode_of(path)) << 16
+                archive.writestr(entry, content, zipfile.ZIP_DEFLATED, compresslevel=9)
+        return stream.getvalue()
+
+
+_EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can contain

@@ -83,6 +83,10 @@ class Notebook(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     exercises: tuple[Exercise, ...] = ()
     questions: tuple[Question, ...] = ()
 
+    @property
+    def items(self) -> tuple[Exercise | Question, ...]:
+        return (*self.exercises, *self.questions)
+
 
 class Chapter(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """One chapter, which is also one nbgrader assignment; `pages` maps a page's file stem to its heading."""

@@ -24,7 +24,7 @@ from grader.checking.case import (
     observation_tree,
 )
 from grader.codec import decode
-from grader.manifest import Manifest, load_manifest
+from grader.manifest import Chapter, Manifest, load_manifest
 from grader.messages import Messages, parse_messages
 
 CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack", "{}.outputs.msgpack", "{}.md", "{}_judge.py"
@@ -48,6 +48,10 @@ class Released:
         self.manifest.place(exercise_id)
         path = self.folder / MESSAGES.format(exercise_id)
         return parse_messages(path.read_text("utf-8"), path.name)
+
+    def first_hints(self, chapter: Chapter) -> dict[str, str]:
+        """The first hint of each exercise of a chapter. Raises UnknownIdError."""
+        return {exercise.id: self.messages(exercise.id).hints[0] for exercise in chapter.exercises}
 
     def _checks(self, exercise_id: str) -> Checks:
         """The recorded public checks. Raises UnknownIdError."""

@@ -94,6 +94,14 @@ def test_wrong_use(grader, arguments, words):
     assert words in error
 
 
+def test_the_list_of_commands_cuts_no_sentence(grader, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    status, text, _ = grader("--help")
+    assert status == 0
+    assert "..." not in text.partition("For students:")[2]
+    assert max(map(len, text.splitlines())) <= 80
+
+
 def test_help(grader):
     status, text, _ = grader("--help")
     assert status == 0

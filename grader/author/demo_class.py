@@ -25,6 +25,7 @@ from grader.author.spec import Spec
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.drivers import drive
 from grader.errors import ExpectedError
+from grader.files import private_folder
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
 
@@ -171,6 +172,7 @@ def _replace(out: Path, files: dict[Path, bytes]) -> None:
             shutil.rmtree(out / name)
         else:
             (out / name).unlink(missing_ok=True)
+    private_folder(out)
     for path, content in files.items():
         (out / path).parent.mkdir(parents=True, exist_ok=True)
         (out / path).write_bytes(content)

@@ -19,10 +19,10 @@ from grader.author.leaks import Leak, find_leaks, secrets_of
 from grader.author.notebooks import data_files
 from grader.author.pack_texts import Names, readme, requirements, torch_requirements
 from grader.author.record import stray
-from grader.author.wheel import archive_files, build_wheel, project, zip_bytes
+from grader.author.wheel import archive_files, build_wheel, project
 from grader.cells import notebook_bytes
 from grader.errors import ExpectedError
-from grader.files import write_whole
+from grader.files import write_whole, zip_bytes
 from grader.manifest import Chapter
 
 if TYPE_CHECKING:

@@ -10,15 +10,13 @@ import sys
 import tempfile
 import tomllib
 import zipfile
-from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
 from grader.errors import ExpectedError
+from grader.files import zip_bytes
 
-EARLIEST = (1980, 1, 1, 0, 0, 0)  # the first time that a zip can contain
-FILE_MODE = 0o100644
 _SETUPTOOLS = 77  # the first that knows `license = "BSD-3-Clause"` as pyproject.toml has it
 _SOURCES = ("pyproject.toml", "README.md", "LICENSE")
 _LAST_WORDS = 1500  # characters of pip's output that an error repeats
@@ -73,19 +71,6 @@ def archive_files(content: bytes) -> list[tuple[str, bytes]]:
     """The files of a zip, as (path, content)."""
     with zipfile.ZipFile(io.BytesIO(content)) as archive:
         return [(entry.filename, archive.read(entry)) for entry in archive.infolist() if not entry.is_dir()]
-
-
-def zip_bytes(files: Iterable[tuple[str, bytes]]) -> bytes:
-    """A zip of files, in the given order, whose bytes depend on nothing else but the version of zlib."""
-    stream = io.BytesIO()
-    with zipfile.ZipFile(stream, "w", zipfile.ZIP_DEFLATED, compresslevel=9) as archive:
-        for path, content in files:
-            entry = zipfile.ZipInfo(path, EARLIEST)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, whose modes the next line has; otherwise that of the machine
-            entry.external_attr = FILE_MODE << 16
-            archive.writestr(entry, content, compresslevel=9)
-    return stream.getvalue()
 
 
 def _ignored(folder: str, names: list[str]) -> list[str]:

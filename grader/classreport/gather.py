@@ -141,7 +141,7 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
     if not read.results:
         raise ReportError(
             f"No result for {chapter.id} in {term} can be read, so there is nothing to report. "
-            f"Run  grader autograde {chapter.id} --term {term}  first."
+            + store.grade_first(term, chapter.id)
         )
     scores, log = read_scores(url, chapter.id), read_log(term, chapter.id)
     entered = roster(url) or frozenset()

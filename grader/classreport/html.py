@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from grader.feedback.page import POLICY as POLICY
-from grader.render.rows import harmless, number
+from grader.render.rows import counted, harmless, number
 
 MOST_OF_A_NAME = 80
 
@@ -58,11 +57,6 @@ def named(names: Sequence[str]) -> str:
 
 def students(count: int) -> str:
     return counted(count, "student")
-
-
-def counted(count: int, what: str) -> str:
-    """'1 student', '2 students'."""
-    return f"{count} {what}{'' if count == 1 else 's'}"
 
 
 def percent(share: float | None) -> str:

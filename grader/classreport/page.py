@@ -8,8 +8,6 @@ from html import escape
 from grader.classreport.figures import STATUSES, ExerciseFigures
 from grader.classreport.gather import ClassReport, LastRun, Review, Students
 from grader.classreport.html import (
-    POLICY,
-    counted,
     decimals,
     named,
     percent,
@@ -22,7 +20,8 @@ from grader.classreport.lessons import all_mistakes, to_teach
 from grader.classreport.plots import WORDS, edge, histogram, key, stacked
 from grader.classreport.style import REPORT_STYLE
 from grader.render.html import inline
-from grader.render.rows import harmless, number
+from grader.render.page import html_page
+from grader.render.rows import counted, harmless, number
 
 MOST_NAMED = 20  # students in a sentence
 
@@ -38,29 +37,12 @@ def report_page(report: ClassReport) -> str:
         _reviews(report),
         _last_run(report.last_run),
     ]
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{title}, class report</title>
-<style>{REPORT_STYLE}</style>
-</head>
-<body>
-<header>
-<p>{escape(report.course)}</p>
+    header = f"""<p>{escape(report.course)}</p>
 <h1>{title}: class report</h1>
 <p>{students(report.students)}{", without names" if report.anonymous else ""}</p>
-{_NAVIGATION}</header>
-<main>
-{_stamps(report)}{"".join(parts)}</main>
-<footer>
-{_FOOTER}{_ANONYMOUS if report.anonymous else ""}</footer>
-</body>
-</html>
-"""
+{_NAVIGATION}"""
+    footer = f"{_FOOTER}{_ANONYMOUS if report.anonymous else ''}"
+    return html_page(f"{title}, class report", header, f"{_stamps(report)}{''.join(parts)}", footer, REPORT_STYLE)
 
 
 _NAVIGATION = """<nav aria-label="Sections"><ul class="sections">

@@ -1,14 +1,10 @@
-"""The style sheet of the class report: that of the feedback pages, and what its plots and wide tables need.
+"""What the plots and wide tables of the class report add to the style sheet of all pages.
 
 The colours of the plots are those of Okabe and Ito, which people with colour-blindness can tell apart, darker or
 lighter so that each has a contrast of at least 3 with the page.
 """
 
-from grader.feedback.style import STYLE
-
-REPORT_STYLE = (
-    STYLE
-    + """
+REPORT_STYLE = """
 :root { --passed: #0072b2; --failed: #b35a00; --error: #8a3d74; --timeout: #4a4a4a; --unimplemented: #85858f; }
 @media screen and (prefers-color-scheme: dark) {
   :root { --passed: #56b4e9; --failed: #e69f00; --error: #cc79a7; --timeout: #f0f0f0; --unimplemented: #7d838c; }
@@ -47,4 +43,3 @@ svg .axis { stroke: var(--ink); stroke-width: 1; }
   svg rect { print-color-adjust: exact; -webkit-print-color-adjust: exact; }
 }
 """
-)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from grader.autograde.grading.store import PRIVATE
 from grader.classreport.gather import ClassReport
 from grader.classreport.page import report_page
-from grader.files import write_whole
+from grader.files import PRIVATE, write_whole
 
 
 def report_path(term: Path, chapter_id: str, anonymous: bool) -> Path:

@@ -30,7 +30,7 @@ class ByReader(typer.core.TyperGroup):
 
 app = typer.Typer(
     cls=ByReader,
-    help="Work on the exercises of the course Unrolled; release the course, grade a class, and report on it.",
+    help="Work on the exercises of the course Unrolled, or grade and teach it.",
     no_args_is_help=True,
     add_completion=False,
     rich_markup_mode=None,

@@ -114,15 +114,15 @@ def new(
     chapter: Annotated[str, typer.Option(help="The chapter, such as ch01_vanilla_rnn.")],
     notebook: Annotated[str, typer.Option(help="The notebook of that chapter, such as recurrence.")],
     title: Annotated[str | None, typer.Option(help="The title. Default: the id in words.")] = None,
-    points: Annotated[float, typer.Option(help="The points.")] = 1,
+    points: Annotated[float, typer.Option(help="How many points it is worth.")] = 1,
     page: Annotated[
         str | None, typer.Option(help="The page it belongs to. Default: that of the notebook's last exercise.")
     ] = None,
 ) -> None:
-    """Write the files of a new exercise, with placeholders that say what to write.
+    """Write the files of a new exercise, with placeholders.
 
-    The exercise becomes the last one of its notebook. No existing text is changed. `grader lint EXERCISE` lists the
-    placeholders that are left.
+    The placeholders say what to write. The exercise becomes the last one of its notebook. No existing text is
+    changed. `grader lint EXERCISE` lists the placeholders that are left.
     """
     from grader.author.new import new_exercise
 
@@ -153,13 +153,13 @@ def demo_class(
     verify: Annotated[
         bool,
         typer.Option(
-            "--verify", help="Write nothing, but compare the scores of the graded class with the expected ones."
+            "--verify", help="Write nothing, but compare the points of the graded class with the expected ones."
         ),
     ] = False,
 ) -> None:
-    """Write a class of submissions whose scores are known.
+    """Write a class of submissions whose points are known.
 
-    Grade it with  grader autograde CHAPTER --term build/demo  and compare the scores with --verify.
+    Grade it with  grader autograde CHAPTER --term build/demo  and compare the points with --verify.
     """
     from grader.author import demo_class as demo
 

@@ -20,7 +20,7 @@ def diary(
     clear: Annotated[bool, typer.Option("--clear", help="Delete the diary.")] = False,
     yes: Annotated[bool, typer.Option("--yes", help="With --clear: do not ask.")] = False,
 ) -> None:
-    """Show which mistakes your checks have met and which of them you have overcome.
+    """Show which mistakes you have met and which you have overcome.
 
     Every check notes its result and the likely cause in the file ~/.unrolled/diary.jsonl on this computer, and nothing
     sends that file anywhere. To keep it in another place, set UNROLLED_DIARY to a path; to keep no diary, set it to

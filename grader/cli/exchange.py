@@ -1,4 +1,4 @@
-"""Commands for instructors: import a roster, and export final points in other systems' formats."""
+"""Commands for instructors: import a roster, and export the final points."""
 
 from __future__ import annotations
 
@@ -92,12 +92,14 @@ def export(
     ] = Empty.leave,
     to: Annotated[
         Path | None,
-        typer.Option("--out", help="The file to write; with gradescope, the folder. Default: in TERM/exports/."),
+        typer.Option("--out", help="The file to write; with gradescope, the folder. Default: one in TERM/exports/."),
     ] = None,
     given_term: TermOption = None,
     db_url: DbUrl = None,
 ) -> None:
-    """Export the final points: with your changes, extra credit and late penalties, as nbgrader exports them.
+    """Export the final points: CSV, Canvas, Moodle or Gradescope.
+
+    The points are those that nbgrader exports: with your changes, extra credit and late penalties.
 
     As long as one of a student's answers is not graded, and if there is no submission, no total is exported, unless you
     choose otherwise. A submission that is not graded yet is never exported as 0.

@@ -9,8 +9,6 @@ import typer
 
 from grader.cli.app import ChapterArgument, TermOption, course_root, err, instructor_command, out, term_folder, told
 
-PRIVATE = 0o600
-
 
 @instructor_command()
 def gradescope(
@@ -30,7 +28,7 @@ def gradescope(
     Gradescope's containers cannot run the sandbox. Student code runs there as a user that can read neither the hidden
     cases nor the results, and can open no socket.
     """
-    from grader.files import write_whole
+    from grader.files import PRIVATE, write_whole
     from grader.gradescope.pack import autograder_zip
 
     root = course_root()

@@ -86,7 +86,7 @@ def autograde(
 ) -> None:
     """Grade the submissions of a chapter in a sandbox.
 
-    The submissions are read from TERM/submitted/STUDENT/CHAPTER/, and the scores are written to nbgrader's gradebook.
+    The submissions are read from TERM/submitted/STUDENT/CHAPTER/, and the points are written to nbgrader's gradebook.
     Submissions whose results are still up to date are not graded again.
 
     The exit status is 0 if every submission has a result, 1 if the command could not run, 3 if some submissions could

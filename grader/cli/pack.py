@@ -24,7 +24,7 @@ def pack(
         typer.Option(
             "--chapter",
             metavar="CHAPTER",
-            help="Pack the exercises of this chapter only. Can be repeated. Default: all.",
+            help="Pack the exercises of this chapter only. Repeat the option for several. Default: all chapters.",
         ),
     ] = None,
     without_book: Annotated[bool, typer.Option("--without-book", help="Leave out the book.")] = False,
@@ -33,14 +33,15 @@ def pack(
         typer.Option(
             "--term",
             metavar="FOLDER",
-            help="Search the zip also for the hidden cases of this term folder. Can be repeated. Always searched for: "
-            "those of UNROLLED_TERM, and of the term folders in the course folder and in build/.",
+            help="Search the zip also for the hidden cases of this term folder. Repeat the option for several. "
+            "Always searched for: those of UNROLLED_TERM, and of the term folders in the course folder and in build/.",
         ),
     ] = None,
 ) -> None:
-    """Write one zip for students: exercises, package, requirements, book and instructions.
+    """Write the zip that students get, without solutions.
 
-    The zip is searched for solutions, specs and hidden cases first. If it contains any, it is not written.
+    It contains the exercises, the package to install, the requirements, the book and instructions. It is searched for
+    solutions, specs and hidden cases first. If any is found, no zip is written.
     """
     from grader.author.pack import pack as write_bundle
 

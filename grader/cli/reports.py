@@ -34,7 +34,7 @@ def report(
         Path | None,
         typer.Option(
             "--out",
-            help="Where to write the page. Default: TERM/reports/CHAPTER.html, with --anonymous "
+            help="The page to write. Default: TERM/reports/CHAPTER.html, with --anonymous "
             "TERM/reports/CHAPTER-anonymous.html.",
             dir_okay=False,
         ),
@@ -45,9 +45,10 @@ def report(
     ] = None,
     db_url: DbUrl = None,
 ) -> None:
-    """Report on a class: points, exercises, frequent mistakes, and what to teach next.
+    """Report on a class: points, mistakes, and what to teach next.
 
-    The page is written from the stored results and the submitted files, so no student code is run.
+    The page is TERM/reports/CHAPTER.html. It is written from the stored results and the submitted files, so no student
+    code is run.
 
     The exit status is 0 if every submission is in the report, 1 if there is no report, and 3 if some submissions are
     not graded yet.

@@ -7,7 +7,17 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import ChapterArgument, TermOption, course_root, err, instructor_command, out, term_folder, told
+from grader.cli.app import (
+    ChapterArgument,
+    TermOption,
+    course_root,
+    err,
+    instructor_command,
+    out,
+    stop,
+    term_folder,
+    told,
+)
 
 MOST_LINES = 20
 
@@ -29,28 +39,39 @@ def similar(
         typer.Option(
             exists=True,
             help="Code that everyone was given, such as that of a lecture: a notebook, a Python file, a Markdown page, "
-            "or a folder of these. It is left out. Repeat the option for several.",
+            "or a folder of these. It is not compared. Repeat the option for several.",
         ),
     ] = None,
     anonymous: Annotated[
         bool,
         typer.Option("--anonymous", help="Show numbers instead of the students' ids. Their code is shown as it is."),
     ] = False,
-    as_json: Annotated[bool, typer.Option("--json", help="Print the pairs as JSON, too.")] = False,
+    given_path: Annotated[
+        Path | None,
+        typer.Option(
+            "--out",
+            help="The page to write. Default: TERM/reports/CHAPTER-similar.html, with --anonymous "
+            "TERM/reports/CHAPTER-similar-anonymous.html.",
+            dir_okay=False,
+        ),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Write no page, but print the pairs as JSON.")] = False,
 ) -> None:
-    """List pairs of submissions with similar code, for a person to look at.
+    """List pairs of submissions with similar code, to look at.
 
-    The page is TERM/reports/CHAPTER-similar.html, or CHAPTER-similar-anonymous.html. Released code, and code that many
+    The page TERM/reports/CHAPTER-similar.html shows their passages side by side. Released code, and code that many
     submissions share, is left out. Similar code has many good reasons, which the page lists: it is a question and not
-    an answer. No score is changed, and nothing leaves this machine.
+    an answer. No points are changed, and nothing leaves this machine.
     """
     import msgspec
 
     from grader.similar.look import as_tree, compare, shown_name, without_names
-    from grader.similar.write import write_page
+    from grader.similar.write import page_path, write_page
 
     root = course_root()
     term = term_folder(root, given_term)
+    if as_json and given_path is not None:
+        stop("Use only one of --out and --json.")
     with told(), err.status("Reading the submissions …") as status:
         compared = compare(
             root,
@@ -61,10 +82,12 @@ def similar(
             on_read=lambda done, of: status.update(f"Read {done} of {of} submissions …"),
         )
         compared = without_names(compared) if anonymous else compared
-        page = write_page(term, compared)
     if as_json:
         typer.echo(msgspec.json.format(msgspec.json.encode(as_tree(compared)), indent=1).decode())
         return
+    page = given_path or page_path(term, chapter, anonymous)
+    with told():
+        write_page(page, compared)
     pairs = compared.found.pairs
     of = f"{len(compared.own)} submissions of {chapter}"
     out.print(f"Please look at {len(pairs)} pair{'s' * (len(pairs) != 1)} of {of}:" if pairs else f"No pairs in {of}.")

@@ -33,7 +33,7 @@ def check(
 ) -> None:
     """Run a notebook from top to bottom and check its exercises.
 
-    The notebook itself is not changed. The points are those of the public cases; grading uses hidden ones too.
+    The notebook itself is not changed. The points are those for public cases; grading uses hidden cases.
 
     The exit status is 0 if every exercise is right, 1 if not, and 130 after Ctrl-C.
     """
@@ -106,10 +106,12 @@ def _cells(numbers: list[int]) -> str:
 
 @student_command()
 def progress(
-    chapter: Annotated[str | None, typer.Argument(help="Show this chapter only. Default: the whole course.")] = None,
+    chapter: Annotated[
+        str | None, typer.Argument(help="Show this chapter only, such as ch01_vanilla_rnn. Default: all chapters.")
+    ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the map as JSON.")] = False,
 ) -> None:
-    """Show which exercises are done, started and open, and what to do next.
+    """Show which exercises are done, and what to do next.
 
     This is read from your diary, in which every check notes its result. The latest check of an exercise counts.
     """
@@ -136,9 +138,10 @@ def progress(
 
 @student_command()
 def doctor() -> None:
-    """Check that everything the course needs is installed, and say how to repair what is missing.
+    """Check that everything the course needs is installed.
 
-    Each line begins with ✓ or ✗. The exit status is 1 if something is missing without which you cannot begin.
+    Each line begins with ✓ or ✗, and says how to repair what is missing. The exit status is 1 if something is missing
+    without which you cannot begin.
     """
     from grader.render.rows import harmless
     from grader.work.doctor import findings, lines

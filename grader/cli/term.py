@@ -15,10 +15,10 @@ if TYPE_CHECKING:
 
 @instructor_command()
 def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
-    """Set the due dates of all chapters, as TERM/term.toml says, and print them with the extensions.
+    """Set the due dates that TERM/term.toml gives, and print them.
 
-    `grader autograde` sets them too, so this command is needed only to check the file, and to see the dates in
-    formgrader before anything is graded.
+    Extensions are printed too. `grader autograde` also sets the due dates, so this command is needed only to check the
+    file, and to see the dates in formgrader before anything is graded.
     """
     from grader.autograde.gradebook import gradebook_url, roster
     from grader.autograde.gradebook.database import explained, open_engine

@@ -140,8 +140,7 @@ def read_table(root: Path, term: Path, manifest: Manifest, chapters: Sequence[Ch
     submitted = {id_: {*each.folders, *(s.student for s in each.strays if s.student)} for id_, each in found.items()}
     for chapter in chapters:
         if not scores[chapter.id]:
-            first = f"Run  grader autograde {chapter.id} --term {term}  first."
-            raise ExchangeError(f"The gradebook has no points for {chapter.id}. {first}")
+            raise ExchangeError(f"The gradebook has no points for {chapter.id}. {store.grade_first(term, chapter.id)}")
     names = sorted({*known, *(name for each in submitted.values() for name in each)})
     everyone = tuple(known.get(name, Student(name)) for name in names)
     standings = {
@@ -187,13 +186,13 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
     """Lines on the students whose points are not final, and what is written for them."""
     lines = []
     for chapter in table.chapters:
-        first = f"Run  grader autograde {chapter.id} --term {term}  first"
+        first = store.grade_first(term, chapter.id)
         named: dict[Status, list[str]] = {}
         for standing in table.standings[chapter.id].values():
             named.setdefault(standing.status, []).append(harmless(standing.student.id))
         for status, what in (
             (Status.waiting, _WAITING[policy.ungraded]),
-            (Status.ungraded, f"no total exported. {first}"),
+            (Status.ungraded, f"no total exported. {first.removesuffix('.')}"),
             (Status.missing, _MISSING[policy.missing]),
         ):
             if names := named.get(status):
@@ -201,7 +200,7 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
         if names := [harmless(name) for name in table.outdated.get(chapter.id, ())]:
             lines.append(
-                f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}."
+                f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}"
             )
         if any(each.penalty for each in table.standings[chapter.id].values()) and chapter.questions:
             lines.append(

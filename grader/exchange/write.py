@@ -13,9 +13,7 @@ from grader.exchange.options import Format
 from grader.exchange.plain import export_plain
 from grader.exchange.sheets import ExchangeError, read_sheet
 from grader.exchange.table import Policy, Table
-from grader.files import write_whole
-
-PRIVATE = 0o600  # students' points
+from grader.files import PRIVATE, private_folder, write_whole
 
 
 @dataclass
@@ -41,6 +39,8 @@ def write_export(
     path = to or term / "exports" / f"{name}-{'points' if format_ is Format.csv else format_.value}.csv"
     if into is not None and path.exists() and path.samefile(into):
         raise ExchangeError(f"{path} is the file given with --into. Choose another name with --out.")
+    if to is None:
+        private_folder(term)
     exported = _exported(format_, table, policy, into, column)
     write_whole(path, exported.content, PRIVATE)
     return Written(f"Wrote {path}", exported.notes, exported.problems)

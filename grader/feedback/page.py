@@ -16,14 +16,13 @@ from grader.autograde.gradebook.scores import NOTHING, Recorded
 from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
 from grader.feedback.remarks import for_student
-from grader.feedback.style import STYLE
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, rows_html
-from grader.render.rows import Row, facts, harmless, headline, note_text, number
+from grader.render.page import html_page
+from grader.render.rows import Row, counted, facts, harmless, headline, note_text, number
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 MOST_OF_A_NAME = 255
-POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def feedback_page(
@@ -37,37 +36,21 @@ def feedback_page(
     recorded for the submission.
     """
     found = graded.by_exercise
-    public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
+    public = graded.public_by_exercise
     student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
     wrong = "".join(
         _notebook(manifest, notebook, found, public, hints)
         for notebook in chapter.notebooks
         if any(e.id in found and not found[e.id] for e in notebook.exercises)
     )
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{escape(chapter.title)}, feedback for {student}</title>
-<style>{STYLE}</style>
-</head>
-<body>
-<header>
-<p>{escape(manifest.title)}</p>
+    header = f"""<p>{escape(manifest.title)}</p>
 <h1>{escape(chapter.title)}: your feedback</h1>
 <p>For <bdi>{student}</bdi></p>
-</header>
-<main>
-{"" if graded.sandboxed else _STAMP}\
-{_points(chapter, graded, recorded)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}{wrong}</main>
-<footer>
-{_FOOTER}{_BY_A_PERSON if chapter.questions else ""}</footer>
-</body>
-</html>
 """
+    main = "" if graded.sandboxed else _STAMP
+    main += f"{_points(chapter, graded, recorded)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}{wrong}"
+    footer = f"{_FOOTER}{_BY_A_PERSON if chapter.questions else ''}"
+    return html_page(f"{escape(chapter.title)}, feedback for {student}", header, main, footer)
 
 
 _STAMP = """<p class="stamp"><strong>Not final.</strong> This submission was graded without the sandbox that \
@@ -86,7 +69,7 @@ def _points(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
     """The points of each exercise and in total, including an instructor's changes."""
     due = sum(exercise.points for exercise in chapter.exercises)
     earned = sum(_final(exercise, graded, recorded) or 0.0 for exercise in chapter.exercises)
-    total = f"{number(earned)} of {_counted(due, 'point')}"
+    total = f"{number(earned)} of {counted(due, 'point')}"
     changed = any(recorded.of(exercise.id).changed for exercise in chapter.exercises)
     beside = f" The checks gave {number(graded.earned)}; your instructor changed that." if changed else ""
     beside += _questions(chapter, graded, recorded)
@@ -117,9 +100,9 @@ def _questions(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
     if not due:
         return ""
     if not any(recorded.of(question.id).changed for question in chapter.questions):
-        return f" The questions are worth {_counted(due, 'more point')}, given by your instructor."
+        return f" The questions are worth {counted(due, 'more point')}, given by your instructor."
     given = sum(_final(question, graded, recorded) or 0.0 for question in chapter.questions)
-    return f" <strong>{number(given)} of {_counted(due, 'point')}</strong> from the questions."
+    return f" <strong>{number(given)} of {counted(due, 'point')}</strong> from the questions."
 
 
 def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, str]:
@@ -130,8 +113,8 @@ def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, st
     left = recorded.after_penalty(sum(_final(item, graded, recorded) or 0.0 for item in chapter.items))
     yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
     return (
-        f'<p class="total">Submitted late: a penalty of {_counted(recorded.late_penalty, "point")} leaves '
-        f"<strong>{number(left)} of {_counted(due, 'point')}</strong>{yet}.</p>\n",
+        f'<p class="total">Submitted late: a penalty of {counted(recorded.late_penalty, "point")} leaves '
+        f"<strong>{number(left)} of {counted(due, 'point')}</strong>{yet}.</p>\n",
         _foot("Late penalty", f"−{number(recorded.late_penalty)}")
         + _foot("All points, after the late penalty", f"{number(left)} of {number(due)}"),
     )
@@ -177,12 +160,10 @@ def _line(name: str, how: str, points: float | None, due: float) -> str:
 
 def _comments(chapter: Chapter, recorded: Recorded) -> str:
     """The instructor's comments, each with its exercise or question."""
-    items: list[Exercise | Question] = []
-    for notebook in chapter.notebooks:
-        items += [*notebook.exercises, *notebook.questions]
     said = "".join(
         f"<dt>{escape(item.title)}</dt>\n<dd>{escape(harmless(comment))}</dd>\n"
-        for item in items
+        for notebook in chapter.notebooks
+        for item in notebook.items
         if (comment := recorded.of(item.id).comment.strip())
     )
     if not said:
@@ -249,7 +230,7 @@ def _whole(wrong: list[Exercise], note: str) -> str:
 def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
     """One exercise that is not right: results on public cases, the summary of hidden ones, and where to read on."""
     place = manifest.place(exercise.id)
-    points = f"{number(verdict.earned)} of {_counted(verdict.points, 'point')}"
+    points = f"{number(verdict.earned)} of {counted(verdict.points, 'point')}"
     page = escape(place.page_title)
     if manifest.book_url:
         address = f"{manifest.book_url.rstrip('/')}/{place.page_address}"
@@ -303,8 +284,3 @@ def _bounded(text: str) -> str:
     lines = text[:MOST_CHARACTERS].splitlines()
     kept = "\n".join(lines[:MOST_LINES])
     return kept if len(text) <= MOST_CHARACTERS and len(lines) <= MOST_LINES else f"{kept} … (cut here)"
-
-
-def _counted(count: float, what: str) -> str:
-    """'1 point', '2 points'."""
-    return f"{number(count)} {what}{'' if count == 1 else 's'}"

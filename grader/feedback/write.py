@@ -55,8 +55,7 @@ def write_feedback(
     chapter = manifest.chapter(chapter_id)
     submitted = find_submissions(term, chapter).folders
     names, written = _chosen(term, chapter, submitted, students)
-    data = Released(root / "grader" / "data")
-    hints = {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
+    hints = Released(root / "grader" / "data").first_hints(chapter)
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
     scores = read_scores(db_url or gradebook_url(term), chapter.id)
@@ -74,7 +73,7 @@ def write_feedback(
         if not is_current(settings, term, chapter.id, stored, submitted.get(name), state):
             written.outdated.append(name)
     if not written.pages:
-        raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {_first(term, chapter)}")
+        raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {store.grade_first(term, chapter.id)}")
     return written
 
 
@@ -82,19 +81,15 @@ def _chosen(
     term: Path, chapter: Chapter, submitted: Collection[str], students: Collection[str] | None
 ) -> tuple[list[str], Written]:
     """The students whose pages to write, and those without a result. Raises FeedbackError."""
-    graded = store.students(term, chapter.id)
+    graded, first = store.students(term, chapter.id), store.grade_first(term, chapter.id)
     if students is None:
         if not graded:
-            raise FeedbackError(f"No submission for {chapter.id} in {term} is graded yet. {_first(term, chapter)}")
+            raise FeedbackError(f"No submission for {chapter.id} in {term} is graded yet. {first}")
         return graded, Written(ungraded=[name for name in submitted if name not in set(graded)])
     for name in students:
         if name in graded:
             continue
         if name in submitted:
-            raise FeedbackError(f"The submission of {name!r} is not graded yet. {_first(term, chapter)}")
+            raise FeedbackError(f"The submission of {name!r} is not graded yet. {first}")
         raise FeedbackError(f"{name!r} has no submission for {chapter.id} in {term / 'submitted'}.")
     return list(dict.fromkeys(students)), Written()
-
-
-def _first(term: Path, chapter: Chapter) -> str:
-    return f"Run  grader autograde {chapter.id} --term {term}  first."

@@ -8,9 +8,7 @@ the sources. Format: https://gradescope-autograders.readthedocs.io/en/latest/spe
 from __future__ import annotations
 
 import ast
-import io
 import sys
-import zipfile
 from collections.abc import Iterator, Mapping
 from importlib.metadata import packages_distributions, version
 from pathlib import Path
@@ -20,6 +18,7 @@ from grader.author.record import checks_folder, fixtures_path
 from grader.autograde.grading.hidden import hidden_trees
 from grader.autograde.grading.release import released_notebooks
 from grader.codec import encode
+from grader.files import PRIVATE, zip_bytes
 from grader.gradescope.run import CASES, CHAPTER, COURSE, HIDDEN
 from grader.gradescope.scripts import RUN, SETUP
 from grader.manifest import Chapter, Manifest, load_manifest
@@ -29,7 +28,6 @@ from grader.released import FIXTURES, MESSAGES, OUTPUTS, OWN_JUDGE
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NEEDED = ("ipython", "msgspec", "nbformat", "numpy", "pyseccomp", "rich", "typer")
 _CPU_ONLY = "--extra-index-url https://download.pytorch.org/whl/cpu"
-_DATE = (2020, 1, 1, 0, 0, 0)  # of every file, so that the same course gives the same bytes
 
 
 def autograder_zip(root: Path, term: Path, chapter_id: str) -> bytes:
@@ -48,7 +46,7 @@ def autograder_zip(root: Path, term: Path, chapter_id: str) -> bytes:
         f"{HIDDEN}/{CASES}": encode(hidden_trees(root, term, chapter)),
     }
     files |= {f"{COURSE}/{name}": path.read_bytes() for name, path in _course_files(root, manifest, chapter)}
-    return _packed(files)
+    return zip_bytes(files.items(), _mode)
 
 
 def _course_files(root: Path, manifest: Manifest, chapter: Chapter) -> Iterator[tuple[str, Path]]:
@@ -98,14 +96,5 @@ def _imported(source: str) -> set[str]:
     return {name.partition(".")[0] for name in found}
 
 
-def _packed(files: Mapping[str, bytes]) -> bytes:
-    with io.BytesIO() as buffer:
-        with zipfile.ZipFile(buffer, "w", zipfile.ZIP_DEFLATED) as archive:
-            for name, content in files.items():
-                entry = zipfile.ZipInfo(name, _DATE)
-                entry.compress_type = zipfile.ZIP_DEFLATED
-                private = name.startswith(f"{HIDDEN}/")
-                mode = 0o600 if private else 0o755 if name in ("setup.sh", "run_autograder") else 0o644
-                entry.external_attr = (0o100000 | mode) << 16
-                archive.writestr(entry, content)
-        return buffer.getvalue()
+def _mode(name: str) -> int:
+    return PRIVATE if name.startswith(f"{HIDDEN}/") else 0o755 if name in ("setup.sh", "run_autograder") else 0o644

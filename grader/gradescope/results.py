@@ -1,6 +1,26 @@
-"""The file `results.json` that Gradescope reads: https://gradescope-autograders.readthedocs.io/en/latest/specs/
+"""The file `results.json`, in which an autograder reports on one submission to Gradescope.
 
-It shows what a feedback page shows: of the hidden cases the points, that they failed, and the likely cause.
+Two programs write it: `run`, inside Gradescope's container, and `grader export --format gradescope`, which adds what
+the gradebook has.
+
+| field | content |
+|---|---|
+| `score` | the total; it overrides the sum of the tests |
+| `execution_time` | seconds, from the container |
+| `output` | the late penalty, remarks on the submitted files, what hidden cases are |
+| `output_format`, `test_output_format`, `test_name_format` | `text`: Gradescope shows it as it is |
+| `visibility`, `stdout_visibility` | `visible`, `hidden` |
+| `extra_data` | from an export: `chapter`, `student`, `late_penalty`, `status` |
+| `tests[]` | one for each exercise and, in an export, for each question, in the course's order |
+| `tests[].name`, `.number` | the title with the exercise's id; counted from 1 |
+| `tests[].score`, `.max_score` | the points that count, the points to earn |
+| `tests[].status` | `passed` or `failed`; left out as long as an answer is not graded |
+| `tests[].output` | what a feedback page says, as text: the report, and the instructor's comment |
+| `tests[].visibility`, `.tags`, `.extra_data` | `visible`; the notebook; `id`, and the `status` of the check |
+
+Of the hidden cases it reveals what a feedback page does: the points, that they failed, and the likely cause.
+
+Source: https://gradescope-autograders.readthedocs.io/en/latest/specs/ (*Output format*).
 """
 
 from __future__ import annotations
@@ -9,91 +29,146 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+from grader.autograde.gradebook.scores import NOTHING, Recorded
 from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
+from grader.exchange.sheets import DIGITS
 from grader.feedback.remarks import for_student
-from grader.manifest import Chapter, Exercise
-from grader.render.rows import harmless, headline
-from grader.render.text import verdict_text
+from grader.manifest import Chapter, Exercise, Notebook, Question
+from grader.render.rows import counted, facts, harmless, headline, number, rows
+from grader.render.text import rows_text
 
-MOST_CHARACTERS = 8_000  # of one output
-
-
-def results_tree(chapter: Chapter, graded: Graded, hints: Mapping[str, str], seconds: float) -> dict[str, Any]:
-    """The results of one submission. `hints` holds the first hint of each exercise."""
-    public = {name: verdict for notebook in graded.public.values() for name, verdict in notebook.items()}
-    tests = []
-    for number, exercise in enumerate(chapter.exercises, 1):
-        verdict = graded.by_exercise[exercise.id]
-        output = _output(exercise, verdict, public.get(exercise.id), hints.get(exercise.id, ""))
-        tests.append(_test(number, exercise, verdict.earned, bool(verdict), output))
-    remarks = [f"{title}: {said}" if title else said for title, said in for_student(chapter, graded.remarks)]
-    return _tree(chapter, tests, remarks, seconds)
+NAME = "results.json"
+MOST_CHARACTERS = 8_000  # of one part of an output
 
 
-def nothing_tree(chapter: Chapter, why: str, seconds: float) -> dict[str, Any]:
+def submission_tree(
+    chapter: Chapter,
+    graded: Graded | None,
+    recorded: Recorded | None = None,
+    hints: Mapping[str, str] | None = None,
+    score: float | None = None,
+) -> dict[str, Any]:
+    """The results of one submission as a tree for JSON.
+
+    `graded` is its stored result, if there is one. `recorded` is what the gradebook has: its points count, and the
+    questions are listed, too. `hints` holds the first hint of each exercise. `score` is the total; None for the sum of
+    the tests.
+    """
+    whole = recorded is not None
+    tests = [
+        _test(notebook, item, graded, recorded or NOTHING, (hints or {}).get(item.id, ""))
+        for notebook in chapter.notebooks
+        for item in (notebook.items if whole else notebook.exercises)
+    ]
+    said = []
+    if recorded is not None and recorded.late_penalty:
+        said.append(f"Late penalty: {number(recorded.late_penalty)}. The score is what remains.")
+    if graded is not None:
+        said += [f"{title}: {text}" if title else text for title, text in for_student(chapter, graded.remarks)]
+    return _tree(chapter, tests, said, sum(test["score"] for test in tests) if score is None else score, whole)
+
+
+def nothing_tree(chapter: Chapter, why: str) -> dict[str, Any]:
     """The results of a submission in which there is nothing to grade. `why` is addressed to the student."""
     tests = [
-        _test(number, exercise, 0.0, False, "No notebook with this exercise was graded.")
-        for number, exercise in enumerate(chapter.exercises, 1)
+        _entry(notebook, exercise, 0.0, False, ["No notebook with this exercise was graded."], None)
+        for notebook in chapter.notebooks
+        for exercise in notebook.exercises
     ]
-    return _tree(chapter, tests, [why], seconds)
+    return _tree(chapter, tests, [why], 0.0, False)
 
 
-def _tree(chapter: Chapter, tests: list[dict[str, Any]], remarks: list[str], seconds: float) -> dict[str, Any]:
-    said = [*remarks, _ABOUT]
-    if chapter.questions:
-        points = sum(question.points for question in chapter.questions)
-        said.append(f"The questions, worth {points:g} points, are graded by your instructor and are not listed here.")
-    return {
-        "score": sum(test["score"] for test in tests),
-        "execution_time": round(seconds),
-        "output": _bounded("\n\n".join(said)),
-        "output_format": "text",
-        "test_output_format": "text",
-        "test_name_format": "text",
-        "visibility": "visible",
-        "stdout_visibility": "hidden",
-        "tests": tests,
-    }
+def missing_tree(score: float) -> dict[str, Any]:
+    """The results of a student who submitted nothing."""
+    return {"score": float(score), "output": "No submission.", **_SHOWN, "tests": []}
 
 
+_SHOWN = {
+    "output_format": "text",
+    "test_output_format": "text",
+    "test_name_format": "text",
+    "visibility": "visible",
+    "stdout_visibility": "hidden",
+}
 _ABOUT = (
     "The checks in your notebook use public cases. Points are given for hidden cases: inputs of the same kind with "
     "other numbers, which no student sees."
 )
 
 
-def _test(number: int, exercise: Exercise, score: float, passed: bool, output: str) -> dict[str, Any]:
+def _tree(chapter: Chapter, tests: list[dict[str, Any]], said: list[str], score: float, whole: bool) -> dict[str, Any]:
+    """The results as a whole; `whole` says that the questions are among the tests."""
+    said = [*said, _ABOUT]
+    if chapter.questions and not whole:
+        points = sum(question.points for question in chapter.questions)
+        worth = counted(points, "point")
+        said.append(f"The questions, worth {worth}, are graded by your instructor and are not listed here.")
+    output = "\n\n".join(_bounded(each) for each in said)
+    numbered = [{"number": str(count), **test} for count, test in enumerate(tests, 1)]
+    return {"score": float(round(score, DIGITS)), "output": output, **_SHOWN, "tests": numbered}
+
+
+def _test(
+    notebook: Notebook, item: Exercise | Question, graded: Graded | None, recorded: Recorded, hint: str
+) -> dict[str, Any]:
+    """One exercise or question. Points from the gradebook count; without them, those of the result do."""
+    verdict = graded.by_exercise.get(item.id) if graded else None
+    public = graded.public_by_exercise.get(item.id) if graded else None
+    score = recorded.of(item.id)
+    points = recorded.final(item.id) if item.id in recorded.earned else None
+    if points is None and graded is not None:
+        points = score.final(graded.earned_for(item.id))
+    passed = None if points is None else points >= item.points
+    parts = []
+    if verdict is not None:
+        parts += _report(verdict, public, hint)
+        if points is not None and abs(points - verdict.earned) <= 10**-DIGITS:
+            passed = bool(verdict)
+        elif points is not None:
+            parts.append(f"The checks gave {number(verdict.earned)}; your instructor changed that.")
+    if points is None or score.needs_a_human:
+        parts.append("Your instructor will read and grade your answer.")
+    if comment := score.comment.strip():
+        parts.append(f"Your instructor's comment: {comment}")
+    return _entry(notebook, item, points or 0.0, passed, parts, verdict)
+
+
+def _entry(
+    notebook: Notebook,
+    item: Exercise | Question,
+    score: float,
+    passed: bool | None,
+    parts: list[str],
+    verdict: Verdict | None,
+) -> dict[str, Any]:
     return {
-        "name": f"{exercise.title} ({exercise.id})",
-        "number": str(number),
-        "score": score,
-        "max_score": float(exercise.points),
-        "status": "passed" if passed else "failed",
-        "output": output,
+        "name": f"{item.title} ({item.id})" if isinstance(item, Exercise) else item.title,
+        "score": float(round(score, DIGITS)),
+        "max_score": float(item.points),
+        **({} if passed is None else {"status": "passed" if passed else "failed"}),
+        "output": "\n\n".join(_bounded(part) for part in parts),
         "visibility": "visible",
+        "tags": [notebook.title],
+        "extra_data": {"id": item.id, "status": verdict.status if verdict is not None else None},
     }
 
 
-def _output(exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
-    if verdict:
-        return _bounded(_report("Hidden cases", verdict))
+def _report(hidden: Verdict, public: Verdict | None, hint: str) -> list[str]:
+    """The parts of the report on an exercise: public cases, which show where to look, hidden ones, a hint."""
     parts = []
-    if public is not None:
-        parts.append(_report("Public cases", replace(public, facets=())))  # points are for hidden cases
-        if verdict.diagnosis and public.diagnosis and public.diagnosis.id == verdict.diagnosis.id:
-            verdict = replace(verdict, diagnosis=None, note=f"{verdict.note} The likely cause is the same.".strip())
-    parts.append(_report("Hidden cases", verdict))
-    if hint:
+    if not hidden and public is not None and public.status != "unimplemented":
+        if public:
+            parts.append("Public cases: all of them pass. The mistake shows only on hidden cases.")
+        else:
+            shown = facts(replace(public, facets=()))  # points are for hidden cases
+            parts.append("\n".join([f"Public cases: {headline(public)}", *rows_text(shown)]))
+        if hidden.diagnosis and public.diagnosis and public.diagnosis.id == hidden.diagnosis.id:
+            hidden = replace(hidden, diagnosis=None, note=f"{hidden.note} The likely cause is the same.".strip())
+    parts.append("\n".join([f"Hidden cases: {headline(hidden)}", *rows_text(rows(hidden))]))
+    if hint and not hidden:
         parts.append(f"A question that may help: {' '.join(hint.split())}")
-    return _bounded("\n\n".join(parts))
-
-
-def _report(cases: str, verdict: Verdict) -> str:
-    """A verdict as text. Gradescope shows the points itself."""
-    _, *rows = verdict_text(verdict).splitlines()
-    return "\n".join([f"{cases}: {headline(verdict)}", *rows])
+    return parts
 
 
 def _bounded(text: str) -> str:

@@ -24,7 +24,7 @@ from grader.autograde.submission.folders import Submissions, find_submissions
 from grader.codec import decode
 from grader.errors import ExpectedError
 from grader.files import write_whole
-from grader.gradescope.results import nothing_tree, results_tree
+from grader.gradescope.results import NAME, nothing_tree, submission_tree
 from grader.manifest import Chapter, load_manifest
 
 COURSE, HIDDEN, CHAPTER = "course", "hidden", "chapter"  # in the zip: two folders, and a file with the chapter's id
@@ -44,13 +44,14 @@ def main(autograder: Path) -> int:
             return 1
     seconds = time.monotonic() - started
     if graded is None:
-        tree = nothing_tree(chapter, _why_nothing(chapter, found), seconds)
+        tree = nothing_tree(chapter, _why_nothing(chapter, found))
     elif graded.fault:
         print(f"This submission could not be graded: {graded.fault}")
         return 1
     else:
-        tree = results_tree(chapter, graded, _hints(source / COURSE, chapter), seconds)
-    write_whole(autograder / "results" / "results.json", msgspec.json.format(msgspec.json.encode(tree), indent=1))
+        tree = submission_tree(chapter, graded, hints=_hints(source / COURSE, chapter))
+    tree["execution_time"] = round(seconds)
+    write_whole(autograder / "results" / NAME, msgspec.json.format(msgspec.json.encode(tree), indent=1))
     print(f"{tree['score']:g} points in {tree['execution_time']} s")
     return 0
 
@@ -88,8 +89,7 @@ def _why_nothing(chapter: Chapter, found: Submissions) -> str:
 def _hints(root: Path, chapter: Chapter) -> dict[str, str]:
     from grader.released import Released
 
-    data = Released(root / "grader" / "data")
-    return {exercise.id: data.messages(exercise.id).hints[0] for exercise in chapter.exercises}
+    return Released(root / "grader" / "data").first_hints(chapter)
 
 
 if __name__ == "__main__":

@@ -8,14 +8,14 @@ import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
-from grader.feedback.style import STYLE
 from grader.manifest import Chapter, Exercise
 from grader.mistakes import Met, general_title, short_title
 from grader.released import Released
 from grader.render.html import inline
+from grader.render.page import html_page
+from grader.render.rows import counted
 
 _WIDTH = 100
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 _FOOTER = "Read from a file on this computer, to which only your own checks write. Nothing was sent anywhere."
 _OWN_STYLE = """
 article.overcome { border-left-color: var(--right); }
@@ -52,7 +52,7 @@ class Line:
     def when(self) -> str:
         first, last = _day(self.met.first), _day(self.met.last)
         dates = f"on {first}" if first == last else f"between {first} and {last}"
-        return f"Met in {self.met.times} of {_counted(self.met.checks, 'check')}, {dates}."
+        return f"Met in {self.met.times} of {counted(self.met.checks, 'check')}, {dates}."
 
 
 @dataclass(frozen=True)
@@ -82,7 +82,7 @@ class Diary:
         if not self.lines:
             return f"Your checks have met no known mistake {where} yet."
         overcome = sum(line.met.overcome is not None for line in self.lines)
-        known = f"Your checks have met {_counted(len(self.lines), 'mistake')} {where}"
+        known = f"Your checks have met {counted(len(self.lines), 'mistake')} {where}"
         if overcome == len(self.lines):
             return f"{known}, and you have overcome {'it' if overcome == 1 else 'all of them'}."
         return f"{known}. You have overcome {overcome} of them."
@@ -107,24 +107,8 @@ class Diary:
     def page(self) -> str:
         """A self-contained HTML page."""
         title = f"{self.chapter.title}: your mistake diary" if self.chapter else "Your mistake diary"
-        return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{html.escape(title)}</title>
-<style>{STYLE}{_OWN_STYLE}</style>
-</head>
-<body>
-<header><h1>{html.escape(title)}</h1></header>
-<main>
-{self._body("h2", "h3")}</main>
-<footer><p>{_FOOTER}</p></footer>
-</body>
-</html>
-"""
+        header = f"<h1>{html.escape(title)}</h1>\n"
+        return html_page(html.escape(title), header, self._body("h2", "h3"), f"<p>{_FOOTER}</p>\n", _OWN_STYLE)
 
     def _body(self, upper: str, lower: str) -> str:
         parts = [f"<p>{html.escape(self._summary())}</p>\n"]
@@ -182,10 +166,6 @@ def _line(course: Released, one: Met) -> Line | None:
 
 def _wrapped(text: str) -> list[str]:
     return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
-
-
-def _counted(count: int, noun: str) -> str:
-    return f"{count} {noun}{'s' * (count != 1)}"
 
 
 def _day(time: str | None) -> str:

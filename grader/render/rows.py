@@ -136,3 +136,8 @@ def _problem_row(problem: Problem) -> Row:
 def number(value: float) -> str:
     """Points without trailing zeros: 2, 1.5."""
     return f"{value:g}"
+
+
+def counted(count: float, what: str) -> str:
+    """'1 point', '2 points'."""
+    return f"{number(count)} {what}{'' if count == 1 else 's'}"

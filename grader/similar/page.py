@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from html import escape
 from itertools import accumulate
 
-from grader.feedback.style import STYLE
+from grader.render.page import html_page
 from grader.render.rows import harmless
 from grader.similar.fingerprints import NOISE
 from grader.similar.look import Compared, shown_name
@@ -21,7 +21,6 @@ MOST_PAIRS = 100
 MOST_LINES, MOST_OF_A_LINE = 150, 300  # of a cell that are shown
 MOST_NAMES = 200
 HALF = 0.5  # of a line's characters without spaces: the line is marked from there on
-_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 _STYLE = """
 body { max-width: 76rem; }
@@ -41,29 +40,16 @@ details h3 { margin-top: 1.4rem; }
 def similar_page(compared: Compared) -> str:
     """The page for instructors."""
     chapter = escape(compared.chapter.title)
-    return f"""<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<title>{chapter}: similar submissions</title>
-<style>{STYLE}{_STYLE}</style>
-</head>
-<body>
-<header>
-<p>{escape(compared.course)}</p>
-<h1>{chapter}: similar submissions</h1>
+    title = f"{chapter}: similar submissions"
+    header = f"""<p>{escape(compared.course)}</p>
+<h1>{title}</h1>
 <p>For instructors. This page contains students’ work, so keep it as confidential as the submissions.</p>
-</header>
-<main>
-{_summary(compared)}{_REASONS}{_NEXT}{_limits(compared)}{_pairs(compared)}</main>
-<footer>
-<p>No score was changed, and nothing on this page is sent to students or recorded in the gradebook.</p>
-</footer>
-</body>
-</html>
+"""
+    main = f"{_summary(compared)}{_REASONS}{_NEXT}{_limits(compared)}{_pairs(compared)}"
+    return html_page(title, header, main, _FOOTER, _STYLE)
+
+
+_FOOTER = """<p>No points were changed, and nothing on this page is sent to students or recorded in the gradebook.</p>
 """
 
 

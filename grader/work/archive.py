@@ -22,6 +22,7 @@ import msgspec
 from grader.autograde.submission.files import MAX_FILES
 from grader.codec import writable
 from grader.errors import ExpectedError
+from grader.files import zip_bytes
 from grader.manifest import Chapter
 from grader.work.course import DATA
 
@@ -33,7 +34,6 @@ MAX_MANIFEST = 1_000_000
 MAX_ENTRIES = 2 * MAX_FILES  # besides the notebooks, which are few
 MAX_NAME = 200  # bytes
 _FORBIDDEN = frozenset('/\\:*?"<>|')  # on Windows; the first two make paths everywhere
-_ONE_TIME = (1980, 1, 1, 0, 0, 0)  # the earliest that a zip can say; the same files give the same bytes
 
 
 class ArchiveError(ExpectedError):
@@ -118,15 +118,7 @@ def this_course() -> Course:
 def archive_bytes(manifest: SubmissionManifest, files: Mapping[str, bytes]) -> bytes:
     """The zip. It depends on nothing but its contents and the version of zlib."""
     described_as = msgspec.json.format(msgspec.json.encode(manifest), indent=2) + b"\n"
-    target = io.BytesIO()
-    with zipfile.ZipFile(target, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, content in [(MANIFEST, described_as), *sorted(files.items())]:
-            entry = zipfile.ZipInfo(name, _ONE_TIME)
-            entry.compress_type = zipfile.ZIP_DEFLATED
-            entry.create_system = 3  # Unix, on every system
-            entry.external_attr = (stat.S_IFREG | 0o644) << 16
-            archive.writestr(entry, content)
-    return target.getvalue()
+    return zip_bytes([(MANIFEST, described_as), *sorted(files.items())])
 
 
 def name_problem(name: str) -> str:

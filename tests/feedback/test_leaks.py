@@ -12,8 +12,8 @@ import pytest
 from grader.autograde.grading import pool, store
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.session import open_session
-from grader.exchange.gradescope import results
 from grader.feedback.write import page_path, write_feedback
+from grader.gradescope.results import submission_tree
 from grader.released import Released
 
 ROOT = Path(__file__).parents[2]
@@ -127,9 +127,9 @@ def page(term, student):
 
 
 def exported(term, student):
-    """What is exported to Gradescope."""
-    stored = store.read(term, CHAPTER, student)
-    return json.dumps(results(PUBLIC.manifest.chapter(CHAPTER), stored.graded), ensure_ascii=False)
+    """What Gradescope gets."""
+    graded, chapter = store.read(term, CHAPTER, student).graded, PUBLIC.manifest.chapter(CHAPTER)
+    return json.dumps(submission_tree(chapter, graded, hints=PUBLIC.first_hints(chapter)), ensure_ascii=False)
 
 
 def hidden_numbers(term):

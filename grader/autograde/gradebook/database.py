@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from grader.autograde.imports import nbgrader_tables
 from grader.errors import ExpectedError
+from grader.files import private_folder
 
 if TYPE_CHECKING:
     from sqlalchemy import Connection, Engine
@@ -139,7 +140,7 @@ def _make_folder(db_url: str) -> None:
     url = make_url(db_url)
     if url.get_backend_name() == "sqlite" and url.database not in (None, "", ":memory:") and "uri" not in url.query:
         try:
-            Path(url.database).parent.mkdir(parents=True, exist_ok=True)
+            private_folder(Path(url.database).parent)
         except OSError as error:
             raise GradebookError(f"Gradebook {shown(db_url)}: its folder cannot be created: {error}.") from error
 

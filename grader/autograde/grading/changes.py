@@ -16,7 +16,8 @@ from pathlib import Path
 
 import msgspec
 
-from grader.autograde.grading.store import PRIVATE, Change, Reason
+from grader.autograde.grading.store import Change, Reason
+from grader.files import PRIVATE
 from grader.render.rows import number
 
 PRINTED = 20  # students whose changes are printed

@@ -77,6 +77,11 @@ class Graded:
         """The verdicts of all notebooks together."""
         return {name: found for notebook in self.verdicts.values() for name, found in notebook.items()}
 
+    @property
+    def public_by_exercise(self) -> dict[str, Verdict]:
+        """The verdicts on public cases, of all notebooks together."""
+        return {name: found for notebook in self.public.values() for name, found in notebook.items()}
+
 
 def grade_or_fault(session: Session, starter: Starter, student: str, folder: Path, sandboxed: bool) -> Graded:
     """Grade one submission. If anything fails, record it as the `fault` of this submission, so that the others are

@@ -19,11 +19,9 @@ from grader.author.record import checks_folder, fixtures_path, make_checks
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.errors import ExpectedError
-from grader.files import write_whole
+from grader.files import PRIVATE, private_folder, write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
-
-PRIVATE = 0o600
 
 
 class HiddenError(ExpectedError):
@@ -73,7 +71,8 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
 def hidden_seed(term: Path) -> int:
     """The term's seed, made at first use and never changed."""
     folder = term / "hidden"
-    folder.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(term)
+    private_folder(folder)
     path = folder / "seed"
     if not path.exists():
         write_whole(path, str(secrets.randbits(63)).encode(), PRIVATE)

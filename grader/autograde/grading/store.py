@@ -16,9 +16,7 @@ import msgspec
 
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.session import State
-from grader.files import write_whole
-
-PRIVATE = 0o600
+from grader.files import PRIVATE, write_whole
 
 Reason = Literal["first", "illegible", "submission", "checks", "points", "limits", "sandbox", "again"]
 
@@ -130,3 +128,8 @@ def students(term: Path, chapter_id: str) -> list[str]:
 
 def _path(term: Path, chapter_id: str, student: str) -> Path:
     return term / "results" / chapter_id / student / "result.json"
+
+
+def grade_first(term: Path, chapter_id: str) -> str:
+    """The advice of a command that finds no result, or an old one."""
+    return f"Run  grader autograde {chapter_id} --term {term}  first."

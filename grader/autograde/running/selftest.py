@@ -17,6 +17,7 @@ from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox, SandboxError
 from grader.autograde.running.trial import Outcome
 from grader.checking.case import Case
+from grader.files import private_folder
 from grader.manifest import Limits, load_manifest
 
 _TRY = """
@@ -53,7 +54,8 @@ def prove(root: Path, term: Path, chapter_id: str) -> None:
     limits = manifest.limits(manifest.chapter(chapter_id))
     word = secrets.token_hex(16)
     canary = term.resolve() / "hidden" / f"canary-{word}"
-    canary.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+    private_folder(term)
+    private_folder(canary.parent)
     canary.write_text(word)
     try:
         with Sandbox(limits, hide=(root, term)) as sandbox:

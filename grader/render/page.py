@@ -1,6 +1,35 @@
-"""The style sheet of the feedback pages: light and dark, for screens, phones and paper. Nothing is fetched."""
+"""A self-contained HTML page, light and dark, for screens, phones and paper. It runs no script and fetches nothing."""
 
-STYLE = """
+from __future__ import annotations
+
+_POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
+
+
+def html_page(title: str, header: str, main: str, footer: str, more_style: str = "") -> str:
+    """The whole page. All arguments are HTML, so text in them is escaped; `more_style` is added to the style sheet."""
+    return f"""<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="{_POLICY}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="referrer" content="no-referrer">
+<title>{title}</title>
+<style>{_STYLE}{more_style}</style>
+</head>
+<body>
+<header>
+{header}</header>
+<main>
+{main}</main>
+<footer>
+{footer}</footer>
+</body>
+</html>
+"""
+
+
+_STYLE = """
 :root {
   color-scheme: light dark;
   --ground: #ffffff; --ink: #1f2328; --quiet: #4f5866; --line: #d0d5db; --box: #f5f6f8; --accent: #0b6a75;
