@@ -180,7 +180,8 @@ class Manifest:
 
 
 def _unknown(what: str, given: object, known: list[str]) -> str:
-    near = difflib.get_close_matches(str(given), known, n=3, cutoff=0.5)
+    begun = [name for name in known if str(given) and name.startswith(str(given))]
+    near = begun or difflib.get_close_matches(str(given), known, n=3, cutoff=0.6)
     if near:
         return f"There is no {what} {str(given)!r}. Near it: {', '.join(near)}."
     return f"There is no {what} {str(given)!r}. The course has: {', '.join(known)}."

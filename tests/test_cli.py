@@ -61,7 +61,8 @@ def test_outside_a_course(grader, tmp_path, command):
     status, _, error = grader(*command, at=tmp_path)
     assert status == 1
     assert error.strip() == (
-        "Not inside a course: neither this folder nor one above it contains course.toml and solutions/."
+        "This command needs the course's source folder: neither this folder nor one above it contains course.toml and "
+        "solutions/. Change to that folder first. The students' zip does not contain it."
     )
     assert [path.name for path in tmp_path.iterdir()] == ["course.toml"]
 

@@ -227,3 +227,18 @@ def test_an_exercise_may_have_seconds_of_its_own(path):
     path.write_text(COURSE.replace("points = 1.5", "points = 1.5\nseconds = 20"))
     places = load_manifest(path).places
     assert (places["rnn_step"].exercise.seconds, places["rnn_forward"].exercise.seconds) == (None, 20)
+
+
+@pytest.mark.parametrize(
+    ("given", "words"),
+    [
+        ("ch0", "Near it: ch01, ch02."),  # what begins so
+        ("ch1", "Near it: ch01"),
+        ("lesson", "The course has: ch01, ch02."),
+        ("", "The course has: ch01, ch02."),
+    ],
+)
+def test_the_suggestions_for_an_unknown_chapter(tmp_path, given, words):
+    (tmp_path / "course.toml").write_text(COURSE)
+    with pytest.raises(UnknownIdError, match=re.escape(words)):
+        load_manifest(tmp_path / "course.toml").chapter(given)

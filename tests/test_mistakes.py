@@ -7,6 +7,7 @@ import os
 import re
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import numpy as np
@@ -209,12 +210,29 @@ class Outline(HTMLParser):
 
 
 @pytest.mark.usefixtures("session")
+def test_a_title_is_not_repeated(file: Path) -> None:
+    """The title of this message ends at its colon; the advice goes on behind it."""
+    check("bigram_probs", lambda ids, vocab_size, alpha: _relative_frequencies(ids, vocab_size))
+    for width in (40, 100):
+        text = diary().text(width)
+        assert text.count("You do not use `alpha`") == 1
+        assert "Your probabilities are those of the counts" in " ".join(text.split())
+        assert max(map(len, text.splitlines())) <= width
+
+
+def _relative_frequencies(ids: Any, vocab_size: int) -> Any:
+    counts = np.zeros((vocab_size, vocab_size))
+    np.add.at(counts, (ids[:-1], ids[1:]), 1)
+    with np.errstate(invalid="ignore"):
+        return counts / counts.sum(axis=1, keepdims=True)
+
+
 def test_the_command(file: Path, tmp_path: Path) -> None:
     run = CliRunner().invoke
     assert run(app, ["diary"]).output == "Your checks have met no known mistake in this course yet.\n"
     check("rnn_step", leaves_out_the_tanh)
     shown = run(app, ["diary", "ch01_vanilla_rnn"])
-    assert (shown.exit_code, shown.output) == (0, repr(diary("ch01_vanilla_rnn")) + "\n")
+    assert (shown.exit_code, shown.output) == (0, diary("ch01_vanilla_rnn").text(80) + "\n")
     page = tmp_path / "page.html"
     assert run(app, ["diary", "ch01_vanilla_rnn", "--html", str(page)]).exit_code == 0
     outline = Outline()

@@ -10,9 +10,13 @@
     return made;
   }
 
-  // `code` between backticks becomes an element.
+  // `code` between backticks becomes an element, and so does an emphasised *word* outside code.
   function inline(text) {
-    return text.split("`").map((part, at) => (at % 2 ? element("code", {}, part) : part));
+    return text.split("`").flatMap((part, at) => (at % 2 ? element("code", {}, part) : emphasised(part)));
+  }
+
+  function emphasised(text) {
+    return text.split(/(?<![\w*])\*(\w(?:[^*<>\n]*\w)?)\*(?![\w*])/).map((part, at) => (at % 2 ? element("em", {}, part) : part));
   }
 
   function entries(text) {

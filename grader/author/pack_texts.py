@@ -140,7 +140,7 @@ Windows:
 
     .venv\\Scripts\\jupyter lab {notebook}
 
-From the next day on, this step is all you need.
+From the next day on, open a terminal in this folder and do this step only.
 
 
 Check, hint, submit
@@ -150,9 +150,9 @@ Check, hint, submit
   the cell below it, which checks your function:  check("{exercise}", {exercise})
 - If you are stuck, hint("{exercise}") asks you a question. hint("{exercise}", 2) and
   hint("{exercise}", 3) tell you more. Hints cost no points.
-- progress() shows how far you are.
-- When you have finished a chapter, save its notebooks. Then make one file of them. Open a second terminal in
-  this folder, and enter on Linux and macOS
+- progress() shows the checks since you started the notebook.
+- When you have finished a chapter, or its time is up, save its notebooks. Then make one file of them. Open a
+  second terminal in this folder, and enter on Linux and macOS
 
     source .venv/bin/activate
     grader submit {chapter}
@@ -161,7 +161,25 @@ Check, hint, submit
 
     .venv\\Scripts\\grader submit {chapter}
 
-  Upload the file that it writes, {chapter}-submission.zip, to the website of your class.
+  Upload the file that it writes, {chapter}-submission.zip, to the website of your class. Exercises that you
+  have not finished are no obstacle.
+
+
+More in the second terminal
+---------------------------
+
+On Windows, write .venv\\Scripts\\grader instead of grader.
+
+    grader progress
+        shows what is done in the whole course, and what to do next
+    grader diary
+        shows which mistakes you have met, and which you have overcome
+    grader check {notebook}
+        runs a notebook from top to bottom and checks its exercises; with --watch, again whenever you save it
+    grader hint {exercise}
+        shows the same as hint("{exercise}") in a notebook
+
+Add --help to learn more about a command, as in "grader check --help".
 
 
 Google Colab

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import atexit
 import gc
-import io
 import sys
 
 from grader.cli import (  # noqa: F401 - each adds its commands
@@ -21,6 +20,7 @@ from grader.cli import (  # noqa: F401 - each adds its commands
     term,
 )
 from grader.cli.app import app
+from grader.cli.plain import make_plain
 
 
 def main() -> None:
@@ -31,6 +31,5 @@ def main() -> None:
     atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would
     skip_iri_grammar()
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # on Windows, a file or a pipe may not be able to hold ✓
-            stream.reconfigure(errors="replace")
+        make_plain(stream)
     app()

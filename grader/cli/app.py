@@ -13,6 +13,7 @@ from rich.console import Console
 
 from grader.errors import ExpectedError
 
+_WHOLE = 500  # characters, so that the first sentence of every help text is wrapped and not cut off
 FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS = "For students", "For instructors", "For authors"
 
 
@@ -21,11 +22,10 @@ class ByReader(typer.core.TyperGroup):
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = {name: self.get_command(ctx, name) for name in sorted(self.list_commands(ctx))}
-        width = formatter.width - 6 - max(map(len, commands))
         for section in (FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS):
             own = {n: c for n, c in commands.items() if getattr(c, "rich_help_panel", None) == section}
             with formatter.section(section):
-                formatter.write_dl([(name, c.get_short_help_str(width)) for name, c in own.items() if c])
+                formatter.write_dl([(name, c.get_short_help_str(_WHOLE)) for name, c in own.items() if c])
 
 
 app = typer.Typer(
@@ -41,7 +41,13 @@ author_command = partial(app.command, rich_help_panel=FOR_AUTHORS)
 out = Console(markup=False, emoji=False, highlight=False)  # output holds students' and folders' names
 err = Console(markup=False, emoji=False, highlight=False, stderr=True)
 
-ChapterArgument = Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.")]
+
+def folder_name(chapter: str | None) -> str | None:
+    """The chapter that a path names, because shells complete `exercises/ch01_vanilla_rnn/`."""
+    return chapter and (Path(chapter).name or Path(chapter).resolve().name)
+
+
+ChapterArgument = Annotated[str, typer.Argument(help="The chapter, such as ch01_vanilla_rnn.", callback=folder_name)]
 
 TermOption = Annotated[
     Path | None,
@@ -66,7 +72,10 @@ def course_root() -> Path:
     for folder in (here, *here.parents):
         if (folder / "course.toml").is_file() and (folder / "solutions").is_dir():
             return folder
-    return stop("Not inside a course: neither this folder nor one above it contains course.toml and solutions/.")
+    return stop(
+        "This command needs the course's source folder: neither this folder nor one above it contains course.toml and "
+        "solutions/. Change to that folder first. The students' zip does not contain it."
+    )
 
 
 def term_folder(root: Path, given: Path | None) -> Path:
@@ -81,6 +90,8 @@ class told:  # noqa: N801 - reads as a word: `with told():`
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
+        if isinstance(error, OSError) and error.filename is not None and error.strerror:
+            stop(f"{error.filename}: {error.strerror}")
         if isinstance(error, ExpectedError | OSError):
             stop(str(error))
 

@@ -7,13 +7,16 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import out, stop, student_command, told
+from grader.cli.app import folder_name, out, stop, student_command, told
 
 
 @student_command()
 def diary(
     chapter: Annotated[
-        str | None, typer.Argument(help="Show this chapter only, such as ch01_vanilla_rnn. Default: all chapters.")
+        str | None,
+        typer.Argument(
+            help="Show this chapter only, such as ch01_vanilla_rnn. Default: all chapters.", callback=folder_name
+        ),
     ] = None,
     page: Annotated[Path | None, typer.Option("--html", help="Write the diary to this HTML file instead.")] = None,
     show_path: Annotated[bool, typer.Option("--path", help="Only print the path of the diary's file.")] = False,
@@ -42,12 +45,12 @@ def diary(
     with told():
         found = whole(chapter)
         if page is None:
-            out.print(repr(found), soft_wrap=True)
+            out.print(found.text(min(out.width, 100)), soft_wrap=True)
             if file is None:
                 out.print("The diary is turned off, because UNROLLED_DIARY is empty.", soft_wrap=True)
             return
         page.write_text(found.page(), "utf-8")
-    out.print(f"Wrote {page}", soft_wrap=True)
+    out.print(f"Wrote {page}. Open it in a browser.", soft_wrap=True)
 
 
 def _clear(file: Path, yes: bool) -> None:

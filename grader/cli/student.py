@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.app import ChapterArgument, err, out, stop, student_command, told
+from grader.cli.app import ChapterArgument, err, folder_name, out, stop, student_command, told
 
 if TYPE_CHECKING:
+    from grader.work.events import Checked
     from grader.work.run import Outcome
 
 
@@ -57,7 +58,7 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
     from grader.released import COURSE
     from grader.render.rows import harmless, number
     from grader.work.facts import shadows_in
-    from grader.work.notebooks import read_work, readable_reason, whose
+    from grader.work.notebooks import read_work, readable_reason, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
     from grader.work.python import translator
     from grader.work.run import request_for, run, takes_long
@@ -66,16 +67,18 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
         out.print(line, soft_wrap=True)
 
     with told():
+        require_file(path, Path.cwd())
         try:
             work = read_work(path)
         except UnreadableError as error:
-            stop(f"{path}: {readable_reason(path, error)}.")
+            stop(f"{path}: {readable_reason(path, error)}. {restoring(path)}")
         chapter, notebook = whose(work, COURSE.manifest, path.stem)
         for shadow in shadows_in([path.resolve().parent]):
             name = harmless(Path(shadow).name)
             err.print(f"Jupyter will import {name} in place of the module of this name. Rename it.", style="yellow")
         python, with_ipython = translator()
-        request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds)
+        width = min(out.width, 120) if out.is_terminal else None
+        request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds, width)
         write(f"{path.name}: {chapter.title} › {notebook.title}")
         write("")
         sources = dict(work.code)
@@ -90,14 +93,21 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
     if long := [index + 1 for index, _ in work.code if takes_long(work, index)]:
         write(f"Not run, because it takes long and no points depend on it: {_cells(long)}.")
     results = [outcome.results.get(each.id) for each in notebook.exercises]
-    right = sum(result is not None and result.status == "passed" for result in results)
+    right = sum(map(_passed, results))
     if notebook.exercises:
         earned = sum(result.earned for result in results if result is not None)
         points = sum(each.points for each in notebook.exercises)
         write(f"{right} of {len(results)} exercises right, {number(earned)} of {number(points)} points.")
     if notebook.questions:
         write("Your instructor grades the answers to questions: " + ", ".join(q.id for q in notebook.questions) + ".")
-    return outcome.finished and right == len(results)
+    left = [each.id for each, result in zip(notebook.exercises, results, strict=True) if not _passed(result)]
+    if left:
+        write(f"Next: {left[0]}. If you are stuck:  grader hint {left[0]}")
+    return outcome.finished and not left
+
+
+def _passed(result: Checked | None) -> bool:
+    return result is not None and result.status == "passed"
 
 
 def _cells(numbers: list[int]) -> str:
@@ -105,9 +115,32 @@ def _cells(numbers: list[int]) -> str:
 
 
 @student_command()
+def hint(
+    exercise: Annotated[str, typer.Argument(help="The exercise, such as rnn_step.")],
+    level: Annotated[int, typer.Argument(help="1, 2 or 3: the higher, the more it tells you.", min=1, max=3)] = 1,
+) -> None:
+    """Show a hint for an exercise: a question, the idea, or an outline of the code.
+
+    Hints cost no points.
+    """
+    from grader import student
+    from grader.messages import LEVELS
+
+    with told():
+        found = student.hint(exercise, level)
+    out.print(f"Hint {found.level} for {found.exercise_id}\n")
+    out.print(found.text)
+    if found.level < LEVELS[-1]:
+        out.print(f"\nMore:  grader hint {found.exercise_id} {found.level + 1}", soft_wrap=True)
+
+
+@student_command()
 def progress(
     chapter: Annotated[
-        str | None, typer.Argument(help="Show this chapter only, such as ch01_vanilla_rnn. Default: all chapters.")
+        str | None,
+        typer.Argument(
+            help="Show this chapter only, such as ch01_vanilla_rnn. Default: all chapters.", callback=folder_name
+        ),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the map as JSON.")] = False,
 ) -> None:
@@ -188,7 +221,7 @@ def submit(
     with told():
         manifest = course()
         found = manifest.chapter(chapter)
-        folder = find_chapter_folder(found, Path.cwd())
+        folder = find_chapter_folder(found, Path.cwd(), [each.id for each in manifest.chapters if each != found])
         made = prepare(folder, manifest, found, journal.read(), partial=partial)
         for warning in made.warnings:
             err.print(warning, style="yellow", soft_wrap=True)
@@ -199,6 +232,7 @@ def submit(
         path = target or Path(f"{chapter}-submission.zip")
         if path.is_dir() or (path.exists() and not is_submission(path)):
             stop(f"{path} exists and is not a submission. Choose another name with --out.")
+        replaced = ", in place of the earlier one" if path.exists() else ""
         now = datetime.now(UTC).isoformat(timespec="seconds")
         content = archive_bytes(submission_manifest(found, made.files, made.notebooks, now), made.files)
         write_whole(path, content)
@@ -207,4 +241,4 @@ def submit(
         out.print(f"  {name}: {attempted} of {total} attempted", soft_wrap=True)
     if others := len(made.files) - len(made.notebooks):
         out.print(f"  {others} other file{'s' * (others > 1)}", soft_wrap=True)
-    out.print(f"Wrote {path} ({len(content) / 1e3:.0f} kB). Submit this file.", soft_wrap=True)
+    out.print(f"Wrote {path} ({len(content) / 1e3:.0f} kB){replaced}. Submit this file.", soft_wrap=True)

@@ -11,11 +11,12 @@ from dataclasses import dataclass
 from grader.manifest import Chapter, Exercise
 from grader.mistakes import Met, general_title, short_title
 from grader.released import Released
-from grader.render.html import inline
+from grader.render.html import prose
 from grader.render.page import html_page
 from grader.render.rows import counted
 
 _WIDTH = 100
+_DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[.,]?")
 _FOOTER = "Read from a file on this computer, to which only your own checks write. Nothing was sent anywhere."
 _OWN_STYLE = """
 article.overcome { border-left-color: var(--right); }
@@ -88,18 +89,24 @@ class Diary:
         return f"{known}. You have overcome {overcome} of them."
 
     def __repr__(self) -> str:
-        return "\n".join([self._summary(), *self._text()])
+        return self.text()
 
-    def _text(self) -> Iterator[str]:
+    def text(self, width: int = _WIDTH) -> str:
+        """The diary in lines of at most `width` columns, as far as words allow."""
+        return "\n".join([*_wrapped(self._summary(), width), *self._lines(width)])
+
+    def _lines(self, width: int) -> Iterator[str]:
         for section in self.sections:
-            yield f"\n{section.exercise.id}   {section.exercise.title}   page: {section.page}"
+            yield ""
+            yield from _wrapped(
+                f"{section.exercise.id}   {section.exercise.title}   page: {section.page}", width, "", "  "
+            )
             for line in section.lines:
-                yield f"  {line.mark} {line.title}"
-                yield f"    {line.state} {line.when}"
-                if line.advice:
-                    yield from _wrapped(line.advice)
+                yield from _wrapped(f"{line.mark} {line.title}", width, "  ", "    ")
+                for text in (f"{line.state} {line.when}", line.advice):
+                    yield from _wrapped(text, width, "    ")
                 if line.tempting:
-                    yield from _wrapped(f"Why it is tempting: {line.tempting}")
+                    yield from _wrapped(f"Why it is tempting: {line.tempting}", width, "    ")
 
     def _repr_html_(self) -> str:
         return f'<div class="unrolled-diary">{self._body("h3", "h4")}</div>'
@@ -125,14 +132,19 @@ class Diary:
 
 def _article(line: Line, tag: str) -> str:
     edge = "#2a7f62" if line.met.overcome else "#b36b00"
-    more = f"<p>{inline(line.advice)}</p>\n" if line.advice else ""
-    more += f"<p>Why it is tempting: {inline(line.tempting)}</p>\n" if line.tempting else ""
+    more = f"<p>{prose(line.advice)}</p>\n" if line.advice else ""
+    more += f"<p>Why it is tempting: {prose(line.tempting)}</p>\n" if line.tempting else ""
     return (
         f'<article class="{"overcome" if line.met.overcome else "open"}" '
         f'style="border-left:4px solid {edge};padding-left:.8em;margin:.8em 0">\n'
-        f"<{tag}>{line.mark} {inline(line.title)}</{tag}>\n"
-        f'<p><span class="state">{html.escape(line.state)}</span> {html.escape(line.when)}</p>\n{more}</article>\n'
+        f"<{tag}>{line.mark} {prose(line.title)}</{tag}>\n"
+        f'<p><span class="state">{_dated(line.state)}</span> {_dated(line.when)}</p>\n{more}</article>\n'
     )
+
+
+def _dated(text: str) -> str:
+    """Escaped text whose dates are not broken across lines."""
+    return _DATE.sub(r'<span style="white-space:nowrap">\g<0></span>', html.escape(text))
 
 
 def diary_of(course: Released, found: Sequence[Met], chapter_id: str | None = None) -> Diary:
@@ -158,14 +170,29 @@ def _line(course: Released, one: Met) -> Line | None:
     message = messages.mistakes.get(one.cause)
     if message is not None:
         title = short_title(message)
-        advice = message.removeprefix(title).strip() if message.startswith(title) else message
-        return Line(one, title, advice, messages.tempting.get(one.cause, ""))
+        return Line(one, title, _after(title, message), messages.tempting.get(one.cause, ""))
     general = general_title(one.cause)
     return None if general is None else Line(one, general, "", "")
 
 
-def _wrapped(text: str) -> list[str]:
-    return textwrap.wrap(text, _WIDTH, initial_indent="    ", subsequent_indent="    ", break_long_words=False)
+def _after(title: str, message: str) -> str:
+    """What a message says after its short title, which ends with a full stop even where the message has a colon."""
+    if message.startswith(title):
+        return message.removeprefix(title).strip()
+    rest = message.removeprefix(f"{title[:-1]}: ")
+    return rest if rest == message else rest[:1].upper() + rest[1:]
+
+
+def _wrapped(text: str, width: int, first: str = "", others: str | None = None) -> list[str]:
+    later = first if others is None else others
+    return textwrap.wrap(
+        text,
+        max(width, 20),
+        initial_indent=first,
+        subsequent_indent=later,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
 
 
 def _day(time: str | None) -> str:

@@ -19,6 +19,7 @@ _EDGE = {
 }
 _MARK = {"passed": "✓", "unimplemented": "○"}
 _CODE = re.compile(r"`([^`\n]+)`")
+_EMPHASIS = re.compile(r"(?<![\w*])\*(\w(?:[^*<>\n]*\w)?)\*(?![\w*])")
 
 
 def verdict_html(verdict: Verdict) -> str:
@@ -52,9 +53,18 @@ def _fact(row: Row) -> str:
         return grid_svg(row.grid)
     if row.code:
         return f'<pre style="margin:0;overflow-x:auto" tabindex="0"><code>{html.escape(row.text)}</code></pre>'
-    return f'<span style="white-space:pre-wrap;overflow-wrap:anywhere">{inline(row.text)}</span>'
+    text = prose(row.text) if row.label == "likely cause" else inline(row.text)
+    return f'<span style="white-space:pre-wrap;overflow-wrap:anywhere">{text}</span>'
 
 
 def inline(text: str) -> str:
     """Escaped text in which `code` between backticks becomes a <code> element."""
     return _CODE.sub(r"<code>\1</code>", html.escape(text))
+
+
+def prose(text: str) -> str:
+    """The same for an author's text, in which an asterisk before and after words makes them an <em> element."""
+    parts = re.split(r"(`[^`\n]+`)", text)
+    return "".join(
+        inline(part) if at % 2 else _EMPHASIS.sub(r"<em>\1</em>", inline(part)) for at, part in enumerate(parts)
+    )

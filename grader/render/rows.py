@@ -63,6 +63,8 @@ class Row:
 def rows(verdict: Verdict) -> list[Row]:
     """All rows of a report, in order. Unless the exercise passed, the last one names the hint and the page."""
     found = facts(verdict)
+    if verdict.status == "timeout":
+        found.append(Row("what to do", "look for a loop that never ends, or for a computation that is done too often"))
     if not verdict:
         found.append(Row("next", harmless(f'hint("{verdict.id}")   page: {verdict.page}')))
     return found

@@ -2,25 +2,37 @@
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Sequence
 
 from grader.checking.verdict import Verdict
 from grader.render.rows import Row, headline, number, rows
 
 _LABEL_WIDTH = 15
+_SENTENCES = ("likely cause", "note", "what to do", "next")
 
 
-def verdict_text(verdict: Verdict) -> str:
-    """The report as text: a headline, then the labelled rows."""
+def verdict_text(verdict: Verdict, width: int | None = None) -> str:
+    """The report as text: a headline, then the labelled rows. Sentences are wrapped at `width` columns, if given; code
+    and values are not.
+    """
     first = f"{verdict.id}   {number(verdict.earned)} / {number(verdict.points)}   {headline(verdict)}"
-    return "\n".join([first, *rows_text(rows(verdict))])
+    return "\n".join([first, *rows_text(rows(verdict), width)])
 
 
-def rows_text(rows: Sequence[Row]) -> list[str]:
+def rows_text(rows: Sequence[Row], width: int | None = None) -> list[str]:
     """Labelled rows as lines, indented by two spaces."""
     lines = []
     for row in rows:
-        first, *others = row.text.splitlines() or [""]
+        text = row.text
+        if width is not None and row.label in _SENTENCES:
+            room = max(width - _LABEL_WIDTH - 2, 20)
+            text = "\n".join(_wrapped(line, room) for line in text.splitlines())
+        first, *others = text.splitlines() or [""]
         lines.append(f"  {row.label:<{_LABEL_WIDTH}}{first}")
         lines += [" " * (_LABEL_WIDTH + 2) + other for other in others]
     return lines
+
+
+def _wrapped(line: str, width: int) -> str:
+    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)

@@ -16,13 +16,15 @@ class CodeCell(msgspec.Struct, frozen=True):
 
 class Request(msgspec.Struct, frozen=True):
     """The cells in order, the exercises of the notebook with their time limits, and the time limit of each cell, in
-    seconds. `output` is how many characters all cells together may print.
+    seconds. `output` is how many characters all cells together may print, `width` how many columns the sentences of a
+    report may take; None for any number.
     """
 
     cells: tuple[CodeCell, ...]
     exercises: dict[str, float]
     cell_seconds: float
     output: int
+    width: int | None = None
 
 
 class Begin(msgspec.Struct, frozen=True, tag=True):

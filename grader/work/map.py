@@ -99,26 +99,36 @@ def _summary(its: Sequence[Standing]) -> str:
 def _exercise_lines(chapter: Chapter, found: Mapping[str, Standing], width: int) -> list[str]:
     longest = max((len(exercise.id) for exercise in chapter.exercises), default=0)
     lines = []
+    usual = [_exercise_line(Standing(exercise), longest, exercise.title) for exercise in chapter.exercises]
+    titled = width >= NARROW and all(len(line) <= width for line in usual)  # all or none, but for a long `best`
     for notebook in chapter.notebooks:
         if notebook.exercises or notebook.questions:
             lines += _wrapped(f"{notebook.name}.ipynb", width, "  ")
         for exercise in notebook.exercises:
             each = found[exercise.id]
-            points = f"{number(each.earned)} / {number(exercise.points)}"
-            if each.best > each.earned:
-                points += f" (best: {number(each.best)})"
-            line = f"    {SIGNS[each.state]} {each.state:<7}  {exercise.id:<{longest}}  {points}"
-            if width >= NARROW and len(line) + len(exercise.title) + 3 <= width:
-                line += f"   {exercise.title}"
-            if len(line) <= width:
+            line = _exercise_line(each, longest)
+            with_title = _exercise_line(each, longest, exercise.title)
+            if titled and len(with_title) <= width:
+                lines.append(with_title)
+            elif len(line) <= width:
                 lines.append(line)
             else:
                 lines += _wrapped(f"{SIGNS[each.state]} {exercise.id}", width, "    ", "      ")
-                lines += _wrapped(f"{each.state}, {points}", width, "      ")
+                lines += _wrapped(f"{each.state}, {_points(each)}", width, "      ")
         for question in notebook.questions:
             points = f"{number(question.points)} point{'s' * (question.points != 1)}"
             lines += _wrapped(f"? {question.id}: graded by your instructor, {points}", width, "    ", "      ")
     return lines
+
+
+def _exercise_line(each: Standing, longest: int, title: str = "") -> str:
+    line = f"    {SIGNS[each.state]} {each.state:<7}  {each.exercise.id:<{longest}}  {_points(each)}"
+    return f"{line}   {title}" if title else line
+
+
+def _points(each: Standing) -> str:
+    best = f" (best: {number(each.best)})" if each.best > each.earned else ""
+    return f"{number(each.earned)} / {number(each.exercise.points)}{best}"
 
 
 def _wrapped(text: str, width: int, first: str = "", others: str | None = None) -> list[str]:

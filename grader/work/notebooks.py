@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import glob
+import os
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -13,6 +15,7 @@ from grader.autograde.submission.readable import UnreadableError, read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, Manifest, Notebook
+from grader.render.rows import harmless
 
 
 class WorkError(ExpectedError):
@@ -114,11 +117,13 @@ def whose(work: Work, manifest: Manifest, stem: str) -> tuple[Chapter, Notebook]
     return chapter, notebook
 
 
-def find_chapter_folder(chapter: Chapter, here: Path) -> Path:
+def find_chapter_folder(chapter: Chapter, here: Path, others: Collection[str] = ()) -> Path:
     """The student's folder of a chapter: `exercises/CHAPTER` or `CHAPTER` in the current folder or in one above it, or
-    the current folder if it contains a notebook of the chapter. Raises WorkError.
+    the current folder if it contains a notebook of the chapter and is not named like one of the `others`: several
+    chapters have a capstone. Raises WorkError.
     """
     named = any((here / f"{notebook.name}.ipynb").is_file() for notebook in chapter.notebooks)
+    named = named and here.name not in others
     if (named or here.name == chapter.id) and not (here / "exercises" / chapter.id).is_dir():
         return here
     for folder in (here, *here.parents):
@@ -129,6 +134,39 @@ def find_chapter_folder(chapter: Chapter, here: Path) -> Path:
         f"There is no folder {chapter.id} here, and none of its notebooks. Change to the folder of your notebooks "
         f"first:  cd PATH/exercises/{chapter.id}"
     )
+
+
+def require_file(path: Path, here: Path) -> None:
+    """Raise WorkError unless this is a file; the message names the files that may be meant."""
+    if path.is_dir():
+        inside = sorted(path.glob("*.ipynb"))
+        example = f":  grader check {_quoted(inside[0])}" if inside else "."
+        raise WorkError(f"{harmless(str(path))} is a folder. Give a notebook{' in it' if inside else ''}{example}")
+    if path.exists():
+        return
+    name = glob.escape(path.name if path.suffix else f"{path.name}.ipynb")
+    for folder in (here, *here.parents):
+        found = [*folder.glob(name), *folder.glob(f"*/{name}"), *folder.glob(f"exercises/*/{name}")]
+        if found:
+            listed = " or ".join(_quoted(Path(os.path.relpath(each, here))) for each in sorted(found)[:8])
+            raise WorkError(f"There is no file {harmless(str(path))}. Did you mean {listed}?")
+    raise WorkError(
+        f"There is no file {harmless(str(path))}. Give a notebook of the folder exercises/CHAPTER, or change to the "
+        "folder that contains exercises/ first."
+    )
+
+
+def _quoted(path: Path) -> str:
+    text = harmless(str(path))
+    return f'"{text}"' if " " in text else text
+
+
+def restoring(path: Path) -> str:
+    """What a student can do about a notebook that cannot be read. Jupyter keeps an earlier version of it."""
+    copy = path.parent / ".ipynb_checkpoints" / f"{path.stem}-checkpoint.ipynb"
+    if copy.is_file():
+        return f"Jupyter has kept an earlier version: copy {_quoted(copy)} to {_quoted(path)}."
+    return "Restore an earlier version, or take the notebook from the course again and copy your code into it."
 
 
 def readable_reason(path: Path, error: UnreadableError) -> str:

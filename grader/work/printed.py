@@ -71,7 +71,7 @@ class Display:
                     self.write(line)
                 self.write("")
             case Undefined(exercise):
-                self.write(f"{exercise}   not defined: no cell of this notebook has defined it")
+                self.write(f"{exercise}   not defined: the cell that defines it is missing or has ended in an error")
                 self.write("")
 
     def flush(self) -> None:

@@ -54,9 +54,10 @@ def request_for(
     work: Work,
     python: Callable[[str], str],
     seconds: float | None = None,
+    width: int | None = None,
 ) -> Request:
-    """What is to run. `seconds` replaces the time limits of cells and exercises. Cells that are tagged as long are
-    left out, as in grading.
+    """What is to run. `seconds` replaces the time limits of cells and exercises, and `width` is that of the terminal,
+    if the report goes to one. Cells that are tagged as long are left out, as in grading.
     """
     limits = manifest.limits(chapter)
 
@@ -68,6 +69,7 @@ def request_for(
         {each.id: limit(each.seconds or limits.seconds_per_exercise) for each in notebook.exercises},
         limit(limits.seconds_per_cell),
         limits.output_bytes,
+        width,
     )
 
 

@@ -35,6 +35,7 @@ from grader.checking.observing import caught
 from grader.codec import Raised
 from grader.render.notes import Hint, Progress, Report
 from grader.render.rows import headline
+from grader.render.text import verdict_text
 from grader.work.events import Begin, Checked, End, Event, Failed, Finished, Printed, Request, TooLong, Undefined
 from grader.work.stopped import stopped
 
@@ -146,7 +147,7 @@ class _Session:
                 verdict.earned,
                 verdict.points,
                 headline(verdict),
-                repr(report),
+                verdict_text(verdict, self.request.width),
                 self.at_end,
             )
         )
@@ -156,18 +157,21 @@ class _Session:
     def run_cell(self, index: int, source: str) -> None:
         """Run one cell. What it raises is reported."""
         self.cell = index
-        filename, ran, raised = file_of(index), Ran(), None
+        filename, ran, raised, line = file_of(index), Ran(), None, ()
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         try:
             try:
                 self.begin(self.request.cell_seconds)
                 run_statements(source, filename, self.names, self.lost, ran)
-                if ran.value is not None and not isinstance(ran.value, Report):
+                if ran.value is not None and not isinstance(ran.value, Report | Progress):  # the parent shows both
                     print(_text_of(ran.value))
             except BaseException as error:
                 if isinstance(error, KeyboardInterrupt) and self.alarm.rang:
                     raise
                 raised = caught(error)  # SystemExit and KeyboardInterrupt end only the cell
+                if isinstance(error, SyntaxError) and error.filename == filename:
+                    raised = msgspec.structs.replace(raised, text=error.msg)
+                    line = ((f"line {error.lineno}", (error.text or "").strip()),)
             finally:
                 self.alarm.off()
         except KeyboardInterrupt:
@@ -175,7 +179,7 @@ class _Session:
                 raise
             self.send(TooLong(index, self.request.cell_seconds))
         if raised or ran.raised:
-            self.send(_failed(index, raised or ran.raised))
+            self.send(_failed(index, raised or ran.raised, line))
         self.send(End())
 
     def check_the_rest(self, source_of: dict[int, str]) -> None:
@@ -195,13 +199,14 @@ _student_check = student.check
 
 
 def _text_of(value: object) -> str:
-    shown = value.__repr__() if isinstance(value, Hint | Progress) else repr(value)
+    shown = value.__repr__() if isinstance(value, Hint) else repr(value)
     return shown if len(shown) <= LONGEST_VALUE else shown[:LONGEST_VALUE] + " …"
 
 
-def _failed(index: int, raised: Raised | None) -> Failed:
+def _failed(index: int, raised: Raised | None, line: tuple[tuple[str, str], ...]) -> Failed:
+    """`line` is where a syntax error is."""
     assert raised is not None
-    lines = tuple((f"line {line.number} in {line.function}", line.source) for line in raised.lines)
+    lines = line or tuple((f"line {line.number} in {line.function}", line.source) for line in raised.lines)
     return Failed(index, raised.type, raised.text, lines)
 
 

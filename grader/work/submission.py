@@ -16,7 +16,17 @@ from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.render.rows import harmless
 from grader.work.archive import MANIFEST, MAX_TOTAL, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
-from grader.work.notebooks import Work, WorkError, has_conflict, known_ids, marks, read_work, readable_reason, whose
+from grader.work.notebooks import (
+    Work,
+    WorkError,
+    has_conflict,
+    known_ids,
+    marks,
+    read_work,
+    readable_reason,
+    restoring,
+    whose,
+)
 
 _OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini"})
 
@@ -51,7 +61,9 @@ def prepare(
         if partial:
             made.warnings.append(f"Missing, so without points: {names}.")
         else:
-            made.reasons.append(f"Missing: {names}. To submit without them, add --partial.")
+            made.reasons.append(
+                f"Missing: {names}. To submit without {'it' if len(missing) == 1 else 'them'}, add --partial."
+            )
     for notebook in chapter.notebooks:
         if found := belonging[notebook.name]:
             _take_notebook(made, notebook, {candidate.path: works[candidate.path] for candidate in found})
@@ -60,7 +72,8 @@ def prepare(
     _take_others(made, folder, {path.name for path in works})
     if (total := sum(map(len, made.files.values()))) > MAX_TOTAL:
         made.reasons.append(f"All files together have {total / 1e6:.0f} MB; the limit is {MAX_TOTAL / 1e6:.0f} MB.")
-    made.warnings += _unfinished(made.notebooks, entries)
+    if not made.reasons:
+        made.warnings += _unfinished(made.notebooks, entries)
     return made
 
 
@@ -100,7 +113,7 @@ def _take_notebook(made: Prepared, notebook: Notebook, found: _Works) -> None:
         made.warnings.append(f"Left out, because {harmless(first.name)} has the same cells: {copies}.")
     file, work = harmless(first.name), found[first]
     if isinstance(work, UnreadableError):
-        made.reasons.append(f"{file} cannot be read: {_sentence(work)} {_RESTORE}")
+        made.reasons.append(f"{file} cannot be read: {_sentence(work)} {_cure(first, work)}")
         return
     reasons = list(_content_reasons(file, notebook, work))
     if problem := name_problem(first.name):
@@ -108,6 +121,8 @@ def _take_notebook(made: Prepared, notebook: Notebook, found: _Works) -> None:
     made.reasons += reasons
     if reasons:
         return
+    if gone := [each.id for each in notebook.exercises if not work.has(each.id)]:
+        made.warnings.append(f"{file} no longer has a cell for {_listed(gone)}, so without points.")
     made.files[first.name] = first.read_bytes()
     made.notebooks.append(
         SubmittedNotebook(
@@ -127,7 +142,9 @@ def _have_same_cells(one: Work | UnreadableError, other: Work | UnreadableError)
     return [(c["cell_type"], c["source"]) for c in one.cells] == [(c["cell_type"], c["source"]) for c in other.cells]
 
 
-_RESTORE = "Open it in Jupyter and save it again, or restore an earlier version."
+def _cure(path: Path, error: UnreadableError) -> str:
+    """What to do, unless the reason says it already."""
+    return "" if path.is_symlink() else restoring(path)
 
 
 def _content_reasons(file: str, notebook: Notebook, work: Work) -> Iterator[str]:

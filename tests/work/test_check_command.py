@@ -77,7 +77,7 @@ def test_later_cells_run_after_an_error(grader, notebook):
     assert "    line 2 in f: return 1 / 0\n" in output
     assert f"Cell {first + 1} printed:\n  │ still here\n" in output
     assert f"Cell {first + 2} ended with SystemExit\n" in output
-    assert f"Cell {first + 3} ended with SyntaxError" in output
+    assert f"Cell {first + 3} ended with SyntaxError: invalid syntax\n    line 1: def f(:\n" in output
     assert "  │ last\n" in output
 
 
@@ -185,7 +185,7 @@ def test_an_exercise_that_no_cell_defines(grader, notebook):
     edited(notebook, {"rnn_step": "def rnn_step(:"})
     status, output, _ = grader("check", notebook)
     assert status == 1
-    assert "rnn_step   not defined: no cell of this notebook has defined it" in output
+    assert "rnn_step   not defined: the cell that defines it is missing or has ended in an error" in output
     assert "✗ rnn_step      0 / 2   not checked" in output
 
 
@@ -276,6 +276,45 @@ def test_what_is_no_notebook_of_the_course(grader, tmp_path, content, words):
 def test_a_notebook_that_does_not_exist(grader):
     status, _, error = grader("check", "none.ipynb")
     assert (status, error.count("none.ipynb")) == (1, 1)
+    assert "Give a notebook of the folder exercises/CHAPTER" in error
+
+
+@pytest.mark.parametrize("given", ["recurrence.ipynb", "recurrence"])
+def test_a_notebook_of_another_folder_is_suggested(grader, notebook, given):
+    status, output, error = grader("check", given)
+    assert (status, output) == (1, "")
+    assert error == f"There is no file {given}. Did you mean exercises/ch01_vanilla_rnn/recurrence.ipynb?\n"
+
+
+def test_a_folder_instead_of_a_notebook(grader, notebook, tmp_path):
+    error = grader("check", "exercises/ch01_vanilla_rnn")[2]
+    assert error == (
+        "exercises/ch01_vanilla_rnn is a folder. Give a notebook in it:  "
+        "grader check exercises/ch01_vanilla_rnn/capstone.ipynb\n"
+    )
+    (tmp_path / "empty").mkdir()
+    assert grader("check", "empty")[2] == "empty is a folder. Give a notebook.\n"
+
+
+def test_what_to_do_next(grader, notebook):
+    """The table at the end says it once; the notebook's own `progress()` is left to the notebook."""
+    edited(notebook, {"rnn_step": STEP})
+    output = grader("check", notebook)[1]
+    assert output.endswith("Next: rnn_forward. If you are stuck:  grader hint rnn_forward\n")
+    assert "not checked in this session" not in output
+
+
+def test_the_hints_in_a_terminal(grader):
+    from grader.released import COURSE
+
+    for level, text in enumerate(COURSE.messages("rnn_step").hints, 1):
+        status, output, _ = grader("hint", "rnn_step", level)
+        assert status == 0
+        assert " ".join(text.split()) in " ".join(output.split())
+        assert (f"More:  grader hint rnn_step {level + 1}" in output) == (level < 3)
+    assert grader("hint", "rnn_step", 4)[0] == 2
+    status, _, error = grader("hint", "rnn_stp")
+    assert (status, "There is no exercise 'rnn_stp'. Near it: rnn_step" in error) == (1, True)
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")

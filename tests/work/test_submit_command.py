@@ -100,6 +100,46 @@ def test_what_is_unfinished_is_mentioned_alone(submit, folder, diary):
     )
 
 
+def test_an_exercise_whose_cells_are_gone(submit, folder):
+    edited(folder / "recurrence.ipynb", RIGHT, dropped=["rnn_forward", "rnn_forward-check"])
+    status, output, error, _ = submit()
+    assert status == 0
+    assert "recurrence.ipynb no longer has a cell for rnn_forward, so without points.\n" in error
+    assert "  recurrence.ipynb: 1 of 1 attempted\n" in output
+
+
+def test_the_second_submission_says_that_it_replaces_the_first(submit, folder):
+    assert "in place of the earlier one" not in submit()[1]
+    assert "kB), in place of the earlier one. Submit this file.\n" in submit()[1]
+
+
+def test_from_the_folder_of_another_chapter(submit, folder, tmp_path):
+    """Both have a capstone; the chapter that was named counts."""
+    other = exercises(tmp_path, "ch02_bptt")
+    assert submit(at=other)[3] == ["manifest.json", *NAMES]
+    shutil.rmtree(folder)
+    assert f"There is no folder {CHAPTER} here" in submit(at=tmp_path / "exercises" / "ch02_bptt")[2]
+
+
+@pytest.mark.parametrize("given", [f"exercises/{CHAPTER}", f"exercises/{CHAPTER}/"])
+def test_a_path_instead_of_a_name(grader, folder, given):
+    assert grader("submit", given)[0] == 0
+
+
+def test_the_current_folder_as_the_chapter(grader, folder):
+    assert grader("submit", ".", at=folder)[0] == 0
+
+
+def test_an_earlier_version_kept_by_jupyter_is_named(submit, folder):
+    truncated(folder)
+    error = submit()[2]
+    assert "Restore an earlier version, or take the notebook from the course again" in error
+    assert "Not written yet" not in error  # nothing is submitted, so only the reasons matter
+    (folder / ".ipynb_checkpoints").mkdir()
+    (folder / ".ipynb_checkpoints" / "recurrence-checkpoint.ipynb").touch()
+    assert f"Jupyter has kept an earlier version: copy {folder / '.ipynb_checkpoints'}" in submit()[2]
+
+
 def notebook_of(sources):
     cells = [{"cell_type": "code", "metadata": {}, "source": source} for source in sources]
     return json.dumps({"cells": cells, "metadata": {}, "nbformat": 4, "nbformat_minor": 4})
@@ -207,7 +247,7 @@ def test_all_reasons_at_once(submit, folder):
     status, _, error, _ = submit()
     assert status == 1
     assert error.count("✗") == 5
-    assert "✗ Missing: unrolling.ipynb. To submit without them, add --partial." in error
+    assert "✗ Missing: unrolling.ipynb. To submit without it, add --partial." in error
     assert "✗ scratch.ipynb contains no cell of this chapter. Move it out of this folder." in error
     assert "✗ notes.ipynb cannot be read: the file is not JSON" in error
 
