@@ -7,7 +7,7 @@ from html import escape
 from grader.classreport.figures import Mistake
 from grader.classreport.gather import ClassReport
 from grader.classreport.html import named, percent, section, students, table
-from grader.render.html import inline
+from grader.render.html import prose
 from grader.render.rows import harmless
 
 _COUNT = {1: "One", 2: "Two", 3: "Three"}
@@ -75,8 +75,8 @@ def _lesson(mistake: Mistake) -> str:
         place = f'<a href="{escape(mistake.address)}" rel="noreferrer">{place}</a>'
     who = f"<p>Made by {named(mistake.students)}.</p>\n" if mistake.students else ""
     return f"""<p>What to say:</p>
-<p class="say">{inline(harmless(mistake.message))}</p>
-<p>A question to ask: {inline(harmless(mistake.hint))}</p>
+<p class="say">{prose(harmless(mistake.message))}</p>
+<p>A question to ask: {prose(harmless(mistake.hint))}</p>
 <p>Read again: {place}</p>
 {_excerpts(mistake)}{who}"""
 

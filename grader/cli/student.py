@@ -100,10 +100,10 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
         write(f"{right} of {len(results)} exercises right, {number(earned)} of {number(points)} points.")
     if notebook.questions:
         write("Your instructor grades the answers to questions: " + ", ".join(q.id for q in notebook.questions) + ".")
-    left = [each.id for each, result in zip(notebook.exercises, results, strict=True) if not _passed(result)]
-    if left:
-        write(f"Next: {left[0]}. If you are stuck:  grader hint {left[0]}")
-    return outcome.finished and not left
+    unfinished = [each.id for each, result in zip(notebook.exercises, results, strict=True) if not _passed(result)]
+    if unfinished:
+        write(f"Next: {unfinished[0]}. If you are stuck:  grader hint {unfinished[0]}")
+    return outcome.finished and not unfinished
 
 
 def _passed(result: Checked | None) -> bool:

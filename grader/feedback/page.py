@@ -17,7 +17,7 @@ from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
 from grader.feedback.remarks import for_student
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
-from grader.render.html import inline, mark, rows_html
+from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
 from grader.render.rows import Row, counted, facts, harmless, headline, note_text, number
 
@@ -272,7 +272,7 @@ def _hint(exercise_id: str, hint: str) -> str:
     """The first hint, collapsed."""
     if not hint:
         return ""
-    paragraphs = "".join(f"<p>{inline(' '.join(part.split()))}</p>\n" for part in re.split(r"\n\s*\n", hint))
+    paragraphs = "".join(f"<p>{prose(' '.join(part.split()))}</p>\n" for part in re.split(r"\n\s*\n", hint))
     more = inline(f'For more, run `hint("{exercise_id}", 2)` in the notebook.')
     return (
         f'<details>\n<summary>A question that may help</summary>\n{paragraphs}<p class="quiet">{more}</p>\n</details>\n'

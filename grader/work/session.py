@@ -157,7 +157,8 @@ class _Session:
     def run_cell(self, index: int, source: str) -> None:
         """Run one cell. What it raises is reported."""
         self.cell = index
-        filename, ran, raised, line = file_of(index), Ran(), None, ()
+        filename, ran, raised = file_of(index), Ran(), None
+        line: tuple[tuple[str, str], ...] = ()
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         try:
             try:

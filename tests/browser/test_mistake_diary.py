@@ -133,3 +133,12 @@ def test_the_page_of_the_command_is_accessible(
         assert axe_violations(page) == []
         assert overflow(page) == []
         assert troubles == Troubles()
+
+
+def test_emphasised_words_of_a_title_are_elements(browser: Browser, specimen_url: str, tmp_path: Path) -> None:
+    entry = Entry("2026-01-05T10:00:00+00:00", "rnn_step", "failed", 0.0, 1.0, "pre_activation_halved")
+    (tmp_path / "diary.jsonl").write_bytes(msgspec.json.encode(entry))
+    with opened(browser, specimen_url, PAGE) as (page, _):
+        page.locator(".mistake-diary input").set_input_files(tmp_path / "diary.jsonl")
+        expect(page.locator(".mistake-diary-list em")).to_have_text("half")
+        assert "*" not in page.locator(".mistake-diary-list").inner_text()
