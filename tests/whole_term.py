@@ -67,7 +67,7 @@ EXTENDED_LATER = ("ch04_gated", "student09", 5)  # granted after the first gradi
 WITH_WHOLE_CAPSTONES = ("student02", "student03")
 UNREADABLE = ("student38", "ch00_sequences", "counting")  # this notebook is no JSON
 EMPTY = ("student39", "ch05_encoder_decoder")  # this folder contains nothing
-MISSING = ("student40", "ch06_attention")  # this folder does not exist
+MISSING = ("student37", "ch06_attention")  # this folder does not exist
 
 # Second submissions: the notebooks of the student with the most or the fewest points in the chapter, so many hours
 # late, which costs this share.
