@@ -161,7 +161,7 @@ def test_elsewhere(report, term, tmp_path):
 def test_outside_a_course(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     result = CliRunner().invoke(cli.app, ["report", CHAPTER.id])
-    assert (result.exit_code, result.stderr.split(":")[0]) == (1, "Not inside a course")
+    assert (result.exit_code, result.stderr.split(":")[0]) == (1, "This command needs the course's source folder")
 
 
 @pytest.mark.parametrize("given", [("--json", "--csv", "points"), ("--out", "x.html", "--json")])
