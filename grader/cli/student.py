@@ -38,11 +38,14 @@ def check(
 
     The exit status is 0 if every exercise is right, 1 if not, and 130 after Ctrl-C.
     """
+    from grader.work.notebooks import require_file
     from grader.work.watch import changes
 
     try:
         if not watch:
             raise typer.Exit(0 if _checked(notebook, seconds, output) else 1)
+        with told():
+            require_file(notebook, Path.cwd())  # a mistyped name would be waited for
         for _ in changes(notebook, time.sleep):
             with suppress(typer.Exit):  # the notebook may be in a state between two edits
                 _checked(notebook, seconds, output)

@@ -277,6 +277,7 @@ def test_a_notebook_that_does_not_exist(grader):
     status, _, error = grader("check", "none.ipynb")
     assert (status, error.count("none.ipynb")) == (1, 1)
     assert "Give a notebook of the folder exercises/CHAPTER" in error
+    assert grader("check", "none.ipynb", "--watch") == (1, "", error)  # it is not waited for
 
 
 @pytest.mark.parametrize("given", ["recurrence.ipynb", "recurrence"])
