@@ -45,7 +45,8 @@ class DownloadedFile(NamedTuple):
     """A downloaded file: its student, its name, and whatever else the download reveals about it.
 
     `download` is the folder that its archive was unpacked to; empty if it was not in an archive. `upload` is Canvas's
-    number, `participant` Moodle's. `late` is what Canvas says. `others` are the students who submitted it together with this one.
+    number, `participant` Moodle's. `late` is what Canvas says. `others` are the students who submitted it together with
+    this one.
     """
 
     student: str
