@@ -433,10 +433,11 @@ def test_the_legend_breaks_between_exercises():
 def test_what_waits_for_a_person_is_counted():
     chapter = load_manifest(ROOT / "course.toml").chapter(CHAPTER)
     question, asks = chapter.questions[0].id, Score(needs_a_human=True)
+    first, last = ("predictions", "capstone")
     scores = {name: Recorded({question: asks, "softmax": Score()}) for name in ("ada", "bo")}
-    assert report.waiting(chapter, scores) == [f"To grade manually in formgrader: {question} (2 students)."]
+    assert report.waiting(chapter, scores) == [f"To grade manually in formgrader: {question} in {last} (2 students)."]
     scores["bo"] = Recorded({question: Score(1.0), "softmax": Score(1.0, needs_a_human=True)})
-    line = f"To grade manually in formgrader: softmax (1 student), {question} (1 student)."
+    line = f"To grade manually in formgrader: softmax in {first} (1 student), {question} in {last} (1 student)."
     assert report.waiting(chapter, scores) == [line]
     assert report.waiting(chapter, {"ada": Recorded({question: Score(1.0)})}) == []
 

@@ -10,13 +10,17 @@ downloads.
 If a folder of the download is an unpacked zip of `grader submit`, its files are compared with its manifest. If they
 agree, all of them are collected, whatever their endings. If they do not, none is, and the reasons are logged.
 
+nbgrader warns of every folder that it creates and of every file that it does not collect. `_Unsurprising` leaves out
+those messages that are as they should be, because the others are easily overlooked among them.
+
 Only nbgrader imports this (`nbgrader_config.py` names it).
 """
 
 from __future__ import annotations
 
+import logging
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from datetime import datetime
 from functools import cache, cached_property
 from pathlib import Path
@@ -28,17 +32,21 @@ from grader.work.archive import MANIFEST, ArchiveError, file_problems, read_mani
 
 METADATA = "submission_metadata.yml"
 
-_CANVAS = re.compile(r"[^_]+_(?:LATE_)?(?P<student>\d+)_(?P<upload>\d+)_(?P<file>.+)")
+_CANVAS = re.compile(r"[^_]+_(?P<late>LATE_)?(?P<student>\d+)_(?P<upload>\d+)_(?P<file>.+)")
 _MOODLE = re.compile(r"(?P<student>.+)_(?P<participant>\d+)_assignsubmission_file_?(?P<file>.*)")
 _GRADESCOPE = re.compile(r"(?P<student>submission_\d+)")
 _ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # how Canvas numbers files of the same name
+
+_SKIPPED = "Skipped submission with no match information provided: "
+_COUNTED = re.compile(r"\d+ files collected(, \d+ files skipped)?")
 
 
 class DownloadedFile(NamedTuple):
     """A downloaded file: its student, its name, and whatever else the download reveals about it.
 
     `download` is the folder that its archive was unpacked to; empty if it was not in an archive. `upload` is Canvas's
-    number, `participant` Moodle's. `others` are the students who submitted it together with this one.
+    number, `participant` Moodle's. `late` is what Canvas says. `others` are the students who submitted it together with
+    this one.
     """
 
     student: str
@@ -48,6 +56,7 @@ class DownloadedFile(NamedTuple):
     participant: str = ""
     timestamp: str | None = None
     others: tuple[str, ...] = ()
+    late: bool = False
 
 
 Files = dict[Path, DownloadedFile]
@@ -61,12 +70,19 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
     Other file names are matched with `named_regexp`, if it is configured.
     """
 
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(**settings)
+        self._expected: set[str] = set()  # files that are not collected, for a good reason or one that is logged
+        self.log.addFilter(_Unsurprising(self._expected, counts=bool(self.named_regexp)))
+
     def collect(self, submitted_file: str) -> dict[str, str] | None:
         """`student_id`, `file_id` and possibly `timestamp` of a file; None if the file is not to be collected."""
         path = Path(submitted_file)
         if (found := self._to_collect.get(path)) is not None:
             info = {"student_id": found.student, "file_id": found.name}
             return info if found.timestamp is None else info | {"timestamp": found.timestamp}
+        if path in self._found or self._is_expected(path):  # of the former, `_to_collect` has logged why not
+            self._expected.add(submitted_file)
         strange = path not in self._found and self._is_valid(path)
         return super().collect(submitted_file) if strange and self.named_regexp else None
 
@@ -75,6 +91,14 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
             return False
         listed = self._listed(path.parent)
         return path.suffix in self.valid_ext if listed is None else path.name in listed
+
+    def _is_expected(self, path: Path) -> bool:
+        """Whether this is a file of the system, an archive that has been unpacked, or what describes a submission."""
+        if _is_litter(path.relative_to(self._folder("extracted")).parts):
+            return path.name != "timestamp.txt"
+        if path.name == MANIFEST:
+            return bool(self._listed(path.parent))
+        return path.name == METADATA or (path.suffix == ".zip" and path.with_suffix("").is_dir())
 
     def _listed(self, folder: Path) -> frozenset[str] | None:
         """The files to collect of a submission that was made with `grader submit`; None for any other folder."""
@@ -101,10 +125,30 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
         found = _of_newest_downloads(found, lambda download: _age(archives, download), self.log.warning)
         found = _newest_uploads(found, self.log.warning)
         _tell_groups(found, self.log.warning)
+        if not self.named_regexp:
+            _count(found, self.log.warning)
         return _with_own_names(found, self.log.warning)
 
     def _folder(self, step: str) -> Path:
         return Path(self.parent._format_collect_path(getattr(self.parent, f"{step}_directory")))
+
+
+class _Unsurprising(logging.Filter):
+    """Leaves out nbgrader's messages about folders that it makes or replaces, and about these files. Its count of
+    skipped files includes them, so it is left out too, unless `counts`.
+    """
+
+    def __init__(self, files: Collection[str], counts: bool) -> None:
+        super().__init__()
+        self._files = files
+        self._made = ("Directory not found. Creating: ", "Clearing existing files in ")
+        self._counts = counts
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        said = record.getMessage()
+        if said.startswith(_SKIPPED):
+            return said.removeprefix(_SKIPPED) not in self._files
+        return not said.startswith(self._made) and (self._counts or not _COUNTED.fullmatch(said))
 
 
 def _is_litter(parts: tuple[str, ...]) -> bool:
@@ -118,10 +162,10 @@ def _read(path: Path, parts: tuple[str, ...]) -> DownloadedFile | None:
         download = parts[0] if index else ""
         if match := _CANVAS.fullmatch(part):
             if place != path:  # from an archive
-                return DownloadedFile(match["student"], path.name, download)
+                return DownloadedFile(match["student"], path.name, download, late=bool(match["late"]))
             attempt = _ATTEMPT.fullmatch(Path(match["file"]).stem)
             name = f"{attempt['stem']}{path.suffix}" if attempt else match["file"]
-            return DownloadedFile(match["student"], name, download, int(match["upload"]))
+            return DownloadedFile(match["student"], name, download, int(match["upload"]), late=bool(match["late"]))
         if match := _MOODLE.fullmatch(part):
             own = match["file"] if place == path else path.name
             return DownloadedFile(match["student"].strip(), own, download, participant=match["participant"])
@@ -214,6 +258,14 @@ def _tell_groups(files: Files, log: Log) -> None:
             f"{student} submitted for a group. The submission is collected for {student} only; to grade the other "
             f"members too, copy it into their folders: {', '.join(others)}."
         )
+
+
+def _count(files: Files, log: Log) -> None:
+    """Log what is collected, and whom Canvas marks as late: no file says so once they are collected."""
+    students = {found.student for found in files.values()}
+    log(f"Collected {len(files)} files of {len(students)} student{'' if len(students) == 1 else 's'}.")
+    if late := sorted({found.student for found in files.values() if found.late}):
+        log(f"Canvas marks as late: {', '.join(late)}. It does not say when they submitted.")
 
 
 def _with_own_names(files: Files, log: Log) -> Files:

@@ -256,6 +256,10 @@ def test_downloads(tmp_path, work):
         assert files(student / CHAPTER) == files(work)
     assert done.stderr.count("Not collected, because its manifest does not allow it") == 3
     assert "'recurrence.ipynb' was changed: its size or checksum differs from manifest.json" in done.stderr
+    skipped = {line.rsplit("/", 1)[1] for line in done.stderr.splitlines() if "Skipped submission" in line}
+    assert skipped == set(zipfile.ZipFile(io.BytesIO(contents["bad"])).namelist())
+    assert f"Collected {3 * len(files(work))} files of 3 students." in done.stderr
+    assert "marks as late" not in done.stderr  # Bo's submission is late, but is not collected
 
 
 # --- the same points ---------------------------------------------------------------------------------------------

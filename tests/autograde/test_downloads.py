@@ -128,8 +128,12 @@ def test_canvas(tmp_path):
     }
     assert "Skipped, because cy_333_4002_recurrence-1.ipynb is newer" in log
     assert "No release notebooks" not in log
+    assert log.count("Skipped submission") == 2  # the words of one student, and another's timestamp.txt
+    assert "Collected 10 files of 5 students." in log
+    assert "Canvas marks as late: 222. It does not say when they submitted." in log
+    assert "Directory not found" not in log
     download(tmp_path, "submissions.zip", {"cy_333_9999_recurrence-3.ipynb": "cy, again"})
-    collect(tmp_path, "--force")
+    assert "Clearing existing" not in collect(tmp_path, "--force")
     assert submitted(tmp_path) == found | {"333/recurrence.ipynb": "cy, again"}
 
 

@@ -253,7 +253,7 @@ def test_answers_that_are_not_graded_and_points_by_hand(report, term):
     assert found.absent.names == ("fay",)
     words = text(page(term))
     assert "Points so far. 2 students have answers or scores that are not graded yet." in words
-    assert "To grade manually in formgrader: why_it_writes (2 students)." in words
+    assert "To grade manually in formgrader: why_it_writes in capstone (2 students)." in words
     assert "Instructors changed 1 score" in words
     assert "Without a submission: 1 student ( fay ), not counted here." in words
 

@@ -149,7 +149,9 @@ def legend(chapter: Chapter, width: int, scores: ByStudent = _NO_SCORES) -> list
 def waiting(chapter: Chapter, scores: ByStudent) -> list[str]:
     """A line with the number of answers and scores that need manual grading; no line if there are none."""
     count = Counter(name for its in scores.values() for name, score in its.scores.items() if score.needs_a_human)
-    found = [f"{item.id} ({_students(count[item.id])})" for item in chapter.items if count[item.id]]
+    place = {exercise.id: notebook.name for notebook in chapter.notebooks for exercise in notebook.exercises}
+    place |= {question.id: notebook.name for notebook in chapter.notebooks for question in notebook.questions}
+    found = [f"{item} in {place[item]} ({_students(count[item])})" for item in place if count[item]]
     return [f"To grade manually in formgrader: {', '.join(found)}."] if found else []
 
 
