@@ -40,7 +40,7 @@ class TermSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     extensions: dict[str, dict[str, datetime]] = {}
 
     def extension(self, chapter_id: str, student: str) -> timedelta | None:
-        """How much later than the class this student's chapter is due; None if it is not."""
+        """How much later than the class this student may submit the chapter; None if there is no extension."""
         own = self.extensions.get(chapter_id, {}).get(student)
         return None if own is None else own - self.due[chapter_id]
 

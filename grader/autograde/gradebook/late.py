@@ -62,10 +62,10 @@ def set_due_date(engine: Engine, chapter_id: str, settings: TermSettings) -> boo
     of_chapter = assignment.c.name == chapter_id
     with engine.connect() as connection:
         found = connection.execute(select(assignment.c.duedate).where(of_chapter)).one_or_none()
-    due = settings.due.get(chapter_id)
-    if found is not None and due is not None and found.duedate != due:
+    date = settings.due.get(chapter_id)
+    if found is not None and date is not None and found.duedate != date:
         with transaction(engine) as connection:
-            connection.execute(assignment.update().where(of_chapter).values(duedate=due))
+            connection.execute(assignment.update().where(of_chapter).values(duedate=date))
     return found is not None
 
 
