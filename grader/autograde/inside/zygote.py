@@ -17,9 +17,10 @@ import signal
 import socket
 import sys
 import warnings
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import Path
-from typing import NoReturn
+from typing import Any, NoReturn
 
 import numpy as np
 
@@ -40,18 +41,7 @@ def main() -> NoReturn:
     setup = decode(control.recv(MESSAGE))
     if setup["user"] is not None:
         confine.become(setup["user"])
-    for name in setup["preload"]:
-        importlib.import_module(name)
-    warm_up(setup["preload"])
-    room = confine.Room(
-        address_space=mapped() + setup["memory"],
-        disk=setup["disk"],
-        files=setup["files"],
-        processes=setup["processes"],
-        cpu_seconds=setup["cpu_seconds"],
-        cells_filter=setup["cells_filter"].tobytes(),
-        hidden_filter=setup["hidden_filter"].tobytes(),
-    )
+    room = warmed_up(setup)
     most = memory([os.getpid()]) + setup["memory"]
     control.send(encode("ready"))
     while True:
@@ -65,7 +55,31 @@ def main() -> NoReturn:
                 prepare(source, filename)
 
 
-def warm_up(preloaded: list[str]) -> None:
+def warmed_up(setup: dict[str, Any]) -> confine.Room:
+    """Import what notebooks need, and return the limits of one notebook, which apply on top of that."""
+    for name in setup["preload"]:
+        importlib.import_module(name)
+    _warm_up(setup["preload"])
+    return confine.Room(
+        address_space=_mapped() + setup["memory"],
+        disk=setup["disk"],
+        files=setup["files"],
+        processes=setup["processes"],
+        cpu_seconds=setup["cpu_seconds"],
+        cells_filter=setup["cells_filter"].tobytes(),
+        hidden_filter=setup["hidden_filter"].tobytes(),
+    )
+
+
+def run_notebook(room: confine.Room, descriptors: Sequence[int]) -> None:
+    """Run the request in a process whose permissions have been taken away, which has these descriptors from 3 on."""
+    with os.fdopen(confine.REQUEST, "rb") as file:
+        request = file.read()
+    sockets = range(confine.SOCKETS, confine.SOCKETS + len(descriptors) - 2)
+    child.run(request, confine.RESULTS, sockets, lambda: confine.no_more_processes(room.hidden_filter))
+
+
+def _warm_up(preloaded: list[str]) -> None:
     """Do the one-time initialisation that each submission would otherwise repeat."""
     a = np.ones((2, 2))
     a @ a
@@ -89,7 +103,7 @@ def _warm_up_torch() -> None:
     torch.nn.functional.embedding(torch.zeros(1, dtype=torch.int64), torch.ones(2, 2))
 
 
-def mapped() -> int:
+def _mapped() -> int:
     """The address space of this process in bytes."""
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
@@ -97,16 +111,10 @@ def mapped() -> int:
 def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], most: int) -> None:
     """Run one notebook until the message `end`. `most` is its memory limit in bytes, including this process."""
 
-    def work() -> None:
-        with os.fdopen(confine.REQUEST, "rb") as file:
-            request = file.read()
-        sockets = range(confine.SOCKETS, confine.SOCKETS + len(descriptors) - 2)
-        child.run(request, confine.RESULTS, sockets, lambda: confine.no_more_processes(room.hidden_filter))
-
     complaints = os.memfd_create("complaints")
     first, broken, too_much = 0, "", False
     try:
-        first = confine.enclosed(room, descriptors, complaints, work)
+        first = confine.enclosed(room, descriptors, complaints, lambda: run_notebook(room, descriptors))
     except OSError as error:
         broken = str(error)
     for each in descriptors:

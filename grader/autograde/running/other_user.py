@@ -19,19 +19,16 @@ from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
-import numpy as np
-
 from grader.autograde.inside.usage import activity, memory, takes_more_than
-from grader.autograde.running.processes import Descriptors, State, environment
-from grader.autograde.running.sandbox import SandboxError
+from grader.autograde.running.processes import Descriptors, State
+from grader.autograde.running.sandbox import SandboxError, setup_tree
 from grader.autograde.running.seccomp import filters
-from grader.autograde.running.unsandboxed import LEAVE_SECONDS
+from grader.autograde.running.unsandboxed import new_interpreter, wait_or_kill
 from grader.codec import encode
 from grader.manifest import Limits
 
 _FIRST_USER, _USERS = 30_000, 15_000  # ids that no account has
 _STARTS = 30  # until this process uses an id again
-_ENTER = Path(__file__).parents[1] / "inside" / "enter.py"
 # With these ids it may signal the student's processes and no others, and they may not signal it.
 _KILL = """
 import os, signal, sys
@@ -57,38 +54,19 @@ class OtherUser:
         self._starts = itertools.count()
         self._limits = limits
         try:
-            programs = filters()
+            self._filters = filters()
         except (ImportError, OSError, RuntimeError) as error:
             raise SandboxError(f"libseccomp cannot be used, so nothing was graded: {error}") from error
-        self._setup = {
-            "preload": list(limits.preload),
-            "memory": limits.memory_mb << 20,
-            "disk": limits.disk_mb << 20,
-            "files": limits.files,
-            "processes": limits.processes,
-            "cpu_seconds": limits.cpu_seconds,
-            "cells_filter": np.frombuffer(programs.cells, np.uint8),
-            "hidden_filter": np.frombuffer(programs.hidden, np.uint8),
-        }
 
     def start(self, descriptors: Descriptors) -> _Notebook:
         user = _FIRST_USER + (os.getpid() * _STARTS + next(self._starts) % _STARTS) % _USERS
         scratch = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
         os.chown(scratch.name, user, user)
         with tempfile.TemporaryFile() as setup:
-            setup.write(encode({**self._setup, "user": user}))
+            setup.write(encode(setup_tree(self._limits, self._filters, user)))
             setup.seek(0)
             passed = [setup.fileno(), *descriptors.all]
-            process = subprocess.Popen(
-                [sys.executable, "-I", "-B", str(_ENTER), "grader.autograde.inside.lowered", *map(str, passed)],
-                pass_fds=passed,
-                stdin=subprocess.DEVNULL,
-                stdout=subprocess.DEVNULL,
-                stderr=subprocess.DEVNULL,
-                cwd=scratch.name,
-                env=environment(scratch.name),
-                start_new_session=True,
-            )
+            process = new_interpreter("grader.autograde.inside.lowered", passed, scratch.name)
         return _Notebook(process, scratch, user, self._limits.memory_mb << 20)
 
 
@@ -117,11 +95,7 @@ class _Notebook:
 
     def end(self) -> None:
         """Let the process wait for its forks and exit; after a second, kill what is left of the user's processes."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(LEAVE_SECONDS)
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        wait_or_kill(self.process)
         self._kill_all()
         self.scratch.cleanup()
 

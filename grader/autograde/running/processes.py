@@ -1,7 +1,7 @@
-"""What both ways to start a notebook's processes have in common: the descriptors that are passed, and how they end.
+"""What the ways to start a notebook's processes have in common: the descriptors that are passed, and how they end.
 
-`Descriptors` are the ends that the processes get. A `Starter` (`sandbox.Sandbox` or `unsandboxed.Plain`) returns a
-`Running`.
+`Descriptors` are the ends that the processes get. A `Starter` (`sandbox.Sandbox`, `unsandboxed.Plain` or
+`other_user.OtherUser`) returns a `Running`.
 """
 
 from __future__ import annotations

@@ -24,7 +24,7 @@ import numpy as np
 
 from grader.autograde.inside.confine import MESSAGE, SCRATCH
 from grader.autograde.running.processes import ANSWER_SECONDS, Descriptors, State, WorkerError, environment
-from grader.autograde.running.seccomp import filters
+from grader.autograde.running.seccomp import Filters, filters
 from grader.codec import CodecError, decode, encode
 from grader.errors import ExpectedError
 from grader.manifest import Limits
@@ -42,6 +42,21 @@ _SHOWN = (
 )
 _INSIDE = "/sandbox/grader"
 _SYSTEM = ("/lib", "/lib64", "/usr/lib", "/usr/lib64")
+
+
+def setup_tree(limits: Limits, programs: Filters, user: int | None) -> dict[str, Any]:
+    """What `zygote.warmed_up` reads: the limits and filters of each notebook. `user` is the id to switch to."""
+    return {
+        "user": user,
+        "preload": list(limits.preload),
+        "memory": limits.memory_mb << 20,
+        "disk": limits.disk_mb << 20,
+        "files": limits.files,
+        "processes": limits.processes,
+        "cpu_seconds": limits.cpu_seconds,
+        "cells_filter": np.frombuffer(programs.cells, np.uint8),
+        "hidden_filter": np.frombuffer(programs.hidden, np.uint8),
+    }
 
 
 class SandboxError(ExpectedError):
@@ -175,20 +190,9 @@ class Sandbox:
         return words
 
     def _say_setup(self) -> None:
-        limits = self._limits
-        setup = {
-            "user": UNPRIVILEGED if os.getuid() == 0 else None,
-            "preload": list(limits.preload),
-            "memory": limits.memory_mb << 20,
-            "disk": limits.disk_mb << 20,
-            "files": limits.files,
-            "processes": limits.processes,
-            "cpu_seconds": limits.cpu_seconds,
-            "cells_filter": np.frombuffer(self._filters.cells, np.uint8),
-            "hidden_filter": np.frombuffer(self._filters.hidden, np.uint8),
-        }
         assert self._control is not None
-        self._control.send(encode(setup))
+        user = UNPRIVILEGED if os.getuid() == 0 else None
+        self._control.send(encode(setup_tree(self._limits, self._filters, user)))
 
     def _answer(self, seconds: float) -> Any:
         """The next message of the warm process, or None if none comes."""

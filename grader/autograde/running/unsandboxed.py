@@ -11,6 +11,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -27,17 +28,7 @@ class Plain:
 
     def start(self, descriptors: Descriptors) -> _Notebook:
         scratch = tempfile.TemporaryDirectory(prefix="submission-", ignore_cleanup_errors=True)
-        process = subprocess.Popen(
-            [sys.executable, "-I", "-B", str(_ENTER), "grader.autograde.inside.child", *map(str, descriptors.all)],
-            pass_fds=descriptors.all,
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            cwd=scratch.name,
-            env=environment(scratch.name),
-            start_new_session=True,
-        )
-        return _Notebook(process, scratch)
+        return _Notebook(new_interpreter("grader.autograde.inside.child", descriptors.all, scratch.name), scratch)
 
 
 @dataclass
@@ -54,9 +45,28 @@ class _Notebook:
 
     def end(self) -> None:
         """Let the process wait for its forks and exit; after a second, kill what is left."""
-        with suppress(subprocess.TimeoutExpired):
-            self.process.wait(LEAVE_SECONDS)
-        with suppress(ProcessLookupError):
-            os.killpg(self.process.pid, signal.SIGKILL)
-        self.process.wait()
+        wait_or_kill(self.process)
         self.scratch.cleanup()
+
+
+def new_interpreter(module: str, descriptors: Sequence[int], scratch: str) -> subprocess.Popen[bytes]:
+    """Start a module of `inside` in its own session, with these descriptors as arguments, in the folder `scratch`."""
+    return subprocess.Popen(
+        [sys.executable, "-I", "-B", str(_ENTER), module, *map(str, descriptors)],
+        pass_fds=descriptors,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        cwd=scratch,
+        env=environment(scratch),
+        start_new_session=True,
+    )
+
+
+def wait_or_kill(process: subprocess.Popen[bytes]) -> None:
+    """Let a process wait for its forks and exit; after a second, kill what is left of its session."""
+    with suppress(subprocess.TimeoutExpired):
+        process.wait(LEAVE_SECONDS)
+    with suppress(ProcessLookupError):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.wait()
