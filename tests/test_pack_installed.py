@@ -36,7 +36,7 @@ def bundle(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def environment(tmp_path_factory):
-    """The environment variables of somebody else: no Python path, and a home folder of their own."""
+    """The environment variables of someone else: no Python path, and a home folder of their own."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("PYTHON", "UNROLLED", "VIRTUAL"))}
     return {**kept, "HOME": str(tmp_path_factory.mktemp("home"))}
 

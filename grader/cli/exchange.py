@@ -36,15 +36,14 @@ def roster(
     from grader.autograde.gradebook.enrolment import enrol
     from grader.exchange.rosters import read_roster
     from grader.exchange.sheets import some
-    from grader.render.rows import harmless
+    from grader.render.rows import counted, harmless
 
     root = course_root()
     term = term_folder(root, given_term)
     with told():
         read = read_roster(file, system)
         done = enrol(db_url or gradebook_url(term), read.students)
-    count = len(read.students)
-    out.print(f"{file}: {read.title}, {count} student{'s' * (count != 1)}", soft_wrap=True)
+    out.print(f"{file}: {read.title}, {counted(len(read.students), 'student')}", soft_wrap=True)
     for what, names in (
         ("Added", [_named(student) for student in done.added]),
         ("Changed", [_change(before, after) for before, after in done.changed]),

@@ -57,6 +57,7 @@ def report(
     from grader.classreport import tables
     from grader.classreport.gather import class_report
     from grader.classreport.write import report_path, write_report
+    from grader.render.rows import counted
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -72,14 +73,14 @@ def report(
         path = given_path or report_path(term, chapter, anonymous)
         with told():
             write_report(path, found)
-        out.print(f"Wrote {path} on {found.students} submission{'s' * (found.students != 1)}.", soft_wrap=True)
+        out.print(f"Wrote {path} on {counted(found.students, 'submission')}.", soft_wrap=True)
     for students, what in (
         (found.unsafe, "graded without a sandbox"),
         (found.outdated, "out of date, because the submission or the course has changed since it was graded"),
         (found.ungraded, "not graded yet, so not in the report"),
     ):
         if students.count:
-            of = f"{students.count} submission{'s' * (students.count != 1)}"
+            of = counted(students.count, "submission")
             names = f": {some(students.names)}" if students.names else ""
             err.print(f"{of} {what}{names}.", style="yellow", soft_wrap=True)
     if found.outdated.count or found.ungraded.count:

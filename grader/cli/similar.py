@@ -65,6 +65,7 @@ def similar(
     """
     import msgspec
 
+    from grader.render.rows import counted
     from grader.similar.look import as_tree, compare, shown_name, without_names
     from grader.similar.write import page_path, write_page
 
@@ -90,7 +91,7 @@ def similar(
         write_page(page, compared)
     pairs = compared.found.pairs
     of = f"{len(compared.own)} submissions of {chapter}"
-    out.print(f"Please look at {len(pairs)} pair{'s' * (len(pairs) != 1)} of {of}:" if pairs else f"No pairs in {of}.")
+    out.print(f"Please look at {counted(len(pairs), 'pair')} of {of}:" if pairs else f"No pairs in {of}.")
     for pair in pairs[:MOST_LINES]:
         sides = [f"{shown_name(side.student)} ({100 * side.share:.0f} %)" for side in (pair.left, pair.right)]
         out.print("  " + " and ".join(sides), soft_wrap=True)

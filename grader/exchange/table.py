@@ -23,7 +23,7 @@ from grader.autograde.term_settings import read_term_settings
 from grader.exchange.options import Empty
 from grader.exchange.sheets import ExchangeError, some
 from grader.manifest import Chapter, Manifest
-from grader.render.rows import harmless, number
+from grader.render.rows import counted, harmless
 
 
 class Status(StrEnum):
@@ -78,7 +78,7 @@ class Standing:
     @property
     def feedback(self) -> str:
         """The comments and the late penalty as text for the student; empty if there are none."""
-        penalty = f"Late penalty: {number(self.penalty)} point{'s' * (self.penalty != 1)}." if self.penalty else ""
+        penalty = f"Late penalty: {counted(self.penalty, 'point')}." if self.penalty else ""
         return "\n\n".join(filter(None, (self.comments_text, penalty)))
 
 
@@ -196,7 +196,7 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
             (Status.missing, _MISSING[policy.missing]),
         ):
             if names := named.get(status):
-                count = f"{len(names)} student{'s' * (len(names) != 1)}"
+                count = counted(len(names), "student")
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
         if names := [harmless(name) for name in table.outdated.get(chapter.id, ())]:
             lines.append(

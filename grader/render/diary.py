@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import html
 import re
-import textwrap
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
@@ -14,6 +13,7 @@ from grader.released import Released
 from grader.render.html import prose
 from grader.render.page import html_page
 from grader.render.rows import counted
+from grader.render.text import wrapped
 
 _WIDTH = 100
 _DATE = re.compile(r"[0-9]{4}-[0-9]{2}-[0-9]{2}[.,]?")
@@ -93,20 +93,20 @@ class Diary:
 
     def text(self, width: int = _WIDTH) -> str:
         """The diary in lines of at most `width` columns, as far as words allow."""
-        return "\n".join([*_wrapped(self._summary(), width), *self._lines(width)])
+        return "\n".join([*wrapped(self._summary(), width), *self._lines(width)])
 
     def _lines(self, width: int) -> Iterator[str]:
         for section in self.sections:
             yield ""
-            yield from _wrapped(
+            yield from wrapped(
                 f"{section.exercise.id}   {section.exercise.title}   page: {section.page}", width, "", "  "
             )
             for line in section.lines:
-                yield from _wrapped(f"{line.mark} {line.title}", width, "  ", "    ")
+                yield from wrapped(f"{line.mark} {line.title}", width, "  ", "    ")
                 for text in (f"{line.state} {line.when}", line.advice):
-                    yield from _wrapped(text, width, "    ")
+                    yield from wrapped(text, width, "    ")
                 if line.tempting:
-                    yield from _wrapped(f"Why it is tempting: {line.tempting}", width, "    ")
+                    yield from wrapped(f"Why it is tempting: {line.tempting}", width, "    ")
 
     def _repr_html_(self) -> str:
         return f'<div class="unrolled-diary">{self._body("h3", "h4")}</div>'
@@ -181,18 +181,6 @@ def _after(title: str, message: str) -> str:
         return message.removeprefix(title).strip()
     rest = message.removeprefix(f"{title[:-1]}: ")
     return rest if rest == message else rest[:1].upper() + rest[1:]
-
-
-def _wrapped(text: str, width: int, first: str = "", others: str | None = None) -> list[str]:
-    later = first if others is None else others
-    return textwrap.wrap(
-        text,
-        max(width, 20),
-        initial_indent=first,
-        subsequent_indent=later,
-        break_long_words=False,
-        break_on_hyphens=False,
-    )
 
 
 def _day(time: str | None) -> str:

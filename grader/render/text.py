@@ -26,13 +26,23 @@ def rows_text(rows: Sequence[Row], width: int | None = None) -> list[str]:
     for row in rows:
         text = row.text
         if width is not None and row.label in _SENTENCES:
-            room = max(width - _LABEL_WIDTH - 2, 20)
-            text = "\n".join(_wrapped(line, room) for line in text.splitlines())
+            room = width - _LABEL_WIDTH - 2
+            text = "\n".join("\n".join(wrapped(line, room)) for line in text.splitlines())
         first, *others = text.splitlines() or [""]
         lines.append(f"  {row.label:<{_LABEL_WIDTH}}{first}")
         lines += [" " * (_LABEL_WIDTH + 2) + other for other in others]
     return lines
 
 
-def _wrapped(line: str, width: int) -> str:
-    return textwrap.fill(line, width, break_long_words=False, break_on_hyphens=False)
+def wrapped(text: str, width: int, first: str = "", others: str | None = None, *, cut: bool = False) -> list[str]:
+    """Lines of at most `width` columns, which is at least 20. `first` indents the first, `others` the rest, as `first`
+    does if it is None. A longer word is left whole unless `cut`.
+    """
+    return textwrap.wrap(
+        text,
+        max(width, 20),
+        initial_indent=first,
+        subsequent_indent=first if others is None else others,
+        break_long_words=cut,
+        break_on_hyphens=False,
+    )

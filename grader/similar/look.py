@@ -12,7 +12,7 @@ from grader.autograde.submission.files import released_files
 from grader.autograde.submission.folders import find_submissions
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, load_manifest
-from grader.render.rows import harmless
+from grader.render.rows import counted, harmless
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code
 from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs
@@ -58,7 +58,7 @@ def compare(
     folders = find_submissions(term, chapter).folders
     if len(folders) < 2:
         raise SimilarError(
-            f"{term / 'submitted'} has {len(folders)} submission{'s' * (len(folders) != 1)} of {chapter.id}; a "
+            f"{term / 'submitted'} has {counted(len(folders), 'submission')} of {chapter.id}; a "
             "comparison needs two. Collect the submissions first."
         )
     own: dict[str, OwnCode] = {}

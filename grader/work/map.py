@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Any, Literal
 
 from grader.journal import Entry
 from grader.manifest import Chapter, Exercise, Manifest, Place
-from grader.render.rows import number
+from grader.render.rows import counted, number
+from grader.render.text import wrapped
 
 State = Literal["done", "started", "open"]
 
@@ -116,7 +117,7 @@ def _exercise_lines(chapter: Chapter, found: Mapping[str, Standing], width: int)
                 lines += _wrapped(f"{SIGNS[each.state]} {exercise.id}", width, "    ", "      ")
                 lines += _wrapped(f"{each.state}, {_points(each)}", width, "      ")
         for question in notebook.questions:
-            points = f"{number(question.points)} point{'s' * (question.points != 1)}"
+            points = counted(question.points, "point")
             lines += _wrapped(f"? {question.id}: graded by your instructor, {points}", width, "    ", "      ")
     return lines
 
@@ -131,9 +132,7 @@ def _points(each: Standing) -> str:
     return f"{number(each.earned)} / {number(each.exercise.points)}{best}"
 
 
-def _wrapped(text: str, width: int, first: str = "", others: str | None = None) -> list[str]:
-    later = first if others is None else others
-    return textwrap.wrap(text, max(width, 20), initial_indent=first, subsequent_indent=later, break_on_hyphens=False)
+_wrapped = partial(wrapped, cut=True)  # no line may be longer than a narrow terminal
 
 
 def notebook_file(place: Place) -> str:
