@@ -6,6 +6,9 @@ from pathlib import Path
 
 import numpy as np
 
+from grader.author.notebooks import instructor_notebook
+from grader.manifest import load_manifest
+
 SOLUTIONS = Path(__file__).parents[1] / "solutions"
 
 
@@ -55,3 +58,20 @@ def products(cell):
 
 def check_shown(shown, value):
     np.testing.assert_array_equal(np.array(shown), np.round(value, 2))
+
+
+def run_notebook(chapter, notebook, capsys, changed=lambda source: source):
+    """Run the code cells of a notebook with its solutions, each as `changed` returns it. Return the names that they
+    bound, and what each of them printed.
+    """
+    root = SOLUTIONS.parent
+    manifest = load_manifest(root / "course.toml")
+    of_chapter = manifest.chapter(chapter)
+    its_notebook = next(each for each in of_chapter.notebooks if each.name == notebook)
+    namespace, printed = {}, []
+    for cell in instructor_notebook(root, manifest, of_chapter, its_notebook).cells:
+        if cell.cell_type == "code":
+            capsys.readouterr()
+            exec(changed(cell.source), namespace)
+            printed.append(capsys.readouterr().out)
+    return namespace, printed

@@ -6,10 +6,8 @@ from functools import partial
 
 import numpy as np
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, arrays, check_shown, section, table
+from tests.prose import arrays, check_shown, run_notebook, section, table
 
 prose = partial(section, "ch00_sequences", "counting")
 
@@ -67,15 +65,7 @@ def test_the_perplexity_of_three_tokens():
 
 
 def test_how_much_smoothing(capsys, session):
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = manifest.place("bigram_probs")
-    namespace, printed = {}, []
-    for cell in instructor_notebook(root, manifest, place.chapter, place.notebook).cells:
-        if cell.cell_type == "code":
-            capsys.readouterr()
-            exec(cell.source, namespace)
-            printed.append(capsys.readouterr().out)
+    _, printed = run_notebook("ch00_sequences", "counting", capsys)
     first, _, *lines, last = printed[-1].splitlines()
     alpha, new, old = np.array([[float(n) for n in line.split()] for line in lines]).T
     V = int(first.removeprefix("V = "))

@@ -7,11 +7,9 @@ import numpy as np
 import pytest
 import torch
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from solutions.ch02_bptt.logits_and_embedding import softmax
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, arrays, check_shown, matrices, numbers, products, section, table
+from tests.prose import arrays, check_shown, matrices, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch02_bptt")
 
@@ -176,15 +174,7 @@ def test_embedding_backward():
 
 def run_all(notebook, capsys, changed=lambda source: source):
     """What each code cell of the notebook prints with the solutions filled in, and the final namespace."""
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = next(p for p in manifest.places.values() if p.notebook.name == notebook)
-    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace, printed = {}, []
-    for cell in (cell.source for cell in cells if cell.cell_type == "code"):
-        capsys.readouterr()
-        exec(changed(cell), namespace)
-        printed.append(capsys.readouterr().out)
+    namespace, printed = run_notebook("ch02_bptt", notebook, capsys, changed)
     return printed, namespace
 
 

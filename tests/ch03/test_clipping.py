@@ -8,11 +8,9 @@ import numpy as np
 import pytest
 import torch
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from solutions.ch03_gradients.clipping import clip_by_norm, clip_by_value
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, check_shown, matrices, numbers, section, table
+from tests.prose import check_shown, matrices, numbers, run_notebook, section, table
 
 prose = partial(section, "ch03_gradients", "clipping")
 
@@ -142,16 +140,7 @@ def test_the_example_that_is_half_worked_out():
 
 def run_all(capsys, changed=lambda source: source):
     """What each code cell of the notebook prints with the solutions filled in."""
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = next(p for p in manifest.places.values() if p.notebook.name == "clipping")
-    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace, printed = {}, []
-    for source in (cell.source for cell in cells if cell.cell_type == "code"):
-        capsys.readouterr()
-        exec(changed(source), namespace)
-        printed.append(capsys.readouterr().out)
-    return printed
+    return run_notebook("ch03_gradients", "clipping", capsys, changed)[1]
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):

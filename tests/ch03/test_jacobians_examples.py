@@ -8,10 +8,8 @@ import numpy as np
 import pytest
 import torch
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, section, table
+from tests.prose import check_shown, matrices, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch03_gradients", "jacobians")
 
@@ -80,16 +78,7 @@ def test_the_small_example_of_norms():
 
 def run_all(capsys, changed=lambda source: source):
     """What each code cell of the notebook prints with the solutions filled in."""
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = next(p for p in manifest.places.values() if p.notebook.name == "jacobians")
-    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace, printed = {}, []
-    for source in (cell.source for cell in cells if cell.cell_type == "code"):
-        capsys.readouterr()
-        exec(changed(source), namespace)
-        printed.append(capsys.readouterr().out)
-    return printed
+    return run_notebook("ch03_gradients", "jacobians", capsys, changed)[1]
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):

@@ -8,12 +8,10 @@ import numpy as np
 import pytest
 import torch
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from solutions.ch03_gradients.initialisation import scale_to_spectral_radius
 from solutions.ch03_gradients.linear import linear_gradient, spectral_radius
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, section, table
+from tests.prose import check_shown, matrices, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch03_gradients")
 
@@ -191,16 +189,7 @@ def test_scale_to_spectral_radius():
 
 def run_all(capsys, changed=lambda source: source):
     """What each code cell of the notebook `linear` prints with the solutions filled in."""
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = manifest.place("linear_gradient")
-    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace, printed = {}, []
-    for cell in (cell.source for cell in cells if cell.cell_type == "code"):
-        capsys.readouterr()
-        exec(changed(cell), namespace)
-        printed.append(capsys.readouterr().out)
-    return printed
+    return run_notebook("ch03_gradients", "linear", capsys, changed)[1]
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):

@@ -7,10 +7,9 @@ from functools import partial
 import numpy as np
 import pytest
 
-from grader.author.notebooks import instructor_notebook
 from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, section, table
+from tests.prose import SOLUTIONS, check_shown, matrices, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch04_gated")
 STEP, CHO = "One step of the GRU", "The reset gate before the product"
@@ -130,16 +129,7 @@ def test_the_step_backward_of_single_numbers():
 
 def run_all(notebook, capsys, changed=lambda source: source):
     """What each code cell of the notebook prints with the solutions filled in."""
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = next(p for p in manifest.places.values() if p.chapter.id == "ch04_gated" and p.notebook.name == notebook)
-    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace, printed = {}, []
-    for source in (cell.source for cell in cells if cell.cell_type == "code"):
-        capsys.readouterr()
-        exec(changed(source), namespace)
-        printed.append(capsys.readouterr().out)
-    return printed
+    return run_notebook("ch04_gated", notebook, capsys, changed)[1]
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):

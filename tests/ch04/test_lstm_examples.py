@@ -5,10 +5,8 @@ import re
 import numpy as np
 import pytest
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, check_shown, matrices, products, section, table
+from tests.prose import check_shown, matrices, products, run_notebook, section, table
 
 TEXT = section("ch04_gated", "lstm", "One step of the LSTM")
 OVER_TIME = section("ch04_gated", "lstm", "The LSTM over time")
@@ -70,16 +68,7 @@ def test_the_steps_over_time():
 
 def run_all(capsys, changed=lambda source: source):
     """What each code cell of the notebook prints with the solutions filled in."""
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = manifest.place("lstm_step")
-    cells = instructor_notebook(root, manifest, place.chapter, place.notebook).cells
-    namespace, printed = {}, []
-    for source in (cell.source for cell in cells if cell.cell_type == "code"):
-        capsys.readouterr()
-        exec(changed(source), namespace)
-        printed.append(capsys.readouterr().out)
-    return printed
+    return run_notebook("ch04_gated", "lstm", capsys, changed)[1]
 
 
 def test_what_was_written_down_can_be_compared(capsys, session):

@@ -5,10 +5,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, arrays, check_shown, numbers, products, section, table
+from tests.prose import arrays, check_shown, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch05_encoder_decoder", "decoder")
 KEYS = "W_x", "W_h", "b_x", "b_h"
@@ -64,15 +62,7 @@ def test_the_step_that_is_half_worked_out():
 
 
 def test_what_the_two_decoders_remember(capsys, session):
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = manifest.place("decode_step")
-    namespace, printed = {}, []
-    for cell in instructor_notebook(root, manifest, place.chapter, place.notebook).cells:
-        if cell.cell_type == "code":
-            capsys.readouterr()
-            exec(cell.source, namespace)
-            printed.append(capsys.readouterr().out)
+    _, printed = run_notebook("ch05_encoder_decoder", "decoder", capsys)
     shown = {line.split()[0]: [float(n) for n in line.split()[1:]] for line in printed[-1].splitlines()}
     assert list(shown) == ["as_initial_state", "at_every_step"]
     assert all(len(row) == 4 and row[0] == 1 for row in shown.values())

@@ -6,10 +6,8 @@ from functools import partial
 import numpy as np
 import pytest
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, arrays, check_shown, numbers, products, section, table
+from tests.prose import arrays, check_shown, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch06_attention", "decoder")
 
@@ -75,15 +73,7 @@ def test_the_alignment_that_is_half_worked_out():
 
 
 def test_what_the_accuracy_does_not_see(capsys, session):
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = manifest.place("attention_step")
-    namespace, printed = {}, []
-    for cell in instructor_notebook(root, manifest, place.chapter, place.notebook).cells:
-        if cell.cell_type == "code":
-            capsys.readouterr()
-            exec(cell.source, namespace)
-            printed.append(capsys.readouterr().out)
+    _, printed = run_notebook("ch06_attention", "decoder", capsys)
     lines = [re.findall(r"[\d.]+", line) for line in printed[-1].splitlines()]
     factors, largest, accuracies = np.array(lines, dtype=float).T
     assert factors.tolist() == [0.01, 0.1, 1]

@@ -5,10 +5,8 @@ from functools import partial
 
 import numpy as np
 
-from grader.author.notebooks import instructor_notebook
-from grader.manifest import load_manifest
 from tests.conftest import exercise
-from tests.prose import SOLUTIONS, arrays, check_shown, numbers, section, table
+from tests.prose import arrays, check_shown, numbers, run_notebook, section, table
 
 prose = partial(section, "ch06_attention", "scores")
 
@@ -113,15 +111,7 @@ def test_the_weighted_sum_that_is_left_to_the_student():
 
 
 def test_why_scores_are_scaled(capsys, session):
-    root = SOLUTIONS.parent
-    manifest = load_manifest(root / "course.toml")
-    place = manifest.place("dot_score")
-    namespace, printed = {}, []
-    for cell in instructor_notebook(root, manifest, place.chapter, place.notebook).cells:
-        if cell.cell_type == "code":
-            capsys.readouterr()
-            exec(cell.source, namespace)
-            printed.append(capsys.readouterr().out)
+    _, printed = run_notebook("ch06_attention", "scores", capsys)
     rows = np.array([[float(n) for n in line.split()] for line in printed[-1].splitlines()[1:]])
     H, size, plain, scaled = rows.T
     np.testing.assert_allclose(size, np.sqrt(H), rtol=0.03)
