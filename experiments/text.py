@@ -1,27 +1,32 @@
 """Real text without a download: Python's own documentation, or any text file.
 
     python -m experiments.text [FILE]     describe the text, and print the label to put beside a figure
+    python -m experiments.text --record   replace the course's copy of the documentation by that of this Python
 
-`pydoc_data.topics` ships inside CPython and differs between its versions, so every figure made from it names version
-and hash: `Text.label`. Only prose is kept of the raw text: paragraphs, unwrapped, without markup, each once,
-in lower case. Whole topics are assigned to the training or to the held-out part. A training paragraph that shares 50
-consecutive characters with the held-out part is dropped, so that no sentence occurs in both parts.
+The module `pydoc_data.topics` of CPython differs between its versions, so the course keeps a copy of one, `topics.json`
+(its licence is beside it): the text, and all that is measured on it, is the same on every machine. Every figure made
+from it names version and hash: `Text.label`. Only prose is kept of the raw text: paragraphs, unwrapped, without markup,
+each once, in lower case. Whole topics are assigned to the training or to the held-out part. A training paragraph that
+shares 50 consecutive characters with the held-out part is dropped, so that no sentence occurs in both parts.
 """
 
 from __future__ import annotations
 
 import hashlib
+import json
 import platform
 import random
 import re
 import sys
 from collections import Counter
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
-from pydoc_data.topics import topics
+from typing import Any
 
 import numpy as np
 
+TOPICS_FILE = Path(__file__).with_name("topics.json")
 OVERLAP = 50  # consecutive characters that the two parts may not share
 RARE = 20  # a character that occurs less often in the training part is removed from both
 SHORTEST = 2_000  # characters that a file must have after cleaning
@@ -61,16 +66,32 @@ class Text:
             raise TextError(f"{error.args[0]!r} is not a character of this text; it has {known}") from None
 
 
+@cache
+def _shipped() -> dict[str, Any]:
+    shipped: dict[str, Any] = json.loads(TOPICS_FILE.read_text("utf-8"))
+    return shipped
+
+
+def topics() -> dict[str, str]:
+    """The documentation topics as they are, by name: the course's copy."""
+    return dict(_shipped()["topics"])
+
+
+def topics_source() -> str:
+    """Where the topics come from: 'pydoc_data.topics of Python 3.11.7'."""
+    return str(_shipped()["source"])
+
+
 def python_docs(held_out: float = 0.1, seed: int = 0) -> Text:
     """The prose of Python's documentation topics. `held_out` is the share of characters held out, in whole topics."""
-    found = [(name, p) for name, topic in topics.items() for p in _prose(topic)]
+    found = [(name, p) for name, topic in topics().items() for p in _prose(topic)]
     kept: dict[str, tuple[str, str]] = {}
     for name, paragraph in found:
         kept.setdefault(re.sub(r"[^a-z]", "", paragraph), (name, paragraph))
     groups: dict[str, list[str]] = {}
     for name, paragraph in kept.values():
         groups.setdefault(name, []).append(paragraph)
-    return _split(groups, held_out, seed, f"pydoc_data.topics of Python {platform.python_version()}")
+    return _split(groups, held_out, seed, topics_source())
 
 
 def from_file(path: str | Path, held_out: float = 0.1, seed: int = 0) -> Text:
@@ -161,7 +182,19 @@ def _grams(paragraph: str) -> set[str]:
     return {paragraph[i : i + OVERLAP] for i in range(len(paragraph) - OVERLAP + 1)}
 
 
+def record() -> None:
+    """Copy the documentation of the Python that runs this. All experiments on the text must then be recorded again."""
+    from pydoc_data.topics import topics as of_this_python
+
+    source = f"pydoc_data.topics of Python {platform.python_version()}"
+    content = {"source": source, "command": "python -m experiments.text --record", "topics": of_this_python}
+    TOPICS_FILE.write_text(json.dumps(content, indent=0, ensure_ascii=False) + "\n", "utf-8")
+
+
 def main() -> None:
+    if sys.argv[1:] == ["--record"]:
+        record()
+        return
     text = from_file(sys.argv[1]) if len(sys.argv) > 1 else python_docs()
     print(text.label)
     print(f"train {len(text.train):,}, held out {len(text.held_out):,} characters, of {len(text.characters)} kinds:")

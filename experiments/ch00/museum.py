@@ -29,14 +29,13 @@ import sys
 from collections import Counter
 from collections.abc import Sequence
 from pathlib import Path
-from pydoc_data.topics import topics
 from statistics import mean
 from typing import Any
 
 from experiments.ch00 import bpe
 from experiments.ch03.record import mean_and_sd, to_json
 from experiments.ngrams import WittenBell
-from experiments.text import OVERLAP, Text, python_docs
+from experiments.text import OVERLAP, Text, python_docs, topics
 
 RESULTS_FILE = Path(__file__).with_name("museum.json")
 ORDERS = (3, 5, 8, 12)
@@ -54,7 +53,7 @@ SETTINGS |= {"merges": MERGES, "piece_order": 3, "word_order": 3, "character_ord
 
 def raw() -> str:
     """All topics, one after the other, as they are."""
-    return "\n\n".join(topics.values())
+    return "\n\n".join(topics().values())
 
 
 def last_tenth(text: str) -> tuple[list[str], str]:

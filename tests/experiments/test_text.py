@@ -1,14 +1,26 @@
 """Real text: what is kept of Python's documentation, how it is split, and what is said of a file that will not do."""
 
+import json
 import platform
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
-from experiments.text import OVERLAP, SHORTEST, TextError, from_file, python_docs
+from experiments.text import (
+    OVERLAP,
+    SHORTEST,
+    TOPICS_FILE,
+    TextError,
+    from_file,
+    python_docs,
+    topics,
+    topics_source,
+)
 
+ROOT = Path(__file__).parents[2]
 DOCS = python_docs()
 WORDS = ["the", "value", "of", "an", "expression", "is", "found", "by", "reading", "it", "from", "left", "to", "right"]
 
@@ -48,9 +60,28 @@ def test_the_characters_are_few_sorted_and_frequent():
     assert min(DOCS.train.count(character) for character in DOCS.characters) >= 20
 
 
-@pytest.mark.skipif(platform.python_version() != "3.11.7", reason="the text differs between versions of Python")
-def test_in_the_version_of_the_recorded_figures_it_has_their_sizes():
+def test_it_is_the_courses_copy_on_every_machine(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pydoc_data.topics", None)  # whatever Python brings
+    assert python_docs() == DOCS
     assert (len(DOCS.train), len(DOCS.held_out), len(DOCS.characters)) == (213_483, 32_753, 51)
+
+
+def test_the_copy_is_that_of_the_python_that_it_names():
+    if topics_source() == f"pydoc_data.topics of Python {platform.python_version()}":
+        from pydoc_data.topics import topics as of_this_python
+
+        assert topics() == of_this_python
+    assert "PYTHON SOFTWARE FOUNDATION LICENSE" in TOPICS_FILE.with_suffix(".LICENSE.txt").read_text("utf-8")
+
+
+def test_records_of_the_whole_text_are_of_this_one():
+    """A new copy of the documentation needs new records."""
+    hashes = {path: json.loads(path.read_text("utf-8")).get("text") for path in ROOT.glob("experiments/*/*.json")}
+    named = {path.stem: text for path, text in hashes.items() if isinstance(text, dict) and "sha256" in text}
+    otherwise = {"capstone_weights", "capstone_network"}  # what their notebooks keep of the topics
+    assert len(named) > 8
+    assert {text["source"] for text in named.values()} == {topics_source()}
+    assert {text["sha256"] for name, text in named.items() if name not in otherwise} == {DOCS.sha256}
 
 
 def test_the_same_seed_gives_the_same_text_and_another_seed_another_split():
@@ -60,7 +91,7 @@ def test_the_same_seed_gives_the_same_text_and_another_seed_another_split():
 
 
 def test_the_label_names_source_version_and_hash():
-    assert DOCS.label == f"pydoc_data.topics of Python {platform.python_version()}, sha256 {DOCS.sha256[:12]}"
+    assert DOCS.label == f"{topics_source()}, sha256 {DOCS.sha256[:12]}"
     assert len(DOCS.sha256) == 64
 
 
