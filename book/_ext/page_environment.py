@@ -33,18 +33,23 @@ _log = logging.getLogger(__name__)
 
 
 def prepare(app: Sphinx) -> None:
-    """Set what the kernels inherit. Relative to the repository root, wherever that is."""
-    root = Path(app.srcdir)
-    before = os.environ.get("PYTHONPATH")
-    os.environ["PYTHONPATH"] = os.pathsep.join([str(root), *([before] if before else [])])
-    os.environ["UNROLLED_DIARY"] = ""  # a page's checks are not the author's
-    os.environ["MATPLOTLIBRC"] = str(root / _STYLE)
-    os.environ.update(_THREADS)
-    ipython = Path(app.doctreedir).parent / ".ipython"
+    """Set what the kernels inherit."""
+    os.environ.update(environment(Path(app.srcdir), Path(app.doctreedir).parent / ".ipython"))
+
+
+def environment(root: Path, ipython: Path) -> dict[str, str]:
+    """The variables that pages run with. `root` is the repository's, `ipython` a folder for the kernels' settings."""
     profile = ipython / "profile_default"
     profile.mkdir(parents=True, exist_ok=True)
     (profile / "ipython_kernel_config.py").write_text(_KERNEL_CONFIG, "utf-8")
-    os.environ["IPYTHONDIR"] = str(ipython)
+    before = os.environ.get("PYTHONPATH")
+    return {
+        "PYTHONPATH": os.pathsep.join([str(root), *([before] if before else [])]),
+        "UNROLLED_DIARY": "",  # a page's checks are not the author's
+        "MATPLOTLIBRC": str(root / _STYLE),
+        "IPYTHONDIR": str(ipython),
+        **_THREADS,
+    }
 
 
 def stamp(app: Sphinx, docname: str, source: list[str]) -> None:
