@@ -96,9 +96,9 @@ def run(path: Path, variation: Variation, folder: Path) -> Seen:
     notebook, place = _page(path) if path.suffix == ".md" else _notebook(path, folder)
     begin = nbformat.v4.new_code_cell(f"from tests import varied; varied.begin{variation.inside!r}")
     notebook.cells = [begin, *notebook.cells, nbformat.v4.new_code_cell("varied.end()")]
-    manager = AsyncKernelManager(kernel_name="python3", transport="ipc")
+    manager = AsyncKernelManager(kernel_name="python3")
     assert manager.kernel_spec is not None
-    manager.kernel_spec.argv[0] = variation.python
+    manager.kernel_spec.argv = [variation.python, *manager.kernel_spec.argv[1:], "--log-level=ERROR"]
     plain = {name: value for name, value in os.environ.items() if name not in _all_variables()}
     env = {**plain, **environment(ROOT, folder / "ipython"), **variation.variables}
     client = NotebookClient(
