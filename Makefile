@@ -15,7 +15,10 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 BOOK := build/book/_build/html/index.html
 DEMO := build/demo
 torch = $(shell grep '^torch==' constraints.txt)
+course_extras := [torch,book,autograde]
 extras := [torch,book,autograde,dask,postgres,similar,dev]
+build_book := jupyter-book build . --path-output build/book
+strict := --warningiserror --nitpick --keep-going
 # All tests of a file run in one worker, so that their fixtures are made once (pages: tests/browser/conftest.py).
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
@@ -25,18 +28,19 @@ say = @printf '\n== %s\n'
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-course: .venv/.stamp book ## the book, the release, a graded demo class and its tables
+course: .venv/.course ## the book, the release, a graded demo class and where to look next
 	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
-	$(say) 'The release: exercises/ and grader/data/ from solutions/ and course.toml'
-	@grader release
-	$(say) 'A demo class of 30, in every chapter; results that are up to date are kept'
-	@grader demo-class --students 30 --seed 1 --out $(DEMO)
-	@chapters=$$(grader chapters); for chapter in $$chapters; do grader autograde "$$chapter" --term $(DEMO); done
+	@$(call step,The book,book,$(build_book)) # a page whose code fails is named at the end
+	@$(call step,The release: exercises/ and grader/data/,release,grader release)
+	@$(call step,A demo class in every chapter,demo,grader demo-class --seed 1 --out $(DEMO))
+	$(say) 'Grading it (what is up to date is kept)'
+	@grader autograde --all --term $(DEMO)
 	@grader demo-class --verify --out $(DEMO)
 	$(say) 'Where to look next'
 	@echo 'the book          file://$(CURDIR)/$(BOOK)'
 	@echo 'a first exercise  .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
+	@$(failed_pages)
 
 test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
 	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
@@ -49,12 +53,12 @@ test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
 sandbox: ## install what the sandbox for student code needs
 	@command -v bwrap >/dev/null || { $(call apt,'bubblewrap libseccomp2'); }
 
-book: .venv/.stamp ## the book, warnings as errors
+book: .venv/.course ## the book, warnings as errors
 	$(say) 'The book'
-	@jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book
+	@$(build_book) $(strict)
 
-book-self-study: .venv/.stamp ## the book with collapsed solutions, for self-study
-	@UNROLLED_EDITION=self-study jupyter-book build . --warningiserror --nitpick --keep-going --path-output build/book-self-study
+book-self-study: .venv/.course ## the book with collapsed solutions, for self-study
+	@UNROLLED_EDITION=self-study $(build_book)-self-study $(strict)
 
 pack: .venv/.stamp ## one zip for students: the release, the book and what they install
 	$(say) 'The release'
@@ -78,7 +82,7 @@ bench: .venv/.stamp sandbox ## how fast a check answers, and how fast a class is
 
 constraints: ## update constraints.txt to the newest compatible versions; PyTorch keeps its pin
 	$(python) -m venv --clear build/constraints
-	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install --editable '.$(extras)'
+	export PATH="$(CURDIR)/build/constraints/bin:$$PATH"; $(get_torch) && pip install uv --editable '.$(extras)'
 	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
 	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/'; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
@@ -86,29 +90,44 @@ constraints: ## update constraints.txt to the newest compatible versions; PyTorc
 clean: ## delete what was built; the environment and term/ are kept
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
 
-# The environment: made once, and updated when a pin or a dependency changes.
-.venv/.stamp: pyproject.toml constraints.txt
-	$(say) 'The environment, in .venv'
+# The environment: made once, and updated when a pin or a dependency changes. `.course` has what the course needs,
+# `.stamp` what tests need as well.
+.venv/.course: pyproject.toml constraints.txt
 	@test -n '$(python)' || { echo 'There is no $(PYTHON). Install Python 3.11 or newer, or run: make PYTHON=/path/to/python …' >&2; exit 1; }
 	@'$(python)' -c 'import sys; sys.version_info >= (3, 11) or sys.exit("$(PYTHON) is Python %d.%d; the course needs 3.11 or newer. Run for example: make PYTHON=python3.12 …" % sys.version_info[:2])'
 	@'$(python)' -c 'import ensurepip, venv' 2>/dev/null || { $(call apt,"$$('$(python)' -c 'import sys; print("python%d.%d-venv" % sys.version_info[:2])')"); }
-	@.venv/bin/python -m pip --version >/dev/null 2>&1 || '$(python)' -m venv --clear .venv
-	$(say) '$(torch)'
-	@$(get_torch)
-	$(say) 'Everything else (takes some minutes if nothing is cached)'
-	@pip install --constraint constraints.txt --editable '.$(extras)'
+	@.venv/bin/python -m pip --version >/dev/null 2>&1 || { $(call step,The environment in .venv,venv,'$(python)' -m venv --clear .venv); }
+	@printf '%-44s' '$(torch)'; SECONDS=0; $(get_torch); printf '%4d s\n' $$SECONDS
+	@$(call step,All other packages,packages,$(call install,$(course_extras)))
 	@touch $@
+
+.venv/.stamp: .venv/.course
+	@$(call step,What tests need,packages-for-tests,$(call install,$(extras)))
+	@touch $@
+
+# Packages with these extras, in the pinned versions: with uv, which takes a tenth of pip's time, or else with pip.
+install = { pip install --quiet --constraint constraints.txt uv && uv pip install --python .venv/bin/python --constraint constraints.txt --editable '.$(1)'; } || pip install --constraint constraints.txt --editable '.$(1)'
+
+# $(call step,NAME,FILE,COMMAND): one line with the seconds that it took. What the command prints is in build/logs/FILE.log.
+step = mkdir -p build/logs; printf '%-44s' '$(1)'; SECONDS=0; \
+if { $(3); } > build/logs/$(2).log 2>&1; then printf '%4d s\n' $$SECONDS; \
+else status=$$?; printf 'failed after %d s; all of it is in build/logs/$(2).log:\n' $$SECONDS; tail -n 25 build/logs/$(2).log | cut -c 1-200 >&2; (exit $$status); fi
+
+# The pages that the last build of the book names, two lines for each, and what to do.
+failed_pages = if [ -s build/book/_build/failed_pages.txt ]; then printf '\nThe book is complete but for this:\n'; cat build/book/_build/failed_pages.txt; \
+echo "Please report it: send these lines, build/logs/book.log and what  uname -m; $(python) --version  prints."; fi
 
 # PyTorch: from a wheel that pip finds on this machine, otherwise from TORCH_INDEX, otherwise from pip's default index.
 define get_torch
-trap 'exit 130' INT; pip install --no-index --no-deps $(torch) 2>/dev/null \
-|| { echo 'No wheel of it on this machine. Trying $(TORCH_INDEX)'; \
-PIP_EXTRA_INDEX_URL=' ' pip install --no-deps --index-url '$(TORCH_INDEX)' --timeout 15 --retries 1 $(torch) 2>/dev/null; } \
+trap 'exit 130' INT; pip install --quiet --no-index --no-deps $(torch) 2>/dev/null \
+|| { printf '%s\n' '' 'No wheel of it on this machine. Trying $(TORCH_INDEX)'; \
+PIP_EXTRA_INDEX_URL=' ' pip install --quiet --no-deps --index-url '$(TORCH_INDEX)' --timeout 15 --retries 1 $(torch) 2>/dev/null; } \
 || { echo "Not available there. Trying pip's default index: 2.7 GB on Linux with an Intel or AMD processor (it includes CUDA), 0.2 GB elsewhere"; \
 pip install --constraint constraints.txt $(torch); } \
-|| { printf '%s\n' '' '$(torch) could not be installed. Choose one:' \
-'  make $(MAKECMDGOALS) TORCH_INDEX=URL         another index with the CPU build' \
-'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)   a folder with its wheel' >&2; exit 1; }
+|| { printf '%s\n' '' "$(torch) could not be installed in $$(python --version). Choose one:" \
+'  make $(MAKECMDGOALS) PYTHON=python3.12        a Python for which there is a wheel: 3.11, 3.12, 3.13 and 3.14 have one' \
+'  make $(MAKECMDGOALS) TORCH_INDEX=URL          another index with the CPU build' \
+'  PIP_FIND_LINKS=FOLDER make $(MAKECMDGOALS)    a folder with its wheel' >&2; exit 1; }
 endef
 
 # $(call apt,'PACKAGE …'): install Debian packages if we are root, otherwise print the command.

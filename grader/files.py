@@ -1,7 +1,8 @@
-"""Write files atomically, create folders for their owner alone, and make zips that are the same everywhere."""
+"""Write files atomically, hash them, create folders for their owner alone, make zips that are the same everywhere."""
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
@@ -33,6 +34,20 @@ def private_folder(path: Path) -> None:
     An existing folder keeps its mode. Raises OSError.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def files_digest(root: Path, files: Iterable[Path]) -> str:
+    """A hash of the names below `root` and the contents of those of these paths that are files; generated and hidden
+    ones do not count. It does not depend on where `root` is.
+    """
+    digest = hashlib.sha256()
+    for path in sorted({path for path in files if path.is_file()}, key=lambda path: path.relative_to(root).parts):
+        parts = path.relative_to(root).parts
+        if any(part.startswith(".") or part in ("__pycache__", "_build") for part in parts):
+            continue
+        content = path.read_bytes()
+        digest.update(f"{'/'.join(parts)}\0{len(content)}\0".encode() + content)
+    return digest.hexdigest()
 
 
 def zip_bytes(files: Iterable[tuple[str, bytes]], mode_of: Callable[[str], int] = lambda path: 0o644) -> bytes:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -21,7 +22,6 @@ echo "$call" >> "$CALLS"
 while read -r pattern; do
     if [[ -n $pattern && $call == $pattern ]]; then echo "refused: $call" >&2; exit 1; fi
 done <<< "$REFUSED"
-[[ $call != 'grader chapters' ]] || printf 'ch01_first\\nch02_second\\n'
 """
 
 
@@ -32,7 +32,7 @@ def make(tmp_path):
     programs.mkdir(parents=True)
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("python", "pip", "grader", "jupyter-book", "bwrap"):
+    for name in ("python", "pip", "uv", "grader", "jupyter-book", "bwrap"):
         (programs / name).write_text(STUB)
         (programs / name).chmod(0o755)
 
@@ -49,14 +49,17 @@ def make(tmp_path):
     return run
 
 
-WHEEL = f"pip install --no-index --no-deps {TORCH}"
-FROM_INDEX = f"pip install --no-deps --index-url {INDEX} --timeout 15 --retries 1 {TORCH}"
+WHEEL = f"pip install --quiet --no-index --no-deps {TORCH}"
+FROM_INDEX = f"pip install --quiet --no-deps --index-url {INDEX} --timeout 15 --retries 1 {TORCH}"
 DEFAULT = f"pip install --constraint constraints.txt {TORCH}"
-REST = "pip install --constraint constraints.txt --editable .[torch,book,autograde,dask,postgres,similar,dev]"
+UV = "pip install --quiet --constraint constraints.txt uv"
+COURSE = "--constraint constraints.txt --editable .[torch,book,autograde]"
+TESTS = "--constraint constraints.txt --editable .[torch,book,autograde,dask,postgres,similar,dev]"
+WITH_UV = "uv pip install --python .venv/bin/python "
 
 
-def pip_calls(calls):
-    return [call for call in calls if call.startswith("pip ")]
+def installing(calls):
+    return [call for call in calls if call.startswith(("pip ", "uv "))]
 
 
 @pytest.mark.parametrize(
@@ -69,8 +72,8 @@ def pip_calls(calls):
     ids=["a wheel on this machine", "the CPU index", "the default index"],
 )
 def test_where_pytorch_comes_from(make, tmp_path, refused, tried):
-    status, calls, output, error = make(".venv/.stamp", refused=refused)
-    assert (status, pip_calls(calls)) == (0, [*tried, REST])
+    status, calls, output, error = make(".venv/.course", refused=refused)
+    assert (status, installing(calls)) == (0, [*tried, UV, WITH_UV + COURSE])
     assert error == ""
     told = [line for line in output.splitlines() if "default index" in line]
     if DEFAULT in tried:
@@ -78,16 +81,32 @@ def test_where_pytorch_comes_from(make, tmp_path, refused, tried):
         assert "2.7 GB" in line
     else:
         assert told == []
-    assert (tmp_path / ".venv/.stamp").exists()
-    assert make(".venv/.stamp")[:2] == (0, [])  # once
+    assert (tmp_path / ".venv/.course").exists()
+    assert make(".venv/.course")[:2] == (0, [])  # once
+
+
+@pytest.mark.parametrize("refused", ["uv *", "*uv"], ids=["uv fails", "there is no uv"])
+def test_what_uv_cannot_install_pip_does(make, refused):
+    status, calls, *_ = make(".venv/.stamp", refused=[refused])
+    assert status == 0
+    assert [call for call in installing(calls) if call.startswith("pip install --constraint")] == [
+        f"pip install {COURSE}",
+        f"pip install {TESTS}",
+    ]
+
+
+def test_only_tests_need_what_tests_need(make):
+    assert not any("dev" in call for call in make("course")[1])
+    assert installing(make("test")[1]) == [UV, WITH_UV + TESTS]
 
 
 def test_without_pytorch_it_says_what_to_do(make, tmp_path):
     refused = ["*--no-index*", "*--index-url*", "pip install --constraint constraints.txt torch*"]
     status, calls, _, error = make("test", refused=refused)
     assert status == 2
-    assert pip_calls(calls) == [WHEEL, FROM_INDEX, DEFAULT]
-    assert f"{TORCH} could not be installed. Choose one:" in error
+    assert installing(calls) == [WHEEL, FROM_INDEX, DEFAULT]
+    assert f"{TORCH} could not be installed in " in error
+    assert "make test PYTHON=python3.12" in error
     assert "make test TORCH_INDEX=URL" in error
     assert "PIP_FIND_LINKS=FOLDER make test" in error
     assert not (tmp_path / ".venv/.stamp").exists()
@@ -98,10 +117,8 @@ def test_the_demo_class_is_graded_in_every_chapter(make):
     assert status == 0
     assert [call for call in calls if call.startswith("grader ")] == [
         "grader release",
-        "grader demo-class --students 30 --seed 1 --out build/demo",
-        "grader chapters",
-        "grader autograde ch01_first --term build/demo",
-        "grader autograde ch02_second --term build/demo",
+        "grader demo-class --seed 1 --out build/demo",
+        "grader autograde --all --term build/demo",
         "grader demo-class --verify --out build/demo",
     ]
 
@@ -109,7 +126,7 @@ def test_the_demo_class_is_graded_in_every_chapter(make):
 def test_the_bundle_is_packed_from_a_new_release_and_a_new_book(make):
     status, calls, *_ = make("pack")
     assert status == 0
-    assert [call.partition(" --")[0] for call in calls if not call.startswith("pip ")][-3:] == [
+    assert [call.partition(" --")[0] for call in calls if not call.startswith(("pip ", "uv "))][-3:] == [
         "grader release",
         "jupyter-book build .",
         "grader pack",
@@ -117,7 +134,30 @@ def test_the_bundle_is_packed_from_a_new_release_and_a_new_book(make):
     assert make("pack", refused=["jupyter-book *"])[1][-1].startswith("jupyter-book")
 
 
-@pytest.mark.parametrize("wrong", ["release", "chapters", "autograde ch01_first *", "demo-class --verify *"])
+def test_a_step_says_how_long_it_took_and_what_it_printed_if_it_fails(make, tmp_path):
+    _, _, output, _ = make("course")
+    assert re.search(r"^The book +\d+ s$", output, re.MULTILINE)
+    status, _, output, error = make("course", refused=["grader release"])
+    assert status == 2
+    assert "refused: grader release" in error
+    assert re.search(
+        r"^The release.* failed after \d+ s; all of it is in build/logs/release.log:$", output, re.MULTILINE
+    )
+    assert "refused" in (tmp_path / "build/logs/release.log").read_text()
+
+
+def test_a_page_that_failed_is_named_at_the_end(make, tmp_path):
+    failed = tmp_path / "build/book/_build/failed_pages.txt"
+    failed.parent.mkdir(parents=True)
+    failed.write_text("book/slips.md: the cell at line 3 failed, so the page has no results:\n    KeyError: 4\n")
+    status, _, output, _ = make("course")
+    assert status == 0
+    *_, title, first, second, report = output.splitlines()
+    assert (title, first + "\n" + second + "\n") == ("The book is complete but for this:", failed.read_text())
+    assert report.startswith("Please report it: ")
+
+
+@pytest.mark.parametrize("wrong", ["release", "autograde *", "demo-class --verify *"])
 def test_what_fails_stops_it(make, wrong):
     status, calls, *_ = make("course", refused=[f"grader {wrong}"])
     assert status == 2

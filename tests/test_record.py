@@ -56,6 +56,12 @@ def test_what_is_recorded(data):
     }
 
 
+def test_two_processes_record_the_same_as_one(data, tmp_path):
+    record(DEMO, data)
+    record(DEMO, tmp_path / "by two", workers=2)
+    assert contents(tmp_path / "by two") == contents(data)
+
+
 def test_recorded_twice_nothing_changes(data):
     record(DEMO, data)
     before = contents(data)

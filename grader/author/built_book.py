@@ -4,13 +4,12 @@
 
 from __future__ import annotations
 
-import hashlib
 from pathlib import Path
 
 import msgspec
 
 from grader.errors import ExpectedError
-from grader.files import write_whole
+from grader.files import files_digest, write_whole
 
 SITE = Path("build", "book", "_build", "html")
 NOTE = ".built_from.json"
@@ -34,15 +33,7 @@ class BuiltFrom(msgspec.Struct, frozen=True):
 def sources_digest(root: Path) -> str:
     """A hash of the names and contents of all sources of the book; generated and hidden files do not count."""
     found = [root / name for name in _ROOT_FILES]
-    found += [path for pattern in _PATTERNS for path in root.glob(pattern)]
-    digest = hashlib.sha256()
-    for path in sorted({path for path in found if path.is_file()}, key=lambda path: path.relative_to(root).parts):
-        parts = path.relative_to(root).parts
-        if any(part.startswith(".") or part in ("__pycache__", "_build") for part in parts):
-            continue
-        content = path.read_bytes()
-        digest.update(f"{'/'.join(parts)}\0{len(content)}\0".encode() + content)
-    return digest.hexdigest()
+    return files_digest(root, [*found, *(path for pattern in _PATTERNS for path in root.glob(pattern))])
 
 
 def note(site: Path, edition: str, sources: str) -> None:

@@ -9,8 +9,11 @@ import inspect
 import sys
 import zlib
 from collections.abc import Callable, Sequence
+from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import cached_property
+from itertools import repeat
+from multiprocessing import get_context
 from pathlib import Path
 from types import ModuleType
 from typing import Any, overload
@@ -341,14 +344,20 @@ def _refuse_opaque(whose: str, name: str, value: Any) -> None:
         )
 
 
-def record(root: Path, data: Path) -> list[Path]:
-    """Write the data folder of the whole course; return the changed files. Outputs that agree with the recorded ones to
-    a tenth of the exercise's tolerance keep their old bytes.
+def record(root: Path, data: Path, workers: int = 1) -> list[Path]:
+    """Write the data folder of the whole course, computed by so many processes; return the changed files. Outputs that
+    agree with the recorded ones to a tenth of the exercise's tolerance keep their old bytes.
     """
     manifest = load_manifest(root / "course.toml")
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
-    for place in manifest.places.values():
-        files |= _files_of(root, data, place)
+    if workers == 1:
+        for place in manifest.places.values():
+            files |= _files_of(root, data, place)
+    else:
+        # `spawn`, because a fork has no copies of PyTorch's threads
+        with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
+            for found in pool.map(_files_of, repeat(root), repeat(data), manifest.places.values()):
+                files |= found
     for chapter in manifest.chapters:
         path = fixtures_path(root, chapter)
         files |= {data / path.name: path.read_bytes()} if path.exists() else {}

@@ -25,17 +25,22 @@ def release(
 ) -> None:
     """Write exercises/ and grader/data/ from the sources.
 
-    The sources are course.toml and solutions/. Files that are up to date are not written.
+    The sources are course.toml and solutions/. Files that are up to date are not written, and if nothing has changed
+    since the last release of this checkout, nothing is computed.
     """
     from grader.author.notebooks import release_notebooks, student_notebooks
     from grader.author.record import record
+    from grader.author.release_note import is_released, note_release
     from grader.manifest import load_manifest
 
     root = course_root()
-    with out.status("Releasing notebooks …"), told():
-        changed = release_notebooks(root, root / "exercises")
-    with out.status("Recording cases and outputs …"), told():
-        changed += record(root, root / "grader" / "data")
+    changed: list[Path] = []
+    if not is_released(root):
+        with out.status("Releasing notebooks …"), told():
+            changed = release_notebooks(root, root / "exercises")
+        with out.status("Recording cases and outputs …"), told():
+            changed += record(root, root / "grader" / "data", workers=os.cpu_count() or 1)
+        note_release(root)
     for path in changed:
         out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
     out.print(f"{len(changed)} files changed." if changed else "Everything was up to date.")
