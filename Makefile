@@ -23,7 +23,7 @@ strict := --warningiserror --nitpick --keep-going
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 say = @printf '\n== %s\n'
 
-.PHONY: help course test sandbox book book-self-study pack browser slow term bench constraints clean
+.PHONY: help course test sandbox book book-self-study pack browser variations slow term bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -70,8 +70,12 @@ browser: book ## the built book, opened in Chromium
 	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
 	pytest $(side_by_side) -m browser tests/browser
 
-slow: .venv/.stamp ## the tests that take minutes
+variations: .venv/.stamp ## pages and notebooks on other processors, threads, texts and initial weights (half an hour)
+	python -m tests.variations
+
+slow: .venv/.stamp ## the tests that take minutes, and pages and notebooks under all variations
 	pytest -m slow
+	@$(MAKE) --no-print-directory variations
 
 term: .venv/.stamp sandbox ## a whole term of 40 students, from the roster to the exports, with totals known before
 	python tests/whole_term.py --out build/term

@@ -238,7 +238,7 @@ def main() -> int:
     with ThreadPoolExecutor(given.jobs) as pool:
         for path, (seconds, lines) in zip(paths, pool.map(lambda path: examine(path, chosen), paths), strict=True):
             different += bool(lines)
-            print(f"{path.relative_to(ROOT)}  {seconds:.1f} s", *lines, sep="\n", flush=True)
+            print(f"{os.path.relpath(path, ROOT)}  {seconds:.1f} s", *lines, sep="\n", flush=True)
     print(f"{different} of {len(paths)} differ")
     return 1 if different else 0
 
