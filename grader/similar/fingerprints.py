@@ -88,6 +88,6 @@ def _library() -> Any:
         import copydetect
     except ImportError as error:
         raise NoLibraryError(
-            "The library copydetect is not installed: python -m pip install 'unrolled-grader[similar]'"
+            "The library copydetect is not installed. In the course's folder:  python -m pip install --editable '.[similar]'"
         ) from error
     return copydetect

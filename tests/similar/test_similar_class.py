@@ -218,4 +218,4 @@ def test_the_library_is_asked_for_if_it_is_missing(similar, monkeypatch):
     monkeypatch.setitem(sys.modules, "copydetect", None)
     status, _, told = similar()
     assert status == 1
-    assert "unrolled-grader[similar]" in told
+    assert "--editable '.[similar]'" in told

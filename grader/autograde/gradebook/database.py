@@ -181,7 +181,7 @@ _ADVICE = (
     ("disk I/O error", "The disk failed, or the file is not on a local disk. Check this, then repeat this command."),
     ("no such", "It was made by an older nbgrader. Back it up, then run  nbgrader db upgrade"),
     ("too long", "Names can have at most 128 characters."),
-    ("No module named 'psycopg", "Install its driver:  pip install 'unrolled-grader[postgres]'"),
+    ("No module named 'psycopg", "Install its driver, in the course's folder:  python -m pip install --editable '.[postgres]'"),
     ("No module named 'nbgrader'", _INSTALL),
     ("No module named", "Install the driver of this kind of database into this environment."),
     ("Could not parse", "Write it as  sqlite:///term/gradebook.db  or  postgresql+psycopg://user@host/name"),

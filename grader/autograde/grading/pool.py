@@ -239,5 +239,5 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise AutogradeError("Dask is not installed: pip install 'unrolled-grader[dask]'") from error
+        raise AutogradeError("Dask is not installed. In the course's folder:  python -m pip install --editable '.[dask]'") from error
     return distributed
