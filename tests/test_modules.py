@@ -397,6 +397,17 @@ def test_a_state_that_is_made_without_a_dtype_fits():
     assert torch.get_default_dtype() == torch.float32
 
 
+def test_it_runs_with_one_thread_and_gives_the_others_back():
+    seen = tagger(f"Tagger.threads = torch.get_num_threads()\n{FORWARD.strip()}")
+    before = torch.get_num_threads()
+    try:
+        torch.set_num_threads(2)
+        observe(seen)
+        assert (seen.threads, torch.get_num_threads()) == (1, 2)
+    finally:
+        torch.set_num_threads(before)
+
+
 @pytest.mark.parametrize("result", ["h", "(h, state, h)", "[h]", "None", "{'logits': h, 'state': state}"])
 def test_another_number_of_results_is_left_to_the_judge(result):
     observation = observe(tagger(f"h, state = self.rnn(self.embedding(ids), state)\nreturn {result}"))

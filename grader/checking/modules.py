@@ -126,17 +126,21 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
 
 @contextmanager
 def _torch_settings(seed: int) -> Iterator[None]:
-    """Set the seed, enable gradients and make float64 the default dtype, and restore the settings afterwards."""
+    """Set the seed, enable gradients, make float64 the default dtype and use one thread, because more would mostly wait
+    for one another with arrays of this size. Restore the settings afterwards.
+    """
     import torch
 
-    dtype = torch.get_default_dtype()
+    dtype, threads = torch.get_default_dtype(), torch.get_num_threads()
     with torch.random.fork_rng(devices=[]), torch.enable_grad():
         try:
             torch.set_default_dtype(torch.float64)
+            torch.set_num_threads(1)
             torch.default_generator.manual_seed(seed)  # `torch.manual_seed` would seed every other device too
             yield
         finally:
             torch.set_default_dtype(dtype)
+            torch.set_num_threads(threads)
 
 
 def _with_likely_reason(raised: Raised) -> Raised:
