@@ -17,7 +17,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.errors import ExpectedError
+from grader.errors import ExpectedError, how_to_install
 
 NOISE = 25  # characters of a fingerprint, copydetect's default: shorter agreements are not seen
 _WINDOW = 1
@@ -87,7 +87,5 @@ def _library() -> Any:
     try:
         import copydetect
     except ImportError as error:
-        raise NoLibraryError(
-            "The library copydetect is not installed. In the course's folder:  python -m pip install --editable '.[similar]'"
-        ) from error
+        raise NoLibraryError(f"The library copydetect is not installed. {how_to_install('similar')}") from error
     return copydetect

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.autograde.imports import nbgrader_tables
-from grader.errors import ExpectedError
+from grader.errors import ExpectedError, how_to_install
 from grader.files import private_folder
 
 if TYPE_CHECKING:
@@ -162,7 +162,7 @@ def explained(db_url: str) -> Iterator[None]:
         raise GradebookError(_explain(db_url, error)) from error
 
 
-_INSTALL = "Install nbgrader:  pip install 'unrolled-grader[autograde]'"
+_INSTALL = f"Install nbgrader. {how_to_install('autograde')}"
 _BUSY = "Another program is writing to it. Wait until it has finished, then repeat this command."
 _FULL = "Free some disk space (df -h shows where), then repeat this command."
 _DAMAGED = "Restore it from a backup, or move it away and grade again."
@@ -181,7 +181,7 @@ _ADVICE = (
     ("disk I/O error", "The disk failed, or the file is not on a local disk. Check this, then repeat this command."),
     ("no such", "It was made by an older nbgrader. Back it up, then run  nbgrader db upgrade"),
     ("too long", "Names can have at most 128 characters."),
-    ("No module named 'psycopg", "Install its driver, in the course's folder:  python -m pip install --editable '.[postgres]'"),
+    ("No module named 'psycopg", f"Install its driver. {how_to_install('postgres')}"),
     ("No module named 'nbgrader'", _INSTALL),
     ("No module named", "Install the driver of this kind of database into this environment."),
     ("Could not parse", "Write it as  sqlite:///term/gradebook.db  or  postgresql+psycopg://user@host/name"),

@@ -28,6 +28,7 @@ from grader.autograde.grading.session import Session, State, open_session
 from grader.autograde.running.processes import LIBRARY_THREADS, Starter
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
+from grader.errors import how_to_install
 from grader.manifest import load_manifest
 
 BATCH = 4  # submissions given to a worker at a time; fewer towards the end, so that all workers finish together
@@ -239,5 +240,5 @@ def _distributed() -> Any:
     try:
         import distributed
     except ImportError as error:
-        raise AutogradeError("Dask is not installed. In the course's folder:  python -m pip install --editable '.[dask]'") from error
+        raise AutogradeError(f"Dask is not installed. {how_to_install('dask')}") from error
     return distributed
