@@ -13,12 +13,10 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 import torch
-from torch import Tensor
 
 from experiments.ch03.record import to_json
 from experiments.char_lm import CharLM
@@ -35,12 +33,12 @@ torch.set_num_threads(1)
 # What the page shows --------------------------------------------------------------------------------------------------
 
 
-def bits(logits: Tensor, targets: Tensor) -> Tensor:
+def bits(logits, targets):
     logits, targets = logits.flatten(0, 1), targets.flatten()
     return torch.nn.functional.cross_entropy(logits, targets) / math.log(2)
 
 
-def train(model: CharLM, ids: Tensor, updates: int, B: int = 32, T: int = 64) -> Iterator[float]:
+def train(model, ids, updates, B=32, T=64):
     width = (len(ids) - 1) // B
     inputs = ids[: B * width].view(B, width)
     targets = ids[1 : B * width + 1].view(B, width)  # one character later
@@ -59,7 +57,7 @@ def train(model: CharLM, ids: Tensor, updates: int, B: int = 32, T: int = 64) ->
         yield loss.item()
 
 
-def validation_bits(model: CharLM, held_out: Tensor, T: int = 500, carry: bool = True) -> float:
+def validation_bits(model, held_out, T=500, carry=True):
     rows = held_out[:10_000].view(10, 1000)
     following = held_out[1:10_001].view(10, 1000)
     model.eval()  # no dropout

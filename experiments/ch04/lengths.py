@@ -60,7 +60,7 @@ def run_fixed(cell: str, seed: int) -> tuple[dict[str, Any], np.ndarray]:
 
 
 def run_varied(cell: str, seed: int) -> int | None:
-    """Train with lengths from 1 to 50: the updates after which the network is right at all of them, or None."""
+    """Train with lengths from 1 to 50: the updates needed to be right at all of them, or None."""
     model = latching.network(cell, seed)
     course = train(
         model,
@@ -72,7 +72,8 @@ def run_varied(cell: str, seed: int) -> int | None:
         look_every=int(SETTINGS["look_every"]),
         stop=lambda least: least > SETTINGS["right_above"],
     )
-    return len(course.gradient_norms) if course.curve[-1] > SETTINGS["right_above"] else None
+    solved = course.curve[-1] > SETTINGS["right_above"]
+    return len(course.gradient_norms) if solved else None
 
 
 def main() -> None:
