@@ -254,7 +254,7 @@ def test_the_first_stages_are_those_of_today() -> None:
     held_out = torch.from_numpy(text.ids(text.held_out))
     settings = Settings(seed=samples.SEEDS[0])
     training = char_lm.Training(settings, len(text.characters), torch.from_numpy(text.ids(text.train)))
-    for stage in record["stages"][:4]:
+    for stage in record["stages"][:3]:  # up to 50 updates: later, processors differ
         while training.update < stage["updates"]:
             training.step()
         assert char_lm.bits(training.model, held_out) == pytest.approx(stage["bits"], abs=0.02)
