@@ -170,12 +170,6 @@ def run(cell: str, task: str, seed: int, updates: int | None = None) -> tuple[di
     return record, model
 
 
-def live(cell: str = "tanh", task: str = "20", seed: int = 0, updates: int = 200) -> tuple[list[int], list[float]]:
-    """Train one network for a page: updates, and validation accuracies there."""
-    curve = run(cell, task, seed, updates)[0]["curve"]
-    return [int(SETTINGS["look_every"]) * (i + 1) for i in range(len(curve))], curve
-
-
 def kept(bias: float, steps: int) -> float:
     """What a gate with this pre-activation keeps after so many steps: sigmoid(bias) ** steps."""
     return torch.sigmoid(torch.tensor(bias, dtype=torch.float64)).item() ** steps

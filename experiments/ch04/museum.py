@@ -5,7 +5,8 @@
 1. The forget gate and the input gate exchanged, c_t = i c_{t-1} + f g. Trained to latch one bit (the task of
    experiments.ch04.latching) over 10 and 20 steps, with the bias that is meant for the forget gate set to 0 or 1.
 2. Chung's update gate in Cho's equation, h_t = z n + (1 - z) h_{t-1}. The weights of a GRU that was trained with the
-   right equation are read with the wrong one, a GRU is trained with the wrong one, and both kinds latch a bit.
+   right equation are read with the wrong one, a GRU is trained with the wrong one, and both kinds latch a bit. The
+   right weights are also read with the reset gate before the product, and with the candidate's two biases merged.
 3. The cell's gradient through the output gate forgotten, dh o (1 - tanh(c)**2), so that nothing reaches c; or, the
    other way round, the gradient of the output gate itself. An LSTM is trained on characters.
 4. The state not detached between chunks: the number of nodes of the graph that an update's backward pass visits, in
@@ -54,6 +55,7 @@ LATCHES: tuple[tuple[str, str, float, bool], ...] = (  # kind, task, bias of the
     *(("gru", "20", 3.0, wrong) for wrong in (False, True)),
 )
 BACKWARDS = ("right", "nothing reaches c", "nothing reaches o")
+READINGS = ("chung", "cho", "merged")
 PROGRAMS = ("detached", "not detached", "retain_graph", "retain_graph, .data", "no no_grad")
 SEEDS = tuple(range(10, 15))
 
@@ -197,13 +199,43 @@ def run_backward(name: str, characters: Characters, seed: int, updates: int | No
     return {"backward": name, "seed": seed, "unmoved": unmoved, "curve": [round(value, 3) for value in curve]}
 
 
+class Misread(Network):
+    """A GRU written step by step, whose weights are read as PyTorch reads them, or wrongly: one of READINGS."""
+
+    reading = "right"
+
+    def forward(self, x: Tensor) -> Tensor:
+        rnn, H = self.rnn, self.rnn.hidden_size
+        W_h, b_h = rnn.weight_hh_l0.T, rnn.bias_hh_l0
+        W_hn, b_hn = W_h[:, 2 * H :], b_h[2 * H :]
+        inputs = x @ rnn.weight_ih_l0.T + rnn.bias_ih_l0  # (B, T, 3H)
+        h, states = x.new_zeros(len(x), H), []
+        for t in range(x.shape[1]):
+            x_r, x_z, x_n = inputs[:, t].chunk(3, dim=1)
+            h_r, h_z, h_n = (h @ W_h + b_h).chunk(3, dim=1)
+            r, z = torch.sigmoid(x_r + h_r), torch.sigmoid(x_z + h_z)
+            side = r * h_n
+            if self.reading == "chung":  # z and 1 - z exchanged
+                z = 1 - z
+            elif self.reading == "cho":  # the reset gate before the product
+                side = (r * h) @ W_hn + b_hn
+            elif self.reading == "merged":  # both biases outside the product
+                side = r * (h @ W_hn) + b_hn
+            h = (1 - z) * torch.tanh(x_n + side) + z * h
+            states.append(h)
+        outputs: Tensor = self.head(torch.stack(states, dim=1))
+        return outputs
+
+
 def run_update_gate(characters: Characters, seed: int) -> dict[str, float]:
-    """Held-out bits of a GRU trained rightly, of the same weights read wrongly, and of a GRU trained wrongly."""
+    """Held-out bits of a GRU trained rightly, of its weights in each of READINGS, and of a GRU trained wrongly."""
     right = network("gru", characters, seed)
     train_on_characters(right, characters, seed)
     found = {"trained": bits(right, characters.held_out)}
-    turn_update_gate(right.rnn)
-    found["read wrongly"] = bits(right, characters.held_out)
+    misread = Misread("gru", (characters.size, right.rnn.hidden_size, characters.size))
+    misread.load_state_dict(right.state_dict())
+    for misread.reading in READINGS:
+        found[f"read: {misread.reading}"] = bits(misread, characters.held_out)
     wrong = network("gru", characters, seed)
     turn_update_gate(wrong.rnn)
     train_on_characters(wrong, characters, seed)

@@ -8,11 +8,13 @@ step reads. Both matrices are computed for the last cell state and lags up to 10
 experiments.ch04.lag_gates, Gaussian, 64 units, ten seeds) and in LSTMs of 16 units before and after training to latch
 one bit (experiments.ch04.latching, ten seeds, four test sequences each). Recorded are geometric means of the Frobenius
 norms of the direct path, of the full derivative and of the rest, their difference, and the mean cosine between direct
-path and full derivative as vectors of all entries. Takes about 20 seconds.
+path and full derivative as vectors of all entries; for two kinds of random LSTM, the first two norms at every lag,
+relative to lag 0. Takes about 20 seconds.
 """
 
 from __future__ import annotations
 
+import math
 import sys
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -35,6 +37,7 @@ RANDOM: tuple[tuple[str, float, float], ...] = tuple(  # cell, spectral radius, 
     for cell in ("lstm_0", "lstm_1", "lstm_3")
 )
 TRAINED: tuple[tuple[str, str], ...] = (("lstm_1", "20"), ("lstm_3", "20"), ("lstm_3", "50"))  # cell, task of latching
+CURVES = ("lstm_1", "lstm_3")  # with a spectral radius of 1 and inputs of standard deviation 1
 SEEDS = tuple(range(10))
 TRAINED_SEEDS = latching.SEEDS[:10]
 LAGS = (1, 2, 5, 10, 20, 50, 100)
@@ -121,6 +124,14 @@ def summary(found: list[Paths]) -> dict[str, Any]:
     return result
 
 
+def curves(cell: str) -> dict[str, list[float]]:
+    """Norms of the full derivative and of the direct path in random LSTMs, at lags 0 to 100, relative to lag 0."""
+    found = [random_paths(cell, 1.0, 1.0, seed) for seed in SEEDS]
+    at_0 = math.sqrt(SETTINGS["hidden_size"])  # the norm of the identity matrix
+    means = {name: geometric([getattr(one, name) for one in found])[0] / at_0 for name in ("full", "direct")}
+    return {name: significant([1.0, *values]) for name, values in means.items()}
+
+
 def main() -> None:
     random: list[dict[str, Any]] = []
     for cell, radius, input_sd in RANDOM:
@@ -149,6 +160,7 @@ def main() -> None:
             "seeds": list(SEEDS),
             "trained_seeds": list(TRAINED_SEEDS),
             "versions": {"numpy": np.__version__, "torch": torch.__version__.partition("+")[0]},
+            "curves": {cell: curves(cell) for cell in CURVES},
             "random": random,
             "trained": trained,
         }

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import json
 import math
 
 import numpy as np
 import pytest
 import torch
 
-from experiments.ch03 import adding
-from experiments.ch04 import latching, museum
+from experiments.ch04 import latching
 
 SIZES = [(2, 3, 4), (1, 1, 1), (3, 1, 2), (1, 4, 3)]  # B, D, H
 
@@ -125,27 +123,3 @@ def test_the_bias_for_a_number_of_steps(steps: int) -> None:
     assert left > math.exp(-1)
     if steps > 1000:
         assert left == pytest.approx(math.exp(-1), abs=1e-5)
-
-
-def test_the_records_say_what_the_pages_say() -> None:
-    """The bias decides at 50 steps, some tanh networks learn there; Chung's z costs nothing if trained, much if not."""
-    record = json.loads(latching.RESULTS_FILE.read_text("utf-8"))
-    solved = {(row["cell"], row["task"]): row["solved"] for row in record["results"]}
-    assert solved["lstm_1", "50"] == solved["lstm_0", "50"] == solved["gru_0", "50"] == 0
-    assert 10 <= solved["tanh", "50"] < solved["lstm_3", "50"] < solved["gru_3", "50"] == len(record["seeds"]) == 20
-    found = json.loads(museum.RESULTS_FILE.read_text("utf-8"))["update_gate"]
-    assert abs(found["trained"]["mean"] - found["trained wrongly"]["mean"]) < 0.05
-    assert found["read wrongly"]["mean"] > found["trained"]["mean"] + 1
-    sums = json.loads(adding.RESULTS_FILE.read_text("utf-8"))["summary"]
-    assert [sums[name]["solved"] for name in ("tanh", "irnn", "lstm_1", "lstm_3", "gru")] == [0, 5, 5, 4, 5]
-
-
-def test_trained_at_one_length_a_tanh_network_names_the_opposite_sign_at_another() -> None:
-    """The page's most surprising figure: right after 20 steps, wrong after 21."""
-    _, model = latching.run("tanh", "20", 10)
-    x, y = latching.sequences(200, 21, 0.2, torch.Generator().manual_seed(5))
-    with torch.no_grad():
-        named = model(x)[:, 1:, 0] > 0
-    right = (named == (y > 0.5)[:, None]).double().mean(0)
-    assert right[19] > 0.98
-    assert right[20] < 0.02
