@@ -94,8 +94,8 @@ class Seen:
 def run(path: Path, variation: Variation, folder: Path) -> Seen:
     """Run a page or a notebook under a variation. `folder` is for files, and empty."""
     notebook, place = _page(path) if path.suffix == ".md" else _notebook(path, folder)
-    begin = nbformat.v4.new_code_cell(f"from tests import varied; varied.begin{variation.inside!r}")
-    notebook.cells = [begin, *notebook.cells, nbformat.v4.new_code_cell("varied.end()")]
+    begin = nbformat.v4.new_code_cell(f"import tests.varied as _unrolled; _unrolled.begin{variation.inside!r}")
+    notebook.cells = [begin, *notebook.cells, nbformat.v4.new_code_cell("_unrolled.end()")]
     manager = AsyncKernelManager(kernel_name="python3")
     assert manager.kernel_spec is not None
     manager.kernel_spec.argv = [variation.python, *manager.kernel_spec.argv[1:], "--log-level=ERROR"]
