@@ -104,7 +104,7 @@ def run(path: Path, variation: Variation, folder: Path) -> Seen:
     client = NotebookClient(
         notebook, km=manager, timeout=SECONDS, allow_errors=True, resources={"metadata": {"path": str(place)}}
     )
-    client.execute(env=env)
+    client.execute(env=env, cleanup_kc=True)  # the kernel ends with its page
     return _seen(notebook)
 
 
