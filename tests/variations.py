@@ -102,7 +102,12 @@ def run(path: Path, variation: Variation, folder: Path) -> Seen:
     plain = {name: value for name, value in os.environ.items() if name not in _all_variables()}
     env = {**plain, **environment(ROOT, folder / "ipython"), **variation.variables}
     client = NotebookClient(
-        notebook, km=manager, timeout=SECONDS, allow_errors=True, resources={"metadata": {"path": str(place)}}
+        notebook,
+        km=manager,
+        timeout=SECONDS,
+        startup_timeout=SECONDS,
+        allow_errors=True,
+        resources={"metadata": {"path": str(place)}},
     )
     client.execute(env=env, cleanup_kc=True)  # the kernel ends with its page
     return _seen(notebook)
