@@ -79,7 +79,7 @@ def sign_loss(outputs: Tensor, bits: Tensor) -> Tensor:
 
 
 def keep_the_sign(seed: int) -> tuple[float, int, float, float]:
-    """The share right, the updates, and the gradient at lag 50 before and after training."""
+    """Share right, updates, and the gradient at lag 50 before and after."""
     x, bits = signs(500, torch.Generator().manual_seed(7))
     torch.manual_seed(seed)
     model = Network("tanh", (2, UNITS, 1))

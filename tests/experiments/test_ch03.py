@@ -220,6 +220,7 @@ def test_without_clipping_the_cliff_throws_the_weights_to_where_the_gradient_is_
         key = f"share_solved_{region}"
         assert mean(results["clipped"][key]) > mean(results["unclipped"][key])
     assert min(results["clipped"]["share_solved_box"]) > max(results["unclipped"]["share_solved_box"])
+    assert mean(results["clipped"]["share_solved_box"]) == pytest.approx(1 / 4, abs=0.03)
     gained = {region: mean(results["clipped"][f"share_solved_{region}"]) for region in ("box", "near")}
     assert gained["near"] > gained["box"]  # the picked start flatters clipping, so pages give the share in the box
 
