@@ -124,29 +124,6 @@ def first_below(curve: list[float], bound: float) -> int | None:
     return next((int(SETTINGS["look_every"]) * (i + 1) for i, value in enumerate(curve) if value < bound), None)
 
 
-def live(seed: int = 0, cell: str = "gru", steps: int = STEPS, updates: int = 400) -> tuple[list[int], list[float]]:
-    """Train one network, for a page: the updates at which it was looked at, and its validation errors there.
-
-    It stops early once it is below 0.005. A GRU takes about 5 s on one core.
-    """
-    how = CELLS[cell]
-    model, data = network(how, seed), held_out("validation", steps)
-    stop = lambda value: value < SETTINGS["stop_below"]  # noqa: E731
-    course = train(
-        model,
-        training_batches(seed, steps),
-        squared_error,
-        lambda _: error(model, data),
-        updates=updates,
-        lr=how["lr"],
-        clip=SETTINGS["clip"],
-        look_every=int(SETTINGS["look_every"]),
-        stop=stop,
-    )
-    every = int(SETTINGS["look_every"])
-    return [every * (i + 1) for i in range(len(course.curve))], course.curve
-
-
 def run(name: str, seed: int, updates: int | None = None) -> tuple[dict[str, Any], list[float]]:
     """Train one network of CELLS or SHORT: its record, and its gradient against lag after training."""
     how = {**CELLS, **SHORT}[name]

@@ -31,7 +31,7 @@ from torch import Tensor
 
 from experiments.ch03.adding import summary
 from experiments.ch03.cells import Network, train
-from experiments.ch03.record import to_json
+from experiments.ch03.record import thinned, to_json
 
 RESULTS_FILE = Path(__file__).with_name("copying.json")
 SETTINGS: dict[str, float] = {
@@ -163,22 +163,6 @@ def run(cell: str, loss: str, delay: int, seed: int, updates: int | None = None)
         "cpu_seconds": round(seconds, 1),
         "curve": [round(value, 3) for value in course.curve],
     }
-
-
-def thinned(curve: list[float]) -> list[float]:
-    """Keep the values at every 20 updates up to 200, and at every 100 from 300 on."""
-    return curve[:10] + curve[14::5]
-
-
-def thinned_updates(curve: list[float]) -> list[int]:
-    """The updates at which the values of a thinned curve were measured."""
-    return [*range(20, 201, 20), *range(300, 100 * len(curve), 100)][: len(curve)]
-
-
-def live(seed: int = 0, cell: str = "orthogonal", updates: int = 200) -> tuple[list[int], list[float]]:
-    """Train one network with the loss of the answers, for a page: updates, and validation cross-entropies there."""
-    curve = run(cell, "answers", DELAY, seed, updates)["curve"]
-    return [int(SETTINGS["look_every"]) * (i + 1) for i in range(len(curve))], curve
 
 
 def main() -> None:

@@ -23,7 +23,7 @@ import torch
 from experiments.ch03 import copying
 from experiments.ch03.adding import summary
 from experiments.ch03.cells import Network, train
-from experiments.ch03.record import to_json
+from experiments.ch03.record import thinned, to_json
 
 RESULTS_FILE = Path(__file__).with_name("initial_w_hh.json")
 SETTINGS = copying.SETTINGS
@@ -92,7 +92,7 @@ def main() -> None:
             summaries.append({"kind": kind, "delay": delay, **summary(here)})
             print(summaries[-1], [(one["solved_at"], one["test_accuracy"]) for one in here], flush=True)
             for one in here:
-                one["curve"] = copying.thinned(one["curve"])
+                one["curve"] = thinned(one["curve"])
             runs += here
     if "--record" in sys.argv[1:]:
         record = {

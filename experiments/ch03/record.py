@@ -5,10 +5,17 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
+from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
 
 import numpy as np
+
+
+def recorded(name: str) -> dict[str, Any]:
+    """The record of a chapter 3 experiment, for pages: without the experiment's module, which imports PyTorch."""
+    record: dict[str, Any] = json.loads(Path(__file__).with_name(f"{name}.json").read_text("utf-8"))
+    return record
 
 
 def geometric(rows: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -28,6 +35,16 @@ def mean_and_sd(values: Sequence[float], digits: int) -> list[float]:
 def significant(values: Any, digits: int = 3) -> list[float]:
     """Round each value to so many significant digits."""
     return [float(f"{value:.{digits - 1}e}") for value in values]
+
+
+def thinned(curve: list[float]) -> list[float]:
+    """Keep the values at every 20 updates up to 200, and at every 100 from 300 on."""
+    return curve[:10] + curve[14::5]
+
+
+def thinned_updates(curve: list[float]) -> list[int]:
+    """The updates at which the values of a thinned curve were measured."""
+    return [*range(20, 201, 20), *range(300, 100 * len(curve), 100)][: len(curve)]
 
 
 def to_json(record: dict[str, Any]) -> str:
