@@ -2,7 +2,7 @@
 
     python -m experiments.ch06.pages [--record]
 
-- A decoder that looks back: the page prints this file from `class LooksBack` on. The query is the decoder's current
+- A decoder that looks back: the page shows the first part of this file. The query is the decoder's current
   state, the score the dot product, and the sentences have three to seven words. Recorded for each of five seeds: the
   mean loss of the last 20 updates, and for a sentence that is not in training, what the network writes, the largest
   weight at each French word, and the English word on which it lies.
@@ -31,21 +31,25 @@ from experiments.ch05.numbers import Pair
 from experiments.ch06 import museum
 
 RESULTS_FILE = Path(__file__).with_name("pages.json")
-SENTENCES = {"each": 600, "shortest": 3, "longest": 7}  # for training: so many of each length
 SEEDS = tuple(range(5))
 SENTENCE = ["my", "red", "car", "follows", "two", "small", "cats"]
-FRENCH = ["ma", "voiture", "rouge", "suit", "deux", "petits", "chats"]
 LETTERS_SEED = 4  # of the sequence that is reversed
 
 torch.set_num_threads(1)
+
+# The program on the page ----------------------------------------------------------------------------------------------
+
+SENTENCES = {"each": 600, "shortest": 3, "longest": 7}  # so many of each length
 
 
 @cache
 def data() -> tuple[list[list[Pair]], Vocabulary, Vocabulary]:
     """A list of training pairs for each length, and the words of both languages."""
-    groups = [[(phrase.english, phrase.french) for phrase in group] for group in by_length(**SENTENCES).values()]
+    groups = [[(p.english, p.french) for p in group] for group in by_length(**SENTENCES).values()]
     pairs = [pair for group in groups for pair in group]
-    return groups, Vocabulary(english for english, _ in pairs), Vocabulary(french for _, french in pairs)
+    english = Vocabulary(source for source, _ in pairs)
+    french = Vocabulary(target for _, target in pairs)
+    return groups, english, french
 
 
 class LooksBack(nn.Module):
