@@ -20,6 +20,8 @@ Takes less than a minute of one core.
 from __future__ import annotations
 
 import math
+import platform
+import re
 import sys
 import time
 from collections.abc import Callable
@@ -90,6 +92,14 @@ def programs(T: int) -> dict[str, Callable[[], object]]:
     }
 
 
+def machine() -> str:
+    """This machine's processor, with the instructions that PyTorch uses. Recorded beside times."""
+    info = Path("/proc/cpuinfo")
+    named = re.search(r"^model name\s*: (.+)$", info.read_text("utf-8") if info.is_file() else "", re.M)
+    name = re.sub(r"\((R|TM)\)", "", named[1]) if named else platform.processor() or platform.machine()
+    return f"{name} with {torch.backends.cpu.get_cpu_capability()}"
+
+
 @torch.no_grad()
 def measured(lengths: tuple[int, ...] = LENGTHS, rounds: int = SETTINGS["rounds"]) -> Times:
     """The shortest processor time of each program at each length, in seconds. Everything is measured in turn."""
@@ -152,6 +162,7 @@ def main() -> None:
         record = {
             "command": "OMP_NUM_THREADS=1 python -m experiments.ch06.cost --record",
             "settings": {"dtype": "float64", "threads": 1, "clock": "process_time", **SETTINGS},
+            "machine": machine(),
             "versions": {"torch": torch.__version__.partition("+")[0], "numpy": np.__version__},
             "lengths": list(LENGTHS),
             "relative_times": relative,

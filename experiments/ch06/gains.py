@@ -20,7 +20,7 @@ reference's. `by_position` has `tokens` and `aligned` of the 1st, 2nd, … Frenc
 
 `cost` is measured in CPU seconds of single updates, the networks in turn on the same sentences, so only the ratios
 mean anything elsewhere. Takes about a quarter of an hour on one core; an interrupted recording goes on with
-`--record --resume`.
+`--record --resume`, and `--record --resume --cost` measures the cost again.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from dataclasses import dataclass, replace
 from functools import cache
 from importlib.metadata import version
 from pathlib import Path
-from statistics import mean, median
+from statistics import mean
 from typing import Any
 
 import torch
@@ -45,6 +45,7 @@ from experiments.ch05 import phrases
 from experiments.ch05.grammar import Phrase, by_length
 from experiments.ch05.model import PAD, Fitted, Settings, Translator, Vocabulary, batch_of, exact_match, fit, greedy
 from experiments.ch05.numbers import Pair, pairs, split
+from experiments.ch06.cost import machine
 from experiments.ch06.model import Attending, AttentionSettings, attention_weights
 
 RESULTS_FILE = Path(__file__).with_name("gains.json")
@@ -188,8 +189,8 @@ COSTED: dict[str, Settings] = {
 }
 
 
-def cost(lengths: Sequence[int] = (15, 30), rounds: int = 9) -> list[dict[str, Any]]:
-    """CPU milliseconds of an update, the median over the rounds, and in proportion to the network without attention.
+def cost(lengths: Sequence[int] = (15, 30), rounds: int = 20) -> list[dict[str, Any]]:
+    """CPU milliseconds of an update, the shortest of the rounds, and in proportion to the network without attention.
 
     A batch has sentences of one length, and all networks are trained on the same batches, in turn.
     """
@@ -213,13 +214,14 @@ def cost(lengths: Sequence[int] = (15, 30), rounds: int = 9) -> list[dict[str, A
                 nn.utils.clip_grad_norm_(model.parameters(), SHARED["clip"])
                 optimizers[name].step()
                 spent[name].append(1000 * (time.process_time() - started))
-        middle = {name: median(times) for name, times in spent.items()}
+        shortest = {name: min(times) for name, times in spent.items()}
         found.append(
             {
                 "length": length,
                 "rounds": rounds,
-                "milliseconds": {name: round(value, 1) for name, value in middle.items()},
-                "ratio": {name: round(value / middle["none"], 2) for name, value in middle.items()},
+                "machine": machine(),
+                "milliseconds": {name: round(value, 1) for name, value in shortest.items()},
+                "ratio": {name: round(value / shortest["none"], 2) for name, value in shortest.items()},
             }
         )
     return found
@@ -277,16 +279,22 @@ def main() -> None:
     if "--resume" in sys.argv[1:]:
         before = json.loads(RESULTS_FILE.read_text("utf-8"))
         runs, costs = before["runs"], before["cost"]
-    costs = costs or cost()
-    print(*costs, sep="\n", flush=True)
+
+    def keep() -> None:  # after every run, so that an interrupted recording keeps its runs
+        if "--record" in sys.argv[1:]:
+            RESULTS_FILE.write_text(to_json(assembled(runs, costs)), "utf-8")
+
+    if not costs or "--cost" in sys.argv[1:]:
+        costs = cost()
+        print(*costs, sep="\n", flush=True)
+        keep()
     done = {(one["group"], one["seed"]) for one in runs}
     for name, seed in [(name, seed) for name, group in GROUPS.items() for seed in group.seeds]:
         if (name, seed) in done:
             continue
         runs.append({"group": name, **run(GROUPS[name], seed)})
         print({key: runs[-1][key] for key in ("group", "seed", "loss", "cpu_seconds", "exact")}, flush=True)
-        if "--record" in sys.argv[1:]:  # after every run, so that an interrupted recording keeps its runs
-            RESULTS_FILE.write_text(to_json(assembled(runs, costs)), "utf-8")
+        keep()
 
 
 if __name__ == "__main__":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from statistics import mean, stdev
 from typing import Any
@@ -25,10 +26,12 @@ def recorded() -> dict[str, Any]:
 
 
 def little(**how: Any) -> tuple[Fitted, dict[int, list[Phrase]]]:
-    """A network after a few updates, and sentences of two lengths."""
+    """A network after a few updates, in float64 so that rounding decides no maximum, and sentences of two lengths."""
     phrases = by_length(20, 4, 5)
     settings = AttentionSettings(embed_size=8, hidden_size=8, attention_size=8, updates=4, batch=8, **how)
-    return fit(as_pairs(phrases), settings, build=Attending), phrases
+    fitted = fit(as_pairs(phrases), settings, build=Attending)
+    fitted.model.double()
+    return fitted, phrases
 
 
 def test_the_record_has_settings_seeds_versions_and_its_command() -> None:
@@ -110,7 +113,7 @@ def test_alignments_are_counted_as_in_a_slow_loop(query: str) -> None:
                 on_aligned += weights[t, gold]
                 words += 1
     assert found["words"] == words
-    assert found["alignment"] == pytest.approx(100 * right / words, abs=0.6)  # one word may hang on the last bit
+    assert found["alignment"] == pytest.approx(100 * right / words, abs=0.006)
     assert found["weight_on_aligned"] == pytest.approx(100 * on_aligned / words, abs=0.01)
 
 
@@ -196,16 +199,77 @@ def test_the_ways_of_a_noun_without_effect_are_none() -> None:
     assert alignments.routes(fitted, phrases) == {"decided": 0, "heaviest state": 0, "initial state": 0}
 
 
+# What the page says ---------------------------------------------------------------------------------------------------
+
+BOTH, CURRENT, FORWARD = "additive", "additive, current", "additive, forward"
+
+
+def runs_of(group: str) -> list[dict[str, Any]]:
+    return [one for one in recorded()["runs"] if one["group"] == group]
+
+
+def own_noun(group: str, kind: str) -> list[float]:
+    """Of each run, the share of these words whose largest weight is on their own noun, in percent."""
+    return [100 * one["errors"].get(f"{kind}: its own noun", 0) / one["words_by_kind"][kind] for one in runs_of(group)]
+
+
+def test_what_the_page_says_of_its_first_figure() -> None:
+    """All largest weights are aligned; for *mon*, *garden* has no weight and decides."""
+    (first, *_) = runs_of(BOTH)
+    shown = first["shown"][0]
+    assert first["seed"] == 0
+    assert shown["found"] == shown["french"]
+    assert [int(np.argmax(row)) for row in shown["weights"][:-1]] == shown["alignment"]
+    mon, my, garden = shown["french"].index("mon"), shown["english"].index("my"), shown["english"].index("garden")
+    weights, lost, changed = (shown[key][mon] for key in ("weights", "lost", "changed"))
+    assert weights[garden] < 0.01
+    assert weights[my] > 0.8
+    assert lost[garden] > lost[my] + 2
+    assert changed[garden]
+    assert not changed[my]
+    assert shown["french"][mon:] == ["mon", "joli", "jardin", "vert"]
+    assert shown["english"][my:] == ["my", "pretty", "green", "garden"]
+    assert max(max(row[my:]) for row in shown["lost"][mon:]) < 8, "a full cell is 8 nats"
+
+
+def test_what_the_page_says_of_alignments() -> None:
+    """High in every run with a bidirectional encoder and the previous state, more scattered with the current one."""
+    found = recorded()["summary"]
+    assert min(found[group]["lowest"] for group in ("dot", "bilinear", BOTH)) > 97
+    assert abs(found[BOTH]["exact_all"][0] - found[CURRENT]["exact_all"][0]) < 2
+    assert found[CURRENT]["alignment"][1] > 3 * found[BOTH]["alignment"][1]
+    assert max(one["alignment"] for one in runs_of(FORWARD)) < found[BOTH]["lowest"] - 5
+
+
+def test_what_the_page_says_of_the_exceptions() -> None:
+    errors = sum((Counter(recorded()["summary"][group]["errors"]) for group in ("dot", "bilinear", BOTH)), Counter())
+    assert errors.most_common(1)[0][0] == "noun: its own adjective"
+    many = [share for share in own_noun(CURRENT, "determiner") if share > 5]
+    assert 1 < len(many) < 4
+    assert min(many) > 10
+    assert max(own_noun(BOTH, "determiner")) < 3
+    assert min(own_noun(FORWARD, "determiner")) > 10
+
+
+def test_what_the_page_says_of_erasing() -> None:
+    """Nouns with small weights decide, other words do not, and mostly through the heaviest state."""
+    for one in runs_of(BOTH):
+        counts = Counter[str]()
+        for kind in ("determiner", "adjective"):
+            counts.update(one["erased"]["by_kind"][kind])
+        noun = counts["light noun changes output"] / counts["light nouns"]
+        assert noun > 5 * counts["light others that change output"] / counts["light others"]
+        way = one["routes"]
+        assert way["heaviest state"] > max(10 * way["initial state"], 0.5 * way["decided"])
+
+
 @pytest.mark.slow
 def test_a_part_of_the_record_is_found_again() -> None:
-    """One network of two kinds, on fewer sentences: on another CPU a few numbers may come out differently."""
-    record = recorded()
+    """One network of two kinds, on fewer sentences: another processor is like another seed."""
     alignments.sentences()  # raises if one of those shown is among those for training
-    for name in ("additive", "additive, forward"):
-        (once,) = [one for one in record["runs"] if (one["group"], one["seed"]) == (name, SEEDS[0])]
+    for name in (BOTH, FORWARD):
+        then = runs_of(name)
         again = alignments.run(replace(GROUPS[name], seed=SEEDS[0]), each=20)
-        if torch.__version__.partition("+")[0] == record["versions"]["torch"]:
-            assert again["alignment"] == pytest.approx(once["alignment"], abs=3)
-            assert again["erased"]["counts"]["weight is needed"] == pytest.approx(
-                once["erased"]["counts"]["weight is needed"], rel=0.05
-            )
+        assert again["alignment"] > min(one["alignment"] for one in then) - 5
+        needed = [one["erased"]["counts"]["weight is needed"] for one in then]
+        assert 0.8 * min(needed) < again["erased"]["counts"]["weight is needed"] < 1.2 * max(needed)

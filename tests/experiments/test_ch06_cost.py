@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import Any
 
 import numpy as np
@@ -12,8 +13,6 @@ import torch
 from experiments.ch06 import cost, museum, positions
 from experiments.ch06.cost import ATTENTION, GRU, LENGTHS, LOOP, PROGRAMS, RNN
 from solutions.ch06_attention.self_attention import self_attention
-
-TORCH = torch.__version__.partition("+")[0]
 
 
 def recorded(module: Any) -> dict[str, Any]:
@@ -26,6 +25,7 @@ def test_the_records_have_settings_versions_and_commands() -> None:
     assert timed["command"] == "OMP_NUM_THREADS=1 python -m experiments.ch06.cost --record"
     assert placed["command"] == "python -m experiments.ch06.positions --record"
     assert {key: timed["settings"][key] for key in cost.SETTINGS} == cost.SETTINGS
+    assert timed["machine"]
     assert timed["versions"].keys() == {"torch", "numpy"}
     assert timed["lengths"] == list(LENGTHS)
     assert {key: placed["settings"][key] for key in museum.SETTINGS} == museum.SETTINGS
@@ -74,7 +74,16 @@ def test_the_cost_as_recorded() -> None:
         assert 0.9 < summary[program]["slope_long"] < 1.1
         assert 256 < summary[program]["crossover"] < 1024
         assert times[program][-1] < times[ATTENTION][-1]
-    assert 1.8 < summary[ATTENTION]["slope_long"] < 2.7
+    D = record["settings"]["D"]
+    counted = cost.slope(cost.LONG, [cost.multiplications(ATTENTION, T, D) for T in cost.LONG])
+    assert counted + 0.3 < summary[ATTENTION]["slope_long"] < 2.7
+
+
+def test_every_program_is_timed_at_every_length() -> None:
+    times = cost.measured((4, 8), rounds=1)
+    assert {program: len(values) for program, values in times.items()} == dict.fromkeys(PROGRAMS, 2)
+    assert all(0 <= one < math.inf for values in times.values() for one in values)
+    assert cost.machine().endswith(torch.backends.cpu.get_cpu_capability())
 
 
 def test_without_positions_only_the_order_is_lost() -> None:
@@ -103,19 +112,8 @@ def test_the_positions_as_recorded() -> None:
 
 
 @pytest.mark.slow
-def test_long_sequences_cost_as_recorded() -> None:
-    """The order of the slopes only: the machine, its load and its caches decide on the rest."""
-    lengths = (256, 512, 1024)
-    times = cost.measured(lengths, rounds=10)
-    slopes = {program: cost.slope(lengths, times[program]) for program in PROGRAMS}
-    assert slopes[ATTENTION] > max(slopes[LOOP], slopes[RNN], slopes[GRU]) + 0.3
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize("kind", positions.KINDS)
 def test_positions_are_learned_as_recorded(kind: str) -> None:
-    record = recorded(positions)
-    if record["versions"]["torch"] != TORCH:
-        pytest.skip("recorded with another torch")
-    found = positions.run(kind, 10, updates=150)
+    """A bound that is far from both: 24 to 27 % of the letters without positions, and all with them."""
+    found = positions.run(kind, 10, updates=200)
     assert (found["written_accuracy"] > 60) == (kind != positions.NONE)

@@ -76,6 +76,31 @@ def test_without_a_common_right_sentence_it_says_so() -> None:
         explorable_data.chosen({"dot": fitted})
 
 
+def page_weights(score: str, pads: int = 0) -> np.ndarray:
+    """The weights (T, S + pads) that the page shows; keys of padding are zero and not masked."""
+    of = {name: np.array(values) for name, values in recorded()["networks"][score].items()}
+    queries, keys = of.pop("queries"), of.pop("keys")
+    keys = np.concatenate([keys, np.zeros((pads, keys.shape[1]))])
+    function = {"dot": dot_score, "bilinear": bilinear_score, "additive": additive_score}[score]
+    scores = function(queries, np.broadcast_to(keys, (len(queries), *keys.shape)), **of)
+    return torch.softmax(torch.from_numpy(scores), dim=-1).numpy()
+
+
+def test_what_the_page_says_of_the_weights() -> None:
+    """All largest weights but two are aligned; padding without a mask takes most of the weight."""
+    record = recorded()
+    english, french = record["source"], record["target"]
+    for score, odd in (("dot", {"regardent": "green"}), ("bilinear", {}), ("additive", {"trois": "girls"})):
+        largest = page_weights(score).argmax(axis=1)
+        wrong = {french[t]: english[j] for t, j in enumerate(largest) if j != record["alignment"][t]}
+        assert wrong == odd, score
+    weights = [page_weights("additive", pads)[french.index("filles")] for pads in (0, 2, 20)]
+    girls = [row[english.index("girls")] for row in weights]
+    assert girls[0] > girls[1] > girls[2]
+    assert girls[2] < 0.4
+    assert weights[2][: len(english)].sum() < 0.5
+
+
 @pytest.mark.slow
 def test_a_network_learns_where_to_look() -> None:
     fitted = explorable_data.trained("dot")

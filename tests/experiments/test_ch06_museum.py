@@ -115,7 +115,8 @@ def test_the_bugs_as_recorded() -> None:
     def of(program: str, key: str) -> list[float]:
         return [one[key] for one in runs if one["program"] == program]
 
-    assert min(of("right", "exact") + of(ROOT, "exact")) > 99
+    assert min(of("right", "exact")) == 100
+    assert min(of(ROOT, "exact")) > 99
     assert min(of(ACROSS, "exact")) > 99  # a null result, as is that of ROOT
     for program in LEAKS:
         assert min(of(program, "reversed_accuracy")) > 99
@@ -129,6 +130,20 @@ def test_the_bugs_as_recorded() -> None:
             assert one["swapped"][RESHAPED]["reversed_accuracy"] < 30
 
 
+def test_the_curves_as_recorded() -> None:
+    """What the page says of its figures: the dashed line is the best loss of a network that is blind to the future."""
+    best = 7 / 16 * math.log(museum.LETTERS)
+    curves = {
+        program: [one["curve"] for one in recorded()["runs"] if one["program"] == program] for program in PROGRAMS
+    }
+    for program in (AFTER, QUERIES):
+        assert max(curve[-1] for curve in curves[program]) < 0.5 * best
+    for program in ("right", ROOT):
+        assert max(abs(curve[-1] - best) for curve in curves[program]) < 0.03
+    assert max(curve[20] for curve in curves["right"]) < best + 0.03
+    assert min(curve[-1] for curve in curves[RESHAPED]) > 1.8
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("program", ["right", AFTER, RESHAPED])
 def test_a_program_trains_as_recorded(program: str) -> None:
@@ -136,5 +151,5 @@ def test_a_program_trains_as_recorded(program: str) -> None:
     if record["versions"]["torch"] != TORCH:
         pytest.skip("recorded with another torch")
     then = next(one for one in record["runs"] if one["program"] == program and one["seed"] == 10)
-    today = museum.run(program, 10, updates=100)
-    assert today["curve"] == pytest.approx(then["curve"][:10], abs=0.05)
+    today = museum.run(program, 10, updates=30)
+    assert today["curve"] == pytest.approx(then["curve"][:3], abs=0.05)
