@@ -30,10 +30,9 @@ MISTAKES = ("none", "reset", "axis", "feed")
 
 ids = np.array([VOCABULARY.index(letter) for letter in "hello"])
 one_hot = np.eye(len(VOCABULARY))
-Trained = tuple[torch.nn.RNN, torch.nn.Linear, list[float]]
 
 
-def train(seed: int, updates: int = 200) -> Trained:
+def train(seed: int, updates: int = 200) -> tuple[torch.nn.RNN, torch.nn.Linear, list[float]]:
     """Three units, trained on one word; the losses in nats per letter."""
     torch.manual_seed(seed)
     rnn, readout = torch.nn.RNN(4, 3, batch_first=True), torch.nn.Linear(3, 4)
@@ -52,7 +51,7 @@ def train(seed: int, updates: int = 200) -> Trained:
     return rnn, readout, losses
 
 
-def train_with(mistake: str, seed: int, updates: int = 200) -> Trained:
+def train_with(mistake: str, seed: int, updates: int = 200) -> tuple[torch.nn.RNN, torch.nn.Linear, list[float]]:
     """The same with a mistake in training, `reset` or `axis`; with another, or none, as it should be."""
     torch.manual_seed(seed)
     rnn, readout = torch.nn.RNN(4, 3, batch_first=True), torch.nn.Linear(3, 4)
