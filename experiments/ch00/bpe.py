@@ -39,7 +39,8 @@ def learn(counts: Mapping[str, int], num_merges: int) -> list[Pair]:
             where[pair].add(word)
     merges: list[Pair] = []
     while len(merges) < num_merges and totals:
-        best = min(totals, key=lambda pair: (-totals[pair], pair))
+        most = max(totals.values())
+        best = min(pair for pair, total in totals.items() if total == most)
         merges.append(best)
         for word in where.pop(best):
             _count(pieces[word], -counts[word], totals)

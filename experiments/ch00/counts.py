@@ -12,8 +12,7 @@ The last model counts subwords: 500 merges of byte pair encoding, learned from t
 trigram of the pieces. Its bits are divided by the number of characters, not of pieces. A text can be cut into these
 pieces in several ways, and only one is counted, so its bits are an upper bound.
 
-All numbers follow from the text, and `pydoc_data.topics` differs between Python versions, so the record names both.
-Takes about a quarter of a minute on one core.
+All numbers follow from the text. Takes about a quarter of a minute on one core.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ in the training text becomes <unk>. Recorded are the perplexity per token and th
 are recorded without the characters of the unknown words, as they are often reported, and with them: a Witten-Bell
 5-gram of characters, counted on the rare words of the training text, spells each unknown word and its end.
 
-A part's first token is never predicted, and its characters do not count. All numbers follow from the text, which
-differs between Python versions. Takes about a minute of one core.
+A part's first token is never predicted, and its characters do not count. All numbers follow from the text.
+Takes about a minute of one core.
 """
 
 from __future__ import annotations

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import Any
 from xml.etree import ElementTree
 
 import numpy as np
 import pytest
 
+from experiments.ch00.positions import SYMBOLS, encode, fit
 from tests.book.conftest import BOOK
 
 PAGE = (BOOK / "ch00_sequences" / "everywhere.md").read_text("utf-8")
@@ -16,33 +16,23 @@ DRAWING = BOOK / "ch00_sequences" / "drawings" / "tasks.svg"
 WORDS = ["as", "sea", "class", "oops"]
 
 
-def shown() -> dict[str, Any]:
-    """The functions that the page shows."""
-    (cell,) = re.findall(r"```\{code-cell\} ipython3\n(SYMBOLS = .*?)```", PAGE, re.S)
-    names: dict[str, Any] = {"np": np}
-    exec(cell, names)  # the page's own code
-    return names
-
-
 @pytest.mark.parametrize("pad", ["after", "before"])
 def test_the_score(pad: str) -> None:
     """Equation (position-score): the product with the inputs adds up one weight for each position."""
-    names = shown()
     rng = np.random.default_rng(0)
     w, b = rng.normal(size=(12, 27)), rng.normal()
-    x = names["encode"](WORDS, pad)
+    x = encode(WORDS, pad)
     assert x.shape == (4, 324)
     for word, score in zip(WORDS, x @ w.ravel() + b, strict=True):
         padding = "_" * (12 - len(word))
         symbols = word + padding if pad == "after" else padding + word
-        terms = [w[p, names["SYMBOLS"].index(symbols[p])] for p in range(12)]
+        terms = [w[p, SYMBOLS.index(symbols[p])] for p in range(12)]
         assert score == pytest.approx(b + sum(terms), abs=1e-12)
 
 
 def test_the_derivative() -> None:
     """Equation (position-derivative): a finite difference of the loss gives the same, and `fit` takes this step."""
-    names = shown()
-    x, y = names["encode"](WORDS, "before"), np.array([1.0, 0.0, 1.0, 1.0])
+    x, y = encode(WORDS, "before"), np.array([1.0, 0.0, 1.0, 1.0])
     rng = np.random.default_rng(1)
     w, b = rng.normal(size=324), 0.3
 
@@ -57,15 +47,14 @@ def test_the_derivative() -> None:
         step[j] = 1e-6
         assert derivative[j] == pytest.approx((loss(w + step) - loss(w - step)) / 2e-6, abs=1e-8)
     at_zero = ((0.5 - y)[:, None] * x).mean(axis=0)
-    np.testing.assert_allclose(names["fit"](x, y, updates=1, lr=2.0)[0], -2 * at_zero, rtol=0, atol=1e-15)
+    np.testing.assert_allclose(fit(x, y, updates=1, lr=2.0)[0], -2 * at_zero, rtol=0, atol=1e-15)
 
 
 def test_an_input_that_is_always_zero_teaches_nothing() -> None:
     """As the page says: with the padding before short words, an s in position 3 keeps its first weight."""
-    names = shown()
-    x = names["encode"](WORDS, "before")
-    w = names["fit"](x, np.array([0, 1, 0, 0]), updates=50)[0].reshape(12, 27)
-    assert (w[2, : names["SYMBOLS"].index("_")] == 0).all()
+    x = encode(WORDS, "before")
+    w = fit(x, np.array([0, 1, 0, 0]), updates=50)[0].reshape(12, 27)
+    assert (w[2, : SYMBOLS.index("_")] == 0).all()
     assert np.abs(w[-1]).max() > 0.1
 
 

@@ -8,7 +8,7 @@ import math
 import numpy as np
 import pytest
 
-from experiments.ch00 import counts, museum
+from experiments.ch00 import counts, museum, window
 from experiments.ngrams import WittenBell
 from solutions.ch00_sequences.counting import perplexity
 
@@ -50,13 +50,17 @@ def test_bits_per_character_divide_the_same_total() -> None:
     assert bits == pytest.approx(N / C * nats.mean() / math.log(2))
 
 
-def test_the_two_records_agree() -> None:
-    """The 5-gram of characters and the trigram of pieces were measured by two programs."""
-    record = json.loads(museum.RESULTS_FILE.read_text("utf-8"))
-    table = {
-        (row["model"], row["smoothing"]): row["bits"]
-        for row in json.loads(counts.RESULTS_FILE.read_text("utf-8"))["models"]
-    }
+def test_the_records_agree() -> None:
+    """The 5-gram of characters and the trigram of pieces were measured by two programs, on one text."""
+    record, counted, windowed = (
+        json.loads(module.RESULTS_FILE.read_text("utf-8")) for module in (museum, counts, window)
+    )
+    assert record["text"]["sha256"] == counted["text"]["sha256"] == windowed["text"]["sha256"]
+    table = {(row["model"], row["smoothing"]): row["bits"] for row in counted["models"]}
     pieces = record["pieces"][museum.MERGES.index(500)]
+    assert table["uniform", "none"] == pytest.approx(math.log2(counted["text"]["characters"]), abs=1e-3)
     assert table["5-gram", "Witten-Bell"] == pytest.approx(record["characters"]["bits_per_character"], abs=2e-4)
     assert table["subwords", "Witten-Bell"] == pytest.approx(pieces["bits_per_character"], abs=2e-4)
+    assert min(table, key=lambda name: table[name]) == ("6-gram", "interpolated")
+    assert table["5-gram", "Witten-Bell"] < min(run["bits"] for run in windowed["runs"]) - 0.01
+    assert len(windowed["seeds"]) >= 5

@@ -132,6 +132,13 @@ def test_what_the_page_says_of_the_record() -> None:
     assert perplexities == sorted(perplexities, reverse=True)
     assert spelt[-1] > spelt[0]
     assert [found["perplexity"] for found in record["pieces"]] == sorted(f["perplexity"] for f in record["pieces"])
+    bits = {found["merges"]: found["bits_per_character"] for found in record["pieces"]}
+    assert bits[max(bits)] > min(bits.values()) + 0.005, "rises at the end"
+    words = {found["least"]: found for found in record["words"]}
+    characters, pieces = record["characters"], record["pieces"][museum.MERGES.index(500)]
+    assert words[1000]["perplexity"] < characters["perplexity"] < pieces["perplexity"]
+    assert words[2]["bits_per_character"] < pieces["bits_per_character"] < characters["bits_per_character"] - 0.01
+    assert words[1000]["bits_per_character_spelt"] > characters["bits_per_character"]
 
 
 @pytest.mark.slow

@@ -73,8 +73,31 @@ def test_what_the_pages_say_of_the_record() -> None:
     record = recorded()
     bits = {one["window"]: one["bits"][0] for one in record["summary"]}
     train = {one["window"]: one["train_bits"][0] for one in record["summary"]}
-    assert bits[2] > bits[16] > bits[8] > bits[4] > record["counted"]["5"]
+    assert bits[2] > bits[16] > bits[8] > bits[4] > record["counted"]["5"] + 0.05
     assert train[2] > train[4] > train[8] > train[16]
+    for longer, shorter in ((8, 4), (16, 8)):
+        of = {n: [one["bits"] for one in record["runs"] if one["window"] == n] for n in (longer, shorter)}
+        assert min(of[longer]) > max(of[shorter])
+    assert record["counted"]["6"] > record["counted"]["5"]
+
+
+def test_a_few_updates_are_enough_to_be_better_than_the_trigram() -> None:
+    record = recorded()
+    assert [(one["seed"], one["updates"]) for one in record["short"]] == [
+        (seed, window.SHORT_UPDATES) for seed in window.SEEDS
+    ]
+    assert max(one["bits"] for one in record["short"]) < record["counted"]["3"] - 0.03
+
+
+def test_vowels_are_hardly_nearer_to_vowels_and_many_neighbours_are_those_of_the_start() -> None:
+    shown = [one for one in recorded()["runs"] if "nearest" in one]
+    places = [window.LETTERS.index(vowel) for vowel in "aeiou"]
+    hits = sum(one["nearest"][place] in "aeiou" for one in shown for place in places)
+    assert 25 * 4 / 25 <= hits <= 8
+    same = [a == b for one in shown for a, b in zip(one["nearest_at_start"], one["nearest"], strict=True)]
+    assert len(same) == 5 * 26
+    assert sum(same) > 8 * len(same) / 25, "eight times as many as at random"
+    assert sum(same) > len(same) / 3
 
 
 # Its functions --------------------------------------------------------------------------------------------------------
@@ -130,4 +153,6 @@ def test_a_part_of_the_record_is_found_again() -> None:
     once = next(one for one in record["runs"] if (one["window"], one["seed"]) == (4, 10))
     again = window.run(4, 10)
     assert again["losses"] == pytest.approx(once["losses"], abs=1e-3)
+    assert again["nearest_at_start"] == once["nearest_at_start"]
     assert again["bits"] == pytest.approx(once["bits"], abs=0.05)  # CPUs differ in the last bit, and training grows it
+    assert window.short_run(10)["bits"] == pytest.approx(record["short"][0]["bits"], abs=0.05)
