@@ -7,6 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from experiments.capstones import BARS
 from grader.author.notebooks import instructor_notebook, student_notebook
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
@@ -77,17 +78,15 @@ def test_the_students_gradients_are_right_and_spell_hello(tmp_path, capsys, monk
 
 def test_the_numbers_of_the_good_answer_are_the_recorded_ones():
     _, runs = recorded(CHAPTER.id)
-    pairs = np.array(
-        [[float(line.split()[3]) for line in run["What truncation costs"].splitlines()] for run in runs[::2]]
-    )
-    low, high = pairs.min(axis=0), pairs.max(axis=0)
-    assert f"With three random seeds {low[0]:.2f} to {high[0]:.2f}, and {low[1]:.2f} to {high[1]:.2f}." in SOURCE
-    short, long = (
-        [run["Which characters influence a prediction?"].count("▇\n") + 1 for run in runs[k::2]] for k in (1, 0)
-    )
-    assert f"they reach {min(short)} to {max(short)} characters back, and {min(long)} or {max(long)}.)" in SOURCE
-    assert min(short) >= max(long)
-    assert all(run["Hello"].endswith("\nhello") for run in runs[::2])
+    long, short = runs[::2], runs[1::2]
+    pairs = [[float(row.split()[3]) for row in run["What truncation costs"].splitlines()] for run in long]
+    forgets, remembers = zip(*pairs, strict=True)
+    said = f"{min(forgets):.2f} to {max(forgets):.2f}, and {min(remembers):.2f} to {max(remembers):.2f}."
+    assert f"With three random seeds {said}" in SOURCE
+    near, far = ([run[BARS].count("▇\n") + 1 for run in same] for same in (long, short))
+    assert f"they reach {min(far)} to {max(far)} characters back, and {min(near)} or {max(near)}.)" in SOURCE
+    assert max(near) <= min(far)
+    assert all(run["Hello"].endswith("\nhello") for run in long)
 
 
 def test_an_interrupted_training_is_kept(tmp_path, capsys, monkeypatch):
