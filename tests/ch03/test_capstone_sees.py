@@ -154,7 +154,7 @@ def test_training_moves_the_recorded_horizons_together_with_and_without_clipping
         return [run[key] for run in runs if (run["radius"], run["limit"]) == (radius, limit)]
 
     after, half, clipped, most = (of("after", *s) for s in ((1.0,), (0.5,), (1.0, 1.0), (1.5,)))
-    assert 10 < min(half)
+    assert min(half) > 10
     said = "{} or {}, {} to {}, and {} to {}.)".format(*(f(found) for found in (half, after, most) for f in (min, max)))
     assert said in SOURCE
     assert np.mean(half) < np.mean(after) < np.mean(most) < 25
