@@ -5,8 +5,7 @@
 Runs the cells of the chapter's capstone beside its solved notebooks, once for each entry of RUNS, and collects what was
 printed under each heading. A network that is trained on another processor, or on the text of another version of Python,
 gives other numbers, so the texts take theirs from the record. Prints the record; with --record it also writes
-`capstone.json` to the chapter's folder here. Chapter 4 takes ten minutes on one core, chapter 2 five, the others less
-than one.
+`capstone.json` to the chapter's folder here. Chapter 4 takes five minutes on one core, chapter 2 two, the others seconds.
 """
 
 from __future__ import annotations
