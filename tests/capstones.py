@@ -4,7 +4,7 @@ import functools
 import json
 from pathlib import Path
 
-from experiments.capstones import executed, record_of
+from experiments.notebooks import executed, record_of
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
 
@@ -19,9 +19,9 @@ def content(chapter, make, name):
     return notebook_bytes(make(ROOT, MANIFEST, MANIFEST.chapter(chapter), notebook))
 
 
-def recorded(chapter):
+def recorded(chapter, notebook="capstone"):
     """What the cells under each heading printed in the first of the recorded runs, and all of them."""
-    runs = json.loads(record_of(chapter).read_text("utf-8"))["runs"]
+    runs = json.loads(record_of(f"{chapter}/{notebook}").read_text("utf-8"))["runs"]
     found = [{heading: "\n".join(lines) for heading, lines in run["printed"].items()} for run in runs]
     return found[0], found
 
@@ -32,7 +32,7 @@ def run_cells(folder, titles, replace=None, without_tag=None):
     `titles` maps the name of each part to a text of the cell that begins it; a part without code is called "question".
     """
     namespace, printed, part = {}, {}, "functions"
-    for source, output in executed(folder, namespace, replace, without_tag):
+    for source, output in executed(folder / "capstone.ipynb", namespace, replace, without_tag):
         if output is None:
             part = next((name for name, title in titles.items() if title in source), part)
         else:

@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from experiments.capstones import BARS
+from experiments.notebooks import BARS
 from grader.author.notebooks import instructor_notebook, student_notebook
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
