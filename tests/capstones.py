@@ -1,11 +1,10 @@
 """Run a chapter's capstone as a notebook runs it, beside the chapter's other notebooks."""
 
-import contextlib
 import functools
-import io
 import json
 from pathlib import Path
 
+from experiments.notebooks import executed, record_of
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
 
@@ -20,24 +19,23 @@ def content(chapter, make, name):
     return notebook_bytes(make(ROOT, MANIFEST, MANIFEST.chapter(chapter), notebook))
 
 
+def recorded(chapter, notebook="capstone"):
+    """What the cells under each heading printed in the first of the recorded runs, and all of them."""
+    runs = json.loads(record_of(f"{chapter}/{notebook}").read_text("utf-8"))["runs"]
+    found = [{heading: "\n".join(lines) for heading, lines in run["printed"].items()} for run in runs]
+    return found[0], found
+
+
 def run_cells(folder, titles, replace=None, without_tag=None):
     """Run the capstone's cells in this folder: what the cells of each part printed, and the namespace.
 
     `titles` maps the name of each part to a text of the cell that begins it; a part without code is called "question".
     """
     namespace, printed, part = {}, {}, "functions"
-    with contextlib.chdir(folder):
-        for cell in json.loads((folder / "capstone.ipynb").read_text("utf-8"))["cells"]:
-            source = "".join(cell["source"])
-            if cell["cell_type"] != "code":
-                part = next((name for name, title in titles.items() if title in source), part)
-                continue
-            if without_tag in cell["metadata"].get("tags", ()):
-                continue
-            for old, new in (replace or {}).items():
-                source = source.replace(old, new)
-            with contextlib.redirect_stdout(io.StringIO()) as out:
-                exec(source, namespace)
-            printed[part] = printed.get(part, "") + out.getvalue()
+    for source, output in executed(folder / "capstone.ipynb", namespace, replace, without_tag):
+        if output is None:
+            part = next((name for name, title in titles.items() if title in source), part)
+        else:
+            printed[part] = printed.get(part, "") + output
     assert set(printed) == set(titles) - {"question"}
     return printed, namespace

@@ -10,6 +10,7 @@ import difflib
 import inspect
 import linecache
 import os
+import re
 import textwrap
 import warnings
 from collections.abc import Iterator
@@ -144,13 +145,16 @@ def answered(name: str) -> tuple:
     return tuple((part, reports(name, part)) for part in parts(name))
 
 
+REWORDED = {"min() iterable argument is empty": "min() arg is an empty sequence"}  # since Python 3.12: before
+
+
 def transcript(name: str) -> str:
     text = [f"# {name}\n", "Generated: `UPDATE_GOLDEN=1 pytest tests/test_golden.py`.\n"]
     for part, found in answered(name):
         text.append(f"{'#' * part.level} {part.title}\n")
         text += [f"{words.rstrip()}\n" for words in (part.told, part.shown) if words]
         text += [f"```text\n{report!r}\n```\n" for report in found]
-    return "\n".join(text)
+    return re.sub("|".join(map(re.escape, REWORDED)), lambda found: REWORDED[found[0]], "\n".join(text))
 
 
 @pytest.mark.parametrize("name", PLACES)

@@ -10,7 +10,7 @@ import traceback
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import FunctionType
+from types import CodeType, FunctionType
 from typing import Any
 
 import numpy as np
@@ -23,6 +23,7 @@ _NOT_THE_STUDENTS = (
     str(Path(__file__).parents[1]) + os.sep,
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
 )
+_COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # frames of their own before Python 3.12
 
 
 @dataclass
@@ -153,11 +154,15 @@ def caught(error: BaseException) -> Raised:
         text = str(error)
     except Exception:
         text = "(its text could not be read)"
-    frames = [
-        (frame.f_code, line)
-        for frame, line in traceback.walk_tb(error.__traceback__)
-        if not frame.f_code.co_filename.startswith(_NOT_THE_STUDENTS)
-    ]
+    frames: list[tuple[CodeType, int]] = []
+    for frame, line in traceback.walk_tb(error.__traceback__):
+        code = frame.f_code
+        if code.co_filename.startswith(_NOT_THE_STUDENTS):
+            continue
+        if frames and code.co_name in _COMPREHENSIONS:
+            frames[-1] = frames[-1][0], line
+        else:
+            frames.append((code, line))
     lines = tuple(
         Line(line, readable(code.co_name), readable(linecache.getline(code.co_filename, line).strip()))
         for code, line in frames[-3:]

@@ -418,7 +418,8 @@ def in_pieces(text, merges, apply_bpe, known):
 
 # %% [markdown] question="what_the_order_does"
 # ### BEGIN SOLUTION
-# **A good answer.** (With the text as given, of Python 3.11.7; another version or another text gives other numbers.)
+# **A good answer.** (With the text as given, of Python 3.11.7, as recorded in `experiments/ch00/capstone.json`;
+# another version or another text gives other numbers.)
 # (1) Order 1 gets the frequencies of the characters right and nothing else, so vowels and spaces stand anywhere
 # (*irfeacwobv*). Order 2 knows which characters may be neighbours, so most syllables can be pronounced.
 # Order 4 writes short words such as *an item will be*, and order 6 mostly real words and pieces of phrases.

@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 
 import pytest
 from right_work import RIGHT
@@ -72,7 +73,7 @@ def recorded(term):
         "SELECT s.student_id, SUM(g.points) - SUM(n.late) FROM submitted_assignment s "
         f"JOIN ({late}) n ON n.assignment_id = s.id JOIN ({points}) g ON g.notebook_id = n.id GROUP BY s.student_id"
     )
-    with sqlite3.connect(term / "gradebook.db") as db:
+    with closing(sqlite3.connect(term / "gradebook.db")) as db:
         rows = db.execute(query).fetchall()
     return dict(rows)
 

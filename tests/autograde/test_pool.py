@@ -11,7 +11,7 @@ import sys
 import time
 from concurrent.futures import ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import closing, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -79,7 +79,7 @@ def written(term):
         tree = json.loads(path.read_text())
         tree["graded"].pop("seconds")
         results[path.parent.name] = tree
-    with sqlite3.connect(term / "gradebook.db") as database:
+    with closing(sqlite3.connect(term / "gradebook.db")) as database:
         rows = database.execute(
             "select a.student_id, a.timestamp, n.notebook_id, g.cell_id, g.auto_score, g.manual_score, "
             "g.needs_manual_grade from grade g join submitted_notebook n on g.notebook_id = n.id "

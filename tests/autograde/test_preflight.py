@@ -3,6 +3,7 @@
 import json
 import shutil
 import sqlite3
+from contextlib import closing
 from pathlib import Path
 
 import pytest
@@ -65,7 +66,7 @@ def grade(course, term):
 
 
 def enter(term, *rows):
-    with sqlite3.connect(term / "gradebook.db") as database:
+    with closing(sqlite3.connect(term / "gradebook.db")) as database, database:
         database.executemany("insert into student (id, last_name) values (?, ?)", rows)
 
 
@@ -107,7 +108,7 @@ def test_the_roster_is_compared(course, term):
     assert roster(gradebook_url(term)) == {"ann", "bo", "cy"}  # whoever handed in, as nobody entered anybody
     assert len(lines(course, term)) == 1
     enter(term, ("dee", "Dee"), ("eve", "Eve"))
-    with sqlite3.connect(term / "gradebook.db") as database:
+    with closing(sqlite3.connect(term / "gradebook.db")) as database, database:
         database.execute("update student set last_name = 'Ann' where id = 'ann'")
     assert lines(course, term)[1:] == [
         "2 of 3 students in the gradebook have no submission that can be graded: dee, eve.",

@@ -9,7 +9,7 @@ from experiments.ngrams import WittenBell
 from grader.author.notebooks import instructor_notebook, student_notebook
 from solutions.ch00_sequences import capstone
 from solutions.ch00_sequences.counting import ngram_counts
-from tests.capstones import MANIFEST, ROOT, content, run_cells
+from tests.capstones import MANIFEST, ROOT, content, recorded, run_cells
 
 CHAPTER = MANIFEST.chapter("ch00_sequences")
 SOURCE = (ROOT / "solutions" / "ch00_sequences" / "capstone.py").read_text("utf-8")
@@ -94,21 +94,27 @@ def test_the_model_is_that_of_the_experiments_and_draws_from_it(order):
     np.testing.assert_allclose(drawn, p, atol=0.02)
 
 
-@pytest.mark.slow
-def test_the_answer_quotes_what_the_whole_text_gives(tmp_path):
-    printed = run(tmp_path, replace={})
+def test_the_numbers_of_the_good_answer_are_the_recorded_ones():
+    found, _ = recorded(CHAPTER.id)
     answer = SOURCE[SOURCE.index("### BEGIN SOLUTION") :]
-    if "of Python 3.11.7" not in printed["text"]:
-        pytest.skip("the answer is about the text of Python 3.11.7")
-    _, held_out, _, counted, once = columns(printed["bits"], "order ")
+    assert found["A text"].startswith("pydoc_data.topics of Python 3.11.7, ")
+    assert "of Python 3.11.7" in answer
+    _, held_out, _, counted, once = columns(found["Bits per character"], "order ")
     assert held_out.argmin() == 4
     assert f"order 5 is best with {held_out[4]:.2f} bits, and order 6 has {held_out[5]:.2f}" in answer
     assert f"{once[5]:.0f} % of the contexts were followed only" in answer
     assert f"{counted[5]:.2f} bits" in answer
-    per_character = columns(printed["subwords"], "order ")[2]
+    per_character = columns(found["Your subwords"], "order ")[2]
     assert f"order {per_character.argmin() + 1} is best, {per_character.min():.2f} bits per character" in answer
-    assert "an item will be" in printed["written"]
-    assert "the built-in variable object (a way to inserting represents" in printed["written"].replace("\n", " ")
+    different = re.search(r"^(\d+) different tokens, ([\d.]+)", found["Your subwords"], re.M)
+    assert f"with {different[1]} different pieces" in answer
+    assert round(float(different[2])) == 2, "pieces of two characters on average"
+    copied = re.search(r"order 6 +([\d.]+) %", found["Is it writing or quoting?"])[1]
+    assert f"Only {copied} % of the runs of 20 characters" in answer
+    written = found["The style of the text, order by order"].replace("\n", " ")
+    for quoted in ("irfeacwobv", "an item will be", "the built-in variable object (a way to inserting represents"):
+        assert f"*{quoted}*" in answer
+        assert quoted in written
 
 
 # Functions that are not ready -----------------------------------------------------------------------------------------

@@ -319,6 +319,7 @@ def test_the_record_has_settings_seeds_versions_and_its_command():
     for network in record["networks"]:
         counts = network["other"]
         assert sum(counts[name] for name in ("both", "only_beam", "only_greedy", "neither")) == 500
+        assert counts["neither"] > 10, "enough mistakes to explain"
 
 
 def test_the_notebook_states_the_settings_of_the_record():
@@ -330,12 +331,12 @@ def test_the_notebook_states_the_settings_of_the_record():
 
 
 @pytest.mark.slow
-def test_training_gives_a_network_that_makes_some_mistakes():
-    """Wide bounds: the network depends on the last digits of the processor, and varies much so early in training."""
-    fitted = capstone_weights.trained(0)
+def test_the_command_measures_a_network_of_the_shipped_form():
+    """After two updates: what a whole training ends at depends on the processor, and is recorded for five seeds."""
+    fitted = capstone_weights.trained(0, updates=2)
     _, other = (capstone_weights.pairs(numbers, "fr") for numbers in capstone_weights.held_out())
-    shares = capstone_weights.outcomes(fitted, other[:100])
-    assert 50 < shares["exact_greedy"] < 100
+    shares = capstone_weights.outcomes(fitted, other[:5])
+    assert sum(shares[name] for name in ("both", "only_beam", "only_greedy", "neither")) == 5
     assert set(capstone_weights.weights_of(fitted)) == set(json.loads(SHIPPED.read_text("utf-8"))["weights"])
 
 

@@ -910,10 +910,9 @@ SPEC.mistake(
 )
 SPEC.mistake(
     "log_taken_twice",
-    "You take a logarithm too many: your sums are NaN, because log-probabilities and logits can be negative. "
-    "`log_softmax` takes the logits themselves and returns log-probabilities, which you add up as they are.",
+    "You take a logarithm too many: your sums are NaN, because log-probabilities are negative. `log_softmax` takes the "
+    "logits themselves and returns log-probabilities, which you add up as they are.",
     change("log_softmax(logits)[0]", "np.log(log_softmax(logits)[0])"),
-    change("log_softmax(logits)[0]", "np.log(logits[0])"),
     tempts="The sum needs logarithms, so one is taken to be safe.",
 )
 SPEC.mistake(
