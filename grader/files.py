@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import io
 import os
 import stat
@@ -9,6 +10,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 PRIVATE = 0o600  # the mode of files that only their owner may read: points, results, hidden cases
 
@@ -33,6 +35,17 @@ def private_folder(path: Path) -> None:
     An existing folder keeps its mode. Raises OSError.
     """
     path.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+
+def update_with_files(
+    digest: Any, base: Path, paths: Iterable[Path], read: Callable[[Path], bytes] = Path.read_bytes
+) -> None:
+    """Add files to a hash by their paths below a folder, so that it is the same wherever this folder is.
+
+    Raises OSError.
+    """
+    for name, path in sorted((path.relative_to(base).as_posix(), path) for path in paths):
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(read(path)).digest())
 
 
 def zip_bytes(files: Iterable[tuple[str, bytes]], mode_of: Callable[[str], int] = lambda path: 0o644) -> bytes:
