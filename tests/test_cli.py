@@ -395,7 +395,7 @@ def test_the_table_and_the_json_have_what_a_person_gave():
         == "* changed by an instructor; in parentheses: the points that the checks gave"
     )
     assert "*" not in "".join(report.legend(chapter, 80))
-    tree = json.loads(report.as_json(chapter, results, True, scores))["students"][0]
+    tree = report.as_tree(chapter, results, True, scores)["students"][0]
     assert (tree["earned"], tree["final"]) == (results[0].earned, results[0].earned + 1.5 + 1)
     assert [tree["exercises"]["rnn_forward"][name] for name in ("earned", "final")] == [0.5, 1.5]
     assert tree["questions"] == {question: {"final": 1.0, "points": 2, "needs_a_human": False}}
@@ -413,7 +413,7 @@ def test_the_table_and_the_json_have_late_penalties():
     assert other[-5:-1] == [f"{results[1].earned:g}", "–", f"{results[1].earned:g}", "12.3 s"]
     assert bo[-4:] == ["–", "–", "–", "not graded"]
     assert report.legend(chapter, 80, scores)[-1].startswith("late: the late penalty from nbgrader")
-    students = json.loads(report.as_json(chapter, results, True, scores))["students"]
+    students = report.as_tree(chapter, results, True, scores)["students"]
     assert [(each["late_penalty"], each["final"]) for each in students] == [
         (4.5, results[0].earned - 3.5),
         (0, results[1].earned),

@@ -9,7 +9,7 @@ import pytest
 from grader.autograde.fault import Fault
 from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.report import as_json, for_a_human, may_change_points, remark_line
+from grader.autograde.grading.report import as_tree, for_a_human, may_change_points, remark_line
 from grader.autograde.grading.score import without_cases
 from grader.autograde.remark import (
     Ended,
@@ -63,7 +63,7 @@ def test_what_an_instructor_reads(remark, line):
 def test_lines_are_what_is_printed_and_what_programs_read():
     graded = Graded("ada", remarks=tuple(LINES))
     assert sorted(for_a_human([graded])[1:]) == sorted(f"  ada: {line}" for line in LINES.values())
-    tree = json.loads(as_json(Chapter("ch", "C", ()), [graded], sandboxed=True))
+    tree = as_tree(Chapter("ch", "C", ()), [graded], sandboxed=True)
     assert tree["students"][0]["remarks"] == list(LINES.values())
 
 
@@ -103,7 +103,7 @@ def test_what_is_said_of_many_is_said_once():
         f"  s3 (2 times), s7 (2 times): {remark_line(again)}",
         f"  s0, s1, s2, s3, s4 and 7 more: {remark_line(edited)}",
     ]
-    tree = json.loads(as_json(Chapter("ch", "C", ()), results, sandboxed=True))
+    tree = as_tree(Chapter("ch", "C", ()), results, sandboxed=True)
     assert [len(student["remarks"]) for student in tree["students"]] == [
         3 if name in ("s3", "s7") else 1 for name in names
     ]
