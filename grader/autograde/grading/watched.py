@@ -25,7 +25,8 @@ def watched(
     label: str = "",
 ) -> tuple[list[Graded], bool]:
     """Run with a progress bar on `err`; return the results, and whether Ctrl-C stopped it. The first Ctrl-C stops after
-    the submissions that are being graded, the second one immediately. A bar with a label disappears at the end.
+    the submissions that are being graded, the second one immediately. A bar with a label disappears at the end,
+    and is shown in a terminal only.
     """
     stop = False
 
@@ -40,7 +41,14 @@ def watched(
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), _Rate())
     before = signal.getsignal(signal.SIGINT)
-    with Progress(*columns, TimeRemainingColumn(), console=err, transient=bool(label)) as progress:
+    bars = Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=err,
+        transient=bool(label),
+        disable=bool(label) and not err.is_terminal,
+    )
+    with bars as progress:
         bar = progress.add_task(f"{label} preparing".strip(), total=None)
         signal.signal(signal.SIGINT, interrupted)
         try:
