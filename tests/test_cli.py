@@ -81,7 +81,7 @@ def test_a_folder_below_the_course_will_do(grader):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("autograde",), "Missing argument"),
+        (("autograde",), "Name one chapter, or grade them all with --all."),
         (("autograde", CHAPTER, "--colour"), "No such option"),
         (("autograde", CHAPTER, "--workers", "0"), "Invalid value for '--workers'"),
         (("autograde", CHAPTER, "--workers", "many"), "Invalid value for '--workers'"),
@@ -184,6 +184,7 @@ def test_a_demo_class_is_refused_where_something_else_is(grader, tmp_path):
     assert status == 1
     assert "contains 'thesis.tex', which is not of a demo class; choose another with --out" in error
     assert grader("demo-class", "--students", "0", "--out", tmp_path / "class")[0] == 1
+    assert f"[default: {demo.STUDENTS}]" in grader("demo-class", "--help")[1]
     assert grader("demo-class", "--chapter", "nope", "--out", tmp_path / "class")[0] == 1
     status, _, error = grader("demo-class", "--verify", "--out", tmp_path / "class")
     assert status == 1

@@ -171,7 +171,7 @@ def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, see
         decks = _decks(rng, works)
         breakages = _shuffled(rng, list(_BREAKAGES))
         for number, student in enumerate(names):
-            broken = next(breakages) if _is_broken(number) else None
+            broken = next(breakages) if is_broken(number) else None
             submitted, expected = _student(chapter, releases, works, decks, broken)
             planted[student] |= expected
             folder = Path("submitted", student, chapter.id)
@@ -267,10 +267,14 @@ def _student(
     decks: dict[str, Iterator[Work]],
     broken: str | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """A student's notebooks by name, and the expected results."""
+    """A student's notebooks by name, and the expected results. With broken notebooks there is no capstone, which would
+    take most of the time.
+    """
     submitted: dict[str, bytes] = {}
     planted: dict[str, Any] = {}
     for notebook in chapter.notebooks:
+        if broken and not notebook.exercises:
+            continue
         content = copy.deepcopy(releases[notebook.name])
         exercises = [exercise.id for exercise in notebook.exercises]
         questions = {question.id for question in notebook.questions}
@@ -281,7 +285,7 @@ def _student(
                 cell.source = chosen[name].source
             elif name in questions and not broken:
                 cell.source = "The state carries what was read, and the softmax says what may follow."
-        change, scoring = _BREAKAGES[broken] if broken and exercises else (_break_nothing, "all")
+        change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
         submitted[notebook.name] = change(content, exercises)
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
@@ -302,7 +306,7 @@ def _student(
     return submitted, planted
 
 
-def _is_broken(number: int) -> bool:
+def is_broken(number: int) -> bool:
     """Whether the notebooks of this student are broken: every second of the first, until each breakage was shown, and
     every fourth of the others.
     """
@@ -343,7 +347,7 @@ def _dealt(rng: random.Random, works: list[Work], first: list[Work]) -> Iterator
     for work in works:
         if work.form == MISCONCEPTION:
             ways.setdefault(work.diagnosis, []).append(work)
-    free = sum(not _is_broken(number) for number in range(STUDENTS)) - len(first)
+    free = sum(not is_broken(number) for number in range(STUDENTS)) - len(first)
     shown = first + [rng.choice(ways[name]) for name in rng.sample([*ways], min(len(ways), max(0, free)))]
     endless = [work for work in works if work.what == ENDLESS]
     rest = [work for work in works if work not in shown and work not in endless]
