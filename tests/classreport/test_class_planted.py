@@ -24,7 +24,7 @@ def graded(tmp_path_factory):
         assert limits in text
         path.write_text(text.replace(limits, "seconds_per_exercise = 2, seconds_per_cell = 2"), "utf-8")
     out = tmp_path_factory.mktemp("demo") / "class"
-    planted = demo_class(root, out, CHAPTER, 80, 1)
+    planted = demo_class(root, out, CHAPTER, 32, 1)
     autograde(root, out, CHAPTER, local(1), db_url=None)
     return root, out, planted
 
