@@ -199,16 +199,17 @@ ODD = "a [red]b :smile: [bold]"
 
 @pytest.fixture(scope="module")
 def small_class(tmp_path_factory):
-    """Six students, the last of an odd name, as they submitted: one file is no notebook, no cell runs forever."""
+    """Six students, one of an odd name, as they submitted: one file is no notebook, no cell runs forever."""
     out = tmp_path_factory.mktemp("small") / "class"
     for seed in range(100):
         if "not JSON" in str(demo.demo_class(ROOT, out, CHAPTER, 6, seed)):
             break
     endless = out / "submitted" / "student1"
     shutil.rmtree(endless)
-    shutil.copytree(out / "submitted" / "student2", endless)
+    shutil.copytree(out / "submitted" / "student3", endless)
     hidden_checks(ROOT, out, load_manifest(ROOT / "course.toml").chapter(CHAPTER))
-    (out / "submitted" / "student6").rename(out / "submitted" / ODD)
+    (out / "submitted" / "student5").rename(out / "submitted" / ODD)  # whose notebooks are whole
+    (out / "submitted" / "student6").rename(out / "submitted" / "student5")
     return out
 
 
