@@ -82,7 +82,7 @@ def test_results_are_enough(graded, tmp_path):
     """The report needs neither the hidden cases nor the autograded notebooks."""
     root, out, _ = graded
     shutil.copytree(out / "results", tmp_path / "results")
-    assert len(store.students(tmp_path, CHAPTER)) == 16
+    assert len(store.students(tmp_path, CHAPTER)) == 32
     found = class_report(root, tmp_path, CHAPTER, None, False)
     whole = class_report(root, out, CHAPTER, None, False)
     assert found.points == whole.points
