@@ -10,6 +10,7 @@ import tempfile
 import zipfile
 from collections.abc import Callable, Iterable
 from pathlib import Path
+from typing import Any
 
 PRIVATE = 0o600  # the mode of files that only their owner may read: points, results, hidden cases
 
@@ -48,6 +49,17 @@ def files_digest(root: Path, files: Iterable[Path]) -> str:
         content = path.read_bytes()
         digest.update(f"{'/'.join(parts)}\0{len(content)}\0".encode() + content)
     return digest.hexdigest()
+
+
+def update_with_files(
+    digest: Any, base: Path, paths: Iterable[Path], read: Callable[[Path], bytes] = Path.read_bytes
+) -> None:
+    """Add files to a hash by their paths below a folder, so that it is the same wherever this folder is.
+
+    Raises OSError.
+    """
+    for name, path in sorted((path.relative_to(base).as_posix(), path) for path in paths):
+        digest.update(name.encode("utf-8", "surrogateescape") + b"\0" + hashlib.sha256(read(path)).digest())
 
 
 def zip_bytes(files: Iterable[tuple[str, bytes]], mode_of: Callable[[str], int] = lambda path: 0o644) -> bytes:

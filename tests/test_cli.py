@@ -82,7 +82,7 @@ def test_a_folder_below_the_course_will_do(grader):
 @pytest.mark.parametrize(
     ("arguments", "words"),
     [
-        (("autograde",), "Missing argument"),
+        (("autograde",), "Name one chapter, or grade them all with --all."),
         (("autograde", CHAPTER, "--colour"), "No such option"),
         (("autograde", CHAPTER, "--workers", "0"), "Invalid value for '--workers'"),
         (("autograde", CHAPTER, "--workers", "many"), "Invalid value for '--workers'"),
@@ -185,6 +185,7 @@ def test_a_demo_class_is_refused_where_something_else_is(grader, tmp_path):
     assert status == 1
     assert "contains 'thesis.tex', which is not of a demo class; choose another with --out" in error
     assert grader("demo-class", "--students", "0", "--out", tmp_path / "class")[0] == 1
+    assert f"[default: {demo.STUDENTS}]" in grader("demo-class", "--help")[1]
     assert grader("demo-class", "--chapter", "nope", "--out", tmp_path / "class")[0] == 1
     status, _, error = grader("demo-class", "--verify", "--out", tmp_path / "class")
     assert status == 1
@@ -199,16 +200,17 @@ ODD = "a [red]b :smile: [bold]"
 
 @pytest.fixture(scope="module")
 def small_class(tmp_path_factory):
-    """Six students, the last of an odd name, as they submitted: one file is no notebook, no cell runs forever."""
+    """Six students, one of an odd name, as they submitted: one file is no notebook, no cell runs forever."""
     out = tmp_path_factory.mktemp("small") / "class"
     for seed in range(100):
         if "not JSON" in str(demo.demo_class(ROOT, out, CHAPTER, 6, seed)):
             break
     endless = out / "submitted" / "student1"
     shutil.rmtree(endless)
-    shutil.copytree(out / "submitted" / "student2", endless)
+    shutil.copytree(out / "submitted" / "student3", endless)
     hidden_checks(ROOT, out, load_manifest(ROOT / "course.toml").chapter(CHAPTER))
-    (out / "submitted" / "student6").rename(out / "submitted" / ODD)
+    (out / "submitted" / "student5").rename(out / "submitted" / ODD)  # whose notebooks are whole
+    (out / "submitted" / "student6").rename(out / "submitted" / "student5")
     return out
 
 
@@ -396,7 +398,7 @@ def test_the_table_and_the_json_have_what_a_person_gave():
         == "* changed by an instructor; in parentheses: the points that the checks gave"
     )
     assert "*" not in "".join(report.legend(chapter, 80))
-    tree = json.loads(report.as_json(chapter, results, True, scores))["students"][0]
+    tree = report.as_tree(chapter, results, True, scores)["students"][0]
     assert (tree["earned"], tree["final"]) == (results[0].earned, results[0].earned + 1.5 + 1)
     assert [tree["exercises"]["rnn_forward"][name] for name in ("earned", "final")] == [0.5, 1.5]
     assert tree["questions"] == {question: {"final": 1.0, "points": 2, "needs_a_human": False}}
@@ -414,7 +416,7 @@ def test_the_table_and_the_json_have_late_penalties():
     assert other[-5:-1] == [f"{results[1].earned:g}", "–", f"{results[1].earned:g}", "12.3 s"]
     assert bo[-4:] == ["–", "–", "–", "not graded"]
     assert report.legend(chapter, 80, scores)[-1].startswith("late: the late penalty from nbgrader")
-    students = json.loads(report.as_json(chapter, results, True, scores))["students"]
+    students = report.as_tree(chapter, results, True, scores)["students"]
     assert [(each["late_penalty"], each["final"]) for each in students] == [
         (4.5, results[0].earned - 3.5),
         (0, results[1].earned),

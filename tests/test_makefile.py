@@ -117,7 +117,7 @@ def test_the_demo_class_is_graded_in_every_chapter(make):
     assert status == 0
     assert [call for call in calls if call.startswith("grader ")] == [
         "grader release",
-        "grader demo-class --seed 1 --out build/demo",
+        "grader demo-class --seed 3 --out build/demo",
         "grader autograde --all --term build/demo",
         "grader demo-class --verify --out build/demo",
     ]

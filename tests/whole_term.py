@@ -64,7 +64,7 @@ LATE = {
 EXTENDED_BEFORE = ("ch02_bptt", "student14", 30)  # hours; granted before anything is graded
 EXTENDED_LATER = ("ch04_gated", "student09", 5)  # granted after the first grading
 
-WITH_WHOLE_CAPSTONES = ("student02", "student03")
+WITH_WHOLE_CAPSTONES = ("student03", "student05")  # neither is broken
 UNREADABLE = ("student38", "ch00_sequences", "counting")  # this notebook is no JSON
 EMPTY = ("student39", "ch05_encoder_decoder")  # this folder contains nothing
 MISSING = ("student37", "ch06_attention")  # this folder does not exist

@@ -6,13 +6,17 @@ from __future__ import annotations
 
 import ast
 import copy
+import hashlib
+import inspect
 import json
 import random
+import re
 import shutil
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property, partial
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +29,15 @@ from grader.author.spec import Spec
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.drivers import drive
 from grader.errors import ExpectedError
-from grader.files import private_folder
+from grader.files import private_folder, update_with_files, write_whole
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
 
+_ENGINE = Path(__file__).resolve().parents[1]
 PLANTED = "planted.json"
+MADE = "made.json"  # hashes of what the class was made from, and of the class
 # the contents of a demo class's folder
-OURS = ("submitted", "autograded", "results", "feedback", "reports", "hidden", "gradebook.db", PLANTED)
+OURS = ("submitted", "autograded", "results", "feedback", "reports", "hidden", "gradebook.db", PLANTED, MADE)
 
 
 class DemoError(ExpectedError):
@@ -40,16 +46,29 @@ class DemoError(ExpectedError):
 
 @dataclass(frozen=True)
 class Work:
-    """The cell of one exercise, what it is, and the expected result. `diagnosis` is None if any is accepted."""
+    """The cell of one exercise, what it is, and the expected result. `code` is the cell's source or a function that
+    makes it, or None if the stub is left. `diagnosis` is None if any is accepted.
+    """
 
     what: str
-    source: str | None
+    code: str | Callable[[], str] | None
     points: float
     status: str
     diagnosis: str | None = None
 
+    @cached_property
+    def source(self) -> str | None:
+        """The source of the cell; None if the stub is left."""
+        return self.code() if callable(self.code) else self.code
 
-ENDLESS = "runs forever"
+    @property
+    def form(self) -> str:
+        """What it is, without the name of the alternative or the mistake."""
+        return next((form for form in (ALTERNATIVE, MISCONCEPTION) if self.what.startswith(f"{form} ")), self.what)
+
+
+STUDENTS = 14  # enough for every form of work and every breakage in every chapter
+ALTERNATIVE, MISCONCEPTION, ENDLESS = "alternative", "misconception", "runs forever"
 # Slips that do not depend on the exercise: each changes a right result or replaces it.
 _SLIPS: dict[str, tuple[str, str]] = {
     "returns None": ("result", "failed"),
@@ -139,31 +158,62 @@ def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, see
     _refuse_what_is_no_demo(out)
     manifest = load_manifest(root / "course.toml")
     chapters = manifest.chapters if chapter_id is None else [manifest.chapter(chapter_id)]
+    made_from = _made_from(root, [chapter.id for chapter in chapters], students, seed)
+    if _is_there(out, made_from):
+        return read_planted(out)
     names = [f"student{number + 1:0{len(str(students))}d}" for number in range(students)]
     planted: dict[str, dict[str, Any]] = {student: {} for student in names}
     files: dict[Path, bytes] = {}
     for chapter in chapters:
         rng = random.Random(f"{chapter.id} {seed}")
         releases = student_notebooks(root, manifest, chapter)
-        works = _with_one_endless({e.id: _works(root, manifest.place(e.id)) for e in chapter.exercises})
-        decks = {name: _dealt(rng, found) for name, found in works.items()}
+        works = _with_one_endless(releases, {e.id: _works(root, manifest.place(e.id)) for e in chapter.exercises})
+        decks = _decks(rng, works)
         breakages = _shuffled(rng, list(_BREAKAGES))
         for number, student in enumerate(names):
-            broken = next(breakages) if number % 4 == 3 else None
+            broken = next(breakages) if is_broken(number) else None
             submitted, expected = _student(chapter, releases, works, decks, broken)
             planted[student] |= expected
             folder = Path("submitted", student, chapter.id)
             files |= {folder / f"{name}.ipynb": content for name, content in submitted.items()}
     files[Path(PLANTED)] = (json.dumps(planted, indent=1) + "\n").encode()
-    if not _is_there(out, files):
+    if _contents(out) != files:
         _replace(out, files)
+    write_whole(out / MADE, json.dumps([made_from, _digest_of(out)]).encode())
     return planted
 
 
-def _is_there(out: Path, files: dict[Path, bytes]) -> bool:
-    """Whether OUT contains exactly these submissions and expected results."""
-    found = [path for path in [out / PLANTED, *(out / "submitted").rglob("*")] if path.is_file()]
-    return {path.relative_to(out): path.read_bytes() for path in found} == files
+def _made_from(root: Path, chapters: list[str], students: int, seed: int) -> str:
+    """A hash of everything that a demo class is made from."""
+    digest = hashlib.sha256(repr((chapters, students, seed)).encode())
+    for package in ("jupytext", "nbformat", "nbgrader", "numpy"):
+        digest.update(f"{package} {version(package)} ".encode())
+    update_with_files(digest, root, [root / "course.toml", *(root / "solutions").rglob("*.py")])
+    update_with_files(digest, _ENGINE, [path for path in _ENGINE.rglob("*.py") if path.parent != _ENGINE / "data"])
+    return digest.hexdigest()
+
+
+def _is_there(out: Path, made_from: str) -> bool:
+    """Whether OUT contains the class that would be made from the same, unchanged."""
+    try:
+        return bool(json.loads((out / MADE).read_text("utf-8")) == [made_from, _digest_of(out)])
+    except (OSError, ValueError):
+        return False
+
+
+def _digest_of(out: Path) -> str:
+    digest = hashlib.sha256()
+    update_with_files(digest, out, _files_of(out))
+    return digest.hexdigest()
+
+
+def _contents(out: Path) -> dict[Path, bytes]:
+    """The submissions and expected results in OUT."""
+    return {path.relative_to(out): path.read_bytes() for path in _files_of(out)}
+
+
+def _files_of(out: Path) -> list[Path]:
+    return [path for path in [out / PLANTED, *(out / "submitted").rglob("*")] if path.is_file()]
 
 
 def _replace(out: Path, files: dict[Path, bytes]) -> None:
@@ -217,10 +267,14 @@ def _student(
     decks: dict[str, Iterator[Work]],
     broken: str | None,
 ) -> tuple[dict[str, bytes], dict[str, Any]]:
-    """A student's notebooks by name, and the expected results."""
+    """A student's notebooks by name, and the expected results. With broken notebooks there is no capstone, which would
+    take most of the time.
+    """
     submitted: dict[str, bytes] = {}
     planted: dict[str, Any] = {}
     for notebook in chapter.notebooks:
+        if broken and not notebook.exercises:
+            continue
         content = copy.deepcopy(releases[notebook.name])
         exercises = [exercise.id for exercise in notebook.exercises]
         questions = {question.id for question in notebook.questions}
@@ -231,7 +285,7 @@ def _student(
                 cell.source = chosen[name].source
             elif name in questions and not broken:
                 cell.source = "The state carries what was read, and the softmax says what may follow."
-        change, scoring = _BREAKAGES[broken] if broken and exercises else (_break_nothing, "all")
+        change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
         submitted[notebook.name] = change(content, exercises)
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
@@ -252,18 +306,55 @@ def _student(
     return submitted, planted
 
 
-def _with_one_endless(works: dict[str, list[Work]]) -> dict[str, list[Work]]:
-    """Keep only the first endless loop, because each cell that calls it takes up its whole time limit."""
-    first = next((name for name, found in works.items() if any(work.what == ENDLESS for work in found)), None)
-    return {name: [w for w in found if w.what != ENDLESS or name == first] for name, found in works.items()}
-
-
-def _dealt(rng: random.Random, works: list[Work]) -> Iterator[Work]:
-    """Work for one student after another, shuffled. An endless loop comes once and first, so that grading does not wait
-    for it at the end.
+def is_broken(number: int) -> bool:
+    """Whether the notebooks of this student are broken: every second of the first, until each breakage was shown, and
+    every fourth of the others.
     """
-    yield from (work for work in works if work.what == ENDLESS)
-    yield from _shuffled(rng, [work for work in works if work.what != ENDLESS])
+    return number % 4 == 3 or (number % 2 == 1 and number < 2 * len(_BREAKAGES))
+
+
+def _with_one_endless(releases: dict[str, Any], works: dict[str, list[Work]]) -> dict[str, list[Work]]:
+    """Keep only one endless loop, because each cell that calls it takes up its whole time limit: that of the exercise
+    that the fewest cells mention.
+    """
+    sources = [cell.source for notebook in releases.values() for cell in notebook.cells if cell.cell_type == "code"]
+    able = [name for name, found in works.items() if any(work.what == ENDLESS for work in found)]
+    one = min(able, key=lambda name: sum(bool(re.search(rf"\b{name}\b", each)) for each in sources), default=None)
+    return {name: [w for w in found if w.what != ENDLESS or name == one] for name, found in works.items()}
+
+
+def _decks(rng: random.Random, works: dict[str, list[Work]]) -> dict[str, Iterator[Work]]:
+    """For each exercise, work for one student after another.
+
+    The first students who hand in whole notebooks show every form of work in the chapter, each on the exercise with
+    the fewest so far, and different mistakes on the rest. Everything else comes after. The endless loop comes once and
+    first, so that grading does not wait for it at the end.
+    """
+    first: dict[str, list[Work]] = {name: [] for name in works}
+    able: dict[str, list[str]] = {}
+    for name, found in works.items():
+        for form in dict.fromkeys(work.form for work in found if work.form != MISCONCEPTION):
+            able.setdefault(form, []).append(name)
+    for form in sorted(able, key=lambda form: len(able[form])):
+        name = min(able[form], key=lambda name: len(first[name]))
+        first[name].append(rng.choice([work for work in works[name] if work.form == form]))
+    return {name: _dealt(rng, found, first[name]) for name, found in works.items()}
+
+
+def _dealt(rng: random.Random, works: list[Work], first: list[Work]) -> Iterator[Work]:
+    """These first, with mistakes among them that are all different; then the others; then all in another order."""
+    ways: dict[str | None, list[Work]] = {}
+    for work in works:
+        if work.form == MISCONCEPTION:
+            ways.setdefault(work.diagnosis, []).append(work)
+    free = sum(not is_broken(number) for number in range(STUDENTS)) - len(first)
+    shown = first + [rng.choice(ways[name]) for name in rng.sample([*ways], min(len(ways), max(0, free)))]
+    endless = [work for work in works if work.what == ENDLESS]
+    rest = [work for work in works if work not in shown and work not in endless]
+    yield from endless
+    yield from rng.sample([work for work in shown if work not in endless], len(shown) - len(endless))
+    yield from rng.sample(rest, len(rest))
+    yield from _shuffled(rng, [work for work in works if work not in endless])
 
 
 def _shuffled(rng: random.Random, items: list[Any]) -> Iterator[Any]:
@@ -277,14 +368,15 @@ def _works(root: Path, place: Place) -> list[Work]:
     spec, exercise = load_spec(root, place), place.exercise
     points = float(exercise.points)
     right = [
-        Work(f"alternative {n}", standalone(f, exercise.id), points, "passed") for n, f in spec.alternatives.items()
+        Work(f"{ALTERNATIVE} {name}", partial(standalone, function, exercise.id), points, "passed")
+        for name, function in spec.alternatives.items()
     ]
     if not exercise.needs:
-        right.append(Work("reference", standalone(reference(root, place), exercise.id), points, "passed"))
+        right.append(Work("reference", partial(standalone, reference(root, place), exercise.id), points, "passed"))
     wrong = [
         Work(
-            f"misconception {name}" + (f" {number}" if len(entry.variants) > 1 else ""),
-            standalone(function, exercise.id),
+            f"{MISCONCEPTION} {name}" + (f" {number}" if len(entry.variants) > 1 else ""),
+            partial(standalone, function, exercise.id),
             _kept(spec, entry.keeps, points),
             "",
             name,
@@ -293,7 +385,9 @@ def _works(root: Path, place: Place) -> list[Work]:
         for number, function in enumerate(entry.variants, 1)
     ]
     builders = read_fixtures(fixtures_path(root, place.chapter))
-    broken = slips(right[0].source or "", exercise, spec, builders)
+    broken = list(slips(right[0].source or "", exercise, spec, builders))
+    if not broken and inspect.isfunction(next(iter(spec.alternatives.values()), None)):
+        broken = [Work(ENDLESS, f"def {exercise.id}(*_, **__):\n    while True:\n        pass\n", 0.0, "timeout")]
     return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *broken]
 
 

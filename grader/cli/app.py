@@ -90,10 +90,15 @@ class told:  # noqa: N801 - reads as a word: `with told():`
         pass
 
     def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, OSError) and error.filename is not None and error.strerror:
-            stop(f"{error.filename}: {error.strerror}")
         if isinstance(error, ExpectedError | OSError):
-            stop(str(error))
+            stop(reason(error))
+
+
+def reason(error: ExpectedError | OSError) -> str:
+    """An expected error in one line."""
+    if isinstance(error, OSError) and error.filename is not None and error.strerror:
+        return f"{error.filename}: {error.strerror}"
+    return str(error)
 
 
 def stop(message: str) -> NoReturn:

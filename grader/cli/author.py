@@ -149,7 +149,7 @@ def new(
 
 @author_command("demo-class")
 def demo_class(
-    students: Annotated[int, typer.Option(help="Number of students.")] = 30,
+    students: Annotated[int, typer.Option(help="Number of students. 14 show every form of mistake.")] = 14,
     seed: Annotated[int, typer.Option(help="Random seed. The same seed gives the same class.")] = 1,
     chapter: Annotated[
         str | None, typer.Option(help="Write submissions for this chapter only. Default: all chapters.")
@@ -164,7 +164,7 @@ def demo_class(
 ) -> None:
     """Write a class of submissions whose points are known.
 
-    Grade it with  grader autograde CHAPTER --term build/demo  and compare the points with --verify.
+    Grade it with  grader autograde --all --term build/demo  and compare the points with --verify.
     """
     from grader.author import demo_class as demo
 
@@ -173,8 +173,8 @@ def demo_class(
         if not verify:
             with out.status("Writing a demo class …"):
                 planted = demo.demo_class(root, folder, chapter, students, seed)
-            out.print(f"Wrote the submissions of {len(planted)} students: {folder / 'submitted'}", soft_wrap=True)
-            out.print(f"Expected scores: {folder / demo.PLANTED}", soft_wrap=True)
+            of = f"{len(planted)} student{'s' * (len(planted) != 1)}: {folder / 'submitted'}"
+            out.print(f"The submissions of {of}   expected scores: {folder / demo.PLANTED}", soft_wrap=True)
             return
         found = demo.differences(root, folder)
     for line in found:

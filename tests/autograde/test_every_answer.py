@@ -14,7 +14,7 @@ from grader.autograde.running.unsandboxed import Plain
 from tests.answers_course import CHAPTER, write_answers_course
 
 pytest.importorskip("torch")
-STUDENTS = 10
+STUDENTS = 16
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def test_all_known_work_is_in_the_class(graded):
     root, _, planted, _ = graded
     for name in next(iter(planted.values())):
         place = demo.load_manifest(root / "course.toml").place(name)
-        works = {work.what for work in demo._works(root, place)}
+        works = {work.what for work in demo._works(root, place)} - {demo.ENDLESS}
         assert works <= {exercises[name]["what"] for exercises in planted.values()}, name
 
 

@@ -9,7 +9,7 @@ import pytest
 from grader.autograde.fault import Fault
 from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.report import as_json, for_a_human, may_change_points, remark_line
+from grader.autograde.grading.report import as_tree, for_a_human, may_change_points, remark_line, to_look_at
 from grader.autograde.grading.score import without_cases
 from grader.autograde.remark import (
     Ended,
@@ -63,7 +63,7 @@ def test_what_an_instructor_reads(remark, line):
 def test_lines_are_what_is_printed_and_what_programs_read():
     graded = Graded("ada", remarks=tuple(LINES))
     assert sorted(for_a_human([graded])[1:]) == sorted(f"  ada: {line}" for line in LINES.values())
-    tree = json.loads(as_json(Chapter("ch", "C", ()), [graded], sandboxed=True))
+    tree = as_tree(Chapter("ch", "C", ()), [graded], sandboxed=True)
     assert tree["students"][0]["remarks"] == list(LINES.values())
 
 
@@ -103,13 +103,36 @@ def test_what_is_said_of_many_is_said_once():
         f"  s3 (2 times), s7 (2 times): {remark_line(again)}",
         f"  s0, s1, s2, s3, s4 and 7 more: {remark_line(edited)}",
     ]
-    tree = json.loads(as_json(Chapter("ch", "C", ()), results, sandboxed=True))
+    tree = as_tree(Chapter("ch", "C", ()), results, sandboxed=True)
     assert [len(student["remarks"]) for student in tree["students"]] == [
         3 if name in ("s3", "s7") else 1 for name in names
     ]
     assert for_a_human([Graded(name, remarks=(again,)) for name in names])[1:] == [
         f"  {', '.join(names)}: {remark_line(again)}"  # who has to be looked at is named
     ]
+
+
+def test_many_remarks_of_a_kind_get_one_line():
+    """With the first of them, and everyone whose points they may have changed; a program gets them all."""
+    names = [f"s{number}" for number in range(7)]
+    missing = [Remark(OddCell("check missing", name), "nb") for name in "abcd"]
+    foreign = [Remark(Foreign(), notebook) for notebook in "pqrs"]
+    stopped = [Remark(Ended(Fault("timeout", cell, 2.5)), "nb") for cell in range(4)]
+    died = [Remark(Ended(Fault("died", cell)), "nb") for cell in range(3)]
+    results = [Graded(name, remarks=(*missing, *foreign)) for name in names]
+    results.append(Graded("t", remarks=(*stopped, *died), fault="it fell"))
+    everyone = ", ".join(names)
+    assert for_a_human(results)[1:] == [
+        f"  {everyone}: {remark_line(foreign[0])} (one of 4 such remarks)",
+        "  t: it fell",
+        f"  t: {remark_line(stopped[0])} (one of 4 such remarks)",
+        *(f"  t: {remark_line(each)}" for each in died),
+        f"  s0, s1, s2, s3, s4 and 2 more: {remark_line(missing[0])} (one of 4 such remarks)",
+    ]
+    assert to_look_at(results) == 8
+    assert to_look_at([Graded("ann", remarks=tuple(missing)), Graded("bo")]) == 0
+    tree = as_tree(Chapter("ch", "C", ()), results, sandboxed=True)
+    assert [len(student["remarks"]) for student in tree["students"]] == [8] * 7 + [7]
 
 
 def test_remarks_come_back_from_disk(tmp_path):

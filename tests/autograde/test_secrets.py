@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import stat
 import struct
 
@@ -200,7 +201,126 @@ def test_the_state_on_file_does_not_tell_the_seed(course, tmp_path):
     seed = hidden.hidden_seed(tmp_path / "term")
     content = (tmp_path / "term" / "hidden" / "ch01.msgpack").read_bytes()
     assert str(seed).encode() not in content
-    assert re.fullmatch(r"[0-9a-f]{64}", decode(content)["state"])
+    assert re.fullmatch(r"[0-9a-f]{64}", decode(content)["exercises"]["double"][0])
+
+
+HALF = """
+[[chapters.notebooks.exercises]]
+id = "half"
+title = "Half"
+points = 1
+page = "page"
+"""
+
+
+@pytest.fixture
+def course_of_two(course):
+    """Two exercises, of which each appends to a file of its own when its checks are computed."""
+    from grader.manifest import load_manifest
+
+    root, checks, _ = course
+    (root / "course.toml").write_text(COURSE + HALF)
+    for name in ("double", "half"):
+        (checks / f"{name}.py").write_text(CHECKS.replace("runs", name))
+    return root, checks, load_manifest(root / "course.toml").chapters[0]
+
+
+def test_only_the_exercise_that_changed_is_computed_again(course_of_two, tmp_path):
+    root, checks, chapter = course_of_two
+    term = tmp_path / "term"
+
+    def runs():
+        hidden.hidden_trees(root, term, chapter)
+        return [(checks / f"{name}.txt").read_text() for name in ("double", "half")]
+
+    before, state = hidden.hidden_trees(root, term, chapter), hidden.hidden_state(root, term, chapter)
+    assert runs() == ["x", "x"]
+    (checks / "half.py").write_text(CHECKS.replace("runs", "half").replace("2 * x", "x / 2"))
+    assert runs() == ["x", "xx"]
+    after = hidden.hidden_trees(root, term, chapter)
+    assert encode(after["double"]) == encode(before["double"])
+    assert encode(after["half"]) != encode(before["half"])
+    assert hidden.hidden_state(root, term, chapter) != state
+
+    (checks / "double_judge.py").write_text("judge = None")  # refused: this exercise has an oracle
+    with pytest.raises(hidden.HiddenError, match=r"double\.py: needs either an oracle"):
+        runs()
+    (checks / "double_judge.py").unlink()
+    assert runs() == ["xx", "xx"]
+    for shared in (checks / "ch01_fixtures.py", checks.parent / "first.py", checks.parent / "deep" / "double.py"):
+        before_it = runs()
+        shared.parent.mkdir(exist_ok=True)
+        shared.write_text("")
+        assert runs() == [each + "x" for each in before_it], shared
+
+
+def test_the_state_does_not_depend_on_where_the_course_and_the_package_are(course_of_two, tmp_path, monkeypatch):
+    """One of the two comes first in each order of absolute paths."""
+    root, _, chapter = course_of_two
+    term = tmp_path / "term"
+    hidden.hidden_seed(term)
+    expected = hidden.hidden_state(root, term, chapter)
+    for course_at, package_at in (("a", "z"), ("z", "a")):
+        shutil.copytree(root, tmp_path / course_at / "course")
+        package = tmp_path / package_at / "package"
+        for part in ("author", "checking"):
+            shutil.copytree(hidden._ENGINE / part, package / part, ignore=shutil.ignore_patterns("__pycache__"))
+        shutil.copy(hidden._ENGINE / "codec.py", package)
+        with monkeypatch.context() as patch:
+            patch.setattr(hidden, "_ENGINE", package)
+            assert hidden.hidden_state(tmp_path / course_at / "course", term, chapter) == expected
+            (package / "codec.py").write_text("")
+            assert hidden.hidden_state(tmp_path / course_at / "course", term, chapter) != expected
+        shutil.rmtree(tmp_path / course_at)
+        shutil.rmtree(tmp_path / package_at, ignore_errors=True)
+
+
+@pytest.mark.parametrize(
+    ("ending", "reason"),
+    [
+        ("import os; os._exit(3)", "The process that computes them ended with status 3 and no message."),
+        ("import os; os.kill(os.getpid(), 9)", "was killed by signal 9. Is there enough memory?"),
+    ],
+)
+def test_a_failure_without_a_message_has_a_reason(course, tmp_path, ending, reason):
+    root, checks, chapter = course
+    (checks / "double.py").write_text(f"{CHECKS}\n{ending}\n")
+    with pytest.raises(hidden.HiddenError) as caught:
+        hidden.hidden_checks(root, tmp_path / "term", chapter)
+    first, reason_line = str(caught.value).splitlines()
+    assert first == "The hidden cases of ch01 could not be computed:"
+    assert reason in reason_line
+
+
+def test_cases_of_another_grader_are_refused_with_a_reason(course, tmp_path, monkeypatch):
+    """The package of this process has another file than the package of the process that computes them."""
+    root, _, chapter = course
+    (tmp_path / "package" / "author").mkdir(parents=True)
+    (tmp_path / "package" / "codec.py").write_text("")
+    monkeypatch.setattr(hidden, "_ENGINE", tmp_path / "package")
+    with pytest.raises(hidden.HiddenError, match=r"computed:\nThose of double were computed from other files .* now"):
+        hidden.hidden_checks(root, tmp_path / "term", chapter)
+
+
+def test_chapters_are_computed_ahead_in_one_process(course_of_two, tmp_path, monkeypatch):
+    root, _, chapter = course_of_two
+    term = tmp_path / "term"
+    with hidden.computed_ahead(root, term, [chapter]) as wait:
+        wait(chapter)
+        monkeypatch.setattr(hidden, "_process", None)  # nothing is left to be computed
+        assert hidden.hidden_trees(root, term, chapter).keys() == {"double", "half"}
+        wait(chapter)  # not again
+    with hidden.computed_ahead(root, term, [chapter]) as wait:  # nothing to do, so no process
+        wait(chapter)
+
+
+def test_what_cannot_be_computed_ahead_is_reported_when_it_is_needed(course, tmp_path):
+    root, checks, chapter = course
+    (checks / "double.py").write_text("SPEC = 3")
+    with hidden.computed_ahead(root, tmp_path / "term", [chapter]) as wait:
+        wait(chapter)
+    with pytest.raises(hidden.HiddenError, match="defines no SPEC"):
+        hidden.hidden_trees(root, tmp_path / "term", chapter)
 
 
 # --- what a student gets back --------------------------------------------------------------------------------

@@ -24,7 +24,7 @@ def graded(tmp_path_factory):
         assert limits in text
         path.write_text(text.replace(limits, "seconds_per_exercise = 2, seconds_per_cell = 2"), "utf-8")
     out = tmp_path_factory.mktemp("demo") / "class"
-    planted = demo_class(root, out, CHAPTER, 16, 1)
+    planted = demo_class(root, out, CHAPTER, 32, 1)
     autograde(root, out, CHAPTER, local(1), db_url=None)
     return root, out, planted
 
@@ -82,7 +82,7 @@ def test_results_are_enough(graded, tmp_path):
     """The report needs neither the hidden cases nor the autograded notebooks."""
     root, out, _ = graded
     shutil.copytree(out / "results", tmp_path / "results")
-    assert len(store.students(tmp_path, CHAPTER)) == 16
+    assert len(store.students(tmp_path, CHAPTER)) == 32
     found = class_report(root, tmp_path, CHAPTER, None, False)
     whole = class_report(root, out, CHAPTER, None, False)
     assert found.points == whole.points

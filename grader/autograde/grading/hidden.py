@@ -1,27 +1,33 @@
 """The hidden cases of a term: a seed that is made once, and the checks that are computed from it whenever the course's
-checks change.
+checks change, exercise by exercise.
 
 Both are in `TERM/hidden/`, readable only by their owner. The oracle (mostly PyTorch) runs in a short process of its
-own, `python -m grader.autograde.grading.hidden ROOT TERM CHAPTER`, so that the grader itself stays small.
+own, `python -m grader.autograde.grading.hidden ROOT TERM CHAPTER …`, so that the grader itself stays small.
 """
 
 from __future__ import annotations
 
 import hashlib
+import os
 import secrets
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
+from typing import Any
 
 from grader.author.record import checks_folder, fixtures_path, make_checks
+from grader.autograde.running.processes import same_modules
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.errors import ExpectedError
-from grader.files import PRIVATE, private_folder, write_whole
+from grader.files import PRIVATE, private_folder, update_with_files, write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
+
+_ENGINE = Path(__file__).resolve().parents[2]
 
 
 class HiddenError(ExpectedError):
@@ -33,24 +39,69 @@ Trees = dict[str, tuple[object, object]]  # of each exercise: the cases and the 
 
 def hidden_trees(root: Path, term: Path, chapter: Chapter) -> Trees:
     """The hidden cases of a chapter's exercises, read from `TERM/hidden/` or computed now. Raises HiddenError."""
-    path = term / "hidden" / f"{chapter.id}.msgpack"
-    state = _state(root, chapter, hidden_seed(term))
-    trees = _read(path, state)
-    if trees is None:
-        command = [
-            sys.executable,
-            "-P",  # so that a folder grader/ in the course does not hide the package
-            "-m",
-            "grader.autograde.grading.hidden",
-            str(root.resolve()),
-            str(term.resolve()),
-            chapter.id,
-        ]
-        made = subprocess.run(command, capture_output=True, text=True, cwd=root, check=False)
-        trees = _read(path, state)
-        if made.returncode or trees is None:
-            raise HiddenError(f"The hidden cases of {chapter.id} could not be computed:\n{made.stderr.strip()}")
+    states = _states(root, chapter, hidden_seed(term))
+    trees = _up_to_date(term, chapter, states)
+    if len(trees) < len(states):
+        process = _process(root, term, [chapter])
+        complaint = process.communicate()[1].strip()
+        trees = _up_to_date(term, chapter, states)
+        if process.returncode or len(trees) < len(states):
+            reason = complaint or _reason(process.returncode, [name for name in states if name not in trees])
+            raise HiddenError(f"The hidden cases of {chapter.id} could not be computed:\n{reason}")
     return trees
+
+
+def _process(
+    root: Path, term: Path, chapters: Sequence[Chapter], errors: int = subprocess.PIPE
+) -> subprocess.Popen[str]:
+    """The process that computes them. It uses the same modules as this one."""
+    command = [sys.executable, "-m", "grader.autograde.grading.hidden", str(root.resolve()), str(term.resolve())]
+    return subprocess.Popen(
+        [*command, *(chapter.id for chapter in chapters)],
+        stdout=subprocess.PIPE,
+        stderr=errors,
+        text=True,
+        cwd=root,
+        env={**os.environ, **same_modules()},
+    )
+
+
+def _reason(status: int, missing: Sequence[str]) -> str:
+    """Why cases are missing although the process that computes them reported no error."""
+    if status < 0:
+        return f"The process that computes them was killed by signal {-status}. Is there enough memory?"
+    if status:
+        return f"The process that computes them ended with status {status} and no message."
+    return (
+        f"Those of {', '.join(missing)} were computed from other files of the course or of the grader than are there "
+        "now. Do not change these files while the command runs, and run it again."
+    )
+
+
+@contextmanager
+def computed_ahead(root: Path, term: Path, chapters: Sequence[Chapter]) -> Iterator[Callable[[Chapter], None]]:
+    """Compute what is out of date in these chapters, in one process and in this order, while the caller grades others.
+
+    Provide a function that waits until a chapter is done. It reports no error: `hidden_trees` tries again, and does.
+    """
+    seed = hidden_seed(term)
+    states = {chapter.id: _states(root, chapter, seed) for chapter in chapters}
+    due = [each for each in chapters if len(_up_to_date(term, each, states[each.id])) < len(states[each.id])]
+    if not due:
+        yield lambda _: None
+        return
+    with _process(root, term, due, subprocess.DEVNULL) as process:
+        assert process.stdout is not None
+        done = process.stdout
+
+        def wait(chapter: Chapter) -> None:
+            if chapter in due:
+                next((line for line in done if line.strip() == chapter.id), None)
+
+        try:
+            yield wait
+        finally:
+            process.kill()  # if it has ended, this does nothing
 
 
 def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]:
@@ -89,47 +140,65 @@ def hidden_state(root: Path, term: Path, chapter: Chapter) -> str:
 
     This does not make a seed if there is none, so that a dry run changes nothing.
     """
-    return _state(root, chapter, hidden_seed(term) if (term / "hidden" / "seed").exists() else None)
+    states = _states(root, chapter, hidden_seed(term) if (term / "hidden" / "seed").exists() else None)
+    return hashlib.sha256(repr(states).encode()).hexdigest()
 
 
 def make(root: Path, term: Path, chapter_id: str) -> None:
-    """Compute a chapter's hidden checks and write them."""
+    """Compute the hidden checks of a chapter's exercises that are out of date, and write them."""
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
     seed = hidden_seed(term)
-    trees = {}
-    for exercise in chapter.exercises:
-        checks = make_checks(root, manifest.place(exercise.id), seed, example=False)
-        trees[exercise.id] = (cases_tree(checks), outputs_tree(checks))
-    keep(root, term, chapter, trees)
+    states = _states(root, chapter, seed)
+    trees = _up_to_date(term, chapter, states)
+    for name in states.keys() - trees.keys():
+        checks = make_checks(root, manifest.place(name), seed, example=False)
+        trees[name] = (cases_tree(checks), outputs_tree(checks))
+    _write(term, chapter, states, trees)
 
 
 def keep(root: Path, term: Path, chapter: Chapter, trees: Mapping[str, tuple[object, object]]) -> None:
     """Write hidden cases as those of the term and of the course's present state, wherever they were computed."""
-    content = encode({"state": _state(root, chapter, hidden_seed(term)), "exercises": trees})
-    write_whole(term / "hidden" / f"{chapter.id}.msgpack", content, PRIVATE)
+    _write(term, chapter, _states(root, chapter, hidden_seed(term)), trees)
 
 
-def _read(path: Path, state: str) -> Trees | None:
+def _write(term: Path, chapter: Chapter, states: Mapping[str, str], trees: Mapping[str, tuple[object, object]]) -> None:
+    exercises = {name: (state, *trees[name]) for name, state in states.items()}
+    write_whole(_path(term, chapter), encode({"exercises": exercises}), PRIVATE)
+
+
+def _up_to_date(term: Path, chapter: Chapter, states: Mapping[str, str]) -> Trees:
+    """The hidden cases on file of the exercises that have not changed since."""
     try:
-        tree = decode(path.read_bytes())
-    except (FileNotFoundError, CodecError):
-        return None
-    return tree["exercises"] if isinstance(tree, dict) and tree.get("state") == state else None
+        tree: Any = decode(_path(term, chapter).read_bytes())
+        return {name: entry[1:] for name, entry in tree["exercises"].items() if states.get(name) == entry[0]}
+    except (FileNotFoundError, CodecError, KeyError, TypeError):  # or those of another version
+        return {}
 
 
-def _state(root: Path, chapter: Chapter, seed: int | None) -> str:
-    """A hash of everything that the hidden checks are computed from."""
-    digest = hashlib.sha256(str(seed).encode())
-    engine = Path(__file__).resolve().parents[2]
-    files = [*(root / "solutions" / chapter.id).rglob("*.py"), engine / "codec.py"]
-    files += [path for room in ("author", "checking") for path in (engine / room).rglob("*.py")]
-    for path in sorted(files):
-        digest.update(path.name.encode() + b"\0" + path.read_bytes() + b"\0")
+def _path(term: Path, chapter: Chapter) -> Path:
+    return term / "hidden" / f"{chapter.id}.msgpack"
+
+
+def _states(root: Path, chapter: Chapter, seed: int | None) -> dict[str, str]:
+    """For each exercise, a hash of everything that its hidden checks are computed from. This includes all modules of
+    the chapter except the checks of its other exercises.
+    """
+    common = hashlib.sha256(str(seed).encode())
+    engine = [path for folder in ("author", "checking") for path in (_ENGINE / folder).rglob("*.py")]
+    update_with_files(common, _ENGINE, [_ENGINE / "codec.py", *engine])
     for package in ("numpy", "torch"):
-        digest.update(f"{package} {_version(package)}".encode())
-    digest.update(",".join(exercise.id for exercise in chapter.exercises).encode())
-    return digest.hexdigest()
+        common.update(f"{package} {_version(package)} ".encode())
+    folder = root / "solutions" / chapter.id
+    owners = {folder / "checks" / n: e.id for e in chapter.exercises for n in (f"{e.id}.py", OWN_JUDGE.format(e.id))}
+    modules = list(folder.rglob("*.py"))
+    states = {}
+    for exercise in chapter.exercises:
+        digest = common.copy()
+        digest.update(exercise.id.encode() + b"\0")
+        update_with_files(digest, root, [path for path in modules if owners.get(path, exercise.id) == exercise.id])
+        states[exercise.id] = digest.hexdigest()
+    return states
 
 
 def _version(package: str) -> str:
@@ -139,5 +208,12 @@ def _version(package: str) -> str:
         return "none"
 
 
+def main(root: Path, term: Path, chapters: Sequence[str]) -> None:
+    """Compute what is out of date in these chapters, and print the id of each when it is done."""
+    for chapter_id in chapters:
+        make(root, term, chapter_id)
+        print(chapter_id, flush=True)
+
+
 if __name__ == "__main__":
-    make(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3])
+    main(Path(sys.argv[1]), Path(sys.argv[2]), sys.argv[3:])

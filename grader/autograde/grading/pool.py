@@ -9,7 +9,6 @@ from __future__ import annotations
 import gc
 import os
 import signal
-import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
@@ -25,7 +24,7 @@ from grader.autograde.grading import store
 from grader.autograde.grading.grade import Graded, grade_or_fault
 from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.session import Session, State, open_session
-from grader.autograde.running.processes import LIBRARY_THREADS, Starter
+from grader.autograde.running.processes import LIBRARY_THREADS, Starter, same_modules
 from grader.autograde.running.sandbox import Sandbox
 from grader.autograde.running.unsandboxed import Plain
 from grader.errors import how_to_install
@@ -140,8 +139,7 @@ def begin() -> None:
     os.environ |= dict.fromkeys(LIBRARY_THREADS, "1")
     forkserver.set_forkserver_preload([WARM])
     before = dict(os.environ)
-    # it uses the same module paths as this process; a folder grader/ in the course must not hide the package
-    os.environ |= {"PYTHONPATH": os.pathsep.join(path or os.getcwd() for path in sys.path), "PYTHONSAFEPATH": "1"}
+    os.environ |= same_modules()
     try:
         forkserver.ensure_running()
     finally:

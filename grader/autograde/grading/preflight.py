@@ -53,6 +53,11 @@ class Preflight:
         return sorted((self.roster or frozenset()) - self.submitted)
 
     @property
+    def unchanged(self) -> int:
+        """How many submissions need not be graded."""
+        return self.to_do.get("unchanged", 0)
+
+    @property
     def unknown(self) -> list[str]:
         """The students with a submission who are not in the roster."""
         return [] if self.roster is None else sorted(self.submitted - self.roster)

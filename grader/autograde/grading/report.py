@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Any
@@ -30,9 +30,10 @@ from grader.autograde.remark import (
     absence,
 )
 from grader.manifest import Chapter, Exercise, Question
-from grader.render.rows import number
+from grader.render.rows import counted, number
 
 MOST_NAMED = 5  # students in a line about something harmless
+MOST_ALIKE = 3  # remarks of a kind that each get a line of their own
 _NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # added by points that an instructor gave
@@ -192,12 +193,68 @@ def findings(results: Sequence[Graded]) -> list[Finding]:
 
 
 def for_a_human(results: Sequence[Graded]) -> list[str]:
-    """One line for each of the `findings`, with the students that it concerns."""
-    told = [
-        f"  {_names(found.students, MOST_NAMED if found.rank == HARMLESS else len(found.students))}: {found.line}"
-        for found in findings(results)
+    """One line for each of the `findings`, with the students that it concerns. If there are many of a kind, they get
+    one line together, which shows the first.
+    """
+    kinds: dict[tuple[Hashable, ...], list[Finding]] = {}
+    for finding in findings(results):
+        kinds.setdefault((finding.rank, *_kind(finding)), []).append(finding)
+    told = []
+    for found in kinds.values():
+        if len(found) <= MOST_ALIKE:
+            told += [(each.rank, each.students, each.line) for each in found]
+        else:
+            students = Counter({student: 1 for each in found for student in each.students})
+            told.append((found[0].rank, students, f"{found[0].line} (one of {len(found)} such remarks)"))
+    lines = [
+        f"  {_names(students, MOST_NAMED if rank == HARMLESS else len(students))}: {line}"
+        for rank, students, line in told
     ]
-    return ["Needs manual review:", *told] if told else []
+    return ["Needs manual review:", *lines] if lines else []
+
+
+def _kind(finding: Finding) -> tuple[Hashable, ...]:
+    match finding.what:
+        case None:
+            return (finding.line,)
+        case OddCell(kind):
+            return OddCell, kind
+        case Ended(fault):
+            return Ended, fault.kind
+        case what:
+            return (type(what),)
+
+
+def to_look_at(results: Sequence[Graded]) -> int:
+    """The number of submissions that could not be graded, or whose points something unusual may have changed."""
+    return len({student for each in findings(results) if each.rank != HARMLESS for student in each.students})
+
+
+def summary(
+    chapter: Chapter,
+    results: Sequence[Graded],
+    scores: ByStudent,
+    changes: Sequence[Change],
+    unchanged: int,
+    seconds: float,
+) -> list[str]:
+    """A chapter in one line, and a line for each submission that could not be graded."""
+    failed = [graded for graded in results if graded.fault]
+    graded = [each for each in results if not each.fault]
+    new = len(results) - unchanged - len(failed)
+    counts = {"graded": new, "unchanged": unchanged, "not graded": len(failed)}
+    done = ", ".join(f"{count} {what}" for what, count in counts.items() if count > 0)
+    parts = [f"{done or 'nothing to grade'} in {seconds:.1f} s"]
+    if graded:
+        mean = sum(total_points(chapter, each, scores) for each in graded) / len(graded)
+        parts.append(f"mean {mean:.1f} of {number(sum(item.points for item in chapter.items))}")
+    if count := to_look_at(results):
+        parts.append(f"{count} to be looked at")
+    if count := sum(score.needs_a_human for its in scores.values() for score in its.scores.values()):
+        parts.append(f"{counted(count, 'answer')} to be read")
+    if count := sum(change.old is not None for change in changes):
+        parts.append(f"{count} with other points than before")
+    return [f"{chapter.id:20}  {' · '.join(parts)}", *(f"  {each.student}: {each.fault}" for each in failed)]
 
 
 def _rank(what: What) -> int:
@@ -268,14 +325,14 @@ def _place(cell: int | None, exercise: str | None) -> str:
     return "between cells" if cell is None else f"cell {cell + 1}"
 
 
-def as_json(
+def as_tree(
     chapter: Chapter,
     results: list[Graded],
     sandboxed: bool,
     scores: ByStudent = _NO_SCORES,
     preflight: Mapping[str, Any] | None = None,
     changes: Sequence[Change] = (),
-) -> str:
+) -> dict[str, Any]:
     """All results for another program: points, status, likely cause and what needs manual review; what was found before
     grading, and what has changed since the last run. `earned` are the points that the checks gave. `final` are the
     points that count, including an instructor's changes, or null; for a student also minus the `late_penalty`.
@@ -311,5 +368,4 @@ def as_json(
         for graded in results
     ]
     tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
-    tree |= {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}
-    return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
+    return tree | {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}

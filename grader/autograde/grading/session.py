@@ -20,6 +20,7 @@ from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
 from grader.checking.verdict import FORMAT_VERSION
 from grader.codec import CodecError
+from grader.files import update_with_files
 from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
 from grader.messages import MessageError
 from grader.released import MESSAGES, Released
@@ -111,17 +112,14 @@ def _checks_of(root: Path, term: Path, chapter: Chapter) -> str:
     """A hash of the released notebooks, the hidden cases, the code that judges them and the versions in use."""
     digest = hashlib.sha256(hidden_state(root, term, chapter).encode())
     digest.update(msgspec.json.encode((FORMAT_VERSION, _without_points(chapter))))
-    for path in sorted(
-        [
-            *(root / "exercises" / chapter.id).iterdir(),
-            *(root / "solutions" / chapter.id / "checks").iterdir(),
-            *(root / "grader" / "data" / MESSAGES.format(exercise.id) for exercise in chapter.exercises),
-            *(path for path in _ENGINE.rglob("*.py") if "data" not in path.relative_to(_ENGINE).parts),
-        ]
-    ):
-        if path.is_file():
-            content = _unmarked(path) if path.suffix == ".ipynb" else path.read_bytes()
-            digest.update(path.name.encode() + b"\0" + hashlib.sha256(content).digest())
+    released = [
+        *(root / "exercises" / chapter.id).iterdir(),
+        *(root / "solutions" / chapter.id / "checks").iterdir(),
+        *(root / "grader" / "data" / MESSAGES.format(exercise.id) for exercise in chapter.exercises),
+    ]
+    engine = [path for path in _ENGINE.rglob("*.py") if "data" not in path.relative_to(_ENGINE).parts]
+    update_with_files(digest, root, filter(Path.is_file, released), _unmarked)
+    update_with_files(digest, _ENGINE, engine)
     for package in ("ipython", "msgspec", "nbformat", "numpy"):
         digest.update(f"{package} {version(package)} ".encode())
     return digest.hexdigest()
@@ -141,8 +139,10 @@ def _without_points(chapter: Chapter) -> Chapter:
 
 
 def _unmarked(path: Path) -> bytes:
-    """A released notebook without the points of its cells and nbgrader's checksums, which change with the points."""
+    """A file; a released notebook without the points of its cells and nbgrader's checksums, which change with them."""
     content = path.read_bytes()
+    if path.suffix != ".ipynb":
+        return content
     try:
         tree = json.loads(content)
         for cell in tree["cells"]:

@@ -22,9 +22,11 @@ class _Rate(ProgressColumn):
 def watched(
     err: Console,
     run: Callable[[Callable[[int], None], Callable[[Done], None], Callable[[], bool]], list[Graded]],
+    label: str = "",
 ) -> tuple[list[Graded], bool]:
     """Run with a progress bar on `err`; return the results, and whether Ctrl-C stopped it. The first Ctrl-C stops after
-    the submissions that are being graded, the second one immediately.
+    the submissions that are being graded, the second one immediately. A bar with a label disappears at the end,
+    and is shown in a terminal only.
     """
     stop = False
 
@@ -32,17 +34,27 @@ def watched(
         nonlocal stop
         stop = True
         signal.signal(signal.SIGINT, before)
-        progress.update(bar, description="stopping")
+        show("stopping")
+
+    def show(what: str, **changes: int) -> None:
+        progress.update(bar, description=f"{label} {what}".strip(), **changes)  # type: ignore[arg-type]
 
     columns = (TextColumn("{task.description}", markup=False), BarColumn(), MofNCompleteColumn(), _Rate())
     before = signal.getsignal(signal.SIGINT)
-    with Progress(*columns, TimeRemainingColumn(), console=err) as progress:
-        bar = progress.add_task("preparing", total=None)
+    bars = Progress(
+        *columns,
+        TimeRemainingColumn(),
+        console=err,
+        transient=bool(label),
+        disable=bool(label) and not err.is_terminal,
+    )
+    with bars as progress:
+        bar = progress.add_task(f"{label} preparing".strip(), total=None)
         signal.signal(signal.SIGINT, interrupted)
         try:
             results = run(
-                lambda count: progress.update(bar, total=count, description="grading"),
-                lambda done: progress.update(bar, advance=1, description="unchanged" if done.stored else "grading"),
+                lambda count: show("grading", total=count),
+                lambda done: show("unchanged" if done.stored else "grading", advance=1),
                 lambda: stop,
             )
         finally:

@@ -6,6 +6,8 @@
 
 from __future__ import annotations
 
+import os
+import sys
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Protocol
@@ -61,6 +63,13 @@ class Starter(Protocol):
 
     def start(self, descriptors: Descriptors) -> Running:
         """Run the request. Raises WorkerError if no process can be started."""
+
+
+def same_modules() -> dict[str, str]:
+    """The environment variables with which another Python of the grader's finds the same modules as this process. A
+    folder grader/ in the course must not hide the package.
+    """
+    return {"PYTHONPATH": os.pathsep.join(map(os.path.abspath, sys.path)), "PYTHONSAFEPATH": "1"}
 
 
 def environment(scratch: str) -> dict[str, str]:
