@@ -7,6 +7,7 @@
 2. 300 updates without a bug and with each of three (`char_rnn.BUGS`): bits a character, means of ten updates.
 3. `hello`, memorised with the functions of the exercises, without a bug and with two others: how many spell it.
 4. The peak memory of the loop in chunks of 25 and with a single chunk.
+5. n-gram models on the first 10,000 held-out characters, which the curves of `experiments.ch02.char_rnn` are about.
 
 Five seeds each. Takes about a minute of one core.
 """
@@ -26,6 +27,7 @@ from experiments.ch02 import char_rnn
 from experiments.ch02.char_rnn import Params, bits, initial, nats_and_probs, states, write
 from experiments.ch02.loop import train
 from experiments.ch03.record import mean_and_sd, to_json
+from experiments.ngrams import WittenBell
 from experiments.text import Text, python_docs
 from solutions.ch01_vanilla_rnn.predictions import softmax
 from solutions.ch02_bptt.training import train_char_rnn
@@ -160,7 +162,9 @@ def main() -> None:
         "in chunks": round(loop_megabytes(ids, V, chunk, steps // chunk), 2),
         "as one": round(loop_megabytes(ids, V, steps, 1), 1),
     }
-    print(ends, spelled, memory, sep="\n")
+    held_out = text.ids(text.held_out)[:10_000]
+    counted = {order: round(WittenBell(ids, order, V).bits(held_out), 4) for order in (2, 3, 5)}
+    print(ends, spelled, memory, counted, sep="\n")
     if "--record" in sys.argv[1:]:
         record = {
             "command": "python -m experiments.ch02.short_runs --record",
@@ -172,6 +176,7 @@ def main() -> None:
             "museum": museum,
             "spelled": spelled,
             "megabytes": memory,
+            "counted_first_10000": counted,
         }
         RESULTS_FILE.write_text(to_json(record), "utf-8")
 
