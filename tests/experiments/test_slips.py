@@ -1,4 +1,4 @@
-"""The trainings behind "Where the sources slip", and what that page says of records."""
+"""The trainings behind "Where the sources slip", and what the pages that belong to no chapter say of records."""
 
 from __future__ import annotations
 
@@ -15,7 +15,8 @@ import torch
 
 from experiments import slips
 from experiments.ch02 import char_rnn
-from experiments.ch03 import bounds, copying
+from experiments.ch03 import bounds, clipping, copying
+from experiments.ch05 import phrases
 from experiments.ch06 import alignments, gains
 from experiments.text import python_docs
 
@@ -99,6 +100,14 @@ def test_what_the_page_says_of_other_records() -> None:
     exact = recorded(gains)["summary"]["phrases to 15, additive"]["exact"]
     assert exact["15"][0] > 75 > exact["20"][0]
     assert exact["30"][0] < 5
+
+
+def test_what_the_page_of_questions_says_of_records() -> None:
+    groups = {(one["cell"], one["optimizer"], one["lr"], one["clip"]): one for one in recorded(clipping)["summary"]}
+    without, limited = (groups["tanh", "sgd", 1.0, limit] for limit in (None, 1.0))
+    assert without["diverged"] == without["runs"] == limited["runs"] == 5
+    assert limited["diverged"] == limited["solved"] == without["solved"] == 0
+    assert recorded(phrases)["summary"]["forward"]["runs"] == 5
 
 
 # Its functions --------------------------------------------------------------------------------------------------------
