@@ -29,9 +29,9 @@ SETTINGS: dict[str, Any] = {
     "clip": 1.0,
     "updates": 250,
     "tested": 100,
+    "shown": 4024,
 }
 SEEDS = tuple(range(5))
-SHOWN = 4024
 
 # The page shows what follows, in short lines.
 # fmt: off
@@ -83,9 +83,9 @@ def learn(seed: int, updates: int = 250) -> tuple[Translator, list[int]]:
 
 
 def run(seed: int) -> dict[str, Any]:
-    """Train one network: what it gets right, and its translation of SHOWN."""
+    """Train one network: what it gets right, and its translation of the number to be shown."""
     network, right = learn(seed)
-    return {"seed": seed, "right": right, "shown": " ".join(translate(network, words(SHOWN, "en")))}
+    return {"seed": seed, "right": right, "shown": " ".join(translate(network, words(SETTINGS["shown"], "en")))}
 
 
 def summary(runs: list[dict[str, Any]]) -> list[list[float]]:

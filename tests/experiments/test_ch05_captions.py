@@ -154,7 +154,7 @@ def test_a_network_learns_a_few_pictures() -> None:
     settings = {**captions.SETTINGS, "channels": 8, "hidden_size": 24, "updates": 60, "batch": 16, "lr": 0.02}
     _, losses = captions.fit(few, "quadrants", 0, settings)
     assert losses[0] > 2.5
-    assert mean(losses[-5:]) < 0.5
+    assert mean(losses[-5:]) < 0.8
 
 
 def test_relations_and_verdict_shares() -> None:

@@ -204,7 +204,7 @@ def test_the_translator_has_the_recorded_settings() -> None:
         "held_out[:{tested}]",
     ):
         assert text.format(**how) in code
-    assert translator.SHOWN in translator.held_out_numbers
+    assert translator.SETTINGS["shown"] in translator.held_out_numbers
 
 
 def test_the_page_shows_short_lines() -> None:
@@ -221,7 +221,7 @@ def test_the_translator_learns_in_every_recorded_run() -> None:
         assert one["right"] == sorted(one["right"])
         assert one["right"][0] < 10 < 40 < one["right"][-1]
     shown = [one["shown"] for one in record["runs"]]
-    assert shown.count(" ".join(words(translator.SHOWN, "de"))) == 3
+    assert shown.count(" ".join(words(translator.SETTINGS["shown"], "de"))) == 3
     assert {"vier tausend vier und sech zig", "vier tausend vier und drei ßig"} < set(shown)
 
 
