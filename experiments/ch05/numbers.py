@@ -29,6 +29,9 @@ _MORPHEME = re.compile("|".join(sorted(MORPHEMES, key=len, reverse=True)))
 
 @cache
 def _words(number: int, language: str) -> tuple[str, ...]:
+    thousands, rest = divmod(number, 1000)
+    if thousands > 1 and rest:  # num2words is slow, and all it says after the thousands it has said after 1000
+        return _words(1000 * thousands, language) + _words(1000 + rest, language)[len(_words(1000, language)) :]
     spelled = num2words(number, lang=language).replace(",", "")
     if language != "de":
         return tuple(re.split(r"[ -]+", spelled))

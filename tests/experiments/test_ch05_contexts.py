@@ -8,7 +8,6 @@ from statistics import mean, stdev
 from typing import Any
 
 import pytest
-import torch
 
 from experiments.ch05 import contexts
 from experiments.ch05.contexts import LOOK_AT, SEEDS, SETTINGS, VARIANTS, WIDER
@@ -67,14 +66,33 @@ def test_a_run_is_reproducible() -> None:
     assert first["exact"] == second["exact"] == [0.0, 0.0]
 
 
+def test_what_the_page_says_of_the_record() -> None:
+    record = recorded()
+    exact = {(one["train"], one["context"], one["way"], one["seed"]): one["exact"] for one in record["runs"]}
+    for train, at in ((8000, LOOK_AT[8000].index(200)), (300, 0)):
+        found = {one: [exact[train, *one, seed][at] for seed in SEEDS] for one in VARIANTS}
+        for context in contexts.CONTEXTS:  # reading the context at every step, whatever the seeds
+            assert min(found[context, "every step"]) > max(found[context, "initial state"])
+        for way in contexts.WAYS:
+            last, largest, average = (mean(found[context, way]) for context in ("final", "max", "mean"))
+            assert last > largest + 0.2
+            assert largest > average + 3
+        once, control = found["final", "initial state"], found["final", WIDER]
+        every = mean(found["final", "every step"])
+        assert mean(control) - mean(once) < 0.7 * (every - mean(once))  # weights bring a part of the gain
+        assert mean(control) > mean(once) + 1
+        spread = {way: [mean(found[context, way]) for context in contexts.CONTEXTS] for way in contexts.WAYS}
+        once_apart, every_apart = (max(spread[way]) - min(spread[way]) for way in ("initial state", "every step"))
+        assert once_apart > 2 * every_apart
+    assert min(values[-1] for (train, *_), values in exact.items() if train == 8000) > 97
+
+
 @pytest.mark.slow
 def test_a_part_of_the_record_is_found_again() -> None:
-    """After 200 updates, one network of two kinds: on another CPU a few numbers may come out differently."""
-    for way, tolerance in (("initial state", 15), ("every step", 2)):
-        (once,) = [
-            one for one in recorded()["runs"]
-            if (one["train"], one["context"], one["way"], one["seed"]) == (8000, "final", way, SEEDS[0])
-        ]  # fmt: skip
-        again = contexts.run(8000, "final", way, SEEDS[0], look_at=(200,))
-        if torch.__version__.partition("+")[0] == recorded()["versions"]["torch"]:
-            assert again["exact"][-1] == pytest.approx(once["exact"][1], abs=tolerance)
+    """After 200 updates, with the first seed: recorded are 99 % and 66 %, and between 62 and 89 % over the seeds."""
+    every, once = (
+        contexts.run(8000, "final", way, SEEDS[0], look_at=(200,))["exact"][-1]
+        for way in ("every step", "initial state")
+    )
+    assert every > 95
+    assert 30 < once < every - 3
