@@ -70,9 +70,11 @@ def test_the_cost_as_recorded() -> None:
     record = recorded(cost)
     summary, times = record["summary"], record["relative_times"]
     assert times[ATTENTION][0] == 1 < min(times[program][0] for program in (LOOP, RNN, GRU))
+    at = [summary[program]["crossover"] for program in (LOOP, RNN, GRU)]
+    assert at == sorted(at)
     for program in (LOOP, RNN, GRU):
         assert 0.9 < summary[program]["slope_long"] < 1.1
-        assert 256 < summary[program]["crossover"] < 1024
+        assert 256 < summary[program]["crossover"] < 2048
         assert times[program][-1] < times[ATTENTION][-1]
     D = record["settings"]["D"]
     counted = cost.slope(cost.LONG, [cost.multiplications(ATTENTION, T, D) for T in cost.LONG])
