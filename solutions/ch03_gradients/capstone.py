@@ -580,9 +580,9 @@ def train(params, ids, num_updates, clip_by_norm, max_norm, lr=0.05, seq_length=
 
 # %% [markdown] question="why_it_forgets"
 # ### BEGIN SOLUTION
-# **A good answer, in short** (with the numbers of the network that came with the exercises, on the text of Python 3.11.7,
-# as recorded in `experiments/ch03/capstone.json`; for a network of their own, students name other numbers,
-# and a short run of part 4 that is trained on another processor ends at another horizon).
+# **A good answer, in short** (with the numbers of the network that came with the exercises,
+# on the text of Python 3.11.7, as recorded in `experiments/ch03/capstone.json`; for a network of their own,
+# students name other numbers, and a short run of part 4 that is trained on another processor ends at another horizon).
 # (1) From lag 16 on, the norm of the gradient stays below 1 % of its norm at lag 0.
 # The measurement without a gradient agrees: a character changed 14 steps back moves the prediction
 # by less than 1 % of what the last character does. In the three coloured sentences, the last 11 to 19 characters
