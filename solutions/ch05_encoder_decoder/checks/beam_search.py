@@ -1,5 +1,8 @@
 """How `beam_search` is checked: against a search that stores ids only and reads them again from the first."""
 
+from functools import reduce
+from operator import add
+
 import numpy as np
 import torch
 
@@ -17,8 +20,8 @@ def oracle(step, state, sos_id, eos_id, beam_width, max_length, length_penalty=0
             known[ids] = torch.log_softmax(torch.from_numpy(np.array(logits)), dim=1)[0].tolist(), new
         return known[ids]
 
-    def raw(ids):
-        return sum(after(ids[:t])[0][id_] for t, id_ in enumerate(ids))
+    def raw(ids):  # added up one by one: since Python 3.12, `sum` rounds differently, which decides between equal sums
+        return reduce(add, (after(ids[:t])[0][id_] for t, id_ in enumerate(ids)), 0.0)
 
     def is_finished(ids):
         return ids[-1:] == (eos_id,)
