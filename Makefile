@@ -21,6 +21,9 @@ build_book := jupyter-book build . --path-output build/book
 strict := --warningiserror --nitpick --keep-going
 # All tests of a file run in one worker, so that their fixtures are made once (pages: tests/browser/conftest.py).
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
+# With arrays as small as ours, several threads would mostly wait for one another, and tests run side by side as it is.
+test browser slow term: export OMP_NUM_THREADS := 1
+test browser slow term: export OPENBLAS_NUM_THREADS := 1
 say = @printf '\n== %s\n'
 
 .PHONY: help course test sandbox book book-self-study pack browser variations slow term bench constraints clean
@@ -30,12 +33,12 @@ help: ## this list
 
 course: .venv/.course ## the book, the release, a graded demo class and where to look next
 	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
-	@$(call step,The book,book,$(build_book)) # a page whose code fails is named at the end
 	@$(call step,The release: exercises/ and grader/data/,release,grader release)
 	@$(call step,A demo class in every chapter,demo,grader demo-class --seed 3 --out $(DEMO))
-	$(say) 'Grading it (what is up to date is kept)'
-	@grader autograde --all --term $(DEMO)
-	@grader demo-class --verify --out $(DEMO)
+	$(say) 'Grading it (what is up to date is kept), while the book is built'
+	@{ $(call step,The book,book,$(build_book)); } > build/logs/book.line 2>&1 & book=$$!; \
+	failed=0; grader autograde --all --term $(DEMO) && grader demo-class --verify --out $(DEMO) || failed=1; \
+	wait $$book || failed=1; cat build/logs/book.line; exit $$failed # a page whose code fails is named below
 	$(say) 'Where to look next'
 	@echo 'the book          file://$(CURDIR)/$(BOOK)'
 	@echo 'a first exercise  .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'

@@ -137,6 +137,10 @@ def test_the_bundle_is_packed_from_a_new_release_and_a_new_book(make):
 def test_a_step_says_how_long_it_took_and_what_it_printed_if_it_fails(make, tmp_path):
     _, _, output, _ = make("course")
     assert re.search(r"^The book +\d+ s$", output, re.MULTILINE)
+    status, _, output, error = make("course", refused=["jupyter-book *"])
+    assert status == 2
+    assert "build/logs/book.log" in output
+    assert "refused: jupyter-book" in output + error
     status, _, output, error = make("course", refused=["grader release"])
     assert status == 2
     assert "refused: grader release" in error
@@ -161,4 +165,5 @@ def test_a_page_that_failed_is_named_at_the_end(make, tmp_path):
 def test_what_fails_stops_it(make, wrong):
     status, calls, *_ = make("course", refused=[f"grader {wrong}"])
     assert status == 2
-    assert calls[-1].startswith(f"grader {wrong.removesuffix(' *')}")
+    *_, last = [call for call in calls if not call.startswith("jupyter-book ")]  # the book is built beside the grading
+    assert last.startswith(f"grader {wrong.removesuffix(' *')}")

@@ -18,7 +18,7 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 _STYLE = Path("book/_static/unrolled.mplstyle")
-_IMPORT = re.compile(r"^from ((?:solutions|experiments)(?:\.\w+)+) import ", re.M)
+_IMPORT = re.compile(r"^from ((?:solutions|experiments)(?:\.\w+)*) import (\([^)]*\)|.*)", re.M)
 _GRADER = re.compile(r"^from grader\b", re.M)
 _KERNEL = re.compile(r"^(  display_name: .+)$", re.M)
 # The kernels' own configuration, so that the reader's does not matter: plots are SVG (plots.py), without a date.
@@ -81,14 +81,22 @@ def imported(root: Path, text: str) -> set[Path]:
     With a module of `experiments` come the records beside it.
     """
     found: set[Path] = set()
-    todo = _IMPORT.findall(text)
+    todo = _modules(text)
     while todo:
         path = root.joinpath(*todo.pop().split(".")).with_suffix(".py")
         if path.is_file() and path not in found:
             found.add(path)
-            todo += _IMPORT.findall(path.read_text("utf-8"))
+            todo += _modules(path.read_text("utf-8"))
     records = [record for path in found if "experiments" in path.parts for record in path.parent.glob("*.json")]
     return found.union(records)
+
+
+def _modules(text: str) -> list[str]:
+    """What this code imports from, and each imported name, because it may be a module of that package."""
+    found = []
+    for package, names in _IMPORT.findall(text):
+        found += [package, *(f"{package}.{name}" for name in re.findall(r"(\w+)(?:\s+as\s+\w+)?", names))]
+    return found
 
 
 def shipped(root: Path) -> list[Path]:

@@ -87,6 +87,18 @@ def test_a_page_depends_on_the_records_of_experiments() -> None:
     assert {path.name for path in found} >= {"hello.py", "hello_weights.json"}
 
 
+def test_a_page_depends_on_modules_that_it_imports_by_name(tmp_path: Path) -> None:
+    folder = tmp_path / "experiments" / "ch01"
+    folder.mkdir(parents=True)
+    for name in ("run.py", "other.py", "unused.py", "run.json"):
+        (folder / name).write_text("", "utf-8")
+    for text in (
+        "from experiments.ch01 import run, other as o\n",
+        "from experiments.ch01 import (\n    run,\n    other,\n)\n",
+    ):
+        assert {path.name for path in imported(tmp_path, text)} == {"run.py", "other.py", "run.json"}
+
+
 PLOT = """<?xml version="1.0"?>
 <svg xmlns:xlink="http://www.w3.org/1999/xlink" width="100pt" height="50pt" viewBox="0 0 100 50">
  <metadata>when</metadata>
