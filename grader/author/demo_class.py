@@ -326,7 +326,7 @@ def _with_one_endless(releases: dict[str, Any], works: dict[str, list[Work]]) ->
 def _decks(rng: random.Random, works: dict[str, list[Work]]) -> dict[str, Iterator[Work]]:
     """For each exercise, work for one student after another.
 
-    The first students who hand in whole notebooks show every form of work in the chapter, each on the exercise with
+    The first students who submit whole notebooks show every form of work in the chapter, each on the exercise with
     the fewest so far, and different mistakes on the rest. Everything else comes after. The endless loop comes once and
     first, so that grading does not wait for it at the end.
     """
