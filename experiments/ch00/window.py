@@ -57,8 +57,8 @@ class Window(torch.nn.Module):
         self.output = torch.nn.Linear(hidden_size, vocab_size)  # W_2 and b_2
 
     def forward(self, ids: Tensor) -> Tensor:
-        x = self.embedding(ids).flatten(start_dim=1)  # (B, n * D), side by side
-        logits: Tensor = self.output(torch.tanh(self.hidden(x)))
+        side_by_side = self.embedding(ids).flatten(start_dim=1)  # (B, n * D)
+        logits: Tensor = self.output(torch.tanh(self.hidden(side_by_side)))
         return logits
 
 
