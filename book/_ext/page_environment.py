@@ -26,6 +26,10 @@ _KERNEL_CONFIG = """\
 c.InlineBackend.figure_formats = {"svg"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
 c.HistoryManager.enabled = False
+
+from grader.autograde.imports import skip_iri_grammar
+
+skip_iri_grammar()  # else the first `glue` of a page compiles a grammar, which takes most of a second
 """
 # One thread each: with matrices as small as ours several wait for one another more than they compute.
 _THREADS = dict.fromkeys(("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"), "1")
