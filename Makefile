@@ -33,17 +33,25 @@ help: ## this list
 
 course: .venv/.course ## the book, the release, a graded demo class and where to look next
 	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
-	@$(call step,The release: exercises/ and grader/data/,release,grader release)
-	@$(call step,A demo class in every chapter,demo,grader demo-class --seed 3 --out $(DEMO))
-	$(say) 'Grading it (what is up to date is kept), while the book is built'
-	@{ $(call step,The book,book,$(build_book)); } > build/logs/book.line 2>&1 & book=$$!; \
-	failed=0; grader autograde --all --term $(DEMO) && grader demo-class --verify --out $(DEMO) || failed=1; \
-	wait $$book || failed=1; cat build/logs/book.line; exit $$failed # a page whose code fails is named below
+	@$(MAKE) --no-print-directory --jobs=2 --keep-going course-book course-demo || failed=1; \
+	cat build/logs/book.line; exit $${failed:-0} # a page whose code fails is named below
 	$(say) 'Where to look next'
 	@echo 'the book          file://$(CURDIR)/$(BOOK)'
 	@echo 'a first exercise  .venv/bin/jupyter lab exercises/ch01_vanilla_rnn/recurrence.ipynb'
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 	@$(failed_pages)
+
+.PHONY: course-book course-demo
+course-book:
+	@mkdir -p build/logs; { $(call step,The book,book,$(build_book)); } > build/logs/book.line 2>&1
+
+# Its pages run one after another on one core; these have what is left of the others.
+course-demo:
+	@$(call step,The release: exercises/ and grader/data/,release,nice grader release)
+	@$(call step,A demo class in every chapter,demo,nice grader demo-class --seed 3 --out $(DEMO))
+	$(say) 'Grading it (what is up to date is kept)'
+	@nice grader autograde --all --term $(DEMO)
+	@nice grader demo-class --verify --out $(DEMO)
 
 test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
 	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
