@@ -4,7 +4,6 @@ exercise.
 
 from __future__ import annotations
 
-import importlib.util
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -26,6 +25,7 @@ from grader.checking.case import (
 from grader.codec import decode
 from grader.manifest import Chapter, Manifest, load_manifest
 from grader.messages import Messages, parse_messages
+from grader.sources import load_module
 
 CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack", "{}.outputs.msgpack", "{}.md", "{}_judge.py"
 FIXTURES = "{}_fixtures.py"  # one per chapter
@@ -128,9 +128,5 @@ def read_fixtures(path: Path) -> str:
 
 def load_own_judge(path: Path) -> OwnJudge:
     """The `judge` and `MATCHES` from an `ID_judge.py`."""
-    spec = importlib.util.spec_from_file_location(path.stem, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
+    module = load_module(path, path.stem)
     return OwnJudge(module.judge, getattr(module, "MATCHES", {}))

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 import grader.student
-from grader.author.record import load_messages, load_spec, make_checks
+from grader.author.record import load_messages, load_spec
+from grader.author.release import checks_of
 from grader.author.spec import Spec
 from grader.autograde.imports import skip_iri_grammar
 from grader.checking.case import Checks
@@ -46,7 +47,7 @@ def exercise(exercise_id: str) -> Exercise:
         place,
         load_spec(ROOT, place),
         load_messages(ROOT, place),
-        cache(lambda seed: make_checks(ROOT, place, seed, example=seed == 0)),
+        cache(lambda seed: checks_of(ROOT, place, seed)),
     )
 
 

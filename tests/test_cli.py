@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 import grader.autograde.grading.grade as grading
 from grader import cli
 from grader.author import demo_class as demo
-from grader.author.release_note import NOTE
+from grader.author.release import NOTE
 from grader.autograde.gradebook import gradebook_url, roster
 from grader.autograde.gradebook.scores import Recorded, Score
 from grader.autograde.grading import pool, report
@@ -470,7 +470,7 @@ def test_release_again_changes_nothing(grader, tmp_path):
     assert f"wrote exercises/{CHAPTER}/recurrence.ipynb" in output.splitlines()
     before = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file()}
     (tmp_path / NOTE).write_text("so that everything is computed again")
-    assert grader("release", at=tmp_path)[:2] == (0, "Everything was up to date.\n")
+    assert grader("release", at=tmp_path)[:2] == (0, f"wrote {NOTE}\n1 file changed.\n")
     before[tmp_path / NOTE] = after_note = ((tmp_path / NOTE).stat().st_mtime_ns, (tmp_path / NOTE).read_bytes())
     assert b"computed again" not in after_note[1]
     after = {path: (path.stat().st_mtime_ns, path.read_bytes()) for path in tmp_path.rglob("*") if path.is_file()}
@@ -485,7 +485,7 @@ def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(gr
     hints = next((tmp_path / "solutions" / CHAPTER / "checks").glob("*.md"))
     recorded = next((tmp_path / "grader" / "data").glob("*.md"))
     with monkeypatch.context() as patched:
-        patched.setattr("grader.author.record.record", lambda *_, **__: pytest.fail("nothing has changed"))
+        patched.setattr("grader.author.record._files_of", lambda *_: pytest.fail("nothing has changed"))
         assert grader("release", at=tmp_path)[:2] == (0, "Everything was up to date.\n")
     hints.write_text(hints.read_text("utf-8").replace("?", "??", 1), "utf-8")
     assert f"wrote grader/data/{hints.name}" in grader("release", at=tmp_path)[1].splitlines()

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import re
-import tempfile
 from collections.abc import Iterator
-from pathlib import Path
 
 from grader.author.course import Course
-from grader.author.notebooks import release_notebooks, stray_files, stray_notebooks
-from grader.author.record import fixtures_path, record, stray
+from grader.author.notebooks import notebooks_of, stray_files, stray_notebooks
+from grader.author.record import fixtures_path, stray
+from grader.author.release import COURSE, out_of_date
 from grader.author.words import breaches, load_words
 from grader.released import OWN_JUDGE
 
@@ -32,21 +31,13 @@ def nothing_is_stray(course: Course) -> list[str]:
 
 def generated_files_are_current(course: Course) -> list[str]:
     """Exercises and recorded data are up to date with their sources."""
-    with tempfile.TemporaryDirectory() as folder:
-        fresh = Path(folder)
-        made = release_notebooks(course.root, fresh / "exercises")
-        pairs = [(path, course.root / path.relative_to(fresh)) for path in made]
-        problems = [
-            f"{course.where(old)}: differs from its source; run `grader release` and commit"
-            for new, old in pairs
-            if not old.exists() or old.read_bytes() != new.read_bytes()
-        ]
-        data = course.root / "grader" / "data"
-        for path in data.glob("*"):
-            if path.is_file():
-                (fresh / path.name).write_bytes(path.read_bytes())
-        changed = [path for path in record(course.root, fresh) if path.parent == fresh]
-    return problems + [f"grader/data/{path.name}: is out of date; run `grader release` and commit" for path in changed]
+    what = {COURSE: "grader/data/course.toml"}
+    what |= {name: f"exercises/{name}.ipynb and its files" for name in notebooks_of(course.manifest)}
+    what |= {name: f"grader/data/{name}.*" for name in course.manifest.places}
+    return [
+        f"{what[name]}: not what the present sources give; run `grader release` and commit"
+        for name in out_of_date(course.root, course.manifest)
+    ]
 
 
 def equations_are_grounded(course: Course) -> list[str]:

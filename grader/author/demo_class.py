@@ -32,8 +32,8 @@ from grader.errors import ExpectedError
 from grader.files import private_folder, update_with_files, write_whole
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
+from grader.sources import PACKAGE, package_sources, with_imports
 
-_ENGINE = Path(__file__).resolve().parents[1]
 PLANTED = "planted.json"
 MADE = "made.json"  # hashes of what the class was made from, and of the class
 # the contents of a demo class's folder
@@ -188,8 +188,9 @@ def _made_from(root: Path, chapters: list[str], students: int, seed: int) -> str
     digest = hashlib.sha256(repr((chapters, students, seed)).encode())
     for package in ("jupytext", "nbformat", "nbgrader", "numpy"):
         digest.update(f"{package} {version(package)} ".encode())
-    update_with_files(digest, root, [root / "course.toml", *(root / "solutions").rglob("*.py")])
-    update_with_files(digest, _ENGINE, [path for path in _ENGINE.rglob("*.py") if path.parent != _ENGINE / "data"])
+    modules = (path for chapter in chapters for path in (root / "solutions" / chapter).rglob("*.py"))
+    update_with_files(digest, root, with_imports(root, [root / "course.toml", *modules]))
+    update_with_files(digest, PACKAGE, package_sources("author/demo_class.py"))
     return digest.hexdigest()
 
 

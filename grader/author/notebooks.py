@@ -12,7 +12,7 @@ import copy
 import hashlib
 import re
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -112,9 +112,9 @@ def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
     return student
 
 
-def release_notebooks(root: Path, out: Path) -> list[Path]:
+def release_notebooks(root: Path, out: Path, due: Collection[str] | None = None) -> list[Path]:
     """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb, and its data files; return the files that
-    changed.
+    changed. With `due`, only the notebooks with these names, "CHAPTER/NOTEBOOK", are made.
 
     Nothing is written unless everything can be. Raises ReleaseError, or ManifestError for `course.toml`.
     """
@@ -122,12 +122,17 @@ def release_notebooks(root: Path, out: Path) -> list[Path]:
     check_sources(root, manifest)
     check_files(root, manifest)
     contents = {
-        out / chapter.id / f"{name}.ipynb": notebook_bytes(student)
-        for chapter in manifest.chapters
-        for name, student in student_notebooks(root, manifest, chapter).items()
+        out / f"{name}.ipynb": notebook_bytes(student_notebook(root, manifest, chapter, notebook))
+        for name, (chapter, notebook) in notebooks_of(manifest).items()
+        if due is None or name in due
     }
     contents |= {out / relative: path.read_bytes() for relative, path in data_files(root, manifest).items()}
     return [path for path, content in contents.items() if _write_if_changed(path, content)]
+
+
+def notebooks_of(manifest: Manifest) -> dict[str, tuple[Chapter, Notebook]]:
+    """All notebooks of the course by their names, "CHAPTER/NOTEBOOK"."""
+    return {f"{c.id}/{notebook.name}": (c, notebook) for c in manifest.chapters for notebook in c.notebooks}
 
 
 def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:

@@ -4,11 +4,10 @@ in a data folder.
 
 from __future__ import annotations
 
-import importlib.util
 import inspect
 import sys
 import zlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
 from functools import cached_property
@@ -45,9 +44,12 @@ from grader.released import (
     outputs_tree,
     read_fixtures,
 )
+from grader.sources import load_module as load_from_text
+from grader.sources import read_course_from_text
 
 PUBLIC_SEED = 0
 RAISES = "raises "  # how the kind of a case begins whose expected outcome is an exception: "raises IndexError"
+FEW = 3  # exercises that are recorded sooner than other processes have started
 SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at most this are kept
 
 
@@ -127,18 +129,14 @@ def _hints_path(root: Path, place: Place) -> Path:
 
 
 def load_module(path: Path, name: str) -> ModuleType:
-    """A Python file of the course as a module that other modules cannot import. Raises SpecError."""
+    """A Python file of the course, read from its text, as a module that others cannot import. Raises SpecError."""
     if not path.exists():
         raise SpecError(f"{path}: is missing; CONTRIBUTING.md describes its contents")
-    spec = importlib.util.spec_from_file_location(name, path)
-    assert spec is not None
-    assert spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
+    read_course_from_text()
     try:
-        spec.loader.exec_module(module)
+        return load_from_text(path, name)
     except Exception as error:
         raise SpecError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-    return module
 
 
 def reference_path(root: Path, place: Place) -> Path:
@@ -344,22 +342,29 @@ def _refuse_opaque(whose: str, name: str, value: Any) -> None:
         )
 
 
-def record(root: Path, data: Path, workers: int = 1) -> list[Path]:
+def record(root: Path, data: Path, workers: int = 1, due: Mapping[str, bool] | None = None) -> list[Path]:
     """Write the data folder of the whole course, computed by so many processes; return the changed files. Outputs that
     agree with the recorded ones to a tenth of the exercise's tolerance keep their old bytes.
+
+    With `due`, only these exercises are recorded, and of those with False the hints and messages alone.
     """
     manifest = load_manifest(root / "course.toml")
+    places = [place for name, place in manifest.places.items() if due is None or name in due]
+    whole = [due is None or due[place.exercise.id] for place in places]
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
-    if workers == 1:
-        for place in manifest.places.values():
-            files |= _files_of(root, data, place)
+    if workers == 1 or sum(whole) <= FEW:
+        for place, everything in zip(places, whole, strict=True):
+            files |= _files_of(root, data, place, everything)
     else:
         # `spawn`, because a fork has no copies of PyTorch's threads
         with ProcessPoolExecutor(workers, get_context("spawn")) as pool:
-            for found in pool.map(_files_of, repeat(root), repeat(data), manifest.places.values()):
+            for found in pool.map(_files_of, repeat(root), repeat(data), places, whole):
                 files |= found
     for chapter in manifest.chapters:
         path = fixtures_path(root, chapter)
+        files |= {data / path.name: path.read_bytes()} if path.exists() else {}
+    for place in manifest.places.values():
+        path = checks_folder(root, place) / OWN_JUDGE.format(place.exercise.id)
         files |= {data / path.name: path.read_bytes()} if path.exists() else {}
     changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
     for path in changed:
@@ -380,18 +385,14 @@ def stray(data: Path, manifest: Manifest) -> list[Path]:
     return sorted(path for path in data.glob("*") if path.is_file() and path.name not in known)
 
 
-def _files_of(root: Path, data: Path, place: Place) -> dict[Path, bytes]:
-    name = place.exercise.id
-    checks = public_checks(root, place)
-    outputs = data / OUTPUTS.format(name)
-    files = {
-        data / CASES.format(name): encode(cases_tree(checks)),
-        outputs: _settled(outputs, encode(outputs_tree(checks)), checks.tolerance),
-        data / MESSAGES.format(name): messages_text(root, place, load_spec(root, place)).encode(),
-    }
-    own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
-    if own_path.exists():
-        files[data / own_path.name] = own_path.read_bytes()
+def _files_of(root: Path, data: Path, place: Place, everything: bool) -> dict[Path, bytes]:
+    name, spec = place.exercise.id, load_spec(root, place)
+    files = {data / MESSAGES.format(name): messages_text(root, place, spec).encode()}
+    if everything:
+        checks = public_checks(root, place)
+        outputs = data / OUTPUTS.format(name)
+        files[data / CASES.format(name)] = encode(cases_tree(checks))
+        files[outputs] = _settled(outputs, encode(outputs_tree(checks)), checks.tolerance)
     return files
 
 

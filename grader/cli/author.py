@@ -14,6 +14,10 @@ from grader.cli.app import author_command, course_root, err, out, stop, told
 
 @author_command()
 def release(
+    exercise: Annotated[
+        str | None, typer.Argument(help="Release only the data and the notebook of this exercise. Default: all.")
+    ] = None,
+    again: Annotated[bool, typer.Option("--again", help="Make everything again, even if nothing has changed.")] = False,
     term: Annotated[
         Path | None,
         typer.Option(
@@ -25,25 +29,19 @@ def release(
 ) -> None:
     """Write exercises/ and grader/data/ from the sources.
 
-    The sources are course.toml and solutions/. Files that are up to date are not written, and if nothing has changed
-    since the last release of this checkout, nothing is computed.
+    The sources are course.toml and solutions/. Only what has changed is made, which released.txt tells. Files that are
+    up to date are not written.
     """
-    from grader.author.notebooks import release_notebooks, student_notebooks
-    from grader.author.record import record
-    from grader.author.release_note import is_released, note_release
+    from grader.author import release as released
+    from grader.author.notebooks import student_notebooks
     from grader.manifest import load_manifest
 
     root = course_root()
-    changed: list[Path] = []
-    if not is_released(root):
-        with out.status("Releasing notebooks …"), told():
-            changed = release_notebooks(root, root / "exercises")
-        with out.status("Recording cases and outputs …"), told():
-            changed += record(root, root / "grader" / "data", workers=os.cpu_count() or 1)
-        note_release(root)
+    with out.status("Releasing …"), told():
+        changed = released.release(root, exercise, again)
     for path in changed:
         out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
-    out.print(f"{len(changed)} files changed." if changed else "Everything was up to date.")
+    out.print(f"{_counted(len(changed), 'file')} changed." if changed else "Everything was up to date.")
     if term is not None:
         from grader.autograde.gradebook import gradebook_url, register
 
@@ -60,11 +58,16 @@ def lint(
     watch: Annotated[
         bool, typer.Option("--watch", help="Check the exercise again whenever one of its files is saved.")
     ] = False,
+    again: Annotated[
+        bool,
+        typer.Option("--again", help="Follow every rule again, even if nothing has changed."),
+    ] = False,
 ) -> None:
     """Check that the course is complete and consistent.
 
-    The exit status is 1 if a problem is found. With --watch, the quick rules come first, then the mistakes that have
-    just been changed, then all the others. Ctrl-C ends it.
+    What an exercise has passed is checked again only after a change. The exit status is 1 if a problem is found. With
+    --watch, the quick rules come first, then the mistakes that have just been changed, then all the others. Ctrl-C ends
+    it.
     """
     root = course_root()
     if watch:
@@ -77,7 +80,7 @@ def lint(
 
     problems = 0
     with told():
-        for what, found in lint_course(root, exercise, workers=os.cpu_count() or 1):
+        for what, found in lint_course(root, exercise, os.cpu_count() or 1, again):
             problems += len(found)
             _print_rule(what, found)
     if problems:
@@ -109,8 +112,8 @@ def _print_rule(what: str, found: list[str]) -> None:
         out.print(f"    {problem}", soft_wrap=True)
 
 
-def _counted(problems: int) -> str:
-    return f"{problems} problem{'s' * (problems > 1)}"
+def _counted(number: int, what: str = "problem") -> str:
+    return f"{number} {what}{'s' * (number > 1)}"
 
 
 @author_command()

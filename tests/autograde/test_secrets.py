@@ -9,6 +9,8 @@ import struct
 import numpy as np
 import pytest
 
+from grader import sources
+from grader.author import kept
 from grader.autograde.grading import hidden
 from grader.autograde.grading.score import request_for
 from grader.autograde.inside.frames import Part, part_bytes, request_bytes
@@ -247,10 +249,15 @@ def test_only_the_exercise_that_changed_is_computed_again(course_of_two, tmp_pat
         runs()
     (checks / "double_judge.py").unlink()
     assert runs() == ["xx", "xx"]
-    for shared in (checks / "ch01_fixtures.py", checks.parent / "first.py", checks.parent / "deep" / "double.py"):
+    for shared, text in (
+        (checks / "ch01_fixtures.py", ""),
+        (checks.parent / "first.py", "def later():\n    from solutions.ch01.deep import double"),
+        (checks.parent / "deep" / "double.py", ""),
+        (checks.parent / "files" / "weights.json", "[1]"),
+    ):
         before_it = runs()
         shared.parent.mkdir(exist_ok=True)
-        shared.write_text("")
+        shared.write_text(text)
         assert runs() == [each + "x" for each in before_it], shared
 
 
@@ -262,12 +269,11 @@ def test_the_state_does_not_depend_on_where_the_course_and_the_package_are(cours
     expected = hidden.hidden_state(root, term, chapter)
     for course_at, package_at in (("a", "z"), ("z", "a")):
         shutil.copytree(root, tmp_path / course_at / "course")
-        package = tmp_path / package_at / "package"
-        for part in ("author", "checking"):
-            shutil.copytree(hidden._ENGINE / part, package / part, ignore=shutil.ignore_patterns("__pycache__"))
-        shutil.copy(hidden._ENGINE / "codec.py", package)
+        package = tmp_path / package_at / "grader"
+        shutil.copytree(sources.PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__", "data"))
         with monkeypatch.context() as patch:
-            patch.setattr(hidden, "_ENGINE", package)
+            for module in (sources, kept):
+                patch.setattr(module, "PACKAGE", package)
             assert hidden.hidden_state(tmp_path / course_at / "course", term, chapter) == expected
             (package / "codec.py").write_text("")
             assert hidden.hidden_state(tmp_path / course_at / "course", term, chapter) != expected
@@ -295,9 +301,10 @@ def test_a_failure_without_a_message_has_a_reason(course, tmp_path, ending, reas
 def test_cases_of_another_grader_are_refused_with_a_reason(course, tmp_path, monkeypatch):
     """The package of this process has another file than the package of the process that computes them."""
     root, _, chapter = course
-    (tmp_path / "package" / "author").mkdir(parents=True)
-    (tmp_path / "package" / "codec.py").write_text("")
-    monkeypatch.setattr(hidden, "_ENGINE", tmp_path / "package")
+    package = shutil.copytree(sources.PACKAGE, tmp_path / "grader", ignore=shutil.ignore_patterns("data"))
+    (package / "codec.py").write_text("")
+    for module in (sources, kept):
+        monkeypatch.setattr(module, "PACKAGE", package)
     with pytest.raises(hidden.HiddenError, match=r"computed:\nThose of double were computed from other files .* now"):
         hidden.hidden_checks(root, tmp_path / "term", chapter)
 

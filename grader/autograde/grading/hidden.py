@@ -14,20 +14,18 @@ import subprocess
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from grader.author.record import checks_folder, fixtures_path, make_checks
+from grader.author.kept import checks_of_trees, states, versions
+from grader.author.record import make_checks
 from grader.autograde.running.processes import same_modules
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.errors import ExpectedError
-from grader.files import PRIVATE, private_folder, update_with_files, write_whole
+from grader.files import PRIVATE, private_folder, write_whole
 from grader.manifest import Chapter, load_manifest
-from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
-
-_ENGINE = Path(__file__).resolve().parents[2]
+from grader.released import cases_tree, outputs_tree
 
 
 class HiddenError(ExpectedError):
@@ -108,15 +106,7 @@ def hidden_checks(root: Path, term: Path, chapter: Chapter) -> dict[str, Checks]
     """The hidden checks of a chapter's exercises, read from `TERM/hidden/` or computed now. Raises HiddenError."""
     trees = hidden_trees(root, term, chapter)
     manifest = load_manifest(root / "course.toml")
-    fixtures = read_fixtures(fixtures_path(root, chapter))
-    checks = {}
-    for exercise in chapter.exercises:
-        own = checks_folder(root, manifest.place(exercise.id)) / OWN_JUDGE.format(exercise.id)
-        cases, outputs = trees[exercise.id]
-        checks[exercise.id] = checks_from_trees(
-            exercise.id, cases, outputs, load_own_judge(own) if own.exists() else None, fixtures
-        )
-    return checks
+    return {e.id: checks_of_trees(root, manifest.place(e.id), *trees[e.id]) for e in chapter.exercises}
 
 
 def hidden_seed(term: Path) -> int:
@@ -181,31 +171,11 @@ def _path(term: Path, chapter: Chapter) -> Path:
 
 
 def _states(root: Path, chapter: Chapter, seed: int | None) -> dict[str, str]:
-    """For each exercise, a hash of everything that its hidden checks are computed from. This includes all modules of
-    the chapter except the checks of its other exercises.
-    """
-    common = hashlib.sha256(str(seed).encode())
-    engine = [path for folder in ("author", "checking") for path in (_ENGINE / folder).rglob("*.py")]
-    update_with_files(common, _ENGINE, [_ENGINE / "codec.py", *engine])
-    for package in ("numpy", "torch"):
-        common.update(f"{package} {_version(package)} ".encode())
-    folder = root / "solutions" / chapter.id
-    owners = {folder / "checks" / n: e.id for e in chapter.exercises for n in (f"{e.id}.py", OWN_JUDGE.format(e.id))}
-    modules = list(folder.rglob("*.py"))
-    states = {}
-    for exercise in chapter.exercises:
-        digest = common.copy()
-        digest.update(exercise.id.encode() + b"\0")
-        update_with_files(digest, root, [path for path in modules if owners.get(path, exercise.id) == exercise.id])
-        states[exercise.id] = digest.hexdigest()
-    return states
-
-
-def _version(package: str) -> str:
-    try:
-        return version(package)
-    except PackageNotFoundError:
-        return "none"
+    """For each exercise, a hash of everything that its hidden checks are computed from."""
+    manifest = load_manifest(root / "course.toml")
+    found = states(root, [manifest.places[exercise.id] for exercise in chapter.exercises])
+    common = f"{seed} {versions('numpy', 'torch')}"
+    return {name: hashlib.sha256(f"{common} {state}".encode()).hexdigest() for name, state in found.items()}
 
 
 def main(root: Path, term: Path, chapters: Sequence[str]) -> None:

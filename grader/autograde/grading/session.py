@@ -24,8 +24,10 @@ from grader.files import update_with_files
 from grader.manifest import Chapter, Limits, Manifest, ManifestError, load_manifest
 from grader.messages import MessageError
 from grader.released import MESSAGES, Released
+from grader.sources import PACKAGE, package_sources
 
-_ENGINE = Path(__file__).resolve().parents[2]
+# What decides about a grade; what only shows it, such as the commands, does not count.
+_GRADES = ("autograde/grading/grade.py", "autograde/running/sandbox.py", "autograde/running/unsandboxed.py")
 
 
 class State(msgspec.Struct, frozen=True):
@@ -114,12 +116,11 @@ def _checks_of(root: Path, term: Path, chapter: Chapter) -> str:
     digest.update(msgspec.json.encode((FORMAT_VERSION, _without_points(chapter))))
     released = [
         *(root / "exercises" / chapter.id).iterdir(),
-        *(root / "solutions" / chapter.id / "checks").iterdir(),
         *(root / "grader" / "data" / MESSAGES.format(exercise.id) for exercise in chapter.exercises),
     ]
-    engine = [path for path in _ENGINE.rglob("*.py") if "data" not in path.relative_to(_ENGINE).parts]
+    inside = (path.relative_to(PACKAGE).as_posix() for path in (PACKAGE / "autograde" / "inside").glob("*.py"))
     update_with_files(digest, root, filter(Path.is_file, released), _unmarked)
-    update_with_files(digest, _ENGINE, engine)
+    update_with_files(digest, PACKAGE, package_sources(*_GRADES, *inside))
     for package in ("ipython", "msgspec", "nbformat", "numpy"):
         digest.update(f"{package} {version(package)} ".encode())
     return digest.hexdigest()
