@@ -14,6 +14,7 @@ export PATH := $(CURDIR)/.venv/bin:$(PATH)
 
 BOOK := build/book/_build/html/index.html
 DEMO := build/demo
+DEMO_CHAPTER := ch01_vanilla_rnn
 torch = $(shell grep '^torch==' constraints.txt)
 course_extras := [torch,book,autograde]
 extras := [torch,book,autograde,dask,postgres,similar,dev]
@@ -26,12 +27,12 @@ test browser slow term: export OMP_NUM_THREADS := 1
 test browser slow term: export OPENBLAS_NUM_THREADS := 1
 say = @printf '\n== %s\n'
 
-.PHONY: help course test sandbox book book-self-study pack browser variations slow term bench constraints clean
+.PHONY: help course demo test sandbox book book-self-study pack browser variations slow term bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
-course: .venv/.course ## the book, the release, a graded demo class and where to look next
+course: .venv/.course ## the book, the release, a graded demo class of one chapter and where to look next
 	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going course-book course-demo || failed=1; \
 	cat build/logs/book.line; exit $${failed:-0} # a page whose code fails is named below
@@ -41,17 +42,23 @@ course: .venv/.course ## the book, the release, a graded demo class and where to
 	@echo 'the demo class    $(DEMO)/submitted, $(DEMO)/autograded, $(DEMO)/gradebook.db'
 	@$(failed_pages)
 
+demo: .venv/.course ## a demo class in all chapters, graded and compared with the points that it should get
+	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
+	@$(call step,The release: exercises/ and grader/data/,release,grader release)
+	@$(call graded,A demo class in every chapter,,$(DEMO)-all)
+
 .PHONY: course-book course-demo
 course-book:
 	@mkdir -p build/logs; { $(call step,The book,book,$(build_book)); } > build/logs/book.line 2>&1
 
-# Its pages run one after another on one core; these have what is left of the others.
 course-demo:
-	@$(call step,The release: exercises/ and grader/data/,release,nice grader release)
-	@$(call step,A demo class in every chapter,demo,nice grader demo-class --seed 3 --out $(DEMO))
-	$(say) 'Grading it (what is up to date is kept)'
-	@nice grader autograde --all --term $(DEMO)
-	@nice grader demo-class --verify --out $(DEMO)
+	@$(call step,The release: exercises/ and grader/data/,release,grader release)
+	@$(call graded,A demo class of one chapter,--chapter $(DEMO_CHAPTER),$(DEMO))
+
+# $(call graded,NAME,WHICH,FOLDER): write a demo class, grade it (what is up to date is kept), and compare its points.
+graded = $(call step,$(1),demo,grader demo-class --seed 3 $(2) --out $(3)) \
+&& printf '\n== %s\n' 'Grading it (what is up to date is kept)' \
+&& grader autograde --all --term $(3) && grader demo-class --verify --out $(3)
 
 test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
 	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
@@ -120,8 +127,9 @@ clean: ## delete what was built; the environment and term/ are kept
 	@$(call step,What tests need,packages-for-tests,$(call install,$(extras)))
 	@touch $@
 
-# Packages with these extras, in the pinned versions: with uv, which takes a tenth of pip's time, or else with pip.
-install = { pip install --quiet --constraint constraints.txt uv && uv pip install --python .venv/bin/python --constraint constraints.txt --editable '.$(1)'; } || pip install --constraint constraints.txt --editable '.$(1)'
+# Packages with these extras, in the pinned versions: with uv, which takes a tenth of pip's time, or else with pip. Both
+# compile what they install, because where PYTHONDONTWRITEBYTECODE is set, every process would do it again.
+install = { pip install --quiet --constraint constraints.txt uv && uv pip install --compile-bytecode --python .venv/bin/python --constraint constraints.txt --editable '.$(1)'; } || pip install --constraint constraints.txt --editable '.$(1)'
 
 # $(call step,NAME,FILE,COMMAND): one line with the seconds that it took. What the command prints is in build/logs/FILE.log.
 step = mkdir -p build/logs; printf '%-44s' '$(1)'; SECONDS=0; \
@@ -146,7 +154,7 @@ pip install --constraint constraints.txt $(torch); } \
 endef
 
 # $(call apt,'PACKAGE …'): install Debian packages if we are root, otherwise print the command.
-apt = packages=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; \
-then apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$packages; \
+apt = packages=$(1); if [ "$$(id -u)" = 0 ] && command -v apt-get >/dev/null; then $(call step,Debian packages,apt,$(apt_install)); \
 else printf '%s\n' "This needs $$packages, which only root can install. On Debian or Ubuntu run this once:" \
 "  sudo apt-get update && sudo apt-get install -y --no-install-recommends $$packages" 'and then make again.' >&2; exit 1; fi
+apt_install = apt-get update && DEBIAN_FRONTEND=noninteractive apt-get install -y --no-install-recommends $$packages

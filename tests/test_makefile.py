@@ -36,10 +36,11 @@ def make(tmp_path):
         (programs / name).write_text(STUB)
         (programs / name).chmod(0o755)
 
-    def run(*arguments, refused=()):
+    def run(*arguments, refused=(), path=os.environ["PATH"]):
         calls = tmp_path / "calls"
         calls.write_text("")
         environment = {**os.environ, "CALLS": str(calls), "REFUSED": "\n".join(refused), "TORCH_INDEX": INDEX}
+        environment["PATH"] = path
         for name in ("MAKEFLAGS", "MAKELEVEL", "MAKEOVERRIDES"):  # these tests may themselves be run by make
             environment.pop(name, None)
         command = ["make", f"PYTHON={sys.executable}", *arguments]
@@ -55,7 +56,7 @@ DEFAULT = f"pip install --constraint constraints.txt {TORCH}"
 UV = "pip install --quiet --constraint constraints.txt uv"
 COURSE = "--constraint constraints.txt --editable .[torch,book,autograde]"
 TESTS = "--constraint constraints.txt --editable .[torch,book,autograde,dask,postgres,similar,dev]"
-WITH_UV = "uv pip install --python .venv/bin/python "
+WITH_UV = "uv pip install --compile-bytecode --python .venv/bin/python "
 
 
 def installing(calls):
@@ -112,14 +113,18 @@ def test_without_pytorch_it_says_what_to_do(make, tmp_path):
     assert not (tmp_path / ".venv/.stamp").exists()
 
 
-def test_the_demo_class_is_graded_in_every_chapter(make):
-    status, calls, *_ = make("course")
+@pytest.mark.parametrize(
+    ("target", "which", "folder"),
+    [("course", "--chapter ch01_vanilla_rnn ", "build/demo"), ("demo", "", "build/demo-all")],
+)
+def test_the_demo_class_is_graded_and_compared(make, target, which, folder):
+    status, calls, *_ = make(target)
     assert status == 0
     assert [call for call in calls if call.startswith("grader ")] == [
         "grader release",
-        "grader demo-class --seed 3 --out build/demo",
-        "grader autograde --all --term build/demo",
-        "grader demo-class --verify --out build/demo",
+        f"grader demo-class --seed 3 {which}--out {folder}",
+        f"grader autograde --all --term {folder}",
+        f"grader demo-class --verify --out {folder}",
     ]
 
 
@@ -148,6 +153,30 @@ def test_a_step_says_how_long_it_took_and_what_it_printed_if_it_fails(make, tmp_
         r"^The release.* failed after \d+ s; all of it is in build/logs/release.log:$", output, re.MULTILINE
     )
     assert "refused" in (tmp_path / "build/logs/release.log").read_text()
+
+
+def test_what_apt_prints_is_in_its_log(make, tmp_path):
+    """On a machine without bubblewrap, as root and as another user."""
+    programs, others = tmp_path / ".venv" / "bin", tmp_path / "others"
+    (programs / "bwrap").unlink()
+    others.mkdir()
+    for found in Path("/usr/bin").iterdir():
+        if found.name not in ("bwrap", "id", "apt-get"):
+            (others / found.name).symlink_to(found)
+    for user in (0, 1000):
+        (others / "id").write_text(f"#!/bin/sh\necho {user}\n")
+        (others / "apt-get").write_text("#!/bin/sh\necho Reading package lists: $*\n")
+        for name in ("id", "apt-get"):
+            (others / name).chmod(0o755)
+        status, _, output, error = make("sandbox", path=str(others))
+        if user:
+            assert status == 2
+            assert "This needs bubblewrap libseccomp2, which only root can install." in error
+        else:
+            assert (status, error) == (0, "")
+            assert re.fullmatch(r"Debian packages +\d+ s\n", output)
+            log = (tmp_path / "build/logs/apt.log").read_text()
+            assert log.splitlines()[-1].endswith("install -y --no-install-recommends bubblewrap libseccomp2")
 
 
 def test_a_page_that_failed_is_named_at_the_end(make, tmp_path):
