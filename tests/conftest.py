@@ -19,9 +19,11 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place, load_manifest
 from grader.messages import Messages
+from tests.shared_hidden import own_hidden, share  # noqa: F401 - a fixture
 
 os.environ["UNROLLED_DIARY"] = ""  # no test writes into the diary of whoever runs it
 ROOT = Path(__file__).parents[1]
+share()
 skip_iri_grammar()
 
 

@@ -11,13 +11,14 @@ from test_exports_of_chapters import table
 
 from grader.author import demo_class
 from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading.hidden import hidden_seed
+from grader.autograde.grading import hidden
 from grader.autograde.running.sandbox import SandboxError
 from grader.autograde.running.selftest import prove
 from grader.exchange.options import Format
 from grader.exchange.table import Policy
 from grader.exchange.write import write_export
 
+pytestmark = pytest.mark.usefixtures("own_hidden")
 ROOT = Path(__file__).parents[2]
 
 
@@ -43,7 +44,7 @@ def by_roster(term, _):
 
 
 def by_hidden_cases(term, _):
-    hidden_seed(term)
+    hidden.hidden_seed(term)
 
 
 def by_sandbox_test(term, _):

@@ -18,6 +18,8 @@ from grader.autograde.submission.notebook import plan
 from grader.codec import decode, encode
 from grader.manifest import Limits
 
+pytestmark = pytest.mark.usefixtures("own_hidden")
+
 # --- what the child is sent ----------------------------------------------------------------------------------
 
 
