@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from axe_playwright_python.sync_playwright import Axe
 from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response, Route
@@ -138,10 +139,13 @@ def boxes_without_keyboard(page: Page) -> list[str]:
     return found
 
 
-def axe_violations(page: Page) -> list[str]:
+def axe_violations(page: Page, only: Sequence[str] = (), without: Sequence[str] = ()) -> list[str]:
+    """What the accessibility checker finds, by all its rules, only by these or without these."""
     page.wait_for_function("document.getAnimations().every(one => one.playState !== 'running')")  # colours stand still
     # It would list all that is right, which takes as long, and fetch all style sheets once more.
-    response = Axe().run(page, options={"resultTypes": ["violations"], "preload": False}).response
+    options: dict[str, Any] = {"resultTypes": ["violations"], "preload": False}
+    options |= {"runOnly": list(only)} if only else {"rules": {rule: {"enabled": False} for rule in without}}
+    response = Axe().run(page, options=options).response
     return [
         f"{violation['id']} ({violation['impact']}): {node['html'][:160]} {node.get('failureSummary', '')[:300]}"
         for violation in response["violations"]
