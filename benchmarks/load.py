@@ -11,9 +11,7 @@ any student's points, verdicts or remarks differ from those that one worker foun
 from __future__ import annotations
 
 import argparse
-import json
 import os
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -24,18 +22,22 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import nbformat
 from autograding.classes import CHAPTER, ROOT
 from autograding.ours import forget
 
 from grader.author.demo_class import demo_class
+from grader.author.notebooks import instructor_notebook, student_notebooks
 from grader.autograde.gradebook import gradebook_url
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import local
+from grader.cells import cell_source, grade_id, notebook_bytes
 from grader.manifest import load_manifest
 
 PART = 0.6
 NOTEBOOK, EXERCISE = "recurrence", "rnn_step"
-LIMITS = load_manifest(ROOT / "course.toml").limits(load_manifest(ROOT / "course.toml").chapter(CHAPTER))
+MANIFEST = load_manifest(ROOT / "course.toml")
+LIMITS = MANIFEST.limits(MANIFEST.chapter(CHAPTER))
 SPIN = "import time\n_end = time.process_time() + {}\nwhile time.process_time() < _end: pass"
 SLOW = f"""
 _quick, _spun = {EXERCISE}, []
@@ -63,22 +65,32 @@ class Found:
 
 
 def make(term: Path, students: int) -> None:
-    """A demo class, and copies of its right work that take time."""
-    planted = demo_class(ROOT, term, CHAPTER, students, seed=1)
-    right = max(planted, key=lambda name: sum(each["points"] for each in planted[name].values()))
+    """A demo class, and copies of right work that take time."""
+    demo_class(ROOT, term, CHAPTER, students, seed=1)
     for name, source in CELLS.items():
-        folder = term / "submitted" / name
-        shutil.copytree(term / "submitted" / right, folder)
-        path = folder / CHAPTER / f"{NOTEBOOK}.ipynb"
-        tree = json.loads(path.read_text("utf-8"))
-        first = next(index for index, cell in enumerate(tree["cells"]) if cell["cell_type"] == "code")
-        cell = {"cell_type": "code", "id": "slow", "source": source, "metadata": {}, "outputs": []}
-        tree["cells"].insert(first + 1, {**cell, "execution_count": None})
-        if name == "slow":
-            for each in tree["cells"]:
-                if each["metadata"].get("nbgrader", {}).get("grade_id") == EXERCISE:
-                    each["source"] = "".join(each["source"]) + SLOW
-        path.write_text(json.dumps(tree), "utf-8")
+        for each, notebook in right_notebooks().items():
+            if each == NOTEBOOK:
+                first = next(index for index, cell in enumerate(notebook.cells) if cell.cell_type == "code")
+                notebook.cells.insert(first + 1, nbformat.v4.new_code_cell(source, id="slow"))
+                if name == "slow":
+                    cell = next(cell for cell in notebook.cells if grade_id(cell) == EXERCISE)
+                    cell.source += SLOW
+            path = term / "submitted" / name / CHAPTER / f"{each}.ipynb"
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(notebook_bytes(notebook))
+
+
+def right_notebooks() -> dict[str, Any]:
+    """The released notebooks with the solution in the cell of each exercise."""
+    chapter = MANIFEST.chapter(CHAPTER)
+    released = student_notebooks(ROOT, MANIFEST, chapter)
+    for notebook in chapter.notebooks:
+        solved = instructor_notebook(ROOT, MANIFEST, chapter, notebook)
+        exercises = {exercise.id for exercise in notebook.exercises}
+        for cell in released[notebook.name].cells:
+            if (name := grade_id(cell)) in exercises:
+                cell.source = cell_source(solved, name)
+    return released
 
 
 def grade(term: Path, workers: int) -> Found:

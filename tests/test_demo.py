@@ -97,7 +97,7 @@ def test_the_class_has_every_form_of_work_and_every_breakage_in_every_chapter(wh
         whats = {e.id: [exercises[e.id]["what"] for exercises in planted.values()] for e in chapter.exercises}
         found = [what for each in whats.values() for what in each]
         forms = {demo.Work(what, None, 0.0, "").form for what in found}
-        assert forms >= FORMS | {*demo._BREAKAGES, demo.MISCONCEPTION}, chapter.id
+        assert forms >= FORMS | {*demo.BREAKAGES, demo.MISCONCEPTION}, chapter.id
         assert found.count(demo.ENDLESS) == 1
         mistakes = [
             len({what.split()[1] for what in each if what.startswith(f"{demo.MISCONCEPTION} ")})
@@ -112,10 +112,10 @@ def test_questions_are_answered_by_those_whose_notebooks_are_whole(whole):
     for chapter in load_manifest(ROOT / "course.toml").chapters:
         answering = []
         for student, exercises in planted.items():
-            if exercises[chapter.exercises[0].id]["what"] not in demo._BREAKAGES:
+            if exercises[chapter.exercises[0].id]["what"] not in demo.BREAKAGES:
                 texts = [path.read_text("utf-8") for path in (out / "submitted" / student / chapter.id).iterdir()]
                 answering.append(sum(text.count("The state carries what was read") for text in texts))
-        assert answering == [len(chapter.questions)] * (demo.STUDENTS - len(demo._BREAKAGES))
+        assert answering == [len(chapter.questions)] * (demo.STUDENTS - len(demo.BREAKAGES))
 
 
 def test_the_endless_loop_is_in_an_exercise_that_few_cells_call():
@@ -146,7 +146,7 @@ def test_a_larger_class_has_everything(course, tmp_path):
     most = max(map(len, known(course).values()))
     found = seen(demo.demo_class(course, tmp_path / "class", CHAPTER, 2 * most, 1))
     for name, works in known(course).items():
-        assert set(works) | set(demo._BREAKAGES) == (found[name] | {works[0]}) - {demo.ENDLESS}
+        assert set(works) | set(demo.BREAKAGES) == (found[name] | {works[0]}) - {demo.ENDLESS}
         spec = load_spec(course, load_manifest(course / "course.toml").place(name))
         ways = sum(len(entry.variants) for entry in spec.misconceptions.values())
         assert len({what for what in found[name] if what.startswith("misconception ")}) == ways

@@ -63,12 +63,14 @@ def test(name, thing):
 """
 
 
-def grade(folder: Path) -> dict[str, Any]:
-    """What each of the two graders takes, in time, and with the memory of all its processes."""
+def grade(folder: Path, most: int | None = None) -> dict[str, Any]:
+    """What each of the two graders takes, in time, and with the memory of all its processes, with so many submissions
+    at most.
+    """
     root, term, course = write_course(folder / "course"), folder / "class", folder / "nbgrader"
-    make_class(term, SIZE, root, CHAPTER)
+    make_class(term, most or SIZE, root, CHAPTER)
     without_checks = Plain(root, CHAPTER, lambda beside: write_helpers(root, beside), plain_notebook)
-    nbgrader_course.make_course(course, term, NBGRADER_SIZE, without_checks)
+    nbgrader_course.make_course(course, term, most or NBGRADER_SIZE, without_checks)
     where: dict[str, Any] = {"root": root, "chapter": CHAPTER}
     return {
         "ours": ours.grade(term, 2, **where),

@@ -1,43 +1,54 @@
-"""Classes to grade: what a demo class hands in, without what only one of the graders can stand."""
+"""Classes to grade: what a demo class submits, without what only one of the graders can take."""
 
 from __future__ import annotations
 
 import json
+import random
 import shutil
 import tempfile
+from collections.abc import Callable
 from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from grader.author.demo_class import ENDLESS, PLANTED, demo_class
+from grader.author.demo_class import BREAKAGES, ENDLESS, PLANTED, STUDENTS, demo_class
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "ch01_vanilla_rnn"
 # In larger classes the submissions stand again under other names. Ours judges results that it has judged before only
 # once, which helps in any demo class: each exercise is dealt from some forty kinds of work.
 DISTINCT = 60
-_DEMO = 160  # enough for DISTINCT of them to be fit
 
 
 def make_class(term: Path, size: int, root: Path = ROOT, chapter: str = CHAPTER) -> None:
     """A class without endless loops and without broken files: right, wrong, crashing and unwritten solutions."""
-    _make(term, lambda whats: ENDLESS not in whats, size, root, chapter)
+    _make(term, {*BREAKAGES, ENDLESS}.isdisjoint, size, root, chapter)
 
 
 def make_endless(term: Path) -> None:
-    """One submission with one endless loop."""
-    _make(term, lambda whats: whats.count(ENDLESS) == 1, 1, ROOT, CHAPTER)
+    """One submission with one endless loop, which is all that a demo class has."""
+    _make(term, lambda whats: ENDLESS in whats, 1, ROOT, CHAPTER)
 
 
-def _make(term: Path, fit: Any, size: int, root: Path, chapter: str) -> None:
+def chosen(planted: dict[str, dict[str, Any]], fit: Callable[[set[str]], bool]) -> list[str]:
+    """The students of a demo class who submitted what is fit, judged by all that is planted there."""
+    return [name for name, due in planted.items() if fit({each["what"] for each in due.values()})]
+
+
+def _make(term: Path, fit: Callable[[set[str]], bool], size: int, root: Path, chapter: str) -> None:
     shutil.rmtree(term, ignore_errors=True)
+    wanted = min(size, DISTINCT)
     with tempfile.TemporaryDirectory() as folder:
-        planted = demo_class(root, Path(folder, "demo"), chapter, _DEMO, seed=1)
-        whole = [name for number, name in enumerate(planted) if number % 4 != 3]  # each fourth has a broken file
-        chosen = [name for name in whole if fit([each["what"] for each in planted[name].values()])][:DISTINCT]
+        demo, students, fitting = Path(folder, "demo"), max(STUDENTS, 2 * wanted), []
+        while len(fitting) < wanted:
+            planted = demo_class(root, demo, chapter, students, seed=1)
+            fitting = chosen(planted, fit)
+            students *= 2
+        # A demo class begins with its rarest forms of work, so the first of a class would not be like the others.
+        dealt = random.Random(1).sample(fitting, wanted)
         due = {}
-        for number, name in enumerate(islice(cycle(chosen), size)):
+        for number, name in enumerate(islice(cycle(dealt), size)):
             student = f"student{number + 1:04d}"
-            shutil.copytree(Path(folder, "demo", "submitted", name), term / "submitted" / student)
+            shutil.copytree(demo / "submitted" / name, term / "submitted" / student)
             due[student] = planted[name]
     (term / PLANTED).write_text(json.dumps(due))

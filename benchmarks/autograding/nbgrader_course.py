@@ -9,7 +9,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from autograding.measure import run
+from autograding.measure import Run, run
 from autograding.plain_course import PLAIN, Plain
 
 _NBGRADER = (sys.executable, "-m", "nbgrader")
@@ -36,6 +36,11 @@ def _copy(folder: Path, to: Path, plain: Plain) -> None:
 def grade(course: Path, plain: Plain = PLAIN, *, memory: bool = False) -> dict[str, Any]:
     """Autograde all of it; a submission that nbgrader gives up on is counted, and took its time all the same."""
     found = run([*_NBGRADER, "autograde", plain.chapter], course, memory=memory)
+    return figures(found, course, plain.chapter) | ({"pss_mb": round(found.pss_mb)} if memory else {})
+
+
+def figures(found: Run, course: Path, chapter: str) -> dict[str, Any]:
+    """What a run took, by what it printed and wrote."""
     begun: dict[str, float] = {}
     for seconds, line in found.lines:
         if match := _STUDENT.search(line):
@@ -43,9 +48,9 @@ def grade(course: Path, plain: Plain = PLAIN, *, memory: bool = False) -> dict[s
     size = len(list((course / "submitted").iterdir()))
     if len(begun) != size:
         raise SystemExit("nbgrader did not come to all submissions:\n" + "\n".join(line for _, line in found.lines))
-    done = len(list((course / "autograded").glob(f"*/{plain.chapter}")))
+    done = len(list((course / "autograded").glob(f"*/{chapter}")))
     warm_up = min(begun.values())
-    figures = {
+    return {
         "submissions": size,
         "given_up": size - done,
         "wall_s": round(found.wall, 2),
@@ -55,4 +60,3 @@ def grade(course: Path, plain: Plain = PLAIN, *, memory: bool = False) -> dict[s
         "warm_up_s": round(warm_up, 2),
         "warm_per_second": round(size / (found.wall - warm_up), 4),
     }
-    return figures | ({"pss_mb": round(found.pss_mb)} if memory else {})

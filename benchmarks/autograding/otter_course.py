@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from autograding.classes import CHAPTER, ROOT
-from autograding.measure import run
+from autograding.measure import compile_modules, run
 from autograding.plain_course import plain, write_helpers
 from grader.manifest import load_manifest
 
@@ -39,8 +39,9 @@ def test_{id}({id}):
 
 def grade(term: Path, size: int) -> dict[str, Any] | None:
     """Grade the first submissions of a class; None where Otter cannot be had."""
-    if not _installed():
+    if not installed():
         return None
+    compile_modules(ENVIRONMENT / "bin" / "python")
     walls, cpus, loads, earned = [], [], [], []
     python = ENVIRONMENT / "bin" / "python"
     with tempfile.TemporaryDirectory() as name:
@@ -54,8 +55,7 @@ def grade(term: Path, size: int) -> dict[str, Any] | None:
                 found = run([python, "-m", "otter", "run", "-a", archive, "-o", work, work / "submission.ipynb"], work)
                 if found.status:
                     raise SystemExit("otter run ended badly:\n" + "\n".join(line for _, line in found.lines[-20:]))
-                results = json.loads((work / "results.json").read_text())
-                earned.append(sum(test.get("score", 0.0) for test in results["tests"]))
+                earned.append(points(work))
                 walls.append(found.wall)
                 cpus.append(found.cpu)
                 loads.append(found.load)
@@ -67,6 +67,12 @@ def grade(term: Path, size: int) -> dict[str, Any] | None:
         "per_second": round(size / sum(walls), 4),
         "earned": earned,
     }
+
+
+def points(work: Path) -> float:
+    """The points of a notebook, from what Otter wrote there."""
+    results = json.loads((work / "results.json").read_text("utf-8"))
+    return float(sum(test.get("score", 0.0) for test in results["tests"]))
 
 
 def _notebooks() -> list[Any]:
@@ -85,7 +91,7 @@ def _archive(folder: Path, notebook: Any) -> Path:
     return folder / "autograder.zip"
 
 
-def _installed() -> bool:
+def installed() -> bool:
     """Make Otter's environment once."""
     if (ENVIRONMENT / "complete").exists():
         return True

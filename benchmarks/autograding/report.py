@@ -5,7 +5,14 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
+from autograding.classes import DISTINCT
+from autograding.measure import QUIET_LOAD
+
 _BOTH = ("ours", "nbgrader")
+_COUNTED = {
+    True: "all processes, as the kernel counts them",
+    False: "the processes that were seen or waited for, which lack a part of those in the sandbox",
+}
 PARTS = ("read", "fork", "run", "judge", "write", "gradebook")
 
 
@@ -21,9 +28,12 @@ def summary(found: dict[str, Any]) -> str:
         f"Linux {machine['kernel']}, Python {machine['python']}, "
         + ", ".join(f"{name} {machine[name]}" for name in ("numpy", "nbgrader", "ipykernel", "distributed"))
         + ".",
-        "Each submission is the whole of chapter 01: eight exercises and a capstone. "
-        "*Warm* leaves out all that comes before the first submission. "
-        "*Load* is that of the minute before; from 1.5 on, another program had a part of the two cores.",
+        "All libraries were compiled to bytecode first, for all graders.",
+        f"Each submission is the whole of chapter 01: {found['chapter']['exercises']} exercises in "
+        f"{found['chapter']['notebooks']} notebooks. In classes of more than {DISTINCT} the submissions repeat, and "
+        "ours judges equal results only once. *Warm* leaves out all that comes before the first submission. "
+        f"*Processor seconds* are those of {_COUNTED[machine['counts_everything']]}. *Load* is that of the minute "
+        f"before; the benchmark waits for one below {QUIET_LOAD}.",
         "",
         "| grader | submissions | seconds | a second | a second, warm | processor seconds each | load |",
         "|---|---:|---:|---:|---:|---:|---:|",
@@ -55,10 +65,10 @@ def summary(found: dict[str, Any]) -> str:
     if "memory" in found:
         lines.append(f"- Memory of all processes with 2 workers, at most: {found['memory']['pss_mb']} MB (PSS).")
     if "endless" in found:
-        seconds = found["endless"]["ms"]["run"] / 1e3
+        endless = found["endless"]
         lines.append(
-            f"- A submission with one endless loop (5 s for a cell or for the cases of an exercise): {seconds:.1f} s, "
-            "since cells call the function too."
+            f"- A submission with one endless loop ({endless['seconds_per_cell']:g} s for a cell, "
+            f"{endless['seconds_per_exercise']:g} s for the cases of an exercise): {endless['ms']['run'] / 1e3:.1f} s."
         )
     if "dask" in found and "ours" in found:
         for dask, local in zip(found["dask"], found["ours"], strict=True):

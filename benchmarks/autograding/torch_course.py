@@ -33,15 +33,17 @@ def check(name, found):
 """
 
 
-def grade(folder: Path) -> dict[str, Any]:
-    """What each of the two graders takes, in time, and with the memory of all its processes."""
+def grade(folder: Path, most: int | None = None) -> dict[str, Any]:
+    """What each of the two graders takes, in time, and with the memory of all its processes, with so many submissions
+    at most.
+    """
     sys.path.append(str(ROOT))
     from tests.answers_course import CHAPTER, write_answers_course
 
     root, term, course = write_answers_course(folder), folder / "class", folder / "nbgrader"
-    make_class(term, SIZE, root, CHAPTER)
+    make_class(term, most or SIZE, root, CHAPTER)
     plain = Plain(root, CHAPTER, lambda beside: _write_helpers(root, beside), _plain)
-    nbgrader_course.make_course(course, term, NBGRADER_SIZE, plain)
+    nbgrader_course.make_course(course, term, most or NBGRADER_SIZE, plain)
     where: dict[str, Any] = {"root": root, "chapter": CHAPTER}
     return {
         "ours": ours.grade(term, 2, **where),

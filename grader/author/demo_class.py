@@ -134,7 +134,7 @@ def _syntax_error(notebook: Any, exercises: list[str]) -> bytes:
 
 
 # Ways to break a right notebook, and which exercises still get points: 'all', 'none', 'not first', 'not last'.
-_BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
+BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
     "not JSON": (_not_json, "none"),
     "another assignment": (_another_assignment, "none"),
     "check cells edited": (_check_cells_edited, "all"),
@@ -169,7 +169,7 @@ def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, see
         releases = student_notebooks(root, manifest, chapter)
         works = _with_one_endless(releases, {e.id: _works(root, manifest.place(e.id)) for e in chapter.exercises})
         decks = _decks(rng, works)
-        breakages = _shuffled(rng, list(_BREAKAGES))
+        breakages = _shuffled(rng, list(BREAKAGES))
         for number, student in enumerate(names):
             broken = next(breakages) if is_broken(number) else None
             submitted, expected = _student(chapter, releases, works, decks, broken)
@@ -286,7 +286,7 @@ def _student(
                 cell.source = chosen[name].source
             elif name in questions and not broken:
                 cell.source = "The state carries what was read, and the softmax says what may follow."
-        change, scoring = _BREAKAGES[broken] if broken else (_break_nothing, "all")
+        change, scoring = BREAKAGES[broken] if broken else (_break_nothing, "all")
         submitted[notebook.name] = change(content, exercises)
         for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
             kept = {
@@ -311,7 +311,7 @@ def is_broken(number: int) -> bool:
     """Whether the notebooks of this student are broken: every second of the first, until each breakage was shown, and
     every fourth of the others.
     """
-    return number % 4 == 3 or (number % 2 == 1 and number < 2 * len(_BREAKAGES))
+    return number % 4 == 3 or (number % 2 == 1 and number < 2 * len(BREAKAGES))
 
 
 def _with_one_endless(releases: dict[str, Any], works: dict[str, list[Work]]) -> dict[str, list[Work]]:
