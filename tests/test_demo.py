@@ -384,8 +384,8 @@ def test_a_class_made_again_from_other_files_keeps_its_results_if_it_is_the_same
 
 def test_what_a_class_is_made_from(tmp_path):
     """It is made again if a solution, the course's table or what was asked for changes."""
-    (tmp_path / "solutions" / "deep").mkdir(parents=True)
-    files = [tmp_path / "course.toml", tmp_path / "solutions" / "deep" / "f.py"]
+    (tmp_path / "solutions" / "a" / "deep").mkdir(parents=True)
+    files = [tmp_path / "course.toml", tmp_path / "solutions" / "a" / "deep" / "f.py"]
     for path in files:
         path.write_text("")
     seen = [demo._made_from(tmp_path, ["a"], 14, 1)]
