@@ -3,15 +3,20 @@
 Sphinx reads one page after another, and reading a page runs it. Here the code of all pages that are to be read is
 looked up in the cache, under the key that reading will look for; what is not there runs now and is put there. A page
 that fails is not kept: it runs again when it is read, which tells what went wrong.
+
+Pages run in the same way, with `SETTINGS`, whether side by side or as they are read. MyST-NB has no option for it, so
+`setup` puts our function in the place of the one that it calls.
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
+import myst_nb.core.execute.cache
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -21,9 +26,15 @@ from nbformat import NotebookNode
 from page_environment import stamped
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
+# How nbclient runs a page.
+SETTINGS: dict[str, Any] = {
+    "shutdown_kernel": "immediate",  # a kernel that is asked to end takes more than a second, and has nothing to save
+}
+_run = partial(single_nb_execution, **SETTINGS)
 _log = logging.getLogger(__name__)
 
 
@@ -39,9 +50,7 @@ def run(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
 
     def execute(page: tuple[Path, NotebookNode]) -> None:
         path, notebook = page
-        done = single_nb_execution(
-            notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors
-        )  # fmt: skip
+        done = _run(notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors)
         if done.err is None:
             bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
             cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
@@ -73,5 +82,8 @@ def _is_known(cache: Any, notebook: NotebookNode) -> bool:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("page_environment")
+    if not hasattr(myst_nb.core.execute.cache, "single_nb_execution"):
+        raise ExtensionError("side_by_side.py: this MyST-NB runs pages by another function than single_nb_execution")
+    myst_nb.core.execute.cache.single_nb_execution = _run
     app.connect("env-before-read-docs", run)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}
