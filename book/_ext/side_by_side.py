@@ -2,7 +2,8 @@
 
 Sphinx reads one page after another, and reading a page runs it. Here the code of all pages that are to be read is
 looked up in the cache, under the key that reading will look for; what is not there runs now and is put there. A page
-that fails is not kept: it runs again when it is read, which tells what went wrong.
+that fails is not kept: it runs again when it is read, which tells what went wrong. So does a page that could not be
+run or kept, because its kernel did not start on a busy machine or another process had locked the cache.
 
 Pages run in the same way, with `SETTINGS`, whether side by side or as they are read. MyST-NB has no option for it, so
 `setup` puts our function in the place of the one that it calls.
@@ -14,6 +15,7 @@ import os
 from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
 import myst_nb.core.execute.cache
@@ -48,13 +50,20 @@ def run(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     if len(due) < 2:
         return  # it runs as it is read
 
+    writing = Lock()  # else the cache, which is one SQLite file, could be locked by another of these threads
+
     def execute(page: tuple[Path, NotebookNode]) -> None:
         path, notebook = page
-        done = _run(notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors)
-        if done.err is None:
-            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-        _log.info("%s: %s after %.1f s", path, "failed" if done.err else "ran", done.time)
+        try:
+            done = _run(notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors)
+            if done.err is None:
+                bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
+                with writing:
+                    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        except Exception as error:  # from whichever library: without side_by_side.py the page would be built
+            _log.info("%s: will run again as it is read, because of %r", path, error)
+        else:
+            _log.info("%s: %s after %.1f s", path, "failed" if done.err else "ran", done.time)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a kernel, which is a process
         list(pool.map(execute, due))
@@ -75,7 +84,7 @@ def _notebooks(env: BuildEnvironment, docnames: list[str]) -> list[tuple[Path, N
 def _is_known(cache: Any, notebook: NotebookNode) -> bool:
     try:
         cache.match_cache_notebook(notebook)
-    except KeyError:
+    except (KeyError, RuntimeError):  # it is not there, or the cache is locked
         return False
     return True
 
