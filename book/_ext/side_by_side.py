@@ -35,6 +35,9 @@ from sphinx.util.typing import ExtensionMetadata
 # How nbclient runs a page.
 SETTINGS: dict[str, Any] = {
     "shutdown_kernel": "immediate",  # a kernel that is asked to end takes more than a second, and has nothing to save
+    # What a cell puts out is waited for, and what does not come fails the page: by default it would be left out.
+    "iopub_timeout": 60,
+    "raise_on_iopub_timeout": True,
 }
 _run = partial(single_nb_execution, **SETTINGS)
 _log = logging.getLogger(__name__)

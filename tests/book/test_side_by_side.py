@@ -22,6 +22,7 @@ from jupyter_cache.cache import db
 from jupyter_cache.cache.main import JupyterCacheBase
 from jupyter_cache.executors.utils import ExecutionResult
 from myst_nb.core.config import NbParserConfig
+from myst_nb.core.read import create_nb_reader
 from myst_parser.config.main import MdParserConfig
 from one_page import ROOT
 
@@ -188,3 +189,37 @@ def test_kernels_are_killed_side_by_side_and_as_pages_are_read(tmp_path: Path) -
     assert "second" in html(tmp_path, "here")
     assert "first" in html(tmp_path, "there")
     assert list(tmp_path.glob("*.ended")) == []
+
+
+# The last result of a cell is sent seconds after the reply that it has ended.
+LATE = """\
+import time
+kernel = get_ipython().kernel
+publish = kernel._publish_status
+def late(status, channel, parent=None):
+    parent = parent or kernel.get_parent(channel)
+    if status == "idle":
+        kernel.iopub_thread.schedule(lambda: time.sleep({seconds}))
+        kernel.session.send(kernel.iopub_socket, "stream", {{"name": "stdout", "text": "late\\n"}}, parent=parent)
+    publish(status, channel, parent)
+kernel._publish_status = late
+"""
+
+
+def notebook(folder: Path, *cells: str) -> Any:
+    path = str(folder / "page.md")
+    reader = create_nb_reader(path, MdParserConfig(), NbParserConfig(), page(*cells))
+    assert reader is not None
+    return reader.read(page(*cells))
+
+
+def test_what_a_cell_puts_out_late_is_on_the_page(tmp_path: Path) -> None:
+    done = side_by_side._run(notebook(tmp_path, LATE.format(seconds=6)), str(tmp_path), 60, False)
+    assert done.err is None
+    assert [output.text for output in done.nb.cells[-1].outputs] == ["late\n"]
+
+
+def test_what_a_cell_puts_out_too_late_fails_the_page(tmp_path: Path) -> None:
+    late = notebook(tmp_path, LATE.format(seconds=6))
+    done = side_by_side._run(late, str(tmp_path), 60, False, iopub_timeout=1)
+    assert "Timeout waiting for IOPub output" in str(done.err)
