@@ -38,6 +38,9 @@ SETTINGS: dict[str, Any] = {
     # What a cell puts out is waited for, and what does not come fails the page: by default it would be left out.
     "iopub_timeout": 60,
     "raise_on_iopub_timeout": True,
+    # A busy machine sends in several messages what another sends in one. Here they are joined as they are; MyST-NB's
+    # `merge_streams` would put a newline in place of the blanks at the end of each.
+    "coalesce_streams": True,
 }
 _run = partial(single_nb_execution, **SETTINGS)
 _log = logging.getLogger(__name__)

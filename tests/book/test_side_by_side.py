@@ -55,7 +55,13 @@ atexit.register(Path("{own}.ended").touch)
 print({what!r})
 """
 BUILD = "import os, sys; os.cpu_count = lambda: 2; from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
-SETTINGS = ("extensions=myst_nb,side_by_side", "nb_execution_mode=cache", "exclude_patterns=book", "html_theme=basic")
+SETTINGS = (
+    "extensions=myst_nb,side_by_side",
+    "nb_execution_mode=cache",
+    "nb_merge_streams=1",
+    "exclude_patterns=book",
+    "html_theme=basic",
+)
 
 
 def page(*cells: str) -> str:
@@ -189,6 +195,25 @@ def test_kernels_are_killed_side_by_side_and_as_pages_are_read(tmp_path: Path) -
     assert "second" in html(tmp_path, "here")
     assert "first" in html(tmp_path, "there")
     assert list(tmp_path.glob("*.ended")) == []
+
+
+# Each prints the same; a flush sends what was printed before it.
+IN_ONE = "print('hello')\nprint('a: 1\\n\\nb')"
+IN_SEVERAL = """\
+print("hello", end="", flush=True)
+print(flush=True)
+print("a: ", end="", flush=True)
+print("1\\n", flush=True)
+print("b")"""
+PRINTED = re.compile(r'<div class="cell_output.*?<pre><span></span>(.*?)</pre>', re.S)
+
+
+def test_a_page_is_the_same_in_however_many_messages_it_is_printed(tmp_path: Path) -> None:
+    expected = ["hello\na: 1\n\nb\n"] * 2
+    assert built(tmp_path, {"here": page(IN_ONE, IN_SEVERAL), "there": page("1")}).returncode == 0
+    assert PRINTED.findall(html(tmp_path, "here")) == expected  # it ran beside the other
+    assert built(tmp_path, {"here": page(IN_SEVERAL, IN_ONE)}).returncode == 0
+    assert PRINTED.findall(html(tmp_path, "here")) == expected  # it ran as it was read
 
 
 # The last result of a cell is sent seconds after the reply that it has ended.
