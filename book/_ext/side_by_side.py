@@ -2,16 +2,23 @@
 
 Sphinx reads one page after another, and reading a page runs it. Here the code of all pages that are to be read is
 looked up in the cache, under the key that reading will look for; what is not there runs now and is put there. A page
-that fails is not kept: it runs again when it is read, which tells what went wrong.
+that fails is not kept: it runs again when it is read, which tells what went wrong. So does a page that could not be
+run or kept, because its kernel did not start on a busy machine or another process had locked the cache.
+
+Pages run in the same way, with `SETTINGS`, whether side by side or as they are read. MyST-NB has no option for it, so
+`setup` puts our function in the place of the one that it calls.
 """
 
 from __future__ import annotations
 
 import os
 from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
+from threading import Lock
 from typing import Any
 
+import myst_nb.core.execute.cache
 from jupyter_cache import get_cache
 from jupyter_cache.base import CacheBundleIn
 from jupyter_cache.executors.utils import single_nb_execution
@@ -21,9 +28,21 @@ from nbformat import NotebookNode
 from page_environment import stamped
 from sphinx.application import Sphinx
 from sphinx.environment import BuildEnvironment
+from sphinx.errors import ExtensionError
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
+# How nbclient runs a page.
+SETTINGS: dict[str, Any] = {
+    "shutdown_kernel": "immediate",  # a kernel that is asked to end takes more than a second, and has nothing to save
+    # What a cell puts out is waited for, and what does not come fails the page: by default it would be left out.
+    "iopub_timeout": 60,
+    "raise_on_iopub_timeout": True,
+    # A busy machine sends in several messages what another sends in one. Here they are joined as they are; MyST-NB's
+    # `merge_streams` would put a newline in place of the blanks at the end of each.
+    "coalesce_streams": True,
+}
+_run = partial(single_nb_execution, **SETTINGS)
 _log = logging.getLogger(__name__)
 
 
@@ -37,15 +56,20 @@ def run(app: Sphinx, env: BuildEnvironment, docnames: list[str]) -> None:
     if len(due) < 2:
         return  # it runs as it is read
 
+    writing = Lock()  # else the cache, which is one SQLite file, could be locked by another of these threads
+
     def execute(page: tuple[Path, NotebookNode]) -> None:
         path, notebook = page
-        done = single_nb_execution(
-            notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors
-        )  # fmt: skip
-        if done.err is None:
-            bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
-            cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
-        _log.info("%s: %s after %.1f s", path, "failed" if done.err else "ran", done.time)
+        try:
+            done = _run(notebook, str(path.parent), config.execution_timeout, config.execution_allow_errors)
+            if done.err is None:
+                bundle = CacheBundleIn(notebook, str(path), data={"execution_seconds": done.time})
+                with writing:
+                    cache.cache_notebook_bundle(bundle, check_validity=False, overwrite=True)
+        except Exception as error:  # from whichever library: without side_by_side.py the page would be built
+            _log.info("%s: will run again as it is read, because of %r", path, error)
+        else:
+            _log.info("%s: %s after %.1f s", path, "failed" if done.err else "ran", done.time)
 
     with ThreadPoolExecutor(os.cpu_count()) as pool:  # each thread waits for a kernel, which is a process
         list(pool.map(execute, due))
@@ -66,12 +90,15 @@ def _notebooks(env: BuildEnvironment, docnames: list[str]) -> list[tuple[Path, N
 def _is_known(cache: Any, notebook: NotebookNode) -> bool:
     try:
         cache.match_cache_notebook(notebook)
-    except KeyError:
+    except (KeyError, RuntimeError):  # it is not there, or the cache is locked
         return False
     return True
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("page_environment")
+    if not hasattr(myst_nb.core.execute.cache, "single_nb_execution"):
+        raise ExtensionError("side_by_side.py: this MyST-NB runs pages by another function than single_nb_execution")
+    myst_nb.core.execute.cache.single_nb_execution = _run
     app.connect("env-before-read-docs", run)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -6,9 +6,10 @@ import re
 from pathlib import Path
 from types import SimpleNamespace
 
+import glossary_links
 import pytest
 from glossary_links import EVERYDAY, terms, uses
-from one_page import build
+from one_page import ROOT, build
 
 from tests.book.test_glossary import entries
 
@@ -48,9 +49,29 @@ def test_the_longer_term_wins_and_a_line_break_does_not_part_it() -> None:
     assert [term for *_, term in found] == ["gradient clipping", "gradient", "n-gram"]
 
 
+def glossary_terms() -> set[str]:
+    return {part.strip() for entry in entries() for part in entry.split(",")}
+
+
+def forms(term: str) -> str:
+    """Each form in which a term may be used, and two in which it may not."""
+    capital = term[0].upper() + term[1:]
+    return f"{term} {term}s {capital}s {capital.replace(' ', chr(10))} {term.upper()} x{term}"
+
+
+def test_only_the_patterns_of_words_in_the_text_are_needed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """On pages of the book, and on all forms of each term, the result is that of the patterns of all terms."""
+    known = dict.fromkeys(sorted(glossary_terms()), ("glossary", "x"))
+    pages = [ROOT / "book" / name for name in ("start_here.md", "ch04_gated/lstm.md", "ch06_attention/gains.md")]
+    texts = [*map(forms, known), *(page.read_text("utf-8") for page in pages)]
+    found = [uses(text, known, bold=True) for text in texts]
+    monkeypatch.setattr(glossary_links, "_may_be_in", lambda term, text: True)
+    assert found == [uses(text, known, bold=True) for text in texts]
+    assert {term for text in found for *_, term in text} == known.keys()
+
+
 def test_everyday_words_are_entries() -> None:
-    known = {part.strip() for entry in entries() for part in entry.split(",")}
-    assert known >= EVERYDAY
+    assert glossary_terms() >= EVERYDAY
 
 
 def test_an_entry_of_two_terms_has_two() -> None:

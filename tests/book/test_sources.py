@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from myst_nb.core.read import is_myst_markdown_notebook
 
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "book").rglob("*.md"))
@@ -23,6 +24,13 @@ def page_id(page: Path) -> str:
 def test_no_reference_that_prints_question_marks(page: Path) -> None:
     """Sphinx resolves the role eq and warns; MathJax resolves these, or prints (???) in silence."""
     assert re.findall(r"\\eqref|\\ref\{|\\label\{", page.read_text("utf-8")) == []
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_only_a_page_with_code_has_the_header_of_a_notebook(page: Path) -> None:
+    """For any other page the build would start a kernel that has nothing to do: two seconds each."""
+    text = page.read_text("utf-8")
+    assert is_myst_markdown_notebook(text) == ("{code-cell}" in text)
 
 
 def test_every_page_is_in_the_contents() -> None:
