@@ -19,6 +19,11 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place, load_manifest
 from grader.messages import Messages
+from tests.whole_runs import (  # noqa: F401 - hooks
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+    pytest_xdist_auto_num_workers,
+)
 
 os.environ["UNROLLED_DIARY"] = ""  # no test writes into the diary of whoever runs it
 ROOT = Path(__file__).parents[1]

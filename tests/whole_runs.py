@@ -1,0 +1,52 @@
+"""Hooks for runs of many files: how many workers, which files come first, and which took longest."""
+
+import os
+from collections import Counter
+from collections.abc import Iterable
+
+import pytest
+
+# The longest, from the longest on: a worker that begins one last keeps the others waiting.
+LONG = (
+    "tests/test_mutants.py",
+    "tests/test_machines.py",
+    "tests/test_golden.py",
+    "tests/test_demo.py",
+)
+SHOWN = 10
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers() -> int:
+    """One more than there are cores, because many tests wait: for a sandbox, or for code that never ends."""
+    return (os.cpu_count() or 1) + 1
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """The long files come first, and all others as they are collected."""
+    place = {name: number for number, name in enumerate(LONG)}
+    items.sort(key=lambda item: place.get(file_of(item.nodeid), len(LONG)))
+
+
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    reports = [each for some in terminalreporter.stats.values() for each in some]
+    lines = slowest_files(each for each in reports if isinstance(each, pytest.TestReport))
+    if lines:
+        terminalreporter.section("slowest files")
+        for line in lines:
+            terminalreporter.line(line)
+
+
+def slowest_files(reports: Iterable[pytest.TestReport]) -> list[str]:
+    """The slowest files of a run with their seconds, fixtures included, and their share of all; none of a small run."""
+    seconds: Counter[str] = Counter()
+    for report in reports:
+        seconds[file_of(report.nodeid)] += report.duration
+    whole = sum(seconds.values())
+    if len(seconds) <= SHOWN or not whole:
+        return []
+    return [f"{each:7.1f} s  {each / whole:4.0%}  {name}" for name, each in seconds.most_common(SHOWN)]
+
+
+def file_of(nodeid: str) -> str:
+    return nodeid.partition("::")[0]
