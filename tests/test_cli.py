@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ from grader.autograde.grading.hidden import hidden_checks
 from grader.autograde.running.processes import WorkerError
 from grader.checking.verdict import Verdict
 from grader.manifest import load_manifest
+from tests.nbgrader_command import real_nbgrader
 from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
@@ -153,15 +152,13 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
     assert nbgraders_root(here, here / "below") == str(here / "term")
 
 
-def test_nbgrader_may_begin_a_term(tmp_path):
+def test_nbgrader_may_begin_a_term(tmp_path, monkeypatch):
     """The roster is entered before anything was submitted: there is no folder of the term yet."""
     course = write_small_course(tmp_path / "course")
     shutil.copy(ROOT / "nbgrader_config.py", course)
     (course / "students.csv").write_text("id,first_name\nann,Ann\n")
-    environment = {name: value for name, value in os.environ.items() if name != "UNROLLED_TERM"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic
-    command = [sys.executable, "-m", "nbgrader", "db", "student", "import", "students.csv"]
-    subprocess.run(command, cwd=course, env=environment, check=True, capture_output=True, timeout=300)
+    monkeypatch.delenv("UNROLLED_TERM", raising=False)
+    real_nbgrader("db", "student", "import", "students.csv", cwd=course).check_returncode()
     assert roster(gradebook_url(course / "term")) == {"ann"}
 
 
