@@ -152,6 +152,7 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
     assert nbgraders_root(here, here / "below") == str(here / "term")
 
 
+@pytest.mark.system
 def test_nbgrader_may_begin_a_term(tmp_path, monkeypatch):
     """The roster is entered before anything was submitted: there is no folder of the term yet."""
     course = write_small_course(tmp_path / "course")

@@ -21,6 +21,7 @@ def names_in(folder):
     return sorted(str(path.relative_to(folder)) for path in folder.rglob("*"))
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("arguments", [["no_such_command"], ["zip_collect", CHAPTER]], ids=["refused", "done"])
 def test_a_fork_does_what_the_real_command_does(tmp_path, arguments):
     done = []
@@ -54,6 +55,7 @@ def test_a_process_that_was_killed_is_told_and_replaced():
     assert warm_process().pid != killed.pid
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("end", ["pass", "os.kill(os.getpid(), 9)"], ids=["it ends", "it is killed"])
 def test_it_ends_with_the_process_that_started_it(end):
     """Both write to one pipe, which is read to its end: until neither is there any more."""

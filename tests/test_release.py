@@ -406,6 +406,7 @@ def test_a_source_that_is_not_text(course):
 # --- nbgrader's Validate ----------------------------------------------------------------------------------
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("solved", [False, True], ids=["stub", "solution"])
 def test_nbgrader_validate_fails_on_the_stub_and_passes_on_the_solution(tmp_path, solved):
     root, manifest, chapter, notebook = first(ROOT)

@@ -224,6 +224,7 @@ DOWNLOADS = {
 }
 
 
+@pytest.mark.system
 def test_downloads(tmp_path, work):
     """All files of a whole zip are collected, none of a changed one, which is reported."""
     contents = {"good": packed(work), "bad": changed(packed(work), "recurrence.ipynb", b"{}")}

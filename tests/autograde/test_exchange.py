@@ -55,6 +55,7 @@ def solve(path):
     path.write_text(json.dumps(notebook), "utf-8")
 
 
+@pytest.mark.system
 def test_from_release_to_feedback(hub, small_course, tmp_path):
     """Also: a link that the student adds to the submission is not followed with the instructor's permissions."""
     course, home, term = tmp_path / "course", tmp_path / "home", tmp_path / "term"

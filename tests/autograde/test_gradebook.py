@@ -414,7 +414,7 @@ def test_feedback_and_export_show_what_was_recorded(term):
     ("command", "instead"),
     [("autograde", "grader autograde CHAPTER"), ("generate_assignment", "grader release")],
 )
-@pytest.mark.parametrize("run", [nbgrader, real_nbgrader])
+@pytest.mark.parametrize("run", [nbgrader, pytest.param(real_nbgrader, marks=pytest.mark.system)])
 def test_nbgrader_refuses_to_run_students_code_and_touches_nothing(term, command, instead, run):
     chapter = load_manifest(ROOT / "course.toml").chapters[0]
     before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}

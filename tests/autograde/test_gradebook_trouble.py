@@ -151,6 +151,7 @@ def test_a_gradebook_that_may_not_be_written(gradebook):
     assert gradebook.read_bytes() == before
 
 
+@pytest.mark.system
 def test_a_gradebook_of_an_older_nbgrader(tmp_path, course):
     term = tmp_path / "term"
     term.mkdir()

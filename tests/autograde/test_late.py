@@ -129,6 +129,7 @@ def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
     assert "late: the late penalty from nbgrader; total: all points minus this penalty" in output.splitlines()
 
 
+@pytest.mark.system
 def test_nbgrader_exports_the_penalty(course, term):
     (course / "nbgrader_config.py").write_text(ZERO)
     run(course, term)

@@ -22,6 +22,8 @@ from grader.exchange.table import Status, read_table
 from grader.manifest import load_manifest
 from tests.nbgrader_command import nbgrader
 
+pytestmark = pytest.mark.system
+
 
 @pytest.fixture(scope="module")
 def server():

@@ -7,7 +7,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from conftest import ROOT
+
+pytestmark = pytest.mark.system
 
 HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# {title}\n\n"
 PAGE = (

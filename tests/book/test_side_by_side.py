@@ -7,6 +7,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
 from one_page import ROOT
 
 PAGE = """---
@@ -37,6 +38,7 @@ print("met" if Path("{other}.runs").exists() else "did not meet", "the other")
 BUILD = "import os, sys; os.cpu_count = lambda: 2; from sphinx.cmd.build import main; sys.exit(main(sys.argv[1:]))"
 
 
+@pytest.mark.system
 def test_two_pages_run_at_a_time_and_what_fails_is_told_as_it_is_read(tmp_path: Path) -> None:
     pages = {
         "fails": "1 / 0",

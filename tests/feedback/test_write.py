@@ -184,6 +184,7 @@ def test_a_page_is_written_whole(term, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.system
 def test_nbgraders_own_feedback_stands_beside_it(tmp_path):
     """Whichever comes first, and again with --force, which deletes nbgrader's folder."""
     term = tmp_path / "term"
