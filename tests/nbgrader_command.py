@@ -13,6 +13,7 @@ import signal
 import subprocess
 import sys
 import tempfile
+from contextlib import suppress
 from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
@@ -98,7 +99,8 @@ def end() -> None:
         process.wait()
         for pipe in (process.stdin, process.stdout):
             assert pipe is not None
-            pipe.close()
+            with suppress(BrokenPipeError):  # what it has not read
+                pipe.close()
 
 
 def _fork_for_each_command() -> None:

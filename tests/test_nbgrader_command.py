@@ -46,11 +46,17 @@ def test_a_fork_has_the_folder_and_the_environment_of_its_command(tmp_path):
     assert "WORD" not in os.environ
 
 
-def test_a_process_that_was_killed_is_told_and_replaced():
+@pytest.mark.system
+@pytest.mark.parametrize("when", ["between two commands", "during one"])
+def test_a_process_that_was_killed_is_told_and_replaced(tmp_path, when):
     killed = warm_process()
-    os.kill(killed.pid, signal.SIGKILL)
+    if when == "during one":
+        (tmp_path / "nbgrader_config.py").write_text("import os\nos.kill(os.getppid(), 9)\n")
+    else:
+        os.kill(killed.pid, signal.SIGKILL)
+        os.waitid(os.P_PID, killed.pid, os.WEXITED | os.WNOWAIT)
     with pytest.raises(RuntimeError, match="that runs nbgrader's commands ended with status -9"):
-        nbgrader("--version")
+        nbgrader("export", cwd=tmp_path)
     assert nbgrader("--version").returncode == 0
     assert warm_process().pid != killed.pid
 
