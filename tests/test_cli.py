@@ -44,6 +44,12 @@ def grader(monkeypatch):
     return call
 
 
+@pytest.fixture
+def alone(monkeypatch):
+    """A release is computed in this process, because a new one imports PyTorch first."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
+
+
 COMMANDS = [
     ("autograde", CHAPTER),
     ("feedback", CHAPTER),
@@ -477,7 +483,7 @@ def test_release_again_changes_nothing(grader, tmp_path):
     }
 
 
-def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(grader, tmp_path, monkeypatch):
+def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(grader, alone, tmp_path, monkeypatch):
     write_small_course(tmp_path)
     grader("release", at=tmp_path)
     hints = next((tmp_path / "solutions" / CHAPTER / "checks").glob("*.md"))
@@ -493,7 +499,7 @@ def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(gr
     assert recorded.read_bytes() == content
 
 
-def test_release_registers_a_term(grader, tmp_path):
+def test_release_registers_a_term(grader, alone, tmp_path):
     write_small_course(tmp_path)
     for _ in range(2):
         status, output, _ = grader("release", "--term", "term", at=tmp_path)
@@ -501,7 +507,7 @@ def test_release_registers_a_term(grader, tmp_path):
         assert f"registered {CHAPTER} in term/gradebook.db" in output.splitlines()
 
 
-def test_release_registers_no_term_that_only_the_environment_names(grader, tmp_path, monkeypatch):
+def test_release_registers_no_term_that_only_the_environment_names(grader, alone, tmp_path, monkeypatch):
     """Authors release many times a day: neither a gradebook nor its refusals may come with it."""
     write_small_course(tmp_path)
     monkeypatch.setenv("UNROLLED_TERM", "mine")
