@@ -12,9 +12,11 @@ SHOWN = 10
 
 
 @pytest.hookimpl(optionalhook=True)
-def pytest_xdist_auto_num_workers() -> int:
-    """One more than there are cores, because many tests wait: for a sandbox, or for code that never ends."""
-    return (os.cpu_count() or 1) + 1
+def pytest_xdist_auto_num_workers() -> int | None:
+    """One more than there are cores, because many tests wait: for a sandbox, or for code that never ends. The variable
+    that pytest-xdist documents for it comes first.
+    """
+    return None if "PYTEST_XDIST_AUTO_NUM_WORKERS" in os.environ else (os.cpu_count() or 1) + 1
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
