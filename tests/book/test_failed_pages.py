@@ -8,10 +8,10 @@ import sys
 from pathlib import Path
 
 import pytest
-from conftest import ROOT
 
 pytestmark = pytest.mark.system
 
+ROOT = Path(__file__).parents[2]
 HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# {title}\n\n"
 PAGE = (
     HEAD
