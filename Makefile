@@ -23,11 +23,11 @@ strict := --warningiserror --nitpick --keep-going
 # All tests of a file run in one worker, so that their fixtures are made once (pages: tests/browser/conftest.py).
 side_by_side := -n auto --maxprocesses 8 --dist loadfile
 # With arrays as small as ours, several threads would mostly wait for one another, and tests run side by side as it is.
-test browser slow term: export OMP_NUM_THREADS := 1
-test browser slow term: export OPENBLAS_NUM_THREADS := 1
+test system browser slow term: export OMP_NUM_THREADS := 1
+test system browser slow term: export OPENBLAS_NUM_THREADS := 1
 say = @printf '\n== %s\n'
 
-.PHONY: help course demo test sandbox book book-self-study pack browser variations slow term bench constraints clean
+.PHONY: help course demo test system sandbox book book-self-study pack browser variations slow term bench constraints clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -61,12 +61,15 @@ graded = $(call step,$(1),demo,grader demo-class --seed 3 $(2) --out $(3)) \
 && grader autograde --all --term $(3) && grader demo-class --verify --out $(3)
 
 test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
-	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
 	ruff check .
 	ruff format --check .
 	mypy
-	pytest $(side_by_side) --no-loadscope-reorder -m 'not browser and not slow'
+	pytest $(side_by_side) --no-loadscope-reorder -m 'not browser and not slow and not system'
 	grader lint
+
+system: .venv/.stamp sandbox ## the tests that start nbgrader or Jupyter, kill gradings, or grade whole classes
+	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
+	pytest $(side_by_side) --no-loadscope-reorder -m system
 
 sandbox: ## install what the sandbox for student code needs
 	@command -v bwrap >/dev/null || { $(call apt,'bubblewrap libseccomp2'); }

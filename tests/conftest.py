@@ -1,6 +1,7 @@
 """What several test modules share: the course's exercises with their specs, and a session of a student's own."""
 
 import os
+import signal
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -20,11 +21,19 @@ from grader.checking.verdict import Verdict
 from grader.manifest import Place, load_manifest
 from grader.messages import Messages
 from tests.shared_hidden import own_hidden, share  # noqa: F401 - a fixture
+from tests.whole_runs import (  # noqa: F401 - hooks
+    pytest_collection_modifyitems,
+    pytest_terminal_summary,
+    pytest_xdist_auto_num_workers,
+)
 
 os.environ["UNROLLED_DIARY"] = ""  # no test writes into the diary of whoever runs it
 ROOT = Path(__file__).parents[1]
 share()
 skip_iri_grammar()
+# What a script starts in the background ignores Ctrl-C, and so would the commands that tests interrupt.
+if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:
+    signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @dataclass(frozen=True)

@@ -4,8 +4,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -25,6 +23,7 @@ from grader.autograde.grading.hidden import hidden_checks
 from grader.autograde.running.processes import WorkerError
 from grader.checking.verdict import Verdict
 from grader.manifest import load_manifest
+from tests.nbgrader_command import real_nbgrader
 from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
@@ -43,6 +42,12 @@ def grader(monkeypatch):
         return result.exit_code, result.stdout, result.stderr
 
     return call
+
+
+@pytest.fixture
+def alone(monkeypatch):
+    """A release is computed in this process, because a new one imports PyTorch first."""
+    monkeypatch.setattr(os, "cpu_count", lambda: 1)
 
 
 COMMANDS = [
@@ -153,15 +158,14 @@ def test_the_term_is_named_once_for_both_programs(grader, tmp_path, monkeypatch)
     assert nbgraders_root(here, here / "below") == str(here / "term")
 
 
-def test_nbgrader_may_begin_a_term(tmp_path):
+@pytest.mark.system
+def test_nbgrader_may_begin_a_term(tmp_path, monkeypatch):
     """The roster is entered before anything was submitted: there is no folder of the term yet."""
     course = write_small_course(tmp_path / "course")
     shutil.copy(ROOT / "nbgrader_config.py", course)
     (course / "students.csv").write_text("id,first_name\nann,Ann\n")
-    environment = {name: value for name, value in os.environ.items() if name != "UNROLLED_TERM"}
-    environment["PATH"] = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # nbgrader calls alembic
-    command = [sys.executable, "-m", "nbgrader", "db", "student", "import", "students.csv"]
-    subprocess.run(command, cwd=course, env=environment, check=True, capture_output=True, timeout=300)
+    monkeypatch.delenv("UNROLLED_TERM", raising=False)
+    real_nbgrader("db", "student", "import", "students.csv", cwd=course).check_returncode()
     assert roster(gradebook_url(course / "term")) == {"ann"}
 
 
@@ -479,7 +483,7 @@ def test_release_again_changes_nothing(grader, tmp_path):
     }
 
 
-def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(grader, tmp_path, monkeypatch):
+def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(grader, alone, tmp_path, monkeypatch):
     write_small_course(tmp_path)
     grader("release", at=tmp_path)
     hints = next((tmp_path / "solutions" / CHAPTER / "checks").glob("*.md"))
@@ -495,7 +499,7 @@ def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(gr
     assert recorded.read_bytes() == content
 
 
-def test_release_registers_a_term(grader, tmp_path):
+def test_release_registers_a_term(grader, alone, tmp_path):
     write_small_course(tmp_path)
     for _ in range(2):
         status, output, _ = grader("release", "--term", "term", at=tmp_path)
@@ -503,7 +507,7 @@ def test_release_registers_a_term(grader, tmp_path):
         assert f"registered {CHAPTER} in term/gradebook.db" in output.splitlines()
 
 
-def test_release_registers_no_term_that_only_the_environment_names(grader, tmp_path, monkeypatch):
+def test_release_registers_no_term_that_only_the_environment_names(grader, alone, tmp_path, monkeypatch):
     """Authors release many times a day: neither a gradebook nor its refusals may come with it."""
     write_small_course(tmp_path)
     monkeypatch.setenv("UNROLLED_TERM", "mine")

@@ -2,10 +2,7 @@
 
 import csv
 import json
-import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -23,6 +20,7 @@ from grader.checking.drivers import drive
 from grader.feedback.write import write_feedback
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
+from tests.nbgrader_command import nbgrader
 
 ROOT = Path(__file__).parents[1]
 CHAPTER = "ch01_vanilla_rnn"
@@ -252,24 +250,9 @@ def test_every_notebook_is_written_and_sound(graded):
 # --- nbgrader's own commands ---------------------------------------------------------------------------------
 
 
-def nbgrader(*arguments, term):
-    programs = Path(sys.executable).parent
-    path = f"{programs}{os.pathsep}{os.environ['PATH']}"
-    done = subprocess.run(
-        [programs / "nbgrader", *map(str, arguments)],
-        cwd=ROOT,
-        env={**os.environ, "PATH": path, "UNROLLED_TERM": str(term)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-    )
-    assert done.returncode == 0, done.stderr
-    return done
-
-
 def test_nbgrader_exports_the_class(graded):
     out, planted, _ = graded
-    nbgrader("export", "--to", out.parent / "grades.csv", term=out)
+    nbgrader("export", "--to", out.parent / "grades.csv", term=out).check_returncode()
     with open(out.parent / "grades.csv", newline="", encoding="utf-8") as file:
         rows = {row["student_id"]: float(row["score"]) for row in csv.DictReader(file)}
     assert rows == {student: sum(e["points"] for e in exercises.values()) for student, exercises in planted.items()}
@@ -285,7 +268,7 @@ def test_nbgrader_makes_feedback_of_every_kind_of_work(graded):
     for student in unchosen:
         (out / "autograded" / student).rename(out.parent / f"aside-{student}")
     try:
-        nbgrader("generate_feedback", CHAPTER, term=out)
+        nbgrader("generate_feedback", CHAPTER, term=out).check_returncode()
     finally:
         for student in unchosen:
             (out.parent / f"aside-{student}").rename(out / "autograded" / student)

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 
 import pytest
@@ -99,6 +100,19 @@ def test_what_uv_cannot_install_pip_does(make, refused):
 def test_only_tests_need_what_tests_need(make):
     assert not any("dev" in call for call in make("course")[1])
     assert installing(make("test")[1]) == [UV, WITH_UV + TESTS]
+
+
+def test_each_test_is_in_the_run_of_one_target(make):
+    """Whatever its marker is; `make slow` also runs the notebooks under other conditions, by a module."""
+    status, _, output, error = make("--dry-run", "test", "system", "browser", "slow")
+    assert status == 0, error
+    runs = [expression.strip("'") for expression in re.findall(r"^pytest .*-m ('[^']*'|\w+)", output, re.MULTILINE)]
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["tool"]["pytest"]["ini_options"]
+    markers = [line.partition(":")[0] for line in settings["markers"]]
+    assert len(runs) == len(markers) + 1
+    for marker in ["none of them", *markers]:
+        marks = {each: each == marker for each in markers}
+        assert sum(eval(run, {}, marks) for run in runs) == 1, marker
 
 
 def test_without_pytorch_it_says_what_to_do(make, tmp_path):

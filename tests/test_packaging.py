@@ -18,6 +18,8 @@ from grader.cells import cell_source
 from grader.manifest import load_manifest
 from grader.released import Released
 
+pytestmark = pytest.mark.system
+
 ROOT = Path(__file__).parents[1]
 
 

@@ -23,6 +23,7 @@ from grader.author.notebooks import (
 )
 from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
+from tests.nbgrader_command import real_nbgrader
 
 ROOT = Path(__file__).parents[1]
 
@@ -405,6 +406,7 @@ def test_a_source_that_is_not_text(course):
 # --- nbgrader's Validate ----------------------------------------------------------------------------------
 
 
+@pytest.mark.system
 @pytest.mark.parametrize("solved", [False, True], ids=["stub", "solution"])
 def test_nbgrader_validate_fails_on_the_stub_and_passes_on_the_solution(tmp_path, solved):
     root, manifest, chapter, notebook = first(ROOT)
@@ -416,15 +418,7 @@ def test_nbgrader_validate_fails_on_the_stub_and_passes_on_the_solution(tmp_path
                 cell.source = cell_source(instructor, cell.metadata.nbgrader.grade_id)
     path = tmp_path / "recurrence.ipynb"
     path.write_bytes(notebook_bytes(student))
-    programs = Path(sys.executable).parent
-    done = subprocess.run(
-        [programs / "nbgrader", "validate", str(path)],
-        cwd=tmp_path,
-        env={**os.environ, "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}"},
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
+    done = real_nbgrader("validate", path, cwd=tmp_path)
     if solved:
         assert "Success! Your notebook passes all the tests." in done.stdout, done.stdout + done.stderr
     else:

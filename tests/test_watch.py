@@ -230,6 +230,7 @@ def until(text: str, found: Iterator[str]) -> list[str]:
     raise AssertionError(f"{text!r} was not printed: {seen}")
 
 
+@pytest.mark.system
 def test_the_command_follows_the_files_until_ctrl_c(root: Path) -> None:
     """In a process of its own, because it forks."""
     process = subprocess.Popen(

@@ -6,7 +6,6 @@ import shutil
 
 import nbformat
 import pytest
-from test_gradebook import nbgrader
 
 from grader.author.notebooks import TEXT_STUB, release_notebooks
 from grader.author.record import record
@@ -20,6 +19,7 @@ from grader.autograde.submission.notebook import plan, read_notebook
 from grader.autograde.submission.pictures import MAX_PICTURE
 from grader.cells import grade_id
 from tests.hostile_answers import PICTURE
+from tests.nbgrader_command import nbgrader
 
 COURSE = """
 title = "A course"

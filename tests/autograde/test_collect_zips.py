@@ -2,10 +2,7 @@
 
 import io
 import json
-import os
 import shutil
-import subprocess
-import sys
 import zipfile
 
 import pytest
@@ -20,6 +17,7 @@ from grader.autograde.submission.folders import find_submissions
 from grader.manifest import load_manifest
 from grader.work.archive import MANIFEST, archive_bytes, submission_manifest
 from grader.work.submission import prepare
+from tests.nbgrader_command import real_nbgrader
 from tests.work.student_folder import CHAPTER, RIGHT, ROOT, WITHOUT_BIAS, edited, exercises
 
 COURSE = load_manifest(ROOT / "course.toml")
@@ -226,6 +224,7 @@ DOWNLOADS = {
 }
 
 
+@pytest.mark.system
 def test_downloads(tmp_path, work):
     """All files of a whole zip are collected, none of a changed one, which is reported."""
     contents = {"good": packed(work), "bad": changed(packed(work), "recurrence.ipynb", b"{}")}
@@ -240,15 +239,7 @@ def test_downloads(tmp_path, work):
                             download.writestr(name[:-1] + each, inner.read(each))
                 else:
                     download.writestr(name, contents[which])
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "zip_collect", CHAPTER],
-        cwd=ROOT,
-        env=os.environ | {"UNROLLED_TERM": str(tmp_path / "term")},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = real_nbgrader("zip_collect", CHAPTER, term=tmp_path / "term")
     assert done.returncode == 0, done.stderr
     submitted = tmp_path / "term" / "submitted"
     assert {path.name for path in submitted.iterdir()} == {"1", "Ann Lee", "submission_21"}

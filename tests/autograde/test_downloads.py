@@ -1,12 +1,12 @@
 """Downloads of Canvas, Moodle and Gradescope, through the real `nbgrader zip_collect` as the course configures it."""
 
 import os
-import subprocess
-import sys
 import zipfile
 from pathlib import Path
 
 import pytest
+
+from tests.nbgrader_command import nbgrader
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = "ch01_vanilla_rnn"
@@ -83,15 +83,7 @@ def zipped(path, files):
 
 
 def collect(term, *more):
-    done = subprocess.run(
-        [sys.executable, "-m", "nbgrader", "zip_collect", CHAPTER, *more],
-        cwd=ROOT,
-        env=os.environ | {"UNROLLED_TERM": str(term)},
-        capture_output=True,
-        text=True,
-        timeout=300,
-        check=False,
-    )
+    done = nbgrader("zip_collect", CHAPTER, *more, term=term)
     assert done.returncode == 0, done.stderr
     return done.stderr
 

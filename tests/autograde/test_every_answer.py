@@ -13,6 +13,8 @@ from grader.autograde.grading.session import open_session
 from grader.autograde.running.unsandboxed import Plain
 from tests.answers_course import CHAPTER, write_answers_course
 
+pytestmark = pytest.mark.system
+
 pytest.importorskip("torch")
 STUDENTS = 16
 

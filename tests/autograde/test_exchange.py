@@ -5,8 +5,6 @@ import json
 import os
 import re
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -17,6 +15,7 @@ from grader.autograde.exchange_collect import MAX_DEPTH, MAX_ENTRIES, Collect, P
 from grader.autograde.gradebook import gradebook_url
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
+from tests.nbgrader_command import real_nbgrader
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = "ch01_vanilla_rnn"
@@ -29,22 +28,18 @@ c.Exchange.root = {root!r}
 
 
 @pytest.fixture
-def nbgrader(tmp_path):
+def hub(tmp_path):
     """Run a command of nbgrader in a folder, with the configuration that a hub has for everybody."""
     (tmp_path / "etc").mkdir()
     (tmp_path / "etc" / "nbgrader_config.py").write_text(FOR_ALL.format(root=str(tmp_path / "exchange")))
     (tmp_path / "exchange").mkdir(mode=0o777)
-    environment = os.environ | {
+    environment = {
         "JUPYTER_CONFIG_PATH": str(tmp_path / "etc"),
         "JUPYTER_DATA_DIR": str(tmp_path / "data"),
-        "UNROLLED_TERM": str(tmp_path / "term"),
     }
 
     def run(folder, *arguments):
-        command = [sys.executable, "-m", "nbgrader", *arguments]
-        done = subprocess.run(
-            command, cwd=folder, env=environment, capture_output=True, text=True, timeout=300, check=False
-        )
+        done = real_nbgrader(*arguments, cwd=folder, term=tmp_path / "term", environment=environment)
         assert done.returncode == 0, done.stderr
         return done.stderr
 
@@ -60,7 +55,8 @@ def solve(path):
     path.write_text(json.dumps(notebook), "utf-8")
 
 
-def test_from_release_to_feedback(nbgrader, small_course, tmp_path):
+@pytest.mark.system
+def test_from_release_to_feedback(hub, small_course, tmp_path):
     """Also: a link that the student adds to the submission is not followed with the instructor's permissions."""
     course, home, term = tmp_path / "course", tmp_path / "home", tmp_path / "term"
     shutil.copytree(small_course, course)
@@ -69,13 +65,13 @@ def test_from_release_to_feedback(nbgrader, small_course, tmp_path):
     (term / "hidden").mkdir(parents=True)
     (term / "hidden" / "seed").write_text("271828")
 
-    nbgrader(course, "release_assignment", CHAPTER)
-    nbgrader(home, "fetch_assignment", CHAPTER)
+    hub(course, "release_assignment", CHAPTER)
+    hub(home, "fetch_assignment", CHAPTER)
     solve(home / CHAPTER / "recurrence.ipynb")
-    nbgrader(home, "submit", CHAPTER)
+    hub(home, "submit", CHAPTER)
     (inbound,) = (tmp_path / "exchange" / "rnn" / "inbound").iterdir()
     (inbound / "data.csv").symlink_to(term / "hidden" / "seed")
-    told = nbgrader(course, "collect", CHAPTER)
+    told = hub(course, "collect", CHAPTER)
     submitted = term / "submitted" / STUDENT / CHAPTER
     assert {path.name for path in submitted.iterdir()} == {
         "recurrence.ipynb",
@@ -86,9 +82,9 @@ def test_from_release_to_feedback(nbgrader, small_course, tmp_path):
 
     (graded,) = autograde(course, term, CHAPTER, here, db_url=gradebook_url(term))
     assert (graded.student, graded.earned) == (STUDENT, sum(verdict.points for verdict in graded.by_exercise.values()))
-    nbgrader(course, "generate_feedback", CHAPTER)
-    nbgrader(course, "release_feedback", CHAPTER)
-    nbgrader(home, "fetch_feedback", CHAPTER)
+    hub(course, "generate_feedback", CHAPTER)
+    hub(course, "release_feedback", CHAPTER)
+    hub(home, "fetch_feedback", CHAPTER)
     (page,) = (home / CHAPTER / "feedback").rglob("*.html")
     assert page.name == "recurrence.html"
     text = re.sub(r"<[^>]*>", "", page.read_text("utf-8"))

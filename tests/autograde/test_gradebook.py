@@ -1,11 +1,8 @@
 """Scores in nbgrader's gradebook: written whole, kept where a human wrote them, read by nbgrader itself."""
 
 import csv
-import os
 import shutil
 import sqlite3
-import subprocess
-import sys
 from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
@@ -26,6 +23,7 @@ from grader.autograde.gradebook import (
 from grader.autograde.gradebook.scores import Score
 from grader.cells import cell_source, notebook_bytes
 from grader.manifest import load_manifest
+from tests.nbgrader_command import nbgrader, real_nbgrader
 
 ROOT = Path(__file__).parents[2]
 ANSWER, ANOTHER = {"second": {"why": "one"}}, {"second": {"why": "another"}}
@@ -366,23 +364,6 @@ def test_a_url_that_is_none(db_url):
 # --- nbgrader's own commands on the result ------------------------------------------------------------------
 
 
-def nbgrader(*arguments, term):
-    programs = Path(sys.executable).parent
-    environment = {
-        **os.environ,
-        "PATH": f"{programs}{os.pathsep}{os.environ['PATH']}",
-        "UNROLLED_TERM": str(term),
-    }
-    return subprocess.run(
-        [programs / "nbgrader", *map(str, arguments)],
-        cwd=ROOT,
-        env=environment,
-        capture_output=True,
-        text=True,
-        timeout=120,
-    )
-
-
 @pytest.fixture
 def term(tmp_path, empty_gradebook):
     """A term with one graded submission of the first chapter, by Ada."""
@@ -433,10 +414,11 @@ def test_feedback_and_export_show_what_was_recorded(term):
     ("command", "instead"),
     [("autograde", "grader autograde CHAPTER"), ("generate_assignment", "grader release")],
 )
-def test_nbgrader_refuses_to_run_students_code_and_touches_nothing(term, command, instead):
+@pytest.mark.parametrize("run", [nbgrader, pytest.param(real_nbgrader, marks=pytest.mark.system)])
+def test_nbgrader_refuses_to_run_students_code_and_touches_nothing(term, command, instead, run):
     chapter = load_manifest(ROOT / "course.toml").chapters[0]
     before = {path: path.read_bytes() for path in term.rglob("*") if path.is_file()}
-    done = nbgrader(command, chapter.id, "--force", term=term)
+    done = run(command, chapter.id, "--force", term=term)
     assert done.returncode == 1
     assert instead in done.stderr
     assert {path: path.read_bytes() for path in term.rglob("*") if path.is_file()} == before

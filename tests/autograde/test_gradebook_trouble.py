@@ -10,11 +10,12 @@ from pathlib import Path
 
 import pytest
 from gradebook_course import register_first, write_course
-from test_gradebook import dump, nbgrader
+from test_gradebook import dump
 from two_runs import check_two_runs, go, run, scores_by_student
 
 from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer
 from grader.autograde.gradebook.database import patient
+from tests.nbgrader_command import real_nbgrader
 
 
 @pytest.fixture(scope="module")
@@ -150,6 +151,7 @@ def test_a_gradebook_that_may_not_be_written(gradebook):
     assert gradebook.read_bytes() == before
 
 
+@pytest.mark.system
 def test_a_gradebook_of_an_older_nbgrader(tmp_path, course):
     term = tmp_path / "term"
     term.mkdir()
@@ -169,7 +171,7 @@ def test_a_gradebook_of_an_older_nbgrader(tmp_path, course):
             use(url)
     assert gradebook.read_bytes() == before
 
-    done = nbgrader("db", "upgrade", term=term)
+    done = real_nbgrader("db", "upgrade", term=term)
     assert done.returncode == 0, done.stderr
     register_first(url, course)
     record(url)

@@ -3,8 +3,6 @@
 import json
 import os
 import shutil
-import subprocess
-import sys
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -16,6 +14,7 @@ from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
 from grader.autograde.grading.report import remark_line
 from grader.autograde.submission.timestamp import TimestampError, submitted_at
+from tests.nbgrader_command import real_nbgrader
 
 CHAPTER = "ch01_vanilla_rnn"
 ZERO = """
@@ -130,14 +129,13 @@ def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
     assert "late: the late penalty from nbgrader; total: all points minus this penalty" in output.splitlines()
 
 
+@pytest.mark.system
 def test_nbgrader_exports_the_penalty(course, term):
     (course / "nbgrader_config.py").write_text(ZERO)
     run(course, term)
     set_due(term)
     run(course, term)
-    command = [sys.executable, "-m", "nbgrader", "export", "--to", str(term / "grades.csv")]
-    url = f"--db={gradebook_url(term)}"
-    subprocess.run([*command, url], cwd=term, env=os.environ, check=True, capture_output=True, timeout=300)
+    real_nbgrader("export", "--to", term / "grades.csv", f"--db={gradebook_url(term)}", cwd=term).check_returncode()
     _, *rows = (term / "grades.csv").read_text().splitlines()
     assert sorted(row.split(",")[-4:] for row in rows) == [
         ["4.0", "0.0", "4.0", "4.0"],

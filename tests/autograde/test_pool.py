@@ -265,6 +265,7 @@ def wait_for_results(term, count, process):
         time.sleep(0.02)
 
 
+@pytest.mark.system
 def test_ctrl_c_stops_cleanly_and_the_next_run_goes_on(small_course, tmp_path, right):
     term = write_class(tmp_path / "term", right, 30)
     first = command(small_course, term)
@@ -286,6 +287,7 @@ def test_ctrl_c_stops_cleanly_and_the_next_run_goes_on(small_course, tmp_path, r
     assert written_by(pool.local(2), small_course, undisturbed) == written(term)
 
 
+@pytest.mark.system
 def test_kill_at_any_moment(small_course, tmp_path, right):
     """The leader, a worker, a warm process or a student's own is killed again and again: nothing is lost."""
     students, kills = 60, 30
@@ -320,6 +322,7 @@ def test_kill_at_any_moment(small_course, tmp_path, right):
     assert written_by(pool.local(2), small_course, tmp_path / "undisturbed") == written(term)
 
 
+@pytest.mark.system
 def test_two_runs_at_the_same_time(small_course, tmp_path, right):
     term = write_class(tmp_path / "term", right, 10)
     both = [command(small_course, term), command(small_course, term)]

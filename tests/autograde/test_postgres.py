@@ -12,7 +12,6 @@ from histories import differing, history
 from nbgrader_api import rows
 from sqlalchemy import create_engine
 from test_exports import TOTALS, fill
-from test_gradebook import nbgrader
 from two_runs import check_two_runs, scores_by_student
 
 from grader.autograde.gradebook import GradebookError, open_gradebook, open_writer
@@ -21,6 +20,9 @@ from grader.autograde.gradebook.enrolment import enrol
 from grader.autograde.gradebook.roster import Student, students
 from grader.exchange.table import Status, read_table
 from grader.manifest import load_manifest
+from tests.nbgrader_command import nbgrader
+
+pytestmark = pytest.mark.system
 
 
 @pytest.fixture(scope="module")

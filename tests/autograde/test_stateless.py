@@ -139,7 +139,13 @@ def test_what_one_exercise_does_to_a_shared_process_costs_it_alone(hand_in, note
     assert result["rnn_forward"].status == status
 
 
-@pytest.mark.parametrize("chapter", ["ch01_vanilla_rnn", pytest.param("ch02_bptt", marks=pytest.mark.slow)])
+@pytest.mark.parametrize(
+    "chapter",
+    [
+        pytest.param("ch01_vanilla_rnn", marks=pytest.mark.system),
+        pytest.param("ch02_bptt", marks=pytest.mark.slow),
+    ],
+)
 def test_a_class_gets_the_same_with_a_process_a_notebook_and_a_fork_a_check(chapter, tmp_path, monkeypatch):
     """Right, wrong, crashing and unwritten work of every kind."""
     demo_class(ROOT, tmp_path, chapter, 17, seed=3)

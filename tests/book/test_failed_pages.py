@@ -7,8 +7,11 @@ import subprocess
 import sys
 from pathlib import Path
 
-from conftest import ROOT
+import pytest
 
+pytestmark = pytest.mark.system
+
+ROOT = Path(__file__).parents[2]
 HEAD = "---\nfile_format: mystnb\nkernelspec:\n  name: python3\n---\n\n# {title}\n\n"
 PAGE = (
     HEAD

@@ -88,6 +88,7 @@ def html(folder: Path, page: str) -> str:
     return (folder / "out" / f"{page}.html").read_text("utf-8")
 
 
+@pytest.mark.system
 def test_two_pages_run_at_a_time_and_what_fails_is_told_as_it_is_read(tmp_path: Path) -> None:
     pages = {
         "fails": page("1 / 0"),

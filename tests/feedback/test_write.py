@@ -2,8 +2,6 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
@@ -20,6 +18,7 @@ from grader.autograde.grading.session import state_of
 from grader.checking.evaluate import verdict
 from grader.feedback.write import page_path, write_feedback
 from grader.manifest import load_manifest
+from tests.nbgrader_command import nbgrader
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = load_manifest(ROOT / "course.toml")
@@ -185,6 +184,7 @@ def test_a_page_is_written_whole(term, monkeypatch):
     assert list(path.parent.iterdir()) == [path]
 
 
+@pytest.mark.system
 def test_nbgraders_own_feedback_stands_beside_it(tmp_path):
     """Whichever comes first, and again with --force, which deletes nbgrader's folder."""
     term = tmp_path / "term"
@@ -197,15 +197,7 @@ def test_nbgraders_own_feedback_stands_beside_it(tmp_path):
     content = ours.read_bytes()
     theirs = {term / "feedback" / "ann" / CHAPTER.id / f"{n.name}.html" for n in CHAPTER.notebooks}
     for more in ([], ["--force"]):
-        command = [sys.executable, "-m", "nbgrader", "generate_feedback", CHAPTER.id, *more]
-        done = subprocess.run(
-            command,
-            cwd=ROOT,
-            env=os.environ | {"UNROLLED_TERM": str(term)},
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        done = nbgrader("generate_feedback", CHAPTER.id, *more, term=term)
         assert done.returncode == 0, done.stderr
         assert set((term / "feedback" / "ann" / CHAPTER.id).glob("*.html")) == theirs
         assert ours.read_bytes() == content

@@ -318,6 +318,7 @@ def test_the_hints_in_a_terminal(grader):
     assert (status, "There is no exercise 'rnn_stp'. Near it: rnn_step" in error) == (1, True)
 
 
+@pytest.mark.system
 @pytest.mark.skipif(sys.platform == "win32", reason="sends signals")
 def test_ctrl_c_ends_everything(notebook, diary):
     edited(notebook, RIGHT, ["import os\nprint(os.getpid())\nopen('begun', 'w').close()\nwhile True:\n    pass"])
