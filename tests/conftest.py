@@ -30,6 +30,7 @@ from tests.whole_runs import (  # noqa: F401 - hooks
 os.environ["UNROLLED_DIARY"] = ""  # no test writes into the diary of whoever runs it
 ROOT = Path(__file__).parents[1]
 share()
+SEEDS = (0, 1, 2)  # 0 has the public cases; the others stand for hidden ones
 skip_iri_grammar()
 # What a script starts in the background ignores Ctrl-C, and so would the commands that tests interrupt.
 if signal.getsignal(signal.SIGINT) == signal.SIG_IGN:

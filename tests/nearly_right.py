@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable
+from collections.abc import Callable, Collection
 from typing import Any
 
-import pytest
-
 from grader.checking.verdict import Diagnosis
-from tests.conftest import exercise
-
-SEEDS = (0, 1, 2)
+from tests.conftest import SEEDS, exercise
 
 
 class Programs:
@@ -34,32 +29,51 @@ class Programs:
     @staticmethod
     def _register(programs: list[Any], exercise_id: str, *expected: str | None) -> Callable[[Any], Any]:
         def register(function: Any) -> Any:
-            named = f"{exercise_id}: {function.__name__}"
-            programs.append(pytest.param(exercise_id, function, *expected, id=named))
+            programs.append((exercise_id, function, *expected))
             return function
 
         return register
 
 
-def fails(exercise_id: str, function: Any, diagnosis: str | None) -> None:
-    """It fails with each seed, and the likely cause is this one: its id, followed by " For scores" if the report says
-    that it is about this result only.
+def fails(
+    exercise_id: str,
+    function: Any,
+    allowed: str | set[str | None] | None,
+    earns: float | Collection[str] | None = None,
+    seeds: Collection[int] = SEEDS,
+) -> None:
+    """It fails with each seed, and the likely cause is `allowed` or, of a set, one of them: its id, with or without
+    "counterfactual: ", followed by " For scores" if the report says that it is about this result only.
+    It earns these points, or those of these facets.
     """
-    for seed in SEEDS:
+    for seed in seeds:
         verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert _named(verdict.diagnosis) == diagnosis, (seed, verdict)
+        assert not verdict, f"passes with seed {seed}"
+        assert verdict.earned < verdict.points
+        name = told(verdict.diagnosis)
+        names = {name, name and name.removeprefix("counterfactual: ")}
+        assert names & (allowed if isinstance(allowed, set) else {allowed}), f"is named {name!r} with seed {seed}"
+        if isinstance(earns, float | int):
+            assert verdict.earned == earns, f"earns {verdict.earned} with seed {seed}"
+        elif earns is not None:
+            kept = {facet.name for facet in verdict.facets if facet.earned}
+            assert kept == set(earns), f"keeps {kept} with seed {seed}"
 
 
-def _named(diagnosis: Diagnosis | None) -> str | None:
+def fails_keeping(exercise_id: str, function: Any, allowed: str | None, keeps: Collection[str] = ()) -> None:
+    """It fails like this, and earns the points of no other facets."""
+    fails(exercise_id, function, allowed, keeps)
+
+
+def told(diagnosis: Diagnosis | None) -> str | None:
     if diagnosis is None:
         return None
-    about = re.match(r"For \w+((, | and )\w+)*(?=: )", diagnosis.text)
-    return f"{diagnosis.id} {about[0]}" if about else diagnosis.id
+    about = diagnosis.text.partition(": ")[0] if diagnosis.text.startswith("For ") else ""
+    return f"{diagnosis.id} {about}".rstrip()
 
 
-def passes(exercise_id: str, function: Any) -> None:
-    """It passes with each seed."""
-    for seed in SEEDS:
+def passes(exercise_id: str, function: Any, seeds: Collection[int] = SEEDS) -> None:
+    """It passes with each seed, and earns everything."""
+    for seed in seeds:
         verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", verdict
+        assert (verdict.status, verdict.earned) == ("passed", verdict.points), f"{verdict} with seed {seed}"

@@ -20,6 +20,7 @@ from grader.codec import freeze
 from grader.manifest import Chapter, Exercise, Notebook, Place
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
+from tests.loops import for_each
 
 RNG = np.random.default_rng(7)
 EXERCISE = Exercise("answer", "An answer", 2.0, "page")
@@ -438,7 +439,7 @@ def verdict(kind: Kind, answers):
     return found
 
 
-@pytest.mark.parametrize("name", KINDS)
+@for_each("name", KINDS)
 def test_the_right_answer_passes_however_it_is_written(name):
     kind = KINDS[name]
     for same in (lambda value: value, *kind.right_too):
@@ -456,7 +457,7 @@ def slipped(kind, slip):
     return answers
 
 
-@pytest.mark.parametrize(("name", "slip"), [(name, slip) for name, kind in KINDS.items() for slip in kind.wrong])
+@for_each(("name", "slip"), [(name, slip) for name, kind in KINDS.items() for slip in kind.wrong])
 def test_a_nearly_right_answer_fails_and_the_report_says_where_and_how(name, slip):
     kind = KINDS[name]
     change, says = kind.wrong[slip]
@@ -472,7 +473,7 @@ def test_a_nearly_right_answer_fails_and_the_report_says_where_and_how(name, sli
         assert found.diagnosis.id != "mistake"
 
 
-@pytest.mark.parametrize("name", KINDS)
+@for_each("name", KINDS)
 def test_a_mistake_is_named_where_its_results_come_back_and_nowhere_else(name):
     kind = KINDS[name]
     wrong = [kind.mistaken(value) for value in kind.due]
@@ -535,8 +536,8 @@ NEVER_RIGHT = {
 }
 
 
-@pytest.mark.parametrize("strange", NEVER_RIGHT)
-@pytest.mark.parametrize("name", KINDS)
+@for_each("strange", NEVER_RIGHT)
+@for_each("name", KINDS)
 def test_nothing_that_anybody_returns_passes_or_stops_the_grader(name, strange):
     kind = KINDS[name]
     value = NEVER_RIGHT[strange]

@@ -19,6 +19,7 @@ from grader.checking.drivers import drive
 from grader.checking.judge import judge
 from grader.codec import Fixture, Opaque, Raised, decode, encode, freeze
 from grader.released import cases_tree, checks_from_trees, outputs_tree
+from tests.loops import for_each
 
 RNG = np.random.default_rng(5)
 SIZES = ({"B": 2, "T": 4, "H": 3}, {"B": 3, "T": 6, "H": 2}, {"B": 5, "T": 3, "H": 4})
@@ -219,9 +220,7 @@ SLIPS = [
 ]
 
 
-@pytest.mark.parametrize(
-    ("oracle", "cases", "changes", "slip"), SLIPS, ids=[f"{s[3]} {i}" for i, s in enumerate(SLIPS)]
-)
+@for_each(("oracle", "cases", "changes", "slip"), SLIPS)
 def test_a_mistaken_input_is_named(oracle, cases, changes, slip):
     made = checks(oracle, cases)
     defaults = defaults_of(oracle)
@@ -647,7 +646,7 @@ AFTERS = {
 }
 
 
-@pytest.mark.parametrize("name", AFTERS)
+@for_each("name", AFTERS)
 def test_what_was_done_at_the_end_is_named(name):
     due, change = AFTERS[name]
     axes = ("B", "T", "H") if due and np.ndim(due[0]) == 3 and isinstance(due[0], np.ndarray) else ()
@@ -684,7 +683,7 @@ NOTHING = {
 }
 
 
-@pytest.mark.parametrize("name", NOTHING)
+@for_each("name", NOTHING)
 def test_nothing_is_said_without_evidence(name):
     assert at_end(*NOTHING[name]) is None
 

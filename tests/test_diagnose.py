@@ -13,6 +13,7 @@ from grader.checking.diagnose.order import _has_perfect_matching
 from grader.checking.judge import judge
 from grader.checking.verdict import Problem
 from grader.codec import Line, Raised, freeze
+from tests.loops import for_each
 
 
 def telling(value):
@@ -101,7 +102,7 @@ PATTERNS = {
 }
 
 
-@pytest.mark.parametrize("name", PATTERNS)
+@for_each("name", PATTERNS)
 def test_a_pattern_is_named(name):
     change, more = PATTERNS[name]
     assert pattern(change, **more) == name
@@ -141,7 +142,7 @@ NOT_QUITE = {
 }
 
 
-@pytest.mark.parametrize("name", NOT_QUITE)
+@for_each("name", NOT_QUITE)
 @pytest.mark.filterwarnings("ignore:divide by zero")
 def test_what_only_looks_like_a_pattern_is_not_named(name):
     change, more = NOT_QUITE[name]
@@ -451,7 +452,7 @@ def test_results_that_are_alike_may_stand_for_each_other(returned, named):
     assert diagnosed(made, [returned] * 2) == named
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("choices", "found"),
     [
         ([], True),
@@ -611,8 +612,8 @@ NOT_BY_CHANCE = {
 }
 
 
-@pytest.mark.parametrize("facets", ["by kind", "by output"])
-@pytest.mark.parametrize("kind", [*BY_CHANCE, *NOT_BY_CHANCE])
+@for_each("facets", ["by kind", "by output"])
+@for_each("kind", [*BY_CHANCE, *NOT_BY_CHANCE])
 def test_what_may_agree_by_chance_is_named_only_where_all_that_is_wrong_has_its_cause(kind, facets):
     due, mistaken, wrong = (BY_CHANCE | NOT_BY_CHANCE)[kind]
     named = None if kind in BY_CHANCE else "first"
@@ -628,7 +629,7 @@ def test_what_may_agree_by_chance_is_named_only_where_all_that_is_wrong_has_its_
     assert given(made, [wrong if facets == "by kind" else (wrong, wrong)] * 2) != "first"
 
 
-@pytest.mark.parametrize("kind", BY_CHANCE)
+@for_each("kind", BY_CHANCE)
 def test_a_wrong_answer_that_coincides_on_one_case_alone_gets_no_name(kind):
     due, mistaken, wrong = BY_CHANCE[kind]
     made = exactly([ORDINARY] * 3, H, [due] * 3, [mistaken] * 3, WHOLE)

@@ -7,42 +7,40 @@ import pytest
 
 from grader.manifest import load_manifest
 from tests.conftest import ROOT, exercise
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
-SOME_SEEDS = (0, 1, 2, 3)  # 0 has the public cases; the others stand for hidden ones
-MORE_SEEDS = range(4, 21)
+MORE_SEEDS = range(3, 21)
 
 IDS = tuple(load_manifest(ROOT / "course.toml").places)
-MISTAKES = [
-    (e, name, i) for e in IDS for name, m in exercise(e).spec.misconceptions.items() for i in range(len(m.variants))
-]
-ALTERNATIVES = [(e, name) for e in IDS for name in exercise(e).spec.alternatives]
 
 
 # On a few seeds `grader lint` asks the same of every mistake and alternative.
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exercise_id", "name", "variant"), MISTAKES)
-def test_every_misconception_fails_is_named_and_earns_what_it_keeps(exercise_id, name, variant):
-    mistake = exercise(exercise_id).spec.misconceptions[name]
-    for seed in MORE_SEEDS:
-        verdict = exercise(exercise_id).verdict(mistake.variants[variant], seed)
-        assert not verdict
-        assert verdict.status in ("failed", "error")
-        assert verdict.diagnosis is not None
-        assert (seed, verdict.diagnosis.id) == (seed, name)
-        assert verdict.diagnosis.text == exercise(exercise_id).messages.mistakes[name]
-        kept = [facet for facet in verdict.facets if facet.name in mistake.keeps]
-        assert len(kept) == len(mistake.keeps)
-        assert verdict.earned == sum(facet.points for facet in kept)
+@pytest.mark.parametrize("exercise_id", IDS)
+def test_every_misconception_fails_is_named_and_earns_what_it_keeps(exercise_id):
+    subject = exercise(exercise_id)
+    for name, mistake in subject.spec.misconceptions.items():
+        for number, variant in enumerate(mistake.variants, 1):
+            for seed in MORE_SEEDS:
+                verdict = subject.verdict(variant, seed)
+                kept = [facet for facet in verdict.facets if facet.name in mistake.keeps]
+                assert len(kept) == len(mistake.keeps)
+                told = verdict.diagnosis and (verdict.diagnosis.id, verdict.diagnosis.text)
+                seen = verdict.status in ("failed", "error"), told, verdict.earned
+                due = True, (name, subject.messages.mistakes[name]), sum(facet.points for facet in kept)
+                assert seen == due, f"{name}, way {number}, with seed {seed}"
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("exercise_id", "name"), ALTERNATIVES)
-def test_every_alternative_passes(exercise_id, name):
-    for seed in MORE_SEEDS:
-        verdict = exercise(exercise_id).verdict(exercise(exercise_id).spec.alternatives[name], seed)
-        assert (seed, verdict.status, verdict.earned) == (seed, "passed", verdict.points)
+@pytest.mark.parametrize("exercise_id", IDS)
+def test_every_alternative_passes(exercise_id):
+    for name, function in exercise(exercise_id).spec.alternatives.items():
+        for seed in MORE_SEEDS:
+            verdict = exercise(exercise_id).verdict(function, seed)
+            assert (verdict.status, verdict.earned) == ("passed", verdict.points), f"{name} with seed {seed}"
 
 
 # Nearly right, and wrong in ways that no spec names ------------------------------------------------------------------
@@ -146,18 +144,10 @@ WRONG_STEPS = {
 }
 
 
-def check_wrong(exercise_id, function, allowed):
-    for seed in SOME_SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert verdict.earned < verdict.points
-        named = verdict.diagnosis.id if verdict.diagnosis else None
-        assert named in (allowed or {None}), (seed, verdict)
-
-
-@pytest.mark.parametrize("name", WRONG_STEPS)
+@for_each("name", WRONG_STEPS)
 def test_a_nearly_right_step_fails_and_is_not_given_a_wrong_name(name):
-    check_wrong("rnn_step", *WRONG_STEPS[name])
+    function, names = WRONG_STEPS[name]
+    fails("rnn_step", function, names or None)
 
 
 def states(x, h_0, W_xh, W_hh, b_h):
@@ -289,9 +279,10 @@ WRONG_FORWARDS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_FORWARDS)
+@for_each("name", WRONG_FORWARDS)
 def test_a_nearly_right_loop_fails_and_is_not_given_a_wrong_name(name):
-    check_wrong("rnn_forward", *WRONG_FORWARDS[name])
+    function, names = WRONG_FORWARDS[name]
+    fails("rnn_forward", function, names or None)
 
 
 def test_a_changed_input_is_named_in_the_report():
@@ -384,10 +375,9 @@ RIGHT_STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT_STEPS)
+@for_each("name", RIGHT_STEPS)
 def test_a_right_step_passes_however_it_is_written(name):
-    for seed in SOME_SEEDS:
-        assert exercise("rnn_step").verdict(RIGHT_STEPS[name], seed).status == "passed"
+    passes("rnn_step", RIGHT_STEPS[name])
 
 
 def row_by_row(x, h_0, W_xh, W_hh, b_h):
@@ -457,10 +447,9 @@ RIGHT_FORWARDS = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT_FORWARDS)
+@for_each("name", RIGHT_FORWARDS)
 def test_a_right_loop_passes_however_it_is_written(name):
-    for seed in SOME_SEEDS:
-        assert exercise("rnn_forward").verdict(RIGHT_FORWARDS[name], seed).status == "passed"
+    passes("rnn_forward", RIGHT_FORWARDS[name])
 
 
 # What an exercise builds on ------------------------------------------------------------------------------------------

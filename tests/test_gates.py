@@ -1,7 +1,7 @@
 """Gates: blocks that a student takes in another order, in what is read, in what is written or inside the solution."""
 
 from dataclasses import replace
-from functools import partial
+from functools import cache, partial
 from itertools import permutations
 
 import numpy as np
@@ -13,6 +13,7 @@ from grader.author.record import SpecError, make_checks
 from grader.author.spec import change
 from grader.checking.case import Case, Output
 from tests.conftest import ROOT, exercise
+from tests.loops import for_each
 from tests.test_counterfactual import checks, named, said
 
 RNG = np.random.default_rng(11)
@@ -70,22 +71,29 @@ def over_time(dh, x, h, c, W_x, W_h, b, put="ifgo"):
     return backward(dh + dx[:, :1], x, h, c, W_x, W_h, b, put=put)
 
 
-GATES = [Gates("ifgo", READ)]
 OUTPUTS = (Output("h"), Output("c"))
-FORWARD = checks(lstm, LSTM, OUTPUTS, gates=GATES)
 GRADIENTS = (Output("dx"), Output("dW_x"), Output("db"))
-ALL = checks(backward, BACKWARD, GRADIENTS, gates=[Gates("ifgo", READ, ("dW_x", "db"))])
-INSIDE = checks(
-    over_time,
-    BACKWARD,
-    GRADIENTS,
-    gates=[Gates("ifgo", READ, ("dW_x", "db"), {"da": lambda order: partial(over_time, put=order)})],
-)
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="".join)
+@cache
+def of_the_step():
+    return checks(lstm, LSTM, OUTPUTS, gates=[Gates("ifgo", READ)])
+
+
+@cache
+def of_gradients():
+    return checks(backward, BACKWARD, GRADIENTS, gates=[Gates("ifgo", READ, ("dW_x", "db"))])
+
+
+@cache
+def of_the_inside():
+    inside = {"da": lambda order: partial(over_time, put=order)}
+    return checks(over_time, BACKWARD, GRADIENTS, gates=[Gates("ifgo", READ, ("dW_x", "db"), inside)])
+
+
+@for_each("order", ORDERS)
 def test_blocks_read_in_another_order(order):
-    found = said(FORWARD, partial(lstm, order=order))
+    found = said(of_the_step(), partial(lstm, order=order))
     assert found == (
         f"counterfactual: read {', '.join(order)}, W_x, W_h and b, i, f, g, o",
         f"This is the result you get if the blocks of `W_x`, `W_h` and `b` are read in the order {', '.join(order)} "
@@ -93,7 +101,7 @@ def test_blocks_read_in_another_order(order):
     )
 
 
-@pytest.mark.parametrize("order", ORDERS, ids="".join)
+@for_each("order", ORDERS)
 def test_blocks_of_gradients_in_another_order(order):
     def in_order(a):
         return np.concatenate([np.split(a, 4, axis=-1)["ifgo".index(name)] for name in order], axis=-1)
@@ -103,36 +111,36 @@ def test_blocks_of_gradients_in_another_order(order):
         return dx, in_order(dW_x), in_order(db)
 
     spoken = f"{', '.join(order)}, %s, i, f, g, o"
-    assert named(ALL, partial(backward, read=order)) == f"read {spoken % 'W_x, W_h and b'}"
-    assert named(ALL, partial(backward, read=order, put=order)) == (
+    assert named(of_gradients(), partial(backward, read=order)) == f"read {spoken % 'W_x, W_h and b'}"
+    assert named(of_gradients(), partial(backward, read=order, put=order)) == (
         f"read_and_written {spoken % 'W_x, W_h, b, dW_x and db'}"
     )
-    assert said(ALL, writes) == (
+    assert said(of_gradients(), writes) == (
         f"counterfactual: written {spoken % 'dW_x and db'}",
         f"This is the result you get if the blocks of `dW_x` and `db` are written in the order {', '.join(order)} "
         "instead of i, f, g, o. Is each block used as the right gate?",
     )
-    id_, text = said(ALL, partial(backward, put=order))  # W_x is multiplied with gradients of other gates
+    id_, text = said(of_gradients(), partial(backward, put=order))  # W_x is multiplied with gradients of other gates
     assert id_ == f"counterfactual: written {spoken % 'dW_x and db'}"
     assert text.startswith("For dW_x and db: ")
-    assert named(INSIDE, partial(over_time, put=order)) == f"written {spoken % 'da'}"
+    assert named(of_the_inside(), partial(over_time, put=order)) == f"written {spoken % 'da'}"
 
 
 def test_a_right_answer_and_other_mistakes_are_not_misnamed():
-    assert named(FORWARD, lstm) is None
-    assert named(ALL, backward) is None
+    assert named(of_the_step(), lstm) is None
+    assert named(of_gradients(), backward) is None
 
     def without_tanh(x, h, c, W_x, W_h, b):
         a = np.split(x @ W_x + h @ W_h + b, 4, axis=1)
         c = sigmoid(a[1]) * c + sigmoid(a[0]) * a[2]
         return sigmoid(a[3]) * np.tanh(c), c
 
-    assert named(FORWARD, without_tanh) is None
-    assert named(FORWARD, lambda b, **more: lstm(b=0 * b, **more)) == "zeros b"
+    assert named(of_the_step(), without_tanh) is None
+    assert named(of_the_step(), lambda b, **more: lstm(b=0 * b, **more)) == "zeros b"
 
 
 def test_a_gate_from_the_block_of_another():
-    assert said(FORWARD, partial(lstm, i="o")) == (
+    assert said(of_the_step(), partial(lstm, i="o")) == (
         "counterfactual: same_block i, o, W_x, W_h and b",
         "This is the result you get if i is computed from the block of o in `W_x`, `W_h` and `b`. "
         "Is each block used as the right gate?",
@@ -145,7 +153,7 @@ def test_a_block_with_the_opposite_sign():
         c = (1 - sigmoid(a[1])) * c + sigmoid(a[0]) * np.tanh(a[2])
         return sigmoid(a[3]) * np.tanh(c), c
 
-    assert said(FORWARD, forgets) == (
+    assert said(of_the_step(), forgets) == (
         "counterfactual: opposite f, W_x, W_h and b",
         "This is the result you get if the block of f in `W_x`, `W_h` and `b` has the opposite sign. "
         "Is f replaced by 1 − f, or by −f?",
@@ -158,7 +166,7 @@ def test_columns_that_take_turns():
         c = sigmoid(a[:, 1::4]) * c + sigmoid(a[:, ::4]) * np.tanh(a[:, 2::4])
         return sigmoid(a[:, 3::4]) * np.tanh(c), c
 
-    assert said(FORWARD, interleaved)[1] == (
+    assert said(of_the_step(), interleaved)[1] == (
         "This is the result you get if the columns of `W_x`, `W_h` and `b` are read as if the gates took turns column "
         "by column. Where does the block of each gate start and end?"
     )
@@ -180,8 +188,8 @@ def test_any_number_of_blocks_in_some_of_the_inputs_or_in_a_dict():
 
 
 def test_what_is_recorded_is_small():
-    assert len(ALL.counterfactuals) < 160
-    assert sum(len(repr(c.slips)) + c.fingerprints.nbytes for c in ALL.counterfactuals) < 20_000
+    assert len(of_gradients().counterfactuals) < 160
+    assert sum(len(repr(c.slips)) + c.fingerprints.nbytes for c in of_gradients().counterfactuals) < 20_000
 
 
 @pytest.mark.parametrize(

@@ -13,6 +13,7 @@ from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
 from grader.codec import Line, Opaque, Raised, freeze
 from grader.render.rows import harmless
+from tests.loops import for_each
 
 RNG = np.random.default_rng(11)
 H = RNG.normal(size=(2, 5, 3))
@@ -33,7 +34,7 @@ def kind(expected, got, axes=()):
 VECTOR = np.array([1.0, 2.0, 3.0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "due"),
     [
         (VECTOR, [1.0, 2.0, 3.0], "type"),
@@ -83,7 +84,7 @@ def test_arrays_structure_first(expected, got, due):
     assert kind(expected, got) == due
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "due"),
     [
         (2.5, 2.5, None),
@@ -139,7 +140,7 @@ def test_scalars(expected, got, due):
     assert kind(expected, got) == due
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "due", "says"),
     [
         ([1, 2], [1, 2], None, ""),
@@ -184,7 +185,7 @@ def test_lists_and_dicts(expected, got, due, says):
 OPAQUE = [{1}, frozenset(), b"a", 1j, (n for n in ()), object(), np.array(["a"]), np.ma.ones(2), slice(0)]
 
 
-@pytest.mark.parametrize("value", OPAQUE, ids=lambda value: type(value).__name__)
+@for_each("value", OPAQUE)
 def test_what_the_codec_does_not_carry_is_never_right(value):
     for expected, got in ((value, value), ([value], [value]), ({"a": (1, value)}, {"a": (1, value)})):
         assert kind(expected, got) == "type"
@@ -193,7 +194,7 @@ def test_what_the_codec_does_not_carry_is_never_right(value):
         assert not agree(Observation(freeze(got)), Observation(freeze(got)), ("y",), made)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "says"),
     [
         (VECTOR, [1.0, 2.0, 3.0], "array of shape (3,); got a list of 3; `np.array(…)` converts it to an array"),
@@ -243,7 +244,7 @@ NEW_LINE = r"\n"
 LONG = "the quick brown fox jumps over the lazy dog, and the cat looks on while it does so"
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("expected", "got", "says"),
     [
         ("abc", "abd", "h: got 'abd', expected 'abc'"),
@@ -276,8 +277,8 @@ def test_where_two_strings_differ_is_shown_harmlessly(expected, got, says):
     assert harmless(found.text) == found.text
 
 
-@pytest.mark.parametrize("n", [59, 60, 61, 5000])
-@pytest.mark.parametrize("place", [0, 30, -1])
+@for_each("n", [59, 60, 61, 5000])
+@for_each("place", [0, 30, -1])
 def test_the_two_texts_of_a_report_are_never_the_same(n, place):
     letters = ["x"] * n
     letters[place] = "y"
@@ -525,7 +526,7 @@ def test_an_own_judge_sees_case_and_observation_and_nothing_that_raised():
 # How results are written -----------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("value", "words"),
     [
         (np.zeros((2, 4)), "float64 (2, 4)"),

@@ -14,6 +14,7 @@ from grader.checking.drivers import drive
 from grader.checking.gradients import PARTLY
 from grader.checking.module_cases import module_case
 from grader.codec import Fixture, Opaque, encode
+from tests.loops import for_each
 
 torch = pytest.importorskip("torch")
 
@@ -302,7 +303,7 @@ def test_results_of_another_kind_are_told(result, says):
 RNN = ["rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0", "rnn.bias_hh_l0"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("forward", "unreached"),
     [
         (FORWARD, []),
@@ -482,8 +483,8 @@ HOSTILE = {
 }
 
 
-@pytest.mark.parametrize("what", HOSTILE)
-@pytest.mark.parametrize("word", ["tensor", "tensors", "random"])
+@for_each("what", HOSTILE)
+@for_each("word", ["tensor", "tensors", "random"])
 def test_whatever_a_class_does_is_an_observation(what, word):
     forward, init = HOSTILE[what]
     observation = observe(tagger(forward, init), {"a": word, "b": "detached"})
@@ -527,7 +528,7 @@ def test_a_tiny_call_can_be_pasted():
 # What an author may ask -----------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("changes", "says"),
     [
         ({"forward": {"run": 1}}, "'run'"),

@@ -11,6 +11,7 @@ from itertools import pairwise
 import numpy as np
 import pytest
 
+from tests.loops import for_each
 from tests.nearly_right import Programs, fails, passes
 
 PROGRAMS = Programs()
@@ -176,7 +177,7 @@ def cross_entropy(token_nll):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
+@for_each(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_one_fails_and_is_named(exercise_id, function, diagnosis):
     fails(exercise_id, function, diagnosis)
 
@@ -245,6 +246,6 @@ def e_to_the_mean(token_nll):
     return math.e ** token_nll.mean()
 
 
-@pytest.mark.parametrize(("exercise_id", "function"), PROGRAMS.in_another_style)
+@for_each(("exercise_id", "function"), PROGRAMS.in_another_style)
 def test_a_right_one_passes_however_it_is_written(exercise_id, function):
     passes(exercise_id, function)

@@ -5,8 +5,8 @@ or None. A program that is right in another style must pass.
 """
 
 import numpy as np
-import pytest
 
+from tests.loops import for_each
 from tests.nearly_right import Programs, fails, passes
 
 PROGRAMS = Programs()
@@ -218,11 +218,11 @@ def product_of_comparison(ids, E):
     return (ids[..., None] == np.arange(E.shape[0])) @ E
 
 
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
+@for_each(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_program_fails_and_is_not_given_a_false_name(exercise_id, function, diagnosis):
     fails(exercise_id, function, diagnosis)
 
 
-@pytest.mark.parametrize(("exercise_id", "function"), PROGRAMS.in_another_style)
+@for_each(("exercise_id", "function"), PROGRAMS.in_another_style)
 def test_a_right_program_passes(exercise_id, function):
     passes(exercise_id, function)

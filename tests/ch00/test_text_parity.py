@@ -6,6 +6,7 @@ import torch
 
 from solutions.ch00_sequences.text import decode_ids, embed, encode_text, one_hot
 from tests.conftest import exercise
+from tests.loops import for_each
 
 LETTERS = list("abcdefgh xyzéß你")
 SHAPES = [(), (1,), (5,), (0,), (2, 3), (1, 4), (3, 1), (2, 0), (2, 3, 4), (1, 1, 1)]
@@ -20,7 +21,7 @@ def vocabulary(rng, V, unk):
     return dict(zip([*keys[: V - unk], "<unk>"][:V], rng.permutation(V).tolist(), strict=True))
 
 
-@pytest.mark.parametrize("seed", range(10))
+@for_each("seed", range(10))
 def test_decoding_is_the_inverse_of_encoding(seed):
     rng = np.random.default_rng(seed)
     for unk in (True, False):
@@ -46,7 +47,7 @@ def test_unknown_characters_and_the_empty_text(encode):
         assert encode("", vocab).shape == (0,)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("shape", SHAPES)
 def test_one_hot_vectors_and_embeddings_of_ids_of_any_shape(shape):
     rng = np.random.default_rng([7, *shape])
     V, D = rng.integers(1, 7, size=2)
@@ -62,9 +63,9 @@ def test_one_hot_vectors_and_embeddings_of_ids_of_any_shape(shape):
         np.testing.assert_allclose(function(ids, E), expected @ E, rtol=1e-15)
 
 
-@pytest.mark.parametrize("function", both("one_hot", one_hot))
-@pytest.mark.parametrize("wrong", [-1, -3, -4, 3, 4, 100])
-@pytest.mark.parametrize("shape", [(), (1,), (4,), (2, 3)])
+@for_each("function", both("one_hot", one_hot))
+@for_each("wrong", [-1, -3, -4, 3, 4, 100])
+@for_each("shape", [(), (1,), (4,), (2, 3)])
 def test_an_id_outside_the_vocabulary_is_an_index_error(function, wrong, shape):
     ids = np.zeros(shape, dtype=np.int64)
     ids[(-1,) * len(shape)] = wrong

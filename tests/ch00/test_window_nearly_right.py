@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from solutions.ch00_sequences.window import fixed_window_logits
+from tests.loops import for_each
 from tests.nearly_right import Programs, fails, passes
 
 PROGRAMS = Programs()
@@ -165,7 +166,7 @@ def with_one_hot_vectors(ids, E, W_1, b_1, W_2, b_2):
     return np.matmul(np.tanh(np.matmul(x, W_1) + b_1[None]), W_2) + b_2[None]
 
 
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
+@for_each(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_program_fails_and_is_not_given_a_false_name(exercise_id, function, diagnosis):
     fails(exercise_id, function, diagnosis)
 

@@ -8,6 +8,7 @@ import torch
 
 from solutions.ch00_sequences.window import cross_entropy, fixed_window_logits
 from tests.conftest import exercise
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 7, size=5).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=5)]  # (B, n, V, D, H)
@@ -17,7 +18,7 @@ def both(exercise_id, function):
     return [function, exercise(exercise_id).spec.oracle]
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_the_network_equals_layers_of_pytorch(sizes):
     B, n, V, D, H = sizes
     rng = np.random.default_rng(sizes)
@@ -39,8 +40,8 @@ def test_the_network_equals_layers_of_pytorch(sizes):
         np.testing.assert_allclose(function(ids, E, W_1, b_1, W_2, b_2), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("size", [0, 1, 30, 1000, 1e6])
-@pytest.mark.parametrize(("N", "V"), [(1, 1), (1, 5), (4, 1), (3, 3), (6, 4), (2, 50)])
+@for_each("size", [0, 1, 30, 1000, 1e6])
+@for_each(("N", "V"), [(1, 1), (1, 5), (4, 1), (3, 3), (6, 4), (2, 50)])
 def test_the_loss_equals_pytorchs(N, V, size):
     rng = np.random.default_rng([N, V])
     logits, targets = size * rng.normal(size=(N, V)), rng.integers(V, size=N)

@@ -7,31 +7,10 @@ What is right in another way must pass.
 import functools
 
 import numpy as np
-import pytest
 import torch
 
-from tests.conftest import exercise
-
-SEEDS = (0, 1, 2, 3)
-
-
-def check_wrong(exercise_id, function, allowed, keeps=None):
-    """It fails on every seed, and what it is told, if anything, begins with the allowed name: 'id' or 'id For dx: '.
-
-    `allowed` is that name, None, or a set of such.
-    """
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert verdict.earned < verdict.points
-        name = verdict.diagnosis.id if verdict.diagnosis else None
-        text = verdict.diagnosis.text if verdict.diagnosis else ""
-        about = text.partition(": ")[0] + ":" if text.startswith("For ") else ""
-        told = " ".join(filter(None, (name, about))) or None
-        assert told in (allowed if isinstance(allowed, set) else {allowed}), (seed, verdict)
-        if keeps is not None:
-            assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
-
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
 # cross_entropy_backward ----------------------------------------------------------------------------------------------
 
@@ -120,10 +99,10 @@ def named(function, *names):
     return lambda **inputs: function(*(inputs[name] for name in names))
 
 
-@pytest.mark.parametrize("name", WRONG_LOGITS)
+@for_each("name", WRONG_LOGITS)
 def test_a_nearly_right_gradient_of_the_logits(name):
     function, allowed = WRONG_LOGITS[name]
-    check_wrong("cross_entropy_backward", named(function, "logits", "targets"), allowed)
+    fails("cross_entropy_backward", named(function, "logits", "targets"), allowed)
 
 
 # rnn_step_backward ---------------------------------------------------------------------------------------------------
@@ -175,22 +154,22 @@ WRONG_STEPS = {
     # one result of five, each with a mistake that the spec knows of all
     "no slope in dx_t": (
         but(dx_t=lambda da, dh, x, h_, h, W, U: dh @ W.T),
-        "slope_left_out For dx_t:",
+        "slope_left_out For dx_t",
         ALL_BUT["dx_t"],
     ),
     "no slope in dW_hh": (
         but(dW_hh=lambda da, dh, x, h_, h, W, U: h_.T @ dh),
-        "slope_left_out For dW_hh:",
+        "slope_left_out For dW_hh",
         ALL_BUT["dW_hh"],
     ),
     "no slope in db_h and dW_xh": (
         but(db_h=lambda da, dh, *_: dh.sum(0), dW_xh=lambda da, dh, x, *_: x.T @ dh),
-        "slope_left_out For dW_xh and db_h:",
+        "slope_left_out For dW_xh and db_h",
         {"dx_t", "dh_prev", "dW_hh"},
     ),
     "dW_hh transposed": (
         but(dW_hh=lambda da, dh, x, h_, *_: da.T @ h_),
-        "weight_gradients_transposed For dW_hh:",
+        "weight_gradients_transposed For dW_hh",
         ALL_BUT["dW_hh"],
     ),
     "dW_xh averaged": (
@@ -201,17 +180,17 @@ WRONG_STEPS = {
     # two mistakes at once
     "W_hh not transposed, bias averaged": (
         but(dh_prev=lambda da, dh, x, h_, h, W, U: da @ U, db_h=lambda da, *_: da.mean(0)),
-        "W_hh_not_transposed For dh_prev:",
+        "W_hh_not_transposed For dh_prev",
         {"dx_t", "dW_xh", "dW_hh"},
     ),
     "something in dh_prev, bias averaged": (
         but(dh_prev=lambda da, dh, x, h_, h, W, U: da @ (U + U.T), db_h=lambda da, *_: da.mean(0)),
-        "bias_averaged_over_the_batch For db_h:",
+        "bias_averaged_over_the_batch For db_h",
         {"dx_t", "dW_xh", "dW_hh"},
     ),
     "something in dh_prev, sign of dx_t": (
         but(dh_prev=lambda da, dh, x, h_, h, W, U: da @ (U + U.T), dx_t=lambda da, dh, x, h_, h, W, U: -da @ W.T),
-        "sign For dx_t:",
+        "sign For dx_t",
         {"dW_xh", "dW_hh", "db_h"},
     ),
     "something in dh_prev, twice dW_xh and dW_hh": (
@@ -220,7 +199,7 @@ WRONG_STEPS = {
             dW_xh=lambda da, dh, x, *_: 2 * x.T @ da,
             dW_hh=lambda da, dh, x, h_, *_: 2 * h_.T @ da,
         ),
-        "constant_factor For dW_xh and dW_hh:",
+        "constant_factor For dW_xh and dW_hh",
         {"dx_t", "db_h"},
     ),
     # the slope of something else
@@ -234,7 +213,7 @@ WRONG_STEPS = {
     ),
     "no brackets, in dx_t alone": (
         but(dx_t=lambda da, dh, x, h_, h, W, U: (dh * 1 - h**2) @ W.T),
-        "slope_without_parentheses For dx_t:",
+        "slope_without_parentheses For dx_t",
         ALL_BUT["dx_t"],
     ),
     "no brackets, the other way": (slope(lambda dh, h_, h: 1 - h**2 * dh), None, ()),
@@ -265,25 +244,25 @@ WRONG_STEPS = {
     "dW_hh from da twice": (but(dW_hh=lambda da, *_: da.T @ da), None, ALL_BUT["dW_hh"]),
     "dW_hh of the first row": (
         but(dW_hh=lambda da, dh, x, h_, *_: np.outer(h_[0], da[0])),
-        "counterfactual: only_first sequence of the batch For dW_hh:",
+        "counterfactual: only_first sequence of the batch For dW_hh",
         ALL_BUT["dW_hh"],
     ),
     "dW_hh for each row": (
         but(dW_hh=lambda da, dh, x, h_, *_: h_[:, :, None] * da[:, None]),
-        "after: sum over axis=-3 missing For dW_hh:",
+        "after: sum over axis=-3 missing For dW_hh",
         ALL_BUT["dW_hh"],
     ),
     "db_h as a row": (
         but(db_h=lambda da, *_: da.sum(0, keepdims=True)),
-        "after: squeeze of axis=-2 missing For db_h:",
+        "after: squeeze of axis=-2 missing For db_h",
         ALL_BUT["db_h"],
     ),
-    "db_h summed to one": (but(db_h=lambda da, *_: da.sum()), "after: sum over H For db_h:", ALL_BUT["db_h"]),
+    "db_h summed to one": (but(db_h=lambda da, *_: da.sum()), "after: sum over H For db_h", ALL_BUT["db_h"]),
     "db_h of ones": (but(db_h=lambda da, *_: np.ones(da.shape[1])), None, ALL_BUT["db_h"]),
-    "db_h negative": (but(db_h=lambda da, *_: -da.sum(0)), "sign For db_h:", ALL_BUT["db_h"]),
+    "db_h negative": (but(db_h=lambda da, *_: -da.sum(0)), "sign For db_h", ALL_BUT["db_h"]),
     "dx_t float32": (
         but(dx_t=lambda da, dh, x, h_, h, W, U: (da @ W.T).astype("f4")),
-        "float32 For dx_t:",
+        "float32 For dx_t",
         ALL_BUT["dx_t"],
     ),
     "all negative": (lambda **k: tuple(-g for g in step(**k)), "sign", ()),
@@ -297,9 +276,9 @@ WRONG_STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_STEPS)
+@for_each("name", WRONG_STEPS)
 def test_a_nearly_right_step(name):
-    check_wrong("rnn_step_backward", *WRONG_STEPS[name])
+    fails("rnn_step_backward", *WRONG_STEPS[name])
 
 
 # rnn_backward --------------------------------------------------------------------------------------------------------
@@ -393,19 +372,19 @@ WRONG_WALKS = {
     # two mistakes at once
     "something in dx, dh_0 negative": (
         replaced(dx=lambda g, i: g + 1, dh_0=lambda g, i: -g),
-        "sign For dh_0:",
+        "sign For dh_0",
         {"dW_xh", "dW_hh", "db_h"},
     ),
     "something in dx, dW_xh and dW_hh transposed": (
         replaced(dx=lambda g, i: g + 1, dW_xh=lambda g, i: g.T, dW_hh=lambda g, i: g.T),
-        "weight_gradients_transposed For dW_xh and dW_hh:",
+        "weight_gradients_transposed For dW_xh and dW_hh",
         {"dh_0", "db_h"},
     ),
     # slips in the walk
-    "the future adds up, in dx alone": (mixed(hooked_sum, "dx"), "dh_next_accumulated For dx:", REST["dx"]),
+    "the future adds up, in dx alone": (mixed(hooked_sum, "dx"), "dh_next_accumulated For dx", REST["dx"]),
     "dW_hh from da turned": (
         replaced(dW_hh=lambda g, i: g.T.copy()),
-        "weight_gradients_transposed For dW_hh:",
+        "weight_gradients_transposed For dW_hh",
         REST["dW_hh"],
     ),
     "the last dh for dh_0": (replaced(dh_0=lambda g, i: i["dh"][:, -1].copy()), None, REST["dh_0"]),
@@ -417,7 +396,7 @@ WRONG_WALKS = {
     # what nothing here knows
     "truncated at two": (truncated(2), None, ()),
     "truncated at three": (truncated(3), None, ()),
-    "the last step alone": (last_step_alone, "last_step_only For dW_xh, dW_hh and db_h:", ()),
+    "the last step alone": (last_step_alone, "last_step_only For dW_xh, dW_hh and db_h", ()),
     "the future twice": (hooked(back=lambda t, da, total, U, T: 2 * da @ U.T), "counterfactual: doubled W_hh", ()),
     "the future halved": (hooked(back=lambda t, da, total, U, T: da @ U.T / 2), None, ()),
     "the future subtracted": (hooked(back=lambda t, da, total, U, T: -da @ U.T), "counterfactual: negated W_hh", ()),
@@ -425,7 +404,7 @@ WRONG_WALKS = {
     "slope squared": (hooked(da=lambda t, dh, n, h, h_0: (dh[:, t] + n) * (1 - h[:, t] ** 2) ** 2), None, ()),
     "slope of the first state": (
         hooked(da=lambda t, dh, n, h, h_0: (dh[:, t] + n) * (1 - h[:, 0] ** 2)),
-        "counterfactual: first_step h For dx, dh_0, dW_xh and db_h:",
+        "counterfactual: first_step h For dx, dh_0, dW_xh and db_h",
         (),
     ),
     "W_hh squared": (hooked(back=lambda t, da, total, U, T: da @ U.T @ U.T), None, ()),
@@ -441,20 +420,20 @@ WRONG_WALKS = {
     "weights with a discount": (hooked(gather=lambda t, T: 0.9 ** (T - 1 - t)), None, {"dx", "dh_0"}),
     "dh_0 summed over the batch": (
         replaced(dh_0=lambda g, i: g.sum(axis=0)),
-        "after: sum over B For dh_0:",
+        "after: sum over B For dh_0",
         REST["dh_0"],
     ),
-    "dx one step late": (replaced(dx=lambda g, i: np.roll(g, 1, axis=1)), "one_step_late For dx:", REST["dx"]),
+    "dx one step late": (replaced(dx=lambda g, i: np.roll(g, 1, axis=1)), "one_step_late For dx", REST["dx"]),
     "dx with zeros in front": (
         replaced(dx=lambda g, i: np.concatenate([0 * g[:, :1], g[:, :-1]], axis=1)),
-        "one_step_late For dx:",
+        "one_step_late For dx",
         REST["dx"],
     ),
     "dx accumulated": (replaced(dx=lambda g, i: g[:, ::-1].cumsum(axis=1)[:, ::-1]), None, REST["dx"]),
-    "dx time first": (replaced(dx=lambda g, i: g.swapaxes(0, 1)), "after: axes B and T exchanged For dx:", REST["dx"]),
-    "db_h negative": (replaced(db_h=lambda g, i: -g), "sign For db_h:", REST["db_h"]),
-    "dW_hh divided by T": (replaced(dW_hh=lambda g, i: g / i["x"].shape[1]), "averaged For dW_hh:", REST["dW_hh"]),
-    "dW_hh divided by H": (replaced(dW_hh=lambda g, i: g / len(g)), "averaged For dW_hh:", REST["dW_hh"]),
+    "dx time first": (replaced(dx=lambda g, i: g.swapaxes(0, 1)), "after: axes B and T exchanged For dx", REST["dx"]),
+    "db_h negative": (replaced(db_h=lambda g, i: -g), "sign For db_h", REST["db_h"]),
+    "dW_hh divided by T": (replaced(dW_hh=lambda g, i: g / i["x"].shape[1]), "averaged For dW_hh", REST["dW_hh"]),
+    "dW_hh divided by H": (replaced(dW_hh=lambda g, i: g / len(g)), "averaged For dW_hh", REST["dW_hh"]),
     "all clipped": (lambda **k: tuple(g.clip(-0.1, 0.1) for g in walk(**k)), "cut_off", ()),
     "all float32": (lambda **k: tuple(g.astype("f4") for g in walk(**k)), "float32", ()),
     "four results": (lambda **k: walk(**k)[1:], None, ()),
@@ -462,9 +441,9 @@ WRONG_WALKS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_WALKS)
+@for_each("name", WRONG_WALKS)
 def test_a_nearly_right_walk(name):
-    check_wrong("rnn_backward", *WRONG_WALKS[name])
+    fails("rnn_backward", *WRONG_WALKS[name])
 
 
 # embedding_backward --------------------------------------------------------------------------------------------------
@@ -546,10 +525,10 @@ WRONG_TABLES = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_TABLES)
+@for_each("name", WRONG_TABLES)
 def test_a_nearly_right_table(name):
     function, allowed, keeps = WRONG_TABLES[name]
-    check_wrong("embedding_backward", named(function, *EMBEDDING), allowed, keeps)
+    fails("embedding_backward", named(function, *EMBEDDING), allowed, keeps)
 
 
 # Right, in other ways ------------------------------------------------------------------------------------------------
@@ -722,8 +701,6 @@ RIGHT = [
 ]
 
 
-@pytest.mark.parametrize(("exercise_id", "name", "function"), RIGHT, ids=[f"{e}: {n}" for e, n, _ in RIGHT])
+@for_each(("exercise_id", "name", "function"), RIGHT)
 def test_a_right_one_passes_however_it_is_written(exercise_id, name, function):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", verdict
+    passes(exercise_id, function)

@@ -3,12 +3,12 @@
 import itertools
 
 import numpy as np
-import pytest
 import torch
 
 from solutions.ch02_bptt.by_hand import rnn_step_backward
 from solutions.ch02_bptt.logits_and_embedding import cross_entropy_backward, embedding_backward
 from solutions.ch02_bptt.through_time import rnn_backward
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=4).tolist()) for seed in range(20)]
 ONES_AND_TWOS = list(itertools.product((1, 2), repeat=4))
@@ -44,7 +44,7 @@ def network(rng, B, T, D, H):
     )
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *ONES_AND_TWOS])
+@for_each("sizes", [*RANDOM, *ONES_AND_TWOS])
 def test_rnn_backward(sizes):
     rng = np.random.default_rng(sizes)
     arrays = network(rng, *sizes)
@@ -55,7 +55,7 @@ def test_rnn_backward(sizes):
         close(rnn_backward(dh, *arrays[:2], h.detach().numpy(), *arrays[2:4]), due)
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *ONES_AND_TWOS])
+@for_each("sizes", [*RANDOM, *ONES_AND_TWOS])
 def test_rnn_step_backward(sizes):
     B, _, D, H = sizes
     rng = np.random.default_rng(sizes)
@@ -67,8 +67,8 @@ def test_rnn_step_backward(sizes):
     close(rnn_step_backward(dh, x[:, 0], h_prev, h.detach().numpy()[:, 0], W_xh, W_hh), (dx[:, 0], *rest))
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *ONES_AND_TWOS])
-@pytest.mark.parametrize("scale", [1, 1000])
+@for_each("sizes", [*RANDOM, *ONES_AND_TWOS])
+@for_each("scale", [1, 1000])
 def test_cross_entropy_backward(sizes, scale):
     B, T, V, _ = sizes
     rng = np.random.default_rng(sizes)
@@ -78,7 +78,7 @@ def test_cross_entropy_backward(sizes, scale):
     close(cross_entropy_backward(logits, targets), z.grad)
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *ONES_AND_TWOS])
+@for_each("sizes", [*RANDOM, *ONES_AND_TWOS])
 def test_embedding_backward(sizes):
     B, T, D, V = sizes
     rng = np.random.default_rng(sizes)

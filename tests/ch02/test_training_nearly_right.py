@@ -8,14 +8,14 @@ import re
 from dataclasses import replace
 
 import numpy as np
-import pytest
 
 from grader.checking.case import Observation
 from grader.checking.evaluate import evaluate, observe
 from grader.render.text import verdict_text
-from tests.conftest import exercise
+from tests.conftest import SEEDS, exercise
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
-SEEDS = (0, 1, 2, 3)
 TRAIN = "train_char_rnn"
 
 
@@ -216,7 +216,10 @@ WRONG_BPTT = {
     "nothing comes back at all": (bptt(decay=0.0), {"counterfactual: zeros W_hh | one tau"}),
     "mean over the batch": (right_bptt(lambda g, h: tuple(v / len(h) for v in g)), {"averaged"}),
     "mean over time": (right_bptt(lambda g, h: tuple(v / h.shape[1] for v in g)), {"averaged"}),
-    "db_h as a column": (right_bptt(lambda g, h: (*g[:2], g[2][:, None])), {"after: squeeze of axis=-1 missing"}),
+    "db_h as a column": (
+        right_bptt(lambda g, h: (*g[:2], g[2][:, None])),
+        {"after: squeeze of axis=-1 missing For db_h"},
+    ),
     "two results": (right_bptt(lambda g, h: g[:2]), set()),
     "in another order": (right_bptt(lambda g, h: (g[1], g[0], g[2])), {"order"}),
     "dW_hh transposed": (right_bptt(lambda g, h: (g[0], g[1].T, g[2])), {"transposed"}),
@@ -253,7 +256,7 @@ WRONG_STEP = {
     "the other order": (step(lambda t, g, c, lr, eps: (c + g**2, t - lr * g / (np.sqrt(c + g**2) + eps))), {"order"}),
     "root of the cache comes back": (
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c + g**2) + eps), np.sqrt(c + g**2))),
-        {"after: square missing"},
+        {"after: square missing For cache"},
     ),
     "sign of the gradient": (step(lambda t, g, c, lr, eps: (t - lr * np.sign(g), c + g**2)), set()),
     "twice the square": (
@@ -463,29 +466,21 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize(("exercise_id", "name"), [(e, name) for e, wrong in WRONG.items() for name in wrong])
+@for_each(("exercise_id", "name"), [(e, name) for e, wrong in WRONG.items() for name in wrong])
 def test_what_is_nearly_right_fails_and_gets_no_wrong_name(exercise_id, name):
     function, true = WRONG[exercise_id][name]
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert verdict.diagnosis is None or verdict.diagnosis.id in true
+    fails(exercise_id, function, {None, *true})
 
 
-@pytest.mark.parametrize(("exercise_id", "name"), [(e, name) for e, named in NAMED.items() for name in named])
+@for_each(("exercise_id", "name"), [(e, name) for e, named in NAMED.items() for name in named])
 def test_a_slip_is_named_however_it_is_written(exercise_id, name):
     function, mistake = NAMED[exercise_id][name]
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert (seed, verdict.diagnosis and verdict.diagnosis.id) == (seed, mistake)
+    fails(exercise_id, function, mistake)
 
 
-@pytest.mark.parametrize(("exercise_id", "name"), [(e, name) for e, right in RIGHT.items() for name in right])
+@for_each(("exercise_id", "name"), [(e, name) for e, right in RIGHT.items() for name in right])
 def test_what_is_right_in_another_way_passes(exercise_id, name):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(RIGHT[exercise_id][name], seed)
-        assert verdict, verdict
+    passes(exercise_id, RIGHT[exercise_id][name])
 
 
 # train_char_rnn -------------------------------------------------------------------------------------------------------
@@ -713,7 +708,7 @@ RIGHT_LOOPS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_LOOPS)
+@for_each("name", WRONG_LOOPS)
 def test_a_loop_that_is_nearly_right_fails_and_gets_no_wrong_name(name):
     function, true = WRONG_LOOPS[name]
     for seed in SEEDS:
@@ -722,7 +717,7 @@ def test_a_loop_that_is_nearly_right_fails_and_gets_no_wrong_name(name):
         assert verdict.diagnosis is None or verdict.diagnosis.id in true
 
 
-@pytest.mark.parametrize("name", NAMED_LOOPS)
+@for_each("name", NAMED_LOOPS)
 def test_a_slip_in_a_loop_is_named_however_it_is_written(name):
     function, mistake = NAMED_LOOPS[name]
     for seed in SEEDS:
@@ -763,7 +758,7 @@ def test_after_an_update_too_many_the_losses_are_as_many_as_were_asked_for():
     assert "losses: got (5,), expected (4,), that is (U)" in text
 
 
-@pytest.mark.parametrize("name", RIGHT_LOOPS)
+@for_each("name", RIGHT_LOOPS)
 def test_a_loop_that_is_right_in_another_way_passes(name):
     for seed in SEEDS:
         verdict = trained(RIGHT_LOOPS[name], seed)
@@ -798,8 +793,8 @@ def test_a_network_that_does_not_learn_hello_is_told_its_loss():
 JUNK = (None, 3, "text", [], {}, np.zeros((2, 2)), np.array(["a"], dtype=object).tolist(), [[1], [1, 2]], float("nan"))
 
 
-@pytest.mark.parametrize("junk", JUNK, ids=str)
-@pytest.mark.parametrize("name", ["params", "inputs", "targets", "h_0"])
+@for_each("junk", JUNK)
+@for_each("name", ["params", "inputs", "targets", "h_0"])
 def test_the_judge_bears_whatever_a_call_held(name, junk):
     """What was recorded comes from a student's process: it may be anything."""
     own = exercise(TRAIN).checks(0).own

@@ -10,6 +10,7 @@ import torch
 
 from solutions.ch03_gradients.clipping import clip_by_norm, clip_by_value
 from tests.conftest import exercise
+from tests.loops import for_each
 from tests.prose import check_shown, matrices, numbers, run_notebook, section, table
 
 prose = partial(section, "ch03_gradients", "clipping")
@@ -36,7 +37,7 @@ def close(ours, theirs):
         np.testing.assert_allclose(a, parameter.grad.numpy(), rtol=1e-10, atol=1e-13)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_clip_by_norm_is_pytorchs_apart_from_its_epsilon(seed):
     grads, size = gradients(seed)
     for limit in (0.3 * size, 3.0 * size, 300.0 * size):
@@ -53,7 +54,7 @@ def test_clip_by_norm_is_pytorchs_apart_from_its_epsilon(seed):
         assert np.sqrt(sum(np.sum(g**2) for g in ours)) == pytest.approx(min(norm, limit), rel=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_clip_by_value_is_pytorchs(seed):
     grads, size = gradients(seed)
     for limit in (0.1 * size, size, 10.0 * size):

@@ -11,24 +11,10 @@ from itertools import chain
 import numpy as np
 import pytest
 
-from tests.conftest import exercise
+from tests.loops import for_each
+from tests.nearly_right import fails_keeping, passes
 
-SEEDS = (0, 1, 2, 3)
 ZERO, NORM, CLIPPED = "zero gradients", "norm", "clipped"
-
-
-def check_wrong(exercise_id, function, allowed, keeps=()):
-    """It fails on every seed, gets this diagnosis, and earns these facets."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-        assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
 
 
 # clip_by_norm ---------------------------------------------------------------------------------------------------------
@@ -128,8 +114,8 @@ def nan_for_zero(grads, max_norm):
 
 EACH = "each_array_by_its_own_norm"
 WRONG_NORM = {
-    "own norms, listed": (own_norms_listed, EACH, ()),
-    "own norms, the last": (own_norms_and_the_last, EACH, {ZERO}),
+    "own norms, listed": (own_norms_listed, f"{EACH} For clipped", ()),
+    "own norms, the last": (own_norms_and_the_last, f"{EACH} For clipped", {ZERO}),
     "largest norm of rows": (
         with_norm(lambda gs: max(np.linalg.norm(np.atleast_2d(g), axis=1).max() for g in gs)),
         None,
@@ -139,7 +125,7 @@ WRONG_NORM = {
     "mean square": (with_norm(lambda gs: float(np.mean([np.mean(g**2) for g in gs]))), None, {ZERO}),
     "sum of squared norms, one root too many": (
         with_norm(lambda gs: math.sqrt(norm_of(gs))),
-        "after: square missing",
+        "after: square missing For norm",
         {ZERO},
     ),
     "root of the sum of norms": (with_norm(lambda gs: math.sqrt(sum(np.linalg.norm(g) for g in gs))), None, {ZERO}),
@@ -149,7 +135,7 @@ WRONG_NORM = {
         {ZERO},
     ),
     "max abs": (with_norm(lambda gs: max(float(np.abs(g).max()) for g in gs)), "largest_instead_of_norm", {ZERO}),
-    "doubled norm": (with_norm(lambda gs: 2 * norm_of(gs)), "counterfactual: doubled each entry of grads", {ZERO}),
+    "doubled norm": (with_norm(lambda gs: 2 * norm_of(gs)), "doubled each entry of grads For norm", {ZERO}),
     "divided by the root of N": (
         with_norm(lambda gs: norm_of(gs) / math.sqrt(sum(g.size for g in gs))),
         "norm_averaged",
@@ -157,11 +143,15 @@ WRONG_NORM = {
     ),
     "cubes": (with_norm(lambda gs: sum(float((abs(g) ** 3).sum()) for g in gs) ** (1 / 3)), None, {ZERO}),
     "epsilon in the root": (with_norm(lambda gs: math.sqrt(norm_of(gs) ** 2 + 1e-6)), "norm_with_a_number_added", ()),
-    "the limit as the norm": (returning(lambda c, n, g, m: (c, m)), "after: is max_norm", {CLIPPED}),
+    "the limit as the norm": (returning(lambda c, n, g, m: (c, m)), "after: is max_norm For norm", {CLIPPED}),
     "one over the norm": (returning(lambda c, n, g, m: (c, 1 / n if n else 0.0)), None, {CLIPPED, ZERO}),
     "the factor as the norm": (returning(lambda c, n, g, m: (c, factor_of(n, m))), None, {CLIPPED}),
     "whether it was clipped": (returning(lambda c, n, g, m: (c, n > m)), None, {CLIPPED}),
-    "the squared norm returned": (returning(lambda c, n, g, m: (c, n * n)), "norm_without_the_root", {CLIPPED, ZERO}),
+    "the squared norm returned": (
+        returning(lambda c, n, g, m: (c, n * n)),
+        "norm_without_the_root For norm",
+        {CLIPPED, ZERO},
+    ),
     "no norm": (returning(lambda c, n, g, m: c), "norm_not_returned", ()),
     "norm first": (returning(lambda c, n, g, m: (n, c)), "order", ()),
     "half the excess": (with_factor(lambda n, m: (n + m) / (2 * n) if n > m else 1.0), None, {NORM, ZERO}),
@@ -187,7 +177,7 @@ WRONG_NORM = {
     "inverted, always": (with_factor(lambda n, m: n / m), None, {NORM, ZERO}),
     "float32": (returning(lambda c, n, g, m: ([x.astype("f4") for x in c], n)), None, {NORM}),
     "rounded": (returning(lambda c, n, g, m: ([x.round(2) for x in c], n)), None, {NORM, ZERO}),
-    "negated": (returning(lambda c, n, g, m: ([-x for x in c], n)), "after: sign", {NORM, ZERO}),
+    "negated": (returning(lambda c, n, g, m: ([-x for x in c], n)), "after: sign For clipped", {NORM, ZERO}),
     "signs lost": (returning(lambda c, n, g, m: ([abs(x) for x in c], n)), None, {NORM, ZERO}),
     "flat": (returning(lambda c, n, g, m: ([x.ravel() for x in c], n)), None, {NORM}),
     "one vector": (returning(lambda c, n, g, m: (np.concatenate([x.ravel() for x in c]), n)), None, {NORM}),
@@ -212,9 +202,9 @@ WRONG_NORM = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_NORM)
+@for_each("name", WRONG_NORM)
 def test_a_nearly_right_clip_by_norm(name):
-    check_wrong("clip_by_norm", *WRONG_NORM[name])
+    fails_keeping("clip_by_norm", *WRONG_NORM[name])
 
 
 def dot_products(grads, max_norm):
@@ -251,7 +241,7 @@ RIGHT_NORM = [right, dot_products, by_reduce, with_np_where, same_arrays_below, 
 
 @pytest.mark.parametrize("function", RIGHT_NORM, ids=lambda f: f.__name__)
 def test_a_right_clip_by_norm_passes_however_it_is_written(function):
-    check_right("clip_by_norm", function)
+    passes("clip_by_norm", function)
 
 
 # clip_by_value --------------------------------------------------------------------------------------------------------
@@ -314,9 +304,9 @@ WRONG_VALUE = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_VALUE)
+@for_each("name", WRONG_VALUE)
 def test_a_nearly_right_clip_by_value(name):
-    check_wrong("clip_by_value", *WRONG_VALUE[name])
+    fails_keeping("clip_by_value", *WRONG_VALUE[name])
 
 
 RIGHT_VALUE = {
@@ -332,6 +322,6 @@ RIGHT_VALUE = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT_VALUE)
+@for_each("name", RIGHT_VALUE)
 def test_a_right_clip_by_value_passes_however_it_is_written(name):
-    check_right("clip_by_value", RIGHT_VALUE[name])
+    passes("clip_by_value", RIGHT_VALUE[name])

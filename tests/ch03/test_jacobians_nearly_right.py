@@ -10,22 +10,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import exercise
-
-SEEDS = (0, 1, 2, 3)
-
-
-def check_wrong(exercise_id, function, allowed, keeps=()):
-    """It fails on every seed, gets this diagnosis, and earns these facets."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
+from tests.loops import for_each
+from tests.nearly_right import fails_keeping, passes
 
 
 def J(h, W):
@@ -68,10 +54,10 @@ def by_name(function, *names):
     return lambda **inputs: function(*(inputs[name] for name in names))
 
 
-@pytest.mark.parametrize("name", WRONG_STEPS)
+@for_each("name", WRONG_STEPS)
 def test_a_nearly_right_step_jacobian(name):
     function, allowed = WRONG_STEPS[name]
-    check_wrong("step_jacobian", by_name(function, "h_t", "W_hh"), allowed)
+    fails_keeping("step_jacobian", by_name(function, "h_t", "W_hh"), allowed)
 
 
 RIGHT_STEPS = {
@@ -86,9 +72,9 @@ RIGHT_STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT_STEPS)
+@for_each("name", RIGHT_STEPS)
 def test_a_right_step_jacobian_passes_however_it_is_written(name):
-    check_right("step_jacobian", by_name(RIGHT_STEPS[name], "h_t", "W_hh"))
+    passes("step_jacobian", by_name(RIGHT_STEPS[name], "h_t", "W_hh"))
 
 
 # jacobian_product ----------------------------------------------------------------------------------------------------
@@ -195,9 +181,9 @@ WRONG_PRODUCTS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_PRODUCTS)
+@for_each("name", WRONG_PRODUCTS)
 def test_a_nearly_right_product(name):
-    check_wrong("jacobian_product", *WRONG_PRODUCTS[name])
+    fails_keeping("jacobian_product", *WRONG_PRODUCTS[name])
 
 
 def backward_as_in_chapter_02(h, W_hh, k, t):
@@ -225,7 +211,7 @@ RIGHT_PRODUCTS = {
 
 @pytest.mark.parametrize("name", RIGHT_PRODUCTS)
 def test_a_right_product_passes_however_it_is_written(name):
-    check_right("jacobian_product", RIGHT_PRODUCTS[name])
+    passes("jacobian_product", RIGHT_PRODUCTS[name])
 
 
 def test_where_the_step_is_wrong_it_is_to_be_fixed_first():
@@ -351,9 +337,9 @@ WRONG_NORMS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_NORMS)
+@for_each("name", WRONG_NORMS)
 def test_nearly_right_norms(name):
-    check_wrong("gradient_norms_by_lag", *WRONG_NORMS[name])
+    fails_keeping("gradient_norms_by_lag", *WRONG_NORMS[name])
 
 
 def in_columns(dh_T, h, W_hh):
@@ -389,4 +375,4 @@ RIGHT_NORMS = {
 
 @pytest.mark.parametrize("name", RIGHT_NORMS)
 def test_right_norms_pass_however_they_are_computed(name):
-    check_right("gradient_norms_by_lag", RIGHT_NORMS[name])
+    passes("gradient_norms_by_lag", RIGHT_NORMS[name])

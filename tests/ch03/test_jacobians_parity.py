@@ -8,6 +8,7 @@ import torch
 
 from solutions.ch02_bptt.through_time import rnn_backward
 from solutions.ch03_gradients.jacobians import gradient_norms_by_lag, jacobian_product, step_jacobian
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=3).tolist()) for seed in range(20)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=3)]  # (B, T, H)
@@ -36,7 +37,7 @@ def close(ours, theirs):
     np.testing.assert_allclose(ours, theirs.numpy(), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_step_jacobian(sizes):
     _, a, h_0, W = network(sizes)
     (h_t,) = run(a[0, :1], h_0[0], W)
@@ -44,7 +45,7 @@ def test_step_jacobian(sizes):
     close(step_jacobian(h_t.numpy(), W.numpy()), due)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_jacobian_product_of_all_pairs(sizes):
     _, a, h_0, W = network(sizes)
     states = run(a[0], h_0[0], W)
@@ -56,7 +57,7 @@ def test_jacobian_product_of_all_pairs(sizes):
         close(jacobian_product(h, W.numpy(), k, t), due)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_gradient_norms_by_lag(sizes):
     rng, a, h_0, W = network(sizes)
     states = run(a, h_0.requires_grad_(), W)
@@ -67,7 +68,7 @@ def test_gradient_norms_by_lag(sizes):
     close(gradient_norms_by_lag(dh_T, h, W.numpy()), due)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_a_gradient_is_a_row_and_is_multiplied_by_the_product_from_its_right(sizes):
     """The three functions and the backward pass of chapter 02 agree with one another. Equation (jacobian-product)."""
     B, T, H = sizes

@@ -11,6 +11,7 @@ import torch
 from solutions.ch03_gradients.initialisation import scale_to_spectral_radius
 from solutions.ch03_gradients.linear import linear_gradient, spectral_radius
 from tests.conftest import exercise
+from tests.loops import for_each
 from tests.prose import check_shown, matrices, numbers, products, run_notebook, section, table
 
 prose = partial(section, "ch03_gradients")
@@ -37,8 +38,8 @@ def from_eigenvalues(rng, reals, pairs):
     return basis @ blocks @ np.linalg.inv(basis)
 
 
-@pytest.mark.parametrize("seed", range(5))
-@pytest.mark.parametrize("size", SIZES)
+@for_each("seed", range(5))
+@for_each("size", SIZES)
 def test_the_spectral_radius_of_random_weights(size, seed):
     W = random_weights(size, seed)
     due = torch.linalg.eigvals(torch.from_numpy(W)).abs().max().item()
@@ -47,8 +48,8 @@ def test_the_spectral_radius_of_random_weights(size, seed):
     assert isinstance(spectral_radius(W), float)
 
 
-@pytest.mark.parametrize("seed", range(10))
-@pytest.mark.parametrize(("reals", "pairs"), [(1, 0), (4, 0), (0, 1), (2, 1), (1, 3), (5, 4)])
+@for_each("seed", range(10))
+@for_each(("reals", "pairs"), [(1, 0), (4, 0), (0, 1), (2, 1), (1, 3), (5, 4)])
 def test_the_spectral_radius_of_a_matrix_with_known_eigenvalues(reals, pairs, seed):
     rng = np.random.default_rng([reals, pairs, seed])
     values = rng.uniform(-2, 2, size=reals), [complex(*rng.uniform(-2, 2, size=2)) for _ in range(pairs)]
@@ -66,9 +67,9 @@ def test_the_spectral_radius_of_matrices_that_are_not_diagonalisable():
     assert oracle(np.zeros((3, 3))) == 0.0
 
 
-@pytest.mark.parametrize("lag", [0, 1, 2, 7, 30])
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize("size", SIZES)
+@for_each("lag", [0, 1, 2, 7, 30])
+@for_each("seed", range(3))
+@for_each("size", SIZES)
 def test_linear_gradient_equals_autograd(size, seed, lag):
     W, dh_T = random_weights(size, seed), np.random.default_rng(seed).normal(size=size)
     first = torch.zeros(size, dtype=torch.float64, requires_grad=True)
@@ -81,8 +82,8 @@ def test_linear_gradient_equals_autograd(size, seed, lag):
     np.testing.assert_allclose(dh, due.numpy(), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("rho", [0.01, 0.9, 1.0, 3.0])
-@pytest.mark.parametrize("size", SIZES)
+@for_each("rho", [0.01, 0.9, 1.0, 3.0])
+@for_each("size", SIZES)
 def test_the_scaled_matrix_has_the_radius_and_points_in_the_same_direction(size, rho):
     W = random_weights(size, 0)
     scaled = scale_to_spectral_radius(W, rho)

@@ -13,10 +13,11 @@ from grader.author.record import load_module
 from grader.manifest import load_manifest
 from solutions.ch03_gradients.initialisation import orthogonal_init
 from tests.conftest import exercise
+from tests.loops import for_each
+from tests.nearly_right import fails_keeping, passes
 from tests.prose import SOLUTIONS, arrays, matrices, section, table
 
 ID = "orthogonal_init"
-SEEDS = (0, 1)
 prose = partial(section, "ch03_gradients", "initialisation")
 judge = load_module(SOLUTIONS / "ch03_gradients" / "checks" / f"{ID}_judge.py", "_judge_of_orthogonal_init")
 
@@ -138,15 +139,6 @@ def test_skewed_matrices_are_far_beyond_a_bound(wrong, least):
 
 
 # Nearly right ---------------------------------------------------------------------------------------------------------
-
-
-def check_wrong(function, allowed, keeps=()):
-    """It fails on every seed, gets this diagnosis, and earns these facets."""
-    for seed in SEEDS:
-        verdict = exercise(ID).verdict(function, seed)
-        assert not verdict
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-        assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
 
 
 def decomposed(rule):
@@ -274,9 +266,9 @@ WRONG = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_a_nearly_right_orthogonal_init(name):
-    check_wrong(*WRONG[name])
+    fails_keeping(ID, *WRONG[name])
 
 
 @pytest.mark.parametrize("name", ["a list", "one row", "None", "NaN", "float32", "Q and R"])
@@ -335,11 +327,9 @@ OTHER_WAYS = {
 }
 
 
-@pytest.mark.parametrize("name", OTHER_WAYS)
+@for_each("name", OTHER_WAYS)
 def test_a_right_orthogonal_init_passes_however_it_is_written(name):
-    for seed in SEEDS:
-        verdict = exercise(ID).verdict(OTHER_WAYS[name], seed)
-        assert verdict.status == "passed", verdict
+    passes(ID, OTHER_WAYS[name])
 
 
 @pytest.mark.slow

@@ -7,13 +7,13 @@ import itertools
 import warnings
 
 import numpy as np
-import pytest
 import torch
 
 from grader.author.record import load_module
 from solutions.ch04_gated import char_lm
 from solutions.ch04_gated.char_lm import CharLM
 from tests.conftest import ROOT
+from tests.loops import for_each
 
 CHECK = load_module(ROOT / "solutions/ch04_gated/checks/CharLM.py", "_checks_CharLM_parity")
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 7, size=6).tolist()) for seed in range(20)]
@@ -43,7 +43,7 @@ def stacked(weights, ids, L):
     return x @ torch.from_numpy(weights["head.weight"]).T + torch.from_numpy(weights["head.bias"])
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *ONES_AND_TWOS])
+@for_each("sizes", [*RANDOM, *ONES_AND_TWOS])
 def test_reference_and_oracle_equal_stacked_layers(sizes):
     model, ids, weights = made(sizes)
     *_, V, E, H, L = sizes
@@ -57,7 +57,7 @@ def test_reference_and_oracle_equal_stacked_layers(sizes):
     assert word == "detached"
 
 
-@pytest.mark.parametrize("sizes", RANDOM)
+@for_each("sizes", RANDOM)
 def test_a_text_in_chunks_is_one_text(sizes):
     model, ids, _ = made(sizes)
     whole, _ = model(ids)

@@ -11,25 +11,12 @@ import solutions.ch04_gated
 from grader.author.record import load_module
 from solutions.ch04_gated.deep import variational_dropout_mask
 from tests.conftest import exercise
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
-SEEDS = (0, 1, 2)
 judge = load_module(
     Path(solutions.ch04_gated.__file__).parent / "checks" / "variational_dropout_mask_judge.py", "_mask_judge"
 )
-
-
-def check_wrong(exercise_id, function, allowed, points):
-    """It fails on every seed, with this diagnosis and these points."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-        assert verdict.earned == points
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
 
 
 # bidirectional --------------------------------------------------------------------------------------------------------
@@ -106,9 +93,9 @@ WRONG_DIRECTIONS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_DIRECTIONS)
+@for_each("name", WRONG_DIRECTIONS)
 def test_a_nearly_right_bidirectional(name):
-    check_wrong("bidirectional", *WRONG_DIRECTIONS[name])
+    fails("bidirectional", *WRONG_DIRECTIONS[name])
 
 
 def whatever_is_in_memory(x, lengths, run_forward, run_backward):
@@ -126,7 +113,7 @@ def gathered(x, lengths, run_forward, run_backward):
 
 @pytest.mark.parametrize("function", [whatever_is_in_memory, gathered])
 def test_bidirectional_in_other_ways(function):
-    check_right("bidirectional", function)
+    passes("bidirectional", function)
 
 
 # stack_layers ---------------------------------------------------------------------------------------------------------
@@ -159,16 +146,16 @@ WRONG_STACKS = {
     "first layer again and again": (lambda x, layers: RIGHT_STACK(x, [layers[0]] * len(layers)), None, 0),
     "input among the final states": (
         lambda x, layers: (RIGHT_STACK(x, layers)[0], [x[:, -1], *RIGHT_STACK(x, layers)[1]]),
-        "after: [1:] missing",
+        "after: [1:] missing For final",
         0.5,
     ),
 }
 RIGHT_STACK = stacked(lambda h: h[:, -1])
 
 
-@pytest.mark.parametrize("name", WRONG_STACKS)
+@for_each("name", WRONG_STACKS)
 def test_a_nearly_right_stack(name):
-    check_wrong("stack_layers", *WRONG_STACKS[name])
+    fails("stack_layers", *WRONG_STACKS[name])
 
 
 # variational_dropout_mask ---------------------------------------------------------------------------------------------
@@ -241,9 +228,9 @@ WRONG_MASKS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_MASKS)
+@for_each("name", WRONG_MASKS)
 def test_a_nearly_right_mask(name):
-    check_wrong("variational_dropout_mask", *WRONG_MASKS[name])
+    fails("variational_dropout_mask", *WRONG_MASKS[name])
 
 
 RIGHT_MASKS = {
@@ -263,7 +250,7 @@ RIGHT_MASKS = {
 
 @pytest.mark.parametrize("name", RIGHT_MASKS)
 def test_masks_drawn_in_other_ways(name):
-    check_right("variational_dropout_mask", RIGHT_MASKS[name])
+    passes("variational_dropout_mask", RIGHT_MASKS[name])
 
 
 @pytest.mark.parametrize(("B", "size", "p"), [(3, 4, 0.25), (1, 5, 0.4), (4, 1, 0.3), (5, 8, 0.8)])

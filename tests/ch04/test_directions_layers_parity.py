@@ -10,6 +10,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from grader.checking.case import Case
 from grader.checking.drivers import drive
 from solutions.ch04_gated.deep import bidirectional, stack_layers
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 8, size=4).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=4)]  # (B, T, D, H)
@@ -34,8 +35,8 @@ def as_layer(rnn, kind, D, H, weights):
     return run
 
 
-@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("kind", ["RNN", "GRU", "LSTM"])
+@for_each("sizes", SIZES)
 def test_bidirectional(sizes, kind):
     B, T, D, H = sizes
     rng = np.random.default_rng(sizes)
@@ -53,8 +54,8 @@ def test_bidirectional(sizes, kind):
     np.testing.assert_allclose(h[real], expected[real], rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("kind", ["RNN", "GRU", "LSTM"])
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("kind", ["RNN", "GRU", "LSTM"])
+@for_each("sizes", SIZES)
 def test_stack_layers(sizes, kind):
     B, T, D, H = sizes
     x = np.random.default_rng(sizes).normal(size=(B, T, D))

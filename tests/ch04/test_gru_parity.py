@@ -9,6 +9,7 @@ import torch
 from solutions.ch04_gated.gru import count_parameters, gru_forward, gru_step, gru_step_cho
 from solutions.ch04_gated.gru_backward import gru_step as given_step
 from solutions.ch04_gated.gru_backward import gru_step_backward
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=4).tolist()) for seed in range(20)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=4)]  # (B, T, D, H)
@@ -45,7 +46,7 @@ def close(ours, theirs, tolerance=1e-12):
     np.testing.assert_allclose(ours, theirs.detach().numpy(), rtol=tolerance, atol=tolerance)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_the_gru_over_time(sizes):
     """Equation (gru-step)."""
     _, x, h_0, *weights = network(sizes)
@@ -55,7 +56,7 @@ def test_the_gru_over_time(sizes):
         close(step(x[:, 0], h_0, *weights), due[:, 0])
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_cho_s_step_is_another_one_unless_the_reset_gate_commutes_with_the_weights(sizes):
     """Equation (gru-step-cho)."""
     _, x, h_0, W_x, W_h, b_x, b_h = network(sizes)
@@ -75,7 +76,7 @@ def test_cho_s_step_is_another_one_unless_the_reset_gate_commutes_with_the_weigh
     np.testing.assert_allclose(gru_step_cho(*args), gru_step(*args), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_one_step_backward(sizes):
     """Equation (gru-step-backward)."""
     rng, x, h_0, *weights = network(sizes)
@@ -89,7 +90,7 @@ def test_one_step_backward(sizes):
         close(ours, theirs, 1e-10)
 
 
-@pytest.mark.parametrize("sizes", RANDOM)
+@for_each("sizes", RANDOM)
 def test_steps_backward_in_a_loop_are_backpropagation_through_time(sizes):
     rng, x, h_0, *weights = network(sizes)
     gru, h_start, inputs = pytorch(*weights), torch.tensor(h_0, requires_grad=True), torch.tensor(x, requires_grad=True)

@@ -11,26 +11,9 @@ import pytest
 
 from solutions.ch04_gated.lstm_backward import lstm_forward, lstm_gates, sigmoid
 from solutions.ch04_gated.lstm_backward import lstm_step_backward as right_step
-from tests.conftest import exercise
-
-SEEDS = (0, 1)
-
-
-def check_wrong(exercise_id, function, allowed, keeps=None):
-    """It fails on every seed, gets a diagnosis that begins so, and earns these facets."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        told = verdict.diagnosis.id if verdict.diagnosis else None
-        assert told == allowed or (allowed and told and told.startswith(allowed)), (seed, verdict)
-        if keeps is not None:
-            assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
-
+from tests.conftest import SEEDS, exercise
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
 # cell_gradient -------------------------------------------------------------------------------------------------------
 
@@ -45,8 +28,11 @@ WRONG_PATHS = {
     "a difference": (lambda f, k, t: np.cumprod(f, axis=1)[:, t] - np.cumprod(f, axis=1)[:, k], None),
     "geometric mean": (lambda f, k, t: np.prod(f[:, k + 1 : t + 1], axis=1) ** (1 / max(t - k, 1)), None),
     "mean over the batch": (lambda f, k, t: np.prod(f[:, k + 1 : t + 1], axis=1).mean(axis=0), "after: mean over B"),
-    "an axis too many": (lambda f, k, t: np.prod(f[:, k + 1 : t + 1], axis=1, keepdims=True), "after: squeeze"),
-    "the first sequence": (lambda f, k, t: np.prod(f[0, k + 1 : t + 1], axis=0), "after: first entry"),
+    "an axis too many": (
+        lambda f, k, t: np.prod(f[:, k + 1 : t + 1], axis=1, keepdims=True),
+        "after: squeeze of axis=-2 missing",
+    ),
+    "the first sequence": (lambda f, k, t: np.prod(f[0, k + 1 : t + 1], axis=0), "after: first entry along B"),
     "k to t by reduce": (lambda f, k, t: np.multiply.reduce(f[:, k:t], axis=1), "f_one_step_early"),
     "a sum": (lambda f, k, t: sum(f[:, s] for s in range(k + 1, t + 1)), "added"),
     "from the first factor": (
@@ -58,9 +44,9 @@ WRONG_PATHS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_PATHS)
+@for_each("name", WRONG_PATHS)
 def test_a_nearly_right_direct_path(name):
-    check_wrong("cell_gradient", *WRONG_PATHS[name])
+    fails("cell_gradient", *WRONG_PATHS[name])
 
 
 RIGHT_PATHS = {
@@ -76,7 +62,7 @@ RIGHT_PATHS = {
 
 @pytest.mark.parametrize("name", RIGHT_PATHS)
 def test_a_right_direct_path_passes_however_it_is_written(name):
-    check_right("cell_gradient", RIGHT_PATHS[name])
+    passes("cell_gradient", RIGHT_PATHS[name])
 
 
 # lstm_step_backward --------------------------------------------------------------------------------------------------
@@ -134,12 +120,14 @@ def gates_read_as(order):
 
 C = ("dc_prev",)
 ALL_BUT_DC_PREV, ALL_BUT_DH_PREV = set(RESULTS) - {"dc_prev"}, set(RESULTS) - {"dh_prev"}
+ALL = "W_x, W_h, b, dW_x, dW_h and db, i, f, g, o"
+
 WRONG_STEPS = {
-    "the right one, i, f, o, g": (gates_read_as("ifog"), "counterfactual: read_and_written i, f, o, g", None),
-    "the right one, f, i, g, o": (gates_read_as("figo"), "counterfactual: read_and_written f, i, g, o", None),
-    "the right one, i, g, f, o": (gates_read_as("igfo"), "counterfactual: read_and_written i, g, f, o", None),
-    "da as i, f, o, g": (step(da="np.hstack([da_i, da_f, da_o, da_g])"), "counterfactual: written i, f, o, g", C),
-    "da as f, i, g, o": (step(da="np.hstack([da_f, da_i, da_g, da_o])"), "counterfactual: written f, i, g, o", C),
+    "the right one, i, f, o, g": (gates_read_as("ifog"), f"read_and_written i, f, o, g, {ALL}", None),
+    "the right one, f, i, g, o": (gates_read_as("figo"), f"read_and_written f, i, g, o, {ALL}", None),
+    "the right one, i, g, f, o": (gates_read_as("igfo"), f"read_and_written i, g, f, o, {ALL}", None),
+    "da as i, f, o, g": (step(da="np.hstack([da_i, da_f, da_o, da_g])"), "written i, f, o, g, da, i, f, g, o", C),
+    "da as f, i, g, o": (step(da="np.hstack([da_f, da_i, da_g, da_o])"), "written f, i, g, o, da, i, f, g, o", C),
     "no slope at i": (step(da_i="di"), "sigmoid_slope_left_out", C),
     "no slope at o": (step(da_o="do"), "sigmoid_slope_left_out", C),
     "half a slope at o": (step(da_o="do * (1 - o)"), None, C),
@@ -151,7 +139,7 @@ WRONG_STEPS = {
     "df with h_prev": (step(df="dc * h_prev"), None, C),
     "do from dc": (step(do="0 * dh_t", da_o="dc * tc * o * (1 - o)"), "do_from_dc", C),
     "dc_prev with the path of h unscaled": (step(dc_prev="dc_t * f + dh_t * o"), None, ALL_BUT_DC_PREV),
-    "dc_prev through h alone": (step(dc_prev="(dc - dc_t) * f"), "dc_t_left_out", ALL_BUT_DC_PREV),
+    "dc_prev through h alone": (step(dc_prev="(dc - dc_t) * f"), "dc_t_left_out For dc_prev", ALL_BUT_DC_PREV),
     "dh_prev with a path of its own": (step(dh_prev="da @ W_h.T + dh_t * o"), None, ALL_BUT_DH_PREV),
     "dh_prev by the o gate alone": (step(dh_prev="da_o @ W_h[:, -len(W_h):].T"), None, ALL_BUT_DH_PREV),
     "c for tanh(c)": (step(tc="c"), "tanh_of_c_t_left_out", ()),
@@ -163,8 +151,8 @@ WRONG_STEPS = {
     "below each other": (step(da="np.concatenate([da_i, da_f, da_g, da_o])"), None, ()),
     "stacked": (step(da="np.stack([da_i, da_f, da_g, da_o], axis=1)"), None, ()),
     "W_x not transposed": (step(dx_t="da @ W_x"), None, ()),
-    "dW_x and dW_h transposed": (step(dW_x="da.T @ x_t", dW_h="da.T @ h_prev"), "transposed", None),
-    "db as a row": (step(db="da.sum(axis=0, keepdims=True)"), "after: squeeze", None),
+    "dW_x and dW_h transposed": (step(dW_x="da.T @ x_t", dW_h="da.T @ h_prev"), "transposed For dW_x and dW_h", None),
+    "db as a row": (step(db="da.sum(axis=0, keepdims=True)"), "after: squeeze of axis=-2 missing For db", None),
     "dc_t through o": (step(dc="dc_t * o + dh_t * o * (1 - tc**2)"), None, ()),
     "do in dc": (step(dc="dc_t + do"), "do_added_to_dc_t", ()),
     "no dh_t": (step(dc="dc_t + o * (1 - tc**2)", do="tc"), "dh_t_left_out", ()),
@@ -179,9 +167,9 @@ WRONG_STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_STEPS)
+@for_each("name", WRONG_STEPS)
 def test_a_nearly_right_step(name):
-    check_wrong("lstm_step_backward", *WRONG_STEPS[name])
+    fails("lstm_step_backward", *WRONG_STEPS[name])
 
 
 RIGHT_STEPS = {
@@ -197,7 +185,7 @@ RIGHT_STEPS = {
 
 @pytest.mark.parametrize("name", RIGHT_STEPS)
 def test_a_right_step_passes_however_it_is_written(name):
-    check_right("lstm_step_backward", RIGHT_STEPS[name])
+    passes("lstm_step_backward", RIGHT_STEPS[name])
 
 
 # lstm_backward -------------------------------------------------------------------------------------------------------
@@ -243,7 +231,10 @@ def call(dh_t="dh[:, t] + dh_next", dc_t="dc_next", x_t="x[:, t]"):
 
 
 WRONG_LOOPS = {
-    "dc_T to the last h too": (call(dh_t="dh[:, t] + dh_next + (dc_T if t == T - 1 else 0)"), "dh_next_starts"),
+    "dc_T to the last h too": (
+        call(dh_t="dh[:, t] + dh_next + (dc_T if t == T - 1 else 0)"),
+        "dh_next_starts_with_dc_T",
+    ),
     "dc_T to h": (loop(start="dh_next, dc_next = dc_T, np.zeros(c_0.shape)"), "dh_next_starts_with_dc_T"),
     "dh into dc": (call(dc_t="dc_next + dh[:, t]"), "dh_added_to_dc_next"),
     "dh_next into dc": (call(dc_t="dc_next + dh_next"), "dh_added_to_dc_next"),
@@ -252,10 +243,22 @@ WRONG_LOOPS = {
     "the last dh": (call(dh_t="dh[:, -1] + dh_next"), "counterfactual: last_step dh"),
     "dh doubled": (call(dh_t="2 * dh[:, t] + dh_next"), "counterfactual: doubled dh"),
     "nothing carried in c": (call(dc_t="0 * dc_T"), "dc_next_not_carried"),
-    "c is cut": (loop(carry="dh_next, dc_next = results[1], 0 * results[2]"), "dc_next_not_carried"),
-    "h is cut": (loop(carry="dh_next, dc_next = 0 * results[1], results[2]"), "dh_next_not_added"),
-    "both are cut": (loop(carry="dh_next, dc_next = 0 * results[1], 0 * results[2]"), "nothing_carried"),
-    "forward from zeros": (loop(forward="h, c = lstm_forward(x, 0 * h_0, 0 * c_0, W_x, W_h, b)"), "forward_from_zero"),
+    "c is cut": (
+        loop(carry="dh_next, dc_next = results[1], 0 * results[2]"),
+        "dc_next_not_carried For dx, dh_0, dW_x, dW_h and db",
+    ),
+    "h is cut": (
+        loop(carry="dh_next, dc_next = 0 * results[1], results[2]"),
+        "dh_next_not_added For dx, dc_0, dW_x, dW_h and db",
+    ),
+    "both are cut": (
+        loop(carry="dh_next, dc_next = 0 * results[1], 0 * results[2]"),
+        "nothing_carried For dx, dW_x, dW_h and db",
+    ),
+    "forward from zeros": (
+        loop(forward="h, c = lstm_forward(x, 0 * h_0, 0 * c_0, W_x, W_h, b)"),
+        "forward_from_zero_states",
+    ),
     "h and c exchanged": (loop(forward="c, h = lstm_forward(x, h_0, c_0, W_x, W_h, b)"), "h_and_c_exchanged"),
     "c_0 always": (loop(c_prev="c_0"), "initial_states_at_every_step"),
     "c two steps early": (loop(c_prev="c[:, t - 2] if t > 1 else c_0"), None),
@@ -264,8 +267,11 @@ WRONG_LOOPS = {
     "wraps around": (loop(h_prev="h[:, t - 1]", c_prev="c[:, t - 1]"), "states_wrap_around"),
     "x early": (call(x_t="x[:, t - 1]"), None),
     "range(T)": (loop(steps="range(T)"), "loops_forward"),
-    "range(T - 1, 0, -1)": (loop(steps="range(T - 1, 0, -1)"), "first_step_left_out"),
-    "db overwritten": (loop(sums="dW_x, dW_h, db = dW_x + results[3], dW_h + results[4], results[5]"), "overwritten"),
+    "range(T - 1, 0, -1)": (loop(steps="range(T - 1, 0, -1)"), "first_step_left_out For dx and dh_0"),
+    "db overwritten": (
+        loop(sums="dW_x, dW_h, db = dW_x + results[3], dW_h + results[4], results[5]"),
+        "overwritten For db",
+    ),
     "dx appended": (loop(dx="dx[:, T - 1 - t] = results[0]"), "dx_in_the_order_of_the_loop"),
     "dh_next accumulated": (loop(carry="dh_next, dc_next = dh_next + results[1], results[2]"), "dh_next_accumulated"),
     "exchanged": (loop(carry="dc_next, dh_next = results[1:3]"), "dh_next_and_dc_next_exchanged"),
@@ -274,9 +280,9 @@ WRONG_LOOPS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_LOOPS)
+@for_each("name", WRONG_LOOPS)
 def test_a_nearly_right_loop(name):
-    check_wrong("lstm_backward", *WRONG_LOOPS[name])
+    fails("lstm_backward", *WRONG_LOOPS[name])
 
 
 def test_the_order_of_the_gates_in_a_step_of_ones_own():
@@ -316,4 +322,4 @@ def one_sequence_at_a_time(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
 
 @pytest.mark.parametrize("function", [loop(), with_the_initial_state_in_front, one_sequence_at_a_time])
 def test_a_right_loop_passes_however_it_is_written(function):
-    check_right("lstm_backward", function)
+    passes("lstm_backward", function)

@@ -14,6 +14,7 @@ from solutions.ch04_gated.lstm_backward import (
     lstm_step,
     lstm_step_backward,
 )
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=4).tolist()) for seed in range(20)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=4)]  # (B, T, D, H)
@@ -48,7 +49,7 @@ def close(ours, theirs):
         np.testing.assert_allclose(mine, due.detach().numpy(), rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_lstm_step_backward(sizes):
     dh, dc_T, x, h_0, c_0, W_x, W_h, b = network(sizes)
     inputs = leaves(x[:, 0], h_0, c_0, W_x, W_h, b)
@@ -58,7 +59,7 @@ def test_lstm_step_backward(sizes):
     close(lstm_step_backward(dh[:, 0], dc_T, x[:, 0], h_0, c_0, W_x, W_h, b), due)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_lstm_backward(sizes):
     dh, dc_T, x, h_0, c_0, W_x, W_h, b = network(sizes)
     inputs = leaves(x, h_0, c_0, W_x, W_h, b)
@@ -73,7 +74,7 @@ def test_lstm_backward(sizes):
     close(lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b), due)
 
 
-@pytest.mark.parametrize("sizes", RANDOM)
+@for_each("sizes", RANDOM)
 def test_cell_gradient_of_all_pairs(sizes):
     """With the gates detached, only the direct path is left. Equation (cell-gradient)."""
     _, _, x, h_0, c_0, W_x, W_h, b = network(sizes)

@@ -11,25 +11,12 @@ import numpy as np
 import pytest
 
 from tests.conftest import exercise
+from tests.loops import for_each
+from tests.nearly_right import fails_keeping, passes
 
-SEEDS = (0, 1, 2)
 ALL = "W_x, W_h and b"
 ORDERS = [order for order in map("".join, permutations("ifgo")) if order not in ("ifgo", "figo")]
 H, C = "h_t", "c_t"
-
-
-def check_wrong(exercise_id, function, allowed, keeps=()):
-    """It fails on every seed, gets this diagnosis, and earns these facets."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert {facet.name for facet in verdict.facets if facet.earned} == set(keeps)
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
 
 
 def logistic(a):
@@ -63,9 +50,11 @@ def of(cell):
 # lstm_step -----------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize("order", ORDERS)
+@for_each("order", ORDERS)
 def test_every_order_of_the_blocks_is_named(order):
-    check_wrong("lstm_step", partial(lstm, order=order), f"counterfactual: read {', '.join(order)}, {ALL}, i, f, g, o")
+    fails_keeping(
+        "lstm_step", partial(lstm, order=order), f"counterfactual: read {', '.join(order)}, {ALL}, i, f, g, o"
+    )
     verdict = exercise("lstm_step").verdict(partial(lstm, order=order))
     assert f"are read in the order {', '.join(order)} instead of i, f, g, o." in verdict.diagnosis.text
 
@@ -115,7 +104,7 @@ WRONG_STEPS = {
     ),
     "cut along the batch": (partial(lstm, split=lambda a: np.split(a, 4)), None, ()),
     "the candidate gated twice": (of(lambda h, c, i, f, g, o: shown(o, f * c + i * i * g)), None, ()),
-    "clipped": (of(lambda h, c, i, f, g, o: shown(o, np.clip(f * c + i * g, -1, 1))), "cut_off", ()),
+    "clipped": (of(lambda h, c, i, f, g, o: shown(o, np.clip(f * c + i * g, -1, 1))), "cut_off For c_t", ()),
     "o of c_prev shown": (of(lambda h, c, i, f, g, o: (o * np.tanh(c), f * c + i * g)), "h_t_from_c_prev", (C,)),
     "logistic of the cell": (
         of(lambda h, c, i, f, g, o: (o * logistic(f * c + i * g), f * c + i * g)),
@@ -136,9 +125,9 @@ WRONG_STEPS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_STEPS)
+@for_each("name", WRONG_STEPS)
 def test_a_nearly_right_lstm_step(name):
-    check_wrong("lstm_step", *WRONG_STEPS[name])
+    fails_keeping("lstm_step", *WRONG_STEPS[name])
 
 
 RIGHT_STEPS = {
@@ -154,7 +143,7 @@ RIGHT_STEPS = {
 
 @pytest.mark.parametrize("name", RIGHT_STEPS)
 def test_a_right_lstm_step_passes_however_it_is_written(name):
-    check_right("lstm_step", RIGHT_STEPS[name])
+    passes("lstm_step", RIGHT_STEPS[name])
 
 
 # lstm_forward --------------------------------------------------------------------------------------------------------
@@ -204,9 +193,9 @@ WRONG_LOOPS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_LOOPS)
+@for_each("name", WRONG_LOOPS)
 def test_a_nearly_right_lstm_forward(name):
-    check_wrong("lstm_forward", *WRONG_LOOPS[name])
+    fails_keeping("lstm_forward", *WRONG_LOOPS[name])
 
 
 RIGHT_LOOPS = {
@@ -218,4 +207,4 @@ RIGHT_LOOPS = {
 
 @pytest.mark.parametrize("name", RIGHT_LOOPS)
 def test_a_right_lstm_forward_passes_however_it_is_written(name):
-    check_right("lstm_forward", RIGHT_LOOPS[name])
+    passes("lstm_forward", RIGHT_LOOPS[name])

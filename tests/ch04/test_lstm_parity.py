@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from solutions.ch04_gated.lstm import lstm_forward, lstm_step, sigmoid
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=4).tolist()) for seed in range(20)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=4)]  # (B, T, D, H)
@@ -38,13 +39,13 @@ def close(ours, theirs):
         np.testing.assert_allclose(one, other, rtol=1e-10, atol=1e-10)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_forward(sizes):
     inputs = network(sizes)
     close(lstm_forward(*inputs), by_pytorch(*inputs))
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_step(sizes):
     """Equation (lstm-gates) and equation (lstm-states)."""
     x, *rest = network(sizes)

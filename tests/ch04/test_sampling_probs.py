@@ -9,28 +9,15 @@ import pytest
 import torch
 
 from solutions.ch04_gated.char_lm import softmax, temperature_probs, top_k_probs
-from tests.conftest import exercise
+from tests.conftest import SEEDS, exercise
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
-SEEDS = (0, 1, 2)
 SHAPES = [*itertools.product((1, 3), (1, 2), (1, 5)), (4,), (1,), (2, 3, 2, 6)]
 
 
-def check_wrong(exercise_id, function, allowed, points):
-    """It fails on every seed, with this diagnosis and these points."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-        assert verdict.earned == points
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
-
-
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("temperature", [1e-300, 1e-3, 0.3, 1.0, 40.0])
+@for_each("shape", SHAPES)
+@for_each("temperature", [1e-300, 1e-3, 0.3, 1.0, 40.0])
 def test_temperature_equals_pytorch(shape, temperature):
     logits = np.random.default_rng(len(shape)).normal(size=shape)
     shifted = torch.from_numpy(logits - logits.max(axis=-1, keepdims=True))
@@ -38,8 +25,8 @@ def test_temperature_equals_pytorch(shape, temperature):
     np.testing.assert_allclose(temperature_probs(logits, temperature), expected, rtol=1e-10, atol=1e-12)
 
 
-@pytest.mark.parametrize("shape", SHAPES)
-@pytest.mark.parametrize("k", [1, 2, 5, 9])
+@for_each("shape", SHAPES)
+@for_each("k", [1, 2, 5, 9])
 def test_top_k_equals_pytorch(shape, k):
     """All logits are different here, so PyTorch's order of equal ones does not matter."""
     logits = np.random.default_rng(k).normal(size=shape)
@@ -109,9 +96,9 @@ WRONG_TEMPERATURES = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_TEMPERATURES)
+@for_each("name", WRONG_TEMPERATURES)
 def test_a_nearly_right_temperature(name):
-    check_wrong("temperature_probs", *WRONG_TEMPERATURES[name])
+    fails("temperature_probs", *WRONG_TEMPERATURES[name])
 
 
 RIGHT_TEMPERATURES = {
@@ -127,7 +114,7 @@ RIGHT_TEMPERATURES = {
 
 @pytest.mark.parametrize("name", RIGHT_TEMPERATURES)
 def test_temperature_in_other_ways(name):
-    check_right("temperature_probs", RIGHT_TEMPERATURES[name])
+    passes("temperature_probs", RIGHT_TEMPERATURES[name])
 
 
 # top_k_probs ----------------------------------------------------------------------------------------------------------
@@ -189,9 +176,9 @@ WRONG_TOP_K = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_TOP_K)
+@for_each("name", WRONG_TOP_K)
 def test_a_nearly_right_top_k(name):
-    check_wrong("top_k_probs", *WRONG_TOP_K[name])
+    fails("top_k_probs", *WRONG_TOP_K[name])
 
 
 @pytest.mark.parametrize("kind", ["quicksort", "heapsort"])
@@ -230,4 +217,4 @@ RIGHT_TOP_K = {
 
 @pytest.mark.parametrize("name", RIGHT_TOP_K)
 def test_top_k_in_other_ways(name):
-    check_right("top_k_probs", RIGHT_TOP_K[name])
+    passes("top_k_probs", RIGHT_TOP_K[name])

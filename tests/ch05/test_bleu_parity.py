@@ -10,6 +10,7 @@ from sacrebleu.metrics import BLEU
 from grader.author.record import load_module
 from solutions.ch05_encoder_decoder.bleu import bleu
 from tests.conftest import ROOT
+from tests.loops import for_each
 
 CHECK = load_module(ROOT / "solutions/ch05_encoder_decoder/checks/bleu.py", "_checks_bleu_parity")
 EQUAL = {"rel": 1e-12, "abs": 1e-15}
@@ -50,7 +51,7 @@ def test_the_random_corpora_are_of_all_kinds():
     assert {max_n for _, _, max_n in corpora} == {1, 2, 3, 4, 5}
 
 
-@pytest.mark.parametrize("seed", range(300))
+@for_each("seed", range(300))
 def test_reference_and_oracle_equal_sacrebleu(seed):
     candidates, references, max_n = corpus(seed)
     due = sacrebleu_score(candidates, references, max_n)
@@ -58,7 +59,7 @@ def test_reference_and_oracle_equal_sacrebleu(seed):
     assert CHECK.oracle(candidates, references, max_n) == pytest.approx(due, **EQUAL)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_the_expected_results_of_the_check_equal_sacrebleu(seed):
     for case in [CHECK.EXAMPLE, *CHECK.cases(np.random.default_rng(seed))]:
         assert CHECK.oracle(**case.inputs) == pytest.approx(sacrebleu_score(**case.inputs), **EQUAL)
@@ -68,7 +69,7 @@ def test_the_expected_results_of_the_check_equal_sacrebleu(seed):
         assert score == 1 or case.kind != CHECK.SAME
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_the_kinds_of_cases_are_what_they_are_called(seed):
     """Only short candidates are penalised, and only cases of several references have more than one."""
     for case in CHECK.cases(np.random.default_rng(seed)):

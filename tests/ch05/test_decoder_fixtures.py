@@ -8,6 +8,7 @@ import torch
 
 import solutions.ch05_encoder_decoder
 from grader.checking.fixtures import builders
+from tests.loops import for_each
 
 SOURCE = Path(solutions.ch05_encoder_decoder.__file__).parent / "checks" / "ch05_encoder_decoder_fixtures.py"
 BUILD = builders(SOURCE.read_text("utf-8"))
@@ -71,7 +72,7 @@ GRU = BUILD["gru_decoder"](**weights(np.random.default_rng(1), 3, 2, 4, 2))
 ROOT = np.array([0])
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("step", "y_prev", "state", "said"),
     [
         (TABLE, 1, ROOT, "one id for each row; it has the shape ()"),

@@ -3,10 +3,10 @@
 import itertools
 
 import numpy as np
-import pytest
 import torch
 
 from solutions.ch05_encoder_decoder.decoder import context_decode_step, decode_step
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 8, size=6).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=6)]  # (B, T, V, D, H, L)
@@ -28,7 +28,7 @@ def equal(got, expected):
     np.testing.assert_allclose(got, expected.detach().numpy(), rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_decode_step(sizes):
     B, T, V, D, H, L = sizes
     rng = np.random.default_rng(sizes)
@@ -44,7 +44,7 @@ def test_decode_step(sizes):
     equal(s, final)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_context_decode_step(sizes):
     B, T, V, D, H, _ = sizes
     rng = np.random.default_rng(sizes)

@@ -9,23 +9,8 @@ import numpy as np
 import pytest
 
 from tests.conftest import exercise
-
-SEEDS = (0, 1, 2)
-
-
-def check_wrong(exercise_id, function, allowed):
-    """It fails on every seed, with this diagnosis or one of a set."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        name = verdict.diagnosis.id if verdict.diagnosis else None
-        assert name in (allowed if isinstance(allowed, set) else {allowed}), (seed, verdict)
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        assert exercise(exercise_id).verdict(function, seed).status == "passed"
-
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
 # greedy_decode --------------------------------------------------------------------------------------------------------
 
@@ -128,9 +113,9 @@ WRONG_GREEDY = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_GREEDY)
+@for_each("name", WRONG_GREEDY)
 def test_nearly_right_greedy_decoding(name):
-    check_wrong("greedy_decode", *WRONG_GREEDY[name])
+    fails("greedy_decode", *WRONG_GREEDY[name])
 
 
 def test_an_initial_state_that_is_overwritten_is_named():
@@ -155,7 +140,7 @@ RIGHT_GREEDY = {
 
 @pytest.mark.parametrize("name", RIGHT_GREEDY)
 def test_right_greedy_decoding_in_another_style(name):
-    check_right("greedy_decode", RIGHT_GREEDY[name])
+    passes("greedy_decode", RIGHT_GREEDY[name])
 
 
 # beam_search ----------------------------------------------------------------------------------------------------------
@@ -292,9 +277,9 @@ WRONG_BEAMS = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_BEAMS)
+@for_each("name", WRONG_BEAMS)
 def test_a_nearly_right_beam_search(name):
-    check_wrong("beam_search", *WRONG_BEAMS[name])
+    fails("beam_search", *WRONG_BEAMS[name])
 
 
 def test_a_list_in_place_of_a_pair_is_told():
@@ -374,6 +359,6 @@ RIGHT_BEAMS = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT_BEAMS)
+@for_each("name", RIGHT_BEAMS)
 def test_a_right_beam_search_in_another_style(name):
-    check_right("beam_search", RIGHT_BEAMS[name])
+    passes("beam_search", RIGHT_BEAMS[name])

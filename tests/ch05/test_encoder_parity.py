@@ -3,11 +3,11 @@
 import itertools
 
 import numpy as np
-import pytest
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
 from solutions.ch05_encoder_decoder.encoder import encode, gru_cell, length_mask, pad_batch
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 8, size=6).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=6)]  # (B, S, V, D, H, L)
@@ -28,7 +28,7 @@ def as_layers(gru):
         ]
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_encode(sizes):
     B, S, V, D, H, L = sizes
     rng = np.random.default_rng(sizes)
@@ -47,7 +47,7 @@ def test_encode(sizes):
     np.testing.assert_array_equal(again[:, lengths > 0], context[:, lengths > 0])
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_the_given_cell(sizes):
     B, _, _, D, H, _ = sizes
     rng = np.random.default_rng(sizes)
@@ -57,7 +57,7 @@ def test_the_given_cell(sizes):
     np.testing.assert_allclose(gru_cell(x_t, h_prev, as_layers(gru)[0]), expected, rtol=1e-12, atol=1e-12)
 
 
-@pytest.mark.parametrize("seed", range(20))
+@for_each("seed", range(20))
 def test_a_padded_batch_and_its_mask(seed):
     rng = np.random.default_rng(seed)
     lengths = rng.integers(0, 8, size=rng.integers(1, 6))

@@ -13,6 +13,7 @@ from grader.author.record import load_module
 from solutions.ch05_encoder_decoder import seq2seq
 from solutions.ch05_encoder_decoder.seq2seq import Seq2Seq, caption_init
 from tests.conftest import ROOT
+from tests.loops import for_each
 
 CHECK = load_module(ROOT / "solutions/ch05_encoder_decoder/checks/Seq2Seq.py", "_checks_Seq2Seq_parity")
 STATE = load_module(ROOT / "solutions/ch05_encoder_decoder/checks/caption_init.py", "_checks_caption_init_parity")
@@ -44,7 +45,7 @@ def row_by_row(model, source, lengths, target_in):
     return torch.stack(logits).detach().numpy()
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *ONES_AND_TWOS])
+@for_each("sizes", [*RANDOM, *ONES_AND_TWOS])
 def test_reference_and_oracle_equal_each_row_without_its_padding(sizes):
     model, init, weights, call = made(sizes)
     due = row_by_row(model, *call)

@@ -6,26 +6,10 @@ import numpy as np
 import pytest
 
 from solutions.ch05_encoder_decoder.training import log_softmax
-from tests.conftest import exercise
-
-SEEDS = (0, 1, 2)
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
 COINS = np.random.default_rng(0)  # seeded, so that no two calls agree by chance
-
-
-def check_wrong(exercise_id, function, allowed, points):
-    """It fails on every seed, with this diagnosis and these points."""
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert (verdict.diagnosis.id if verdict.diagnosis else None) == allowed, (seed, verdict)
-        assert verdict.earned == points
-
-
-def check_right(exercise_id, function):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", (seed, verdict)
 
 
 def losses_of(logits, targets):
@@ -185,9 +169,9 @@ WRONG_MASKED = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_MASKED)
+@for_each("name", WRONG_MASKED)
 def test_a_nearly_right_masked_loss(name):
-    check_wrong("masked_cross_entropy", *WRONG_MASKED[name])
+    fails("masked_cross_entropy", *WRONG_MASKED[name])
 
 
 def with_nan_at_padding(logits, targets, mask):
@@ -225,7 +209,7 @@ def einsum(logits, targets, mask):
 
 @pytest.mark.parametrize("function", [with_nan_at_padding, weighted_rows, dummy_target, lists, einsum])
 def test_the_masked_loss_in_other_ways(function):
-    check_right("masked_cross_entropy", function)
+    passes("masked_cross_entropy", function)
 
 
 # teacher_forced_loss --------------------------------------------------------------------------------------------------
@@ -386,9 +370,9 @@ WRONG_FORCED = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_FORCED)
+@for_each("name", WRONG_FORCED)
 def test_a_nearly_right_decoder_loop(name):
-    check_wrong("teacher_forced_loss", *WRONG_FORCED[name])
+    fails("teacher_forced_loss", *WRONG_FORCED[name])
 
 
 def zipped(step, state, targets, mask, sos_id):
@@ -435,7 +419,7 @@ def as_a_generator(step, state, targets, mask, sos_id):
     "function", [zipped, sos_at_padding, a_list_for_ids, small_integers, as_a_generator, over_time(rolled_flat)]
 )
 def test_the_decoder_loop_in_other_ways(function):
-    check_right("teacher_forced_loss", function)
+    passes("teacher_forced_loss", function)
 
 
 # scheduled_inputs -----------------------------------------------------------------------------------------------------
@@ -479,9 +463,9 @@ WRONG_SCHEDULED = {
 }
 
 
-@pytest.mark.parametrize("name", WRONG_SCHEDULED)
+@for_each("name", WRONG_SCHEDULED)
 def test_nearly_right_inputs(name):
-    check_wrong("scheduled_inputs", *WRONG_SCHEDULED[name], 0)
+    fails("scheduled_inputs", *WRONG_SCHEDULED[name], 0)
 
 
 RIGHT_SCHEDULED = {
@@ -501,4 +485,4 @@ RIGHT_SCHEDULED = {
 
 @pytest.mark.parametrize("name", RIGHT_SCHEDULED)
 def test_inputs_in_other_ways(name):
-    check_right("scheduled_inputs", RIGHT_SCHEDULED[name])
+    passes("scheduled_inputs", RIGHT_SCHEDULED[name])

@@ -12,6 +12,7 @@ from solutions.ch05_encoder_decoder.training import (
     scheduled_inputs,
     teacher_forced_loss,
 )
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 9, size=4).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=4)]  # (B, T, V, H)
@@ -30,7 +31,7 @@ def torch_loss(logits, targets, mask):
     return loss if mask.any() else 0.0
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_masked_cross_entropy(sizes):
     B, T, V, _ = sizes
     rng = np.random.default_rng(sizes)
@@ -44,7 +45,7 @@ def test_masked_cross_entropy(sizes):
         )
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_teacher_forced_loss(sizes):
     """A GRU that reads all inputs in one call, as a decoder is trained in PyTorch."""
     B, T, V, H = sizes

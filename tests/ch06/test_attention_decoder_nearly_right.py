@@ -3,12 +3,12 @@
 import linecache
 import textwrap
 
-import pytest
 import torch
 
-from tests.conftest import exercise
+from tests.conftest import SEEDS
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
-SEEDS = (0, 1)
 INIT = """
 def __init__(self, target_vocab, embed_size, hidden_size, key_size, attention_size):
     super().__init__()
@@ -208,14 +208,10 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
 }
 
 
-@pytest.mark.parametrize("name", WRONG)
+@for_each("name", WRONG)
 def test_a_nearly_right_one(name):
     forward, allowed = WRONG[name]
-    for seed in SEEDS:
-        verdict = exercise("AttentionDecoder").verdict(attention_decoder(forward), seed)
-        assert not verdict
-        diagnosis = verdict.diagnosis
-        assert (diagnosis and diagnosis.id.removeprefix("counterfactual: ")) == allowed, (seed, diagnosis)
+    fails("AttentionDecoder", attention_decoder(forward), allowed, seeds=SEEDS[:2])
 
 
 RIGHT = {
@@ -255,8 +251,6 @@ RIGHT = {
 }
 
 
-@pytest.mark.parametrize("name", RIGHT)
+@for_each("name", RIGHT)
 def test_a_right_one_in_another_style(name):
-    for seed in SEEDS:
-        verdict = exercise("AttentionDecoder").verdict(attention_decoder(RIGHT[name]), seed)
-        assert verdict, (seed, verdict)
+    passes("AttentionDecoder", attention_decoder(RIGHT[name]), SEEDS[:2])

@@ -6,13 +6,13 @@ Also the worked numbers of its notebook, and its training loop.
 import re
 
 import numpy as np
-import pytest
 import torch
 
 from grader.author.record import load_module
 from solutions.ch06_attention import attention_decoder
 from solutions.ch06_attention.attention_decoder import AttentionDecoder
 from tests.conftest import ROOT
+from tests.loops import for_each
 from tests.prose import check_shown, numbers, section, table
 
 CHECK = load_module(ROOT / "solutions/ch06_attention/checks/AttentionDecoder.py", "_checks_AttentionDecoder_parity")
@@ -64,7 +64,7 @@ def with_torch(module, target_in, state, keys, mask):
     return torch.stack(logits), weights
 
 
-@pytest.mark.parametrize("sizes", [*RANDOM, *SMALL])
+@for_each("sizes", [*RANDOM, *SMALL])
 def test_reference_and_oracle_equal_pytorch_row_by_row(sizes):
     module, init, weights, call = made(sizes)
     with torch.no_grad():

@@ -8,6 +8,7 @@ import torch
 
 import solutions.ch06_attention
 from grader.checking.fixtures import builders
+from tests.loops import for_each
 
 SOURCE = Path(solutions.ch06_attention.__file__).parent / "checks" / "ch06_attention_fixtures.py"
 BUILD = builders(SOURCE.read_text("utf-8"))
@@ -72,7 +73,7 @@ DOT = BUILD["dot"](size=4)
 QUERY, KEYS = np.zeros((3, 4)), np.zeros((3, 5, 2))
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("score", "query", "keys", "said"),
     [
         (BILINEAR, KEYS, QUERY, "`query`, the first argument, must have the shape (B, 4), one query for each row; it"),

@@ -12,6 +12,7 @@ from grader.author.record import load_module
 from grader.checking.fixtures import builders
 from solutions.ch06_attention.decoder import alignment_accuracy, attend, attention_step, gru_cell, masked_softmax
 from tests.conftest import ROOT, exercise
+from tests.loops import for_each
 
 CHECKS = ROOT / "solutions/ch06_attention/checks"
 CHECK = load_module(CHECKS / "attention_step.py", "_checks_attention_step_parity")
@@ -33,7 +34,7 @@ def decoder(rng, V, D, H, K):
     return {name: rng.normal(size=shape) for name, shape in shapes.items()}, rng.normal(size=(H, K))
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_some_steps_equal_pytorch(sizes):
     B, T, S, V, D, H, K = sizes
     rng = np.random.default_rng(sizes)

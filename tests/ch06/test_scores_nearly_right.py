@@ -11,6 +11,7 @@ import pytest
 import torch
 
 from solutions.ch06_attention.scores import dot_score
+from tests.loops import for_each
 from tests.nearly_right import Programs, fails, passes
 
 PROGRAMS = Programs()
@@ -350,7 +351,7 @@ def last_axis(weights, values):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
+@for_each(("exercise_id", "function", "diagnosis"), PROGRAMS.nearly_right)
 def test_a_nearly_right_one(exercise_id, function, diagnosis):
     fails(exercise_id, function, diagnosis)
 
@@ -470,6 +471,6 @@ def inner_over_positions(weights, values):
 
 
 @pytest.mark.filterwarnings("ignore::RuntimeWarning")
-@pytest.mark.parametrize(("exercise_id", "function"), PROGRAMS.in_another_style)
+@for_each(("exercise_id", "function"), PROGRAMS.in_another_style)
 def test_a_right_one_passes_however_it_is_written(exercise_id, function):
     passes(exercise_id, function)

@@ -8,6 +8,7 @@ import torch
 
 from solutions.ch06_attention.scores import additive_score, attend, bilinear_score, dot_score, masked_softmax
 from tests.conftest import exercise
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 8, size=5).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=5)]  # (B, S, H, K, A)
@@ -22,7 +23,7 @@ def both(exercise_id, function, expected, **inputs):
         np.testing.assert_allclose(got, expected, rtol=1e-12, atol=1e-12, err_msg=name)
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_the_scores(sizes):
     B, S, H, K, A = sizes
     rng = np.random.default_rng(sizes)
@@ -45,8 +46,8 @@ def test_the_scores(sizes):
     both("additive_score", additive_score, expected, query=query, keys=keys, **weights)
 
 
-@pytest.mark.parametrize("size", [0, 1, 30, 800, 1e5, 1e10, 1e15])
-@pytest.mark.parametrize("shape", SHAPES)
+@for_each("size", [0, 1, 30, 800, 1e5, 1e10, 1e15])
+@for_each("shape", SHAPES)
 def test_the_masked_softmax(shape, size):
     rng = np.random.default_rng([len(shape), *shape])
     scores, mask = size * rng.normal(size=shape), rng.random(shape) < 0.5
@@ -60,7 +61,7 @@ def test_the_masked_softmax(shape, size):
     np.testing.assert_array_equal(weights, masked_softmax(np.where(mask, scores, 1e300), mask))
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_the_weighted_sum(sizes):
     B, S, _, K, _ = sizes
     rng = np.random.default_rng(sizes)

@@ -11,9 +11,8 @@ import torch
 from grader.author.changes import change, define, plain_code
 from solutions.ch06_attention import self_attention as notebook
 from solutions.ch06_attention.self_attention import self_attention, softmax
-from tests.conftest import exercise
-
-SEEDS = (0, 1, 2)
+from tests.loops import for_each
+from tests.nearly_right import fails, passes
 
 with open(notebook.__file__, encoding="utf-8") as file:
     SOURCE = file.read()
@@ -369,21 +368,9 @@ ODD = {  # no slip that a student is likely to make: these are here so that they
 TOLD_OTHERWISE = {"x in place", "mask in place", "W_q in place", "as a list", "a list", "uint8", "heads returned"}
 
 
-def said(verdict):
-    """The name of the diagnosis, with the results that it is about: 'id For y'. None if there is none."""
-    if verdict.diagnosis is None:
-        return None
-    text = verdict.diagnosis.text
-    name = verdict.diagnosis.id.removeprefix("counterfactual: ")
-    return name + (f" {text.partition(':')[0]}" if text.startswith("For ") else "")
-
-
-@pytest.mark.parametrize(("exercise_id", "name", "function", "allowed"), WRONG, ids=[f"{w[0]}: {w[1]}" for w in WRONG])
+@for_each(("exercise_id", "name", "function", "allowed"), WRONG)
 def test_a_nearly_right_one(exercise_id, name, function, allowed):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert not verdict
-        assert said(verdict) == allowed, (seed, verdict.diagnosis)
+    fails(exercise_id, function, allowed)
 
 
 def test_nine_in_ten_are_named():
@@ -529,8 +516,6 @@ RIGHT = [
 
 
 @pytest.mark.filterwarnings("ignore:divide by zero")
-@pytest.mark.parametrize(("exercise_id", "function"), RIGHT, ids=[f"{e}: {f.__name__}" for e, f in RIGHT])
+@for_each(("exercise_id", "function"), RIGHT)
 def test_a_right_one_passes_however_it_is_written(exercise_id, function):
-    for seed in SEEDS:
-        verdict = exercise(exercise_id).verdict(function, seed)
-        assert verdict.status == "passed", verdict
+    passes(exercise_id, function)

@@ -4,11 +4,11 @@ import itertools
 import math
 
 import numpy as np
-import pytest
 import torch
 from torch.nn.functional import scaled_dot_product_attention
 
 from solutions.ch06_attention.self_attention import causal_mask, multi_head_attention, self_attention, softmax
+from tests.loops import for_each
 
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 8, size=5).tolist()) for seed in range(10)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=5)]  # (B, T, D, K, M)
@@ -28,7 +28,7 @@ def tensors(*arrays):
     return [torch.from_numpy(np.ascontiguousarray(array)) for array in arrays]
 
 
-@pytest.mark.parametrize("sizes", SIZES)
+@for_each("sizes", SIZES)
 def test_self_attention(sizes):
     B, T, D, K, M = sizes
     rng = np.random.default_rng(sizes)
@@ -56,7 +56,7 @@ def module(W_q, W_k, W_v, W_o, num_heads):
     return attention.eval()
 
 
-@pytest.mark.parametrize("sizes", HEADS)
+@for_each("sizes", HEADS)
 def test_multi_head_attention(sizes):
     B, T, d, num_heads = sizes
     D, rng = d * num_heads, np.random.default_rng(sizes)
@@ -73,7 +73,7 @@ def test_multi_head_attention(sizes):
         np.testing.assert_allclose(y, expected.numpy(), **CLOSE)
 
 
-@pytest.mark.parametrize("sizes", HEADS)
+@for_each("sizes", HEADS)
 def test_the_heads_are_self_attention_with_blocks_of_columns(sizes):
     B, T, d, num_heads = sizes
     D, rng = d * num_heads, np.random.default_rng(sizes)
@@ -128,7 +128,7 @@ def test_the_given_softmax():
     np.testing.assert_array_equal(found, [[0, 1, 0], [0, 0, 0], [0.5, 0, 0.5]])
 
 
-@pytest.mark.parametrize("T", range(1, 9))
+@for_each("T", range(1, 9))
 def test_the_causal_mask(T):
     mask = causal_mask(T)
     assert mask.dtype == bool

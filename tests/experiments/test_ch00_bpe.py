@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections import Counter
 
 import numpy as np
-import pytest
 
 from experiments.ch00 import bpe
 from experiments.text import python_docs
 from solutions.ch00_sequences.subwords import apply_bpe, learn_bpe
+from tests.loops import for_each
 
 
-@pytest.mark.parametrize("seed", range(30))
+@for_each("seed", range(30))
 def test_learn_equals_the_reference_on_random_words(seed: int) -> None:
     """Few letters and small counts: many ties, runs of one letter, and pairs that run out."""
     rng = np.random.default_rng(seed)

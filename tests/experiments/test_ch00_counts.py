@@ -15,6 +15,7 @@ from experiments.ch00 import bpe, counts
 from experiments.ngrams import AddAlpha, Interpolated, NGram, WittenBell
 from experiments.text import Text, TextError, from_file, python_docs, topics_source
 from solutions.ch00_sequences.subwords import apply_bpe, learn_bpe
+from tests.loops import for_each
 
 V = 5
 WEIGHTS = (0.9, 0.75, 0.6, 0.35)
@@ -74,8 +75,8 @@ def both(kind: str, ids: list[int], order: int) -> tuple[NGram, Any]:
 KINDS = ("add-alpha", "interpolated", "Witten-Bell")
 
 
-@pytest.mark.parametrize("order", [1, 2, 3, 4])
-@pytest.mark.parametrize("kind", KINDS)
+@for_each("order", [1, 2, 3, 4])
+@for_each("kind", KINDS)
 def test_probabilities_are_those_of_a_direct_computation(kind: str, order: int) -> None:
     """Equation (add-alpha), Equation (interpolation), Equation (witten-bell), also for unseen and short contexts."""
     ids, others = draw(0, 60), draw(1, 20)

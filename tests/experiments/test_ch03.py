@@ -14,6 +14,7 @@ import torch
 
 from experiments.ch03 import adding, bounds, cells, cliff, clipping, copying, initial_w_hh, lag_norms, museum, pages
 from experiments.ch03.record import geometric, significant, thinned, thinned_updates, to_json
+from tests.loops import for_each
 
 MODULES = {module.__name__: module for module in (adding, bounds, cliff, clipping, copying, lag_norms, pages)}
 
@@ -79,8 +80,8 @@ def test_a_linear_orthogonal_network_of_radius_1_keeps_the_norm_exactly(seed: in
     np.testing.assert_allclose(lag_norms.norms(0.9, "linear", 0, "orthogonal", seed), powers, rtol=1e-12)
 
 
-@pytest.mark.parametrize("kind", lag_norms.KINDS)
-@pytest.mark.parametrize("radius", lag_norms.RADII)
+@for_each("kind", lag_norms.KINDS)
+@for_each("radius", lag_norms.RADII)
 def test_weights_have_the_spectral_radius(kind: str, radius: float) -> None:
     W = lag_norms.recurrent_weights(kind, radius, 20, np.random.default_rng(0))
     assert lag_norms.spectral_radius(W) == pytest.approx(radius, abs=1e-12)

@@ -14,6 +14,7 @@ import torch
 
 from experiments.ch05 import captions, shapes
 from experiments.ch05.shapes import Claim, Thing, judge, right_captions
+from tests.loops import for_each
 
 SCENE = (Thing("blue", "cross", 8, 8, 5), Thing("orange", "circle", 24, 20, 5))
 
@@ -47,7 +48,7 @@ def test_a_scene_has_up_to_four_right_captions() -> None:
     assert right_captions((SCENE[0], SCENE[0]._replace(x=25))) == ["two blue crosses"]
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("caption", "verdict"),
     [
         ("an orange circle below a blue cross", "right"),
@@ -247,7 +248,7 @@ def test_what_the_page_says_of_the_record() -> None:
     assert not any(f"{colour} {shape}" in caption for caption in written for colour, shape in shapes.UNSEEN)
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("test", "index", "reference", "caption", "verdict"),
     [
         ("seen", 1, "three blue crosses", "three blue crosses", "right"),

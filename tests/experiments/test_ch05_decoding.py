@@ -26,6 +26,7 @@ from experiments.ch05.model import (
     greedy,
 )
 from experiments.ch05.numbers import pairs
+from tests.loops import for_each
 
 MODULES = {module.__name__: module for module in (beams, exposure, museum)}
 
@@ -81,8 +82,8 @@ def one_by_one(fitted: Fitted, source: list[str], width: int, longest: int) -> l
     return [(ids, total) for total, ids, _ in held]
 
 
-@pytest.mark.parametrize("width", [1, 2, 3, 5])
-@pytest.mark.parametrize("seed", range(4))
+@for_each("width", [1, 2, 3, 5])
+@for_each("seed", range(4))
 def test_all_beams_together_find_what_each_finds_alone(seed: int, width: int) -> None:
     fitted = untrained(seed)
     sources = [["a"], ["b", "c", "a"], ["c", "c"]]

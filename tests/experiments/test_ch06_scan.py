@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 
 from experiments.ch06.scan import compose, half_life, loop, recalled, scan
+from tests.loops import for_each
 
 
 def maps(seed: int, B: int, T: int, H: int, *, is_complex: bool = False) -> tuple[np.ndarray, np.ndarray]:
@@ -16,8 +17,8 @@ def maps(seed: int, B: int, T: int, H: int, *, is_complex: bool = False) -> tupl
     return (a * np.exp(1j * rng.uniform(-3, 3, size=(B, T, H))), b + 0.5j) if is_complex else (a, b)
 
 
-@pytest.mark.parametrize("is_complex", [False, True])
-@pytest.mark.parametrize("T", [1, 2, 3, 7, 8, 9, 100])
+@for_each("is_complex", [False, True])
+@for_each("T", [1, 2, 3, 7, 8, 9, 100])
 def test_the_scan_equals_the_loop(T: int, is_complex: bool) -> None:
     a, b = maps(T, 2, T, 3, is_complex=is_complex)
     h_0 = np.array([[0.3, -1.2, 0.7], [1.1, 0.0, -0.4]])

@@ -11,6 +11,7 @@ import pytest
 
 from experiments.pairs import from_file, join, report, tokens
 from experiments.text import TextError
+from tests.loops import for_each
 
 LETTERS = "abcdefghij"
 
@@ -34,7 +35,7 @@ def refused(path: Path) -> str:
 # Tokens ---------------------------------------------------------------------------------------------------------------
 
 
-@pytest.mark.parametrize(
+@for_each(
     ("text", "expected"),
     [
         ("l'heure, s’il vous plaît !", ["l", "'", "heure", ",", "s", "'", "il", "vous", "plaît", "!"]),
