@@ -28,7 +28,9 @@ c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Dat
 c.HistoryManager.enabled = False
 
 from grader.autograde.imports import skip_iri_grammar
+from grader.sources import read_course_from_text
 
+read_course_from_text()  # a module that was saved twice within a second is seen both times
 skip_iri_grammar()  # else the first `glue` of a page compiles a grammar, which takes most of a second
 """
 # One thread each: with matrices as small as ours several wait for one another more than they compute.
