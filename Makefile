@@ -18,7 +18,7 @@ DEMO_CHAPTER := ch01_vanilla_rnn
 torch = $(shell grep '^torch==' constraints.txt)
 course_extras := [torch,book,autograde]
 extras := [torch,book,autograde,dask,postgres,similar,dev]
-build_book := jupyter-book build . --path-output build/book
+build_book := python book/build.py build . --path-output build/book
 strict := --warningiserror --nitpick --keep-going
 # All tests of a file run in one worker, so that their fixtures are made once (pages: tests/browser/conftest.py).
 side_by_side := -n auto --maxprocesses 8 --dist loadfile

@@ -33,7 +33,7 @@ def make(tmp_path):
     programs.mkdir(parents=True)
     for name in ("Makefile", "pyproject.toml", "constraints.txt"):
         shutil.copy(ROOT / name, tmp_path)
-    for name in ("python", "pip", "uv", "grader", "jupyter-book", "bwrap"):
+    for name in ("python", "pip", "uv", "grader", "bwrap"):
         (programs / name).write_text(STUB)
         (programs / name).chmod(0o755)
 
@@ -147,19 +147,19 @@ def test_the_bundle_is_packed_from_a_new_release_and_a_new_book(make):
     assert status == 0
     assert [call.partition(" --")[0] for call in calls if not call.startswith(("pip ", "uv "))][-3:] == [
         "grader release",
-        "jupyter-book build .",
+        "python book/build.py build .",
         "grader pack",
     ]
-    assert make("pack", refused=["jupyter-book *"])[1][-1].startswith("jupyter-book")
+    assert make("pack", refused=["python book/build.py *"])[1][-1].startswith("python book/build.py")
 
 
 def test_a_step_says_how_long_it_took_and_what_it_printed_if_it_fails(make, tmp_path):
     _, _, output, _ = make("course")
     assert re.search(r"^The book +\d+ s$", output, re.MULTILINE)
-    status, _, output, error = make("course", refused=["jupyter-book *"])
+    status, _, output, error = make("course", refused=["python book/build.py *"])
     assert status == 2
     assert "build/logs/book.log" in output
-    assert "refused: jupyter-book" in output + error
+    assert "refused: python book/build.py" in output + error
     status, _, output, error = make("course", refused=["grader release"])
     assert status == 2
     assert "refused: grader release" in error
@@ -208,5 +208,6 @@ def test_a_page_that_failed_is_named_at_the_end(make, tmp_path):
 def test_what_fails_stops_it(make, wrong):
     status, calls, *_ = make("course", refused=[f"grader {wrong}"])
     assert status == 2
-    *_, last = [call for call in calls if not call.startswith("jupyter-book ")]  # the book is built beside the grading
+    # The book is built beside the grading.
+    *_, last = [call for call in calls if not call.startswith("python book/build.py ")]
     assert last.startswith(f"grader {wrong.removesuffix(' *')}")
