@@ -116,6 +116,7 @@ launch_new_instance()
 """
 
 
+@pytest.mark.system
 def test_a_page_whose_kernel_did_not_start_runs_as_it_is_read(tmp_path: Path) -> None:
     kernel = tmp_path / "kernels" / "later"
     kernel.mkdir(parents=True)
@@ -189,6 +190,7 @@ def test_pages_are_put_into_the_cache_one_at_a_time(tmp_path: Path, monkeypatch:
     assert set(most) == {1}
 
 
+@pytest.mark.system
 def test_kernels_are_killed_side_by_side_and_as_pages_are_read(tmp_path: Path) -> None:
     pages = {name: page(ENDS.format(own=name, what="first")) for name in ("here", "there")}
     assert built(tmp_path, pages).returncode == 0
@@ -209,6 +211,7 @@ print("b")"""
 PRINTED = re.compile(r'<div class="cell_output.*?<pre><span></span>(.*?)</pre>', re.S)
 
 
+@pytest.mark.system
 def test_a_page_is_the_same_in_however_many_messages_it_is_printed(tmp_path: Path) -> None:
     expected = ["hello\na: 1\n\nb\n"] * 2
     assert built(tmp_path, {"here": page(IN_ONE, IN_SEVERAL), "there": page("1")}).returncode == 0
@@ -239,12 +242,14 @@ def notebook(folder: Path, *cells: str) -> Any:
     return reader.read(page(*cells))
 
 
+@pytest.mark.system
 def test_what_a_cell_puts_out_late_is_on_the_page(tmp_path: Path) -> None:
     done = side_by_side._run(notebook(tmp_path, LATE.format(seconds=6)), str(tmp_path), 60, False)
     assert done.err is None
     assert [output.text for output in done.nb.cells[-1].outputs] == ["late\n"]
 
 
+@pytest.mark.system
 def test_what_a_cell_puts_out_too_late_fails_the_page(tmp_path: Path) -> None:
     late = notebook(tmp_path, LATE.format(seconds=6))
     done = side_by_side._run(late, str(tmp_path), 60, False, iopub_timeout=1)
