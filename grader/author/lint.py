@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ast
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
-from itertools import permutations, repeat
+from itertools import permutations
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -46,7 +46,7 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
 from grader.messages import Messages
-from grader.released import MESSAGES
+from grader.released import MESSAGES, OUTPUTS
 from grader.render.text import verdict_text
 
 OTHER_SEEDS = (1, 2)  # stand for the hidden cases of some terms; tests use the same, so that they are computed once
@@ -143,14 +143,25 @@ def _findings(course: Course, due: Mapping[str, list[str]], workers: int) -> Ite
         return
     # `spawn`, because a fork has no copies of PyTorch's threads
     with ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar) as pool:
-        done = zip(to_do, pool.map(_of_id, repeat(course.root), to_do.items()), strict=True)
+        done = {name: pool.submit(_of_id, course.root, name, to_do[name]) for name in _longest_first(course, to_do)}
         for name in due:
-            findings = next(done)[1] if name in to_do else _of_exercise(course, course.manifest.place(name), [])
+            place = course.manifest.place(name)
+            findings = done[name].result() if name in done else _of_exercise(course, place, [])
             yield from ((name, finding) for finding in findings)
 
 
-def _of_id(root: Path, due: tuple[str, list[str]]) -> list[Finding]:
-    course, (name, rules) = _course(root), due
+def _longest_first(course: Course, names: Iterable[str]) -> list[str]:
+    """So that no process is left alone with a long one at the end. What has many results takes long."""
+
+    def size(name: str) -> int:
+        path = course.root / "grader" / "data" / OUTPUTS.format(name)
+        return path.stat().st_size if path.is_file() else 0
+
+    return sorted(names, key=size, reverse=True)
+
+
+def _of_id(root: Path, name: str, rules: list[str]) -> list[Finding]:
+    course = _course(root)
     return list(_of_exercise(course, course.manifest.place(name), rules))
 
 

@@ -112,9 +112,9 @@ def generate(instructor: NotebookNode, path: Path) -> NotebookNode:
     return student
 
 
-def release_notebooks(root: Path, out: Path, due: Collection[str] | None = None) -> list[Path]:
+def release_notebooks(root: Path, out: Path, which: Collection[str] | None = None) -> list[Path]:
     """Write every notebook of the course to OUT/CHAPTER/NOTEBOOK.ipynb, and its data files; return the files that
-    changed. With `due`, only the notebooks with these names, "CHAPTER/NOTEBOOK", are made.
+    changed. With `which`, only the notebooks with these names, "CHAPTER/NOTEBOOK", are made.
 
     Nothing is written unless everything can be. Raises ReleaseError, or ManifestError for `course.toml`.
     """
@@ -124,7 +124,7 @@ def release_notebooks(root: Path, out: Path, due: Collection[str] | None = None)
     contents = {
         out / f"{name}.ipynb": notebook_bytes(student_notebook(root, manifest, chapter, notebook))
         for name, (chapter, notebook) in notebooks_of(manifest).items()
-        if due is None or name in due
+        if which is None or name in which
     }
     contents |= {out / relative: path.read_bytes() for relative, path in data_files(root, manifest).items()}
     return [path for path, content in contents.items() if _write_if_changed(path, content)]

@@ -342,15 +342,15 @@ def _refuse_opaque(whose: str, name: str, value: Any) -> None:
         )
 
 
-def record(root: Path, data: Path, workers: int = 1, due: Mapping[str, bool] | None = None) -> list[Path]:
+def record(root: Path, data: Path, workers: int = 1, which: Mapping[str, bool] | None = None) -> list[Path]:
     """Write the data folder of the whole course, computed by so many processes; return the changed files. Outputs that
     agree with the recorded ones to a tenth of the exercise's tolerance keep their old bytes.
 
-    With `due`, only these exercises are recorded, and of those with False the hints and messages alone.
+    With `which`, only these exercises are recorded, and of those with False the hints and messages alone.
     """
     manifest = load_manifest(root / "course.toml")
-    places = [place for name, place in manifest.places.items() if due is None or name in due]
-    whole = [due is None or due[place.exercise.id] for place in places]
+    places = [place for name, place in manifest.places.items() if which is None or name in which]
+    whole = [which is None or which[place.exercise.id] for place in places]
     files = {data / "course.toml": (root / "course.toml").read_bytes()}
     if workers == 1 or sum(whole) <= FEW:
         for place, everything in zip(places, whole, strict=True):
