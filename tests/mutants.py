@@ -98,8 +98,7 @@ def _put(tree: ast.AST, old: ast.AST, new: ast.AST) -> None:
 
 def _in_place_of(node: ast.AST, tree: ast.AST) -> Iterator[ast.AST]:
     for change in CHANGES:
-        for new in change(node):
-            yield copy.deepcopy(new)
+        yield from change(node)
     if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Load):
         yield from (ast.Name(name, ast.Load()) for name in _near_names(node.id, tree))
 

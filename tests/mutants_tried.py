@@ -5,6 +5,7 @@ name from the spec that it is given on one seed is true of it on the other.
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import islice
 from typing import Any
 
@@ -73,9 +74,10 @@ def wrong_about(subject: Exercise, function: object) -> Iterator[str]:
 
 
 def look(subject: Exercise, function: object, seed: int) -> tuple[tuple[Observation, ...], Verdict]:
-    checks = subject.checks(seed)
+    """Without altered inputs, because a mistake that a spec names comes before them, and without words."""
+    checks = replace(subject.checks(seed), counterfactuals=())
     observations = observe(checks, function)
-    return observations, evaluate(subject.place, checks, subject.messages.mistakes, observations)
+    return observations, evaluate(subject.place, checks, subject.messages.mistakes, observations, words=False)
 
 
 def was_made(

@@ -8,6 +8,7 @@ give is compared with what is recorded, and the report on each mistake is told.
 import hashlib
 import json
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -34,12 +35,6 @@ def kernels() -> dict[str, str]:
     return {name: digest(values.tobytes()) for name, values in computed.items()}
 
 
-def inputs(root: Path, place) -> dict[int, str]:
-    spec = record.load_spec(root, place)
-    drawn = {seed: record.draw_checks(root, place, spec, seed, seed == PUBLIC) for seed in (PUBLIC, HIDDEN)}
-    return {seed: digest(encode(cases_tree(checks))) for seed, checks in drawn.items()}
-
-
 def reports(place, made, released: Released) -> dict[str, str]:
     """What a student reads who makes a mistake: what it gives here, beside what is recorded."""
     shipped, texts = released.checks(place.exercise.id), released.messages(place.exercise.id).mistakes
@@ -50,9 +45,9 @@ def reports(place, made, released: Released) -> dict[str, str]:
     }
 
 
-def checks(root: Path, place, mistakes: bool):
-    observed = record.mistaken if mistakes else lambda function, checks: ()
-    return record.make_checks(root, place, PUBLIC, True, observed=observed)
+def without_mistakes(root: Path, place, spec):
+    made = record.make_checks(root, place, PUBLIC, True, spec, observed=lambda function, checks: ())
+    return replace(made, counterfactuals=())  # which are computed when they are looked at
 
 
 def is_as_recorded(made, recorded, mistakes: bool) -> bool:
@@ -69,8 +64,12 @@ def main(root: Path, chapter: str = "") -> None:
     said["torch"] = torch.backends.cpu.get_cpu_capability()
     for name, place in places.items():
         if chapter in ("", place.chapter.id):
-            made = checks(root, place, bool(chapter))
-            said["inputs"][name] = inputs(root, place)
+            spec = record.load_spec(root, place)
+            made = (
+                record.make_checks(root, place, PUBLIC, True, spec) if chapter else without_mistakes(root, place, spec)
+            )
+            drawn = record.draw_checks(root, place, spec, HIDDEN, False)
+            said["inputs"][name] = [digest(encode(cases_tree(each))) for each in (made, drawn)]
             said["reports"] |= reports(place, made, released) if chapter else {}
             said["changed"] += [] if is_as_recorded(made, released.checks(name), bool(chapter)) else [name]
     json.dump(said, sys.stdout)
