@@ -64,4 +64,4 @@ def test_long_files_come_first(run, tmp_path):
 
 
 def test_each_long_file_is_there():
-    assert all(any(ROOT.glob(f"{name}*.py")) for name in whole_runs.LONG)
+    assert all(any(ROOT.glob(f"tests/**/{name}*.py")) for name in whole_runs.LONG)

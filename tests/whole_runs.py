@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import pytest
 
 # How the names of the longest begin: a worker that takes one of them last keeps the others waiting.
-LONG = ("tests/test_mutants", "tests/test_machines", "tests/test_golden", "tests/test_demo")
+LONG = ("test_mutants", "test_machines", "test_golden", "test_demo")
 SHOWN = 10
 
 
@@ -21,7 +21,7 @@ def pytest_xdist_auto_num_workers() -> int | None:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     """The long files come first, and all others as they are collected."""
-    items.sort(key=lambda item: not item.nodeid.startswith(LONG))
+    items.sort(key=lambda item: not item.path.name.startswith(LONG))
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
