@@ -67,7 +67,7 @@ test: .venv/.stamp sandbox ## style, types, tests, and the rules of the course
 	grader lint # first: tests use the checks that it keeps
 	pytest $(side_by_side) --no-loadscope-reorder -m 'not browser and not slow and not system'
 
-system: .venv/.stamp sandbox ## the tests that start nbgrader or Jupyter, kill gradings, or grade whole classes
+system: .venv/.stamp sandbox ## the tests that start nbgrader or Jupyter, kill or grade whole classes, or try every exercise at length
 	@{ command -v initdb || ls /usr/lib/postgresql/*/bin/initdb; } >/dev/null 2>&1 || { $(call apt,'postgresql'); }
 	pytest $(side_by_side) --no-loadscope-reorder -m system
 

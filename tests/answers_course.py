@@ -3,8 +3,7 @@
 import shutil
 from pathlib import Path
 
-from grader.author.notebooks import release_notebooks
-from grader.author.record import record
+from grader.author.release import release
 
 SOURCE = Path(__file__).parent / "answers"
 CHAPTER = "answers"
@@ -13,6 +12,5 @@ CHAPTER = "answers"
 def write_answers_course(folder: Path) -> Path:
     """Copy it there, release it, and return its root."""
     root = shutil.copytree(SOURCE, folder / "answers", ignore=shutil.ignore_patterns("__pycache__"))
-    release_notebooks(root, root / "exercises")
-    record(root, root / "grader" / "data")
+    release(root)
     return root

@@ -31,10 +31,14 @@ FIRST, MORE = SEEDS[:2], SEEDS[2:]  # more are asked where one passes
 
 
 def of_chapter(number: int) -> Any:
-    """A test of a chapter's own file, so that workers share the chapters: its exercises, each with some mutants, or in
-    `make slow` with more.
+    """A test of a chapter's own file, so that workers share the chapters: its exercises, each with some mutants, in
+    `make system` with more, and in `make slow` with many.
     """
-    numbers = [pytest.param(30, id="some"), pytest.param(600, id="more", marks=pytest.mark.slow)]
+    numbers = [
+        pytest.param(10, id="some"),
+        pytest.param(30, id="more", marks=pytest.mark.system),
+        pytest.param(600, id="many", marks=pytest.mark.slow),
+    ]
     names = [name for name, place in PLACES.items() if place.chapter.id.startswith(f"ch{number:02}_")]
 
     @pytest.mark.parametrize("number", numbers)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection
 from typing import Any
 
@@ -68,8 +69,8 @@ def fails_keeping(exercise_id: str, function: Any, allowed: str | None, keeps: C
 def told(diagnosis: Diagnosis | None) -> str | None:
     if diagnosis is None:
         return None
-    about = diagnosis.text.partition(": ")[0] if diagnosis.text.startswith("For ") else ""
-    return f"{diagnosis.id} {about}".rstrip()
+    about = re.match(r"For \w+((, | and )\w+)*(?=: )", diagnosis.text)  # not "For n = 1 your context is …"
+    return f"{diagnosis.id} {about[0]}" if about else diagnosis.id
 
 
 def passes(exercise_id: str, function: Any, seeds: Collection[int] = SEEDS) -> None:

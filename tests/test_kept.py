@@ -24,6 +24,7 @@ from grader.autograde.grading import session
 from grader.codec import encode
 from grader.manifest import load_manifest
 from grader.released import Released, cases_tree, outputs_tree
+from tests.loops import for_each
 from tests.small_course import CHAPTER, ROOT, write_small_course
 
 SPEC = f"solutions/{CHAPTER}/checks/rnn_step.py"
@@ -33,18 +34,21 @@ PAGE = f"book/{CHAPTER}/one_step.md"
 BOTH = {"rnn_step", "rnn_forward"}
 
 
-@pytest.fixture
-def package(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A copy of `grader`, whose files a test may change; what runs is the original."""
-    copy = shutil.copytree(sources.PACKAGE, tmp_path / "grader", ignore=shutil.ignore_patterns("data", "__pycache__"))
-    for module in (sources, kept, release, lint_notes, session):
-        monkeypatch.setattr(module, "PACKAGE", copy)
-    return copy
+@pytest.fixture(scope="module")
+def copies(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, Path]:
+    """A small course, and a copy of `grader`, whose files a test may change for a moment; what runs is the original."""
+    folder = tmp_path_factory.mktemp("copies")
+    ignored = shutil.ignore_patterns("data", "__pycache__")
+    return write(folder / "course"), shutil.copytree(sources.PACKAGE, folder / "grader", ignore=ignored)
 
 
 @pytest.fixture
 def root(tmp_path: Path) -> Path:
-    root = write_small_course(tmp_path / "course")
+    return write(tmp_path / "course")
+
+
+def write(root: Path) -> Path:
+    write_small_course(root)
     (root / PAGE).parent.mkdir(parents=True)
     (root / PAGE).write_text("# One step of a recurrent network\n\n```{exercise-link} rnn_step\n```\n", "utf-8")
     release.release(root)
@@ -113,16 +117,31 @@ CHANGES: list[tuple[str, Callable[[Path, Path], None], dict[str, set[str]]]] = [
 ]  # fmt: skip
 
 
-@pytest.mark.parametrize(("change", "outdated"), [row[1:] for row in CHANGES], ids=[row[0] for row in CHANGES])
+@for_each(("what", "change", "outdated"), CHANGES)
 def test_what_a_change_outdates(
-    root: Path, package: Path, change: Callable[[Path, Path], None], outdated: dict[str, set[str]]
+    copies: tuple[Path, Path],
+    what: str,
+    change: Callable[[Path, Path], None],
+    outdated: dict[str, set[str]],
+    monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    before = hashes(root)
-    assert hashes(root) == before
-    change(root, package)
-    after = hashes(root)
+    for module in (sources, kept, release, lint_notes, session):
+        monkeypatch.setattr(module, "PACKAGE", copies[1])
+    before, files = hashes(copies[0]), contents(*copies)
+    try:
+        change(*copies)
+        after = hashes(copies[0])
+    finally:
+        for path in contents(*copies).keys() - files.keys():
+            path.unlink()
+        for path, content in files.items():
+            path.write_bytes(content)
     differ = {kind: {name for name in after[kind] if after[kind][name] != before[kind][name]} for kind in before}
     assert {kind: names for kind, names in differ.items() if names} == {kind: n for kind, n in outdated.items() if n}
+
+
+def contents(*folders: Path) -> dict[Path, bytes]:
+    return {path: path.read_bytes() for folder in folders for path in folder.rglob("*") if path.is_file()}
 
 
 def test_every_module_that_a_result_is_computed_with_is_found() -> None:

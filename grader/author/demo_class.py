@@ -407,7 +407,7 @@ def slips(right: str, exercise: Exercise, spec: Spec, fixtures: str = "") -> Ite
     names = [argument.arg for argument in definition.args.args]
     inputs = spec.example.inputs.items()
     array = next((n for n, value in inputs if isinstance(value, np.ndarray) and value.dtype.kind in "fi"), None)
-    source = _renamed(right, exercise.id, f"right_{exercise.id}")
+    source = _renamed(right, {exercise.id: f"right_{exercise.id}"})
     for what, (lines, status) in _SLIPS.items():
         if array is None and "{array}" in lines:
             continue
@@ -431,11 +431,9 @@ def standalone(thing: Any, name: str) -> str:
         needed |= new
         wanted += new
     order = [d for n, d in defined.items() if n in needed and n != own] + [defined[own]]
-    source = "\n\n\n".join(map(ast.unparse, dict.fromkeys(order)))
-    for helper in needed - {own}:
-        if isinstance(defined[helper], ast.FunctionDef):
-            source = _renamed(source, helper, f"_{helper.lstrip('_')}")
-    return _renamed(source, own, name)
+    helpers = [helper for helper in needed - {own} if isinstance(defined[helper], ast.FunctionDef)]
+    names = {helper: f"_{helper.lstrip('_')}" for helper in helpers} | {own: name}
+    return _renamed("\n\n\n".join(map(ast.unparse, dict.fromkeys(order))), names)
 
 
 def _free_names(statement: ast.stmt) -> set[str]:
@@ -460,13 +458,13 @@ def _definitions(source: str) -> dict[str, ast.stmt]:
     return found
 
 
-def _renamed(source: str, old: str, new: str) -> str:
+def _renamed(source: str, names: dict[str, str]) -> str:
     tree = ast.parse(source)
     for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name == old:
-            node.name = new
-        elif isinstance(node, ast.Name) and node.id == old:
-            node.id = new
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            node.name = names.get(node.name, node.name)
+        elif isinstance(node, ast.Name):
+            node.id = names.get(node.id, node.id)
     return ast.unparse(tree)
 
 

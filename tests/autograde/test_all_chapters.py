@@ -57,7 +57,7 @@ HINTS = "".join(f"\n## Hint {number}\n\nThink {number} times.\n" for number in (
 RESULTS = {"double": "2 * x", "triple": "3 * x", "halve": "x / 2", "square": "x * x"}
 
 
-pytestmark = pytest.mark.usefixtures("own_hidden")
+pytestmark = [pytest.mark.system, pytest.mark.usefixtures("own_hidden")]
 
 
 @pytest.fixture(scope="module")
