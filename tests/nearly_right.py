@@ -61,9 +61,15 @@ def fails(
             assert kept == set(earns), f"keeps {kept} with seed {seed}"
 
 
-def fails_keeping(exercise_id: str, function: Any, allowed: str | None, keeps: Collection[str] = ()) -> None:
+def fails_keeping(
+    exercise_id: str,
+    function: Any,
+    allowed: str | None,
+    keeps: Collection[str] = (),
+    seeds: Collection[int] = SEEDS,
+) -> None:
     """It fails like this, and earns the points of no other facets."""
-    fails(exercise_id, function, allowed, keeps)
+    fails(exercise_id, function, allowed, keeps, seeds)
 
 
 def told(diagnosis: Diagnosis | None) -> str | None:

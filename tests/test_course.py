@@ -11,6 +11,7 @@ import pytest
 import grader.author.course
 from grader.author.course import Course
 from grader.author.course_rules import COURSE_RULES
+from grader.author.kept import KEPT
 from grader.author.lint import (
     EXERCISE_RULES,
     Subject,
@@ -40,8 +41,12 @@ def copy(tmp_path: Path, rule: str) -> Path:
     for name in ("solutions", "exercises", "book", "tests/book"):
         shutil.copytree(ROOT / name, tmp_path / name, ignore=shutil.ignore_patterns("__pycache__", "_build"))
     shutil.copytree(ROOT / "grader/data", tmp_path / "grader/data", ignore=shutil.ignore_patterns("__pycache__"))
-    for name in ("course.toml", "words.toml"):
+    for name in ("course.toml", "words.toml", "released.txt"):
         shutil.copy(ROOT / name, tmp_path)
+    for kept in (ROOT / KEPT).glob("*/rnn_step.msgpack"):  # else the sound course is computed again for each test
+        target = tmp_path / kept.relative_to(ROOT)
+        target.parent.mkdir(parents=True)
+        shutil.copy(kept, target)
     return tmp_path
 
 
