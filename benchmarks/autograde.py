@@ -30,7 +30,7 @@ from autograding.report import plot, summary
 from grader.manifest import load_manifest
 
 MANIFEST = load_manifest(ROOT / "course.toml")
-TARGET_RATIO = 60.0
+TARGET_RATIO = 30.0
 TARGET_MB = 400
 TARGET_600_S = 60.0
 
