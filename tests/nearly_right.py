@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Callable, Collection
+from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
 from grader.checking.verdict import Diagnosis
@@ -51,7 +50,7 @@ def fails(
         verdict = exercise(exercise_id).verdict(function, seed)
         assert not verdict, f"passes with seed {seed}"
         assert verdict.earned < verdict.points
-        name = told(verdict.diagnosis)
+        name = told(verdict.diagnosis, exercise(exercise_id).messages.mistakes)
         names = {name, name and name.removeprefix("counterfactual: ")}
         assert names & (allowed if isinstance(allowed, set) else {allowed}), f"is named {name!r} with seed {seed}"
         if isinstance(earns, float | int):
@@ -72,11 +71,13 @@ def fails_keeping(
     fails(exercise_id, function, allowed, keeps, seeds)
 
 
-def told(diagnosis: Diagnosis | None) -> str | None:
+def told(diagnosis: Diagnosis | None, messages: Mapping[str, str]) -> str | None:
+    """The id of a diagnosis, and what it is about if the report says so before its message, which may begin so too."""
     if diagnosis is None:
         return None
-    about = re.match(r"For \w+((, | and )\w+)*(?=: )", diagnosis.text)  # not "For n = 1 your context is …"
-    return f"{diagnosis.id} {about[0]}" if about else diagnosis.id
+    text = diagnosis.text.removesuffix(messages.get(diagnosis.id, ""))
+    about = text.partition(": ")[0] if text.startswith("For ") else ""
+    return f"{diagnosis.id} {about}".rstrip()
 
 
 def passes(exercise_id: str, function: Any, seeds: Collection[int] = SEEDS) -> None:
