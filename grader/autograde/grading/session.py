@@ -27,7 +27,8 @@ from grader.released import MESSAGES, Released
 from grader.sources import PACKAGE, package_sources
 
 # What decides about a grade; what only shows it, such as the commands, does not count.
-_GRADES = ("autograde/grading/grade.py", "autograde/running/sandbox.py", "autograde/running/unsandboxed.py")
+_STARTERS = ("sandbox", "unsandboxed", "other_user")
+_GRADES = ("autograde/grading/grade.py", *(f"autograde/running/{name}.py" for name in _STARTERS))
 
 
 class State(msgspec.Struct, frozen=True):
