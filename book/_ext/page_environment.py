@@ -17,6 +17,8 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
+from grader.sources import with_imports
+
 _STYLE = Path("book/_static/unrolled.mplstyle")
 _IMPORT = re.compile(r"^from ((?:solutions|experiments)(?:\.\w+)*) import (\([^)]*\)|.*)", re.M)
 _GRADER = re.compile(r"^from grader\b", re.M)
@@ -86,15 +88,10 @@ def imported(root: Path, text: str) -> set[Path]:
 
     With a module of `experiments` come the records beside it.
     """
-    found: set[Path] = set()
-    todo = _modules(text)
-    while todo:
-        path = root.joinpath(*todo.pop().split(".")).with_suffix(".py")
-        if path.is_file() and path not in found:
-            found.add(path)
-            todo += _modules(path.read_text("utf-8"))
-    records = [record for path in found if "experiments" in path.parts for record in path.parent.glob("*.json")]
-    return found.union(records)
+    modules = [root.joinpath(*name.split(".")).with_suffix(".py") for name in _modules(text)]
+    found = set(with_imports(root, modules))
+    of_experiments = [path for path in found if "experiments" in path.parts and path.stem != "__init__"]
+    return found.union(record for path in of_experiments for record in path.parent.glob("*.json"))
 
 
 def _modules(text: str) -> list[str]:
