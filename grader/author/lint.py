@@ -6,7 +6,7 @@ import ast
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
-from contextlib import suppress
+from contextlib import nullcontext, suppress
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from itertools import permutations
@@ -137,17 +137,18 @@ def lint_course(
 def _findings(course: Course, due: Mapping[str, list[str]], workers: int) -> Iterator[tuple[str, Finding]]:
     """What the rules that are due find, with the exercise's id."""
     to_do = {name: rules for name, rules in due.items() if rules}
-    if workers == 1 or len(to_do) <= FEW:
-        found = (_of_exercise(course, course.manifest.place(name), rules) for name, rules in due.items())
-        yield from ((name, finding) for name, findings in zip(due, found, strict=True) for finding in findings)
-        return
-    # `spawn`, because a fork has no copies of PyTorch's threads
-    with ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar) as pool:
-        done = {name: pool.submit(_of_id, course.root, name, to_do[name]) for name in _longest_first(course, to_do)}
-        for name in due:
+    with nullcontext() if workers == 1 or len(to_do) <= FEW else _pool(workers) as pool:
+        first = _longest_first(course, to_do)
+        ahead = {name: pool.submit(_of_id, course.root, name, to_do[name]) for name in first if pool is not None}
+        for name, rules in due.items():
             place = course.manifest.place(name)
-            findings = done[name].result() if name in done else _of_exercise(course, place, [])
+            findings = ahead[name].result() if name in ahead else _of_exercise(course, place, rules)
             yield from ((name, finding) for finding in findings)
+
+
+def _pool(workers: int) -> ProcessPoolExecutor:
+    """Processes that are started anew, because a fork has no copies of PyTorch's threads."""
+    return ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar)
 
 
 def _longest_first(course: Course, names: Iterable[str]) -> list[str]:

@@ -389,7 +389,7 @@ def _files_of(root: Path, data: Path, place: Place, everything: bool) -> dict[Pa
     name, spec = place.exercise.id, load_spec(root, place)
     files = {data / MESSAGES.format(name): messages_text(root, place, spec).encode()}
     if everything:
-        checks = public_checks(root, place)
+        checks = make_checks(root, place, PUBLIC_SEED, example=True, spec=spec)
         outputs = data / OUTPUTS.format(name)
         files[data / CASES.format(name)] = encode(cases_tree(checks))
         files[outputs] = _settled(outputs, encode(outputs_tree(checks)), checks.tolerance)
