@@ -33,7 +33,7 @@ help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
 
 course: .venv/.course ## the book, the release, a graded demo class of one chapter and where to look next
-	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
+	@$(sandbox_or_not)
 	@$(MAKE) --no-print-directory --jobs=2 --keep-going course-book course-demo || failed=1; \
 	cat build/logs/book.line; exit $${failed:-0} # a page whose code fails is named below
 	$(say) 'Where to look next'
@@ -43,7 +43,7 @@ course: .venv/.course ## the book, the release, a graded demo class of one chapt
 	@$(failed_pages)
 
 demo: .venv/.course ## a demo class in all chapters, graded and compared with the points that it should get
-	@$(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
+	@$(sandbox_or_not)
 	@$(call step,The release: exercises/ and grader/data/,release,grader release)
 	@$(call graded,A demo class in every chapter,,$(DEMO)-all)
 
@@ -54,6 +54,8 @@ course-book:
 course-demo:
 	@$(call step,The release: exercises/ and grader/data/,release,grader release)
 	@$(call graded,A demo class of one chapter,--chapter $(DEMO_CHAPTER),$(DEMO))
+
+sandbox_or_not = $(MAKE) --no-print-directory sandbox || echo 'The demo class, which is our own code, is therefore graded without the sandbox.'
 
 # $(call graded,NAME,WHICH,FOLDER): write a demo class, grade it (what is up to date is kept), and compare its points.
 graded = $(call step,$(1),demo,grader demo-class --seed 3 $(2) --out $(3)) \
