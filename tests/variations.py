@@ -118,7 +118,7 @@ def _all_variables() -> set[str]:
 
 
 def _page(path: Path) -> tuple[Any, Path]:
-    return jupytext.read(path), path.parent
+    return jupytext.read(path, fmt="md:myst"), path.parent  # a page without code has no header that says so
 
 
 def _notebook(path: Path, folder: Path) -> tuple[Any, Path]:
