@@ -147,7 +147,7 @@ def _findings(course: Course, due: Mapping[str, list[str]], workers: int) -> Ite
 
 
 def _pool(workers: int) -> ProcessPoolExecutor:
-    """Processes that are started anew, because a fork has no copies of PyTorch's threads."""
+    """Processes of their own, because a fork has no copies of PyTorch's threads."""
     return ProcessPoolExecutor(workers, get_context("spawn"), initializer=skip_iri_grammar)
 
 
