@@ -127,6 +127,6 @@ def read_fixtures(path: Path) -> str:
 
 
 def load_own_judge(path: Path) -> OwnJudge:
-    """The `judge` and `MATCHES` from an `ID_judge.py`."""
+    """The `judge`, `largest` and `MATCHES` from an `ID_judge.py`."""
     module = load_module(path, path.stem)
-    return OwnJudge(module.judge, getattr(module, "MATCHES", {}))
+    return OwnJudge(module.judge, getattr(module, "MATCHES", {}), module.largest)

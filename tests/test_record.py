@@ -118,7 +118,7 @@ def test_outputs_that_cannot_be_read_are_written_anew(data, spoilt):
 def test_a_stray_file_is_removed_and_the_package_stays(data):
     record(DEMO, data)
     (data / "gone.cases.msgpack").write_bytes(b"")
-    (data / "apply_twice_judge.py").write_text("def judge(case, observation): return []\n")
+    (data / "apply_twice_judge.py").write_text("def judge(case, observation): return []\ndef largest(case): ...\n")
     (data / "__init__.py").write_text("")
     assert [path.name for path in stray(data, load_manifest(DEMO / "course.toml"))] == ["gone.cases.msgpack"]
     changed = record(DEMO, data)

@@ -90,8 +90,8 @@ class Spec:
     `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` generates the others, random
     float64, with all sizes different at least once and each size 1 at least once. `oracle` takes the case's inputs by
     name and returns the expected result; it uses PyTorch, a closed form, finite differences or a slow loop, never the
-    reference solution. If no value is fixed, leave it out and write `judge` and `MATCHES` into a file `ID_judge.py`
-    next to the spec (see `grader.checking.case.OwnJudge`).
+    reference solution. If no value is fixed, leave it out and write `judge`, `largest` and `MATCHES` into a file
+    `ID_judge.py` next to the spec (see `grader.checking.case.OwnJudge`).
 
     `gates` declares arrays that consist of a block for each gate, so that a student who takes the blocks in another
     order is told so.

@@ -152,6 +152,7 @@ def observation_from_tree(tree: Any) -> Observation:
 
 Judge = Callable[[Case, Observation], Sequence["Problem"]]
 Match = Callable[[Case, Observation], bool]
+Largest = Callable[[Case], Observation]
 
 
 @dataclass(frozen=True)
@@ -159,11 +160,14 @@ class OwnJudge:
     """The code that judges results without a recorded value, such as random numbers or a trained model.
 
     `judge` returns the problems of one case. `matches` maps each misconception to a function that says whether one case
-    shows it.
+    shows it. `largest` returns, for a case, a result and calls of the expected size, and as many calls of each callable
+    input as the judge can use. Both functions see only results and calls that are not much larger, and never more calls
+    (see `grader.checking.sizes`), because these come from a student's process.
     """
 
     judge: Judge
     matches: Mapping[str, Match]
+    largest: Largest = lambda case: Observation()
 
 
 @dataclass(frozen=True)

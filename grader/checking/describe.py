@@ -71,7 +71,8 @@ def describe(value: Any, expected: Any = None, tolerance: Tolerance = DEFAULT_TO
     if isinstance(value, float):
         return f"{number_text(value, expected, tolerance)} (float)"
     if isinstance(value, int | str):
-        return f"{cut(repr(value))} ({type(value).__name__})"
+        beginning = value[: SHORT + 1] if isinstance(value, str) else value  # the rest of a long text is not shown
+        return f"{cut(repr(beginning))} ({type(value).__name__})"
     return f"a value of type {type(value).__name__}"
 
 

@@ -14,6 +14,7 @@ from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.judge import judge
+from grader.checking.sizes import examined, with_short_texts
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
 from grader.manifest import Place
 
@@ -49,6 +50,7 @@ def _evaluate(
     wrong_needs: Sequence[str],
     words: bool,
 ) -> Verdict:
+    observations = tuple(map(with_short_texts, observations))
     results = tuple(judge(checks, index, observation, words) for index, observation in enumerate(observations))
     if all(o.raised is not None and o.raised.type == "NotImplementedError" for o in observations):
         return _unimplemented(place, checks, observations)
@@ -66,7 +68,7 @@ def _evaluate(
     diagnosis = None
     if failing:
         status = "error" if failing[0].problems[0].kind == "raised" else "failed"
-        diagnosis = diagnose(checks, observations, results, texts, wrong_needs)
+        diagnosis = diagnose(checks, examined(checks, observations), results, texts, wrong_needs)
     return verdict(place, status, results, facets, diagnosis)
 
 

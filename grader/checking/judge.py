@@ -11,6 +11,7 @@ from grader.checking.compare import compare, named_outputs
 from grader.checking.describe import OBSERVED_WORDS, cut, describe
 from grader.checking.drivers import DRIVERS
 from grader.checking.gradients import PARTLY
+from grader.checking.sizes import agreed
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_TEXT, Raised
 
@@ -28,7 +29,9 @@ def judge(checks: Checks, index: int, observation: Observation, words: bool = Tr
     else:
         problems = problems_of_call(observation, expected is not None and expected.result is None)
     if not problems and checks.own is not None:
-        problems = [_with_output_name(checks, problem) for problem in checks.own.judge(case, observation)]
+        seen = agreed(observation, checks.own.largest(case))
+        found = [seen] if isinstance(seen, Problem) else checks.own.judge(case, seen)
+        problems = [_with_output_name(checks, problem) for problem in found]
         gradients = (_problem_of_gradient(o, observation, len(checks.outputs) > 1) for o in checks.outputs)
         problems = problems or [problem for problem in gradients if problem is not None]
     elif not problems and expected is not None and expected.raised is None:

@@ -8,6 +8,7 @@ entries, so a right function fails a case with a probability below 1e-10.
 
 import numpy as np
 
+from grader.checking.case import Observation
 from grader.checking.describe import describe
 from grader.checking.verdict import Problem
 
@@ -27,6 +28,12 @@ def judge(case, observation):
         return [Problem("judge", text)]
     found = {VALUES: value_problem(case, masks), DISTRIBUTION: distribution_problem(case.inputs["p"], masks == 0)}
     return [Problem("judge", text, output) for output, text in found.items() if text]
+
+
+def largest(case):
+    """Results of the right size, in both runs."""
+    masks = [np.zeros(shape_of(case))] * case.inputs["draws"]
+    return Observation(masks, calls={"again": masks, "rng": ["drawn"]})
 
 
 # Form, values and source ----------------------------------------------------------------------------------------------

@@ -7,6 +7,7 @@ fingerprints of a student's results, so it needs no oracle.
 
 from __future__ import annotations
 
+import math
 import zlib
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
@@ -173,9 +174,9 @@ def _fingerprint(value: Any, checks: Checks) -> tuple[float, float]:
     """Return a weighted sum of a result's numbers and its tolerance; NaN if the result is not a plain value. The
     weights are random and depend on the structure, so different numbers, positions or shapes give different sums.
     """
-    numbers = [np.ones(1)]
+    numbers: list[Array | float] = [1.0]
     structure = _structure(value, numbers)
-    flat = np.concatenate(numbers).clip(-LARGEST, LARGEST)
+    flat = np.hstack(numbers).clip(-LARGEST, LARGEST)
     weights = _weights(zlib.crc32(structure.encode()), flat.size)
     spread = weights @ (checks.tolerance.absolute + checks.tolerance.relative * np.abs(flat))
     return float(weights @ flat), float(spread)
@@ -186,8 +187,11 @@ def _weights(seed: int, size: int) -> Array:
     return np.random.default_rng(seed).uniform(0.5, 1.5, size)
 
 
-def _structure(value: Any, numbers: list[Array]) -> str:
+def _structure(value: Any, numbers: list[Array | float]) -> str:
     """Everything about a value that the judge compares apart from its numbers, which are appended to `numbers`."""
+    if type(value) is float and math.isfinite(value):  # most entries of a list
+        numbers.append(value)
+        return ""
     if isinstance(value, bool | int | float | np.ndarray) and np.asarray(value).dtype.kind in "biuf":
         array = np.asarray(value)
         flat = array.ravel().astype(np.float64)
@@ -199,7 +203,7 @@ def _structure(value: Any, numbers: list[Array]) -> str:
     if isinstance(value, dict):
         return f"{{{','.join(f'{key!r}:{_structure(value[key], numbers)}' for key in sorted(value, key=repr))}}}"
     if value is not None and not isinstance(value, str):
-        numbers.append(np.full(1, np.nan))
+        numbers.append(np.nan)
     return repr(value)
 
 
