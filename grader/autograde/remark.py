@@ -78,13 +78,19 @@ class NotImported(msgspec.Struct, frozen=True, tag=True):
     reason: str
 
 
+class TooLarge(msgspec.Struct, frozen=True, tag=True):
+    """The results of this exercise were too large to be judged."""
+
+    exercise: str
+
+
 class NoTime(msgspec.Struct, frozen=True, tag=True):
     """The time of submission is unknown, because `timestamp.txt` contains `found`, which is not a time."""
 
     found: str
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported | NoTime
+What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported | TooLarge | NoTime
 
 
 class Remark(msgspec.Struct, frozen=True):

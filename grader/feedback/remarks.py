@@ -16,6 +16,7 @@ from grader.autograde.remark import (
     OtherFiles,
     OtherName,
     Remark,
+    TooLarge,
     Unreadable,
     What,
     absence,
@@ -80,7 +81,7 @@ def _sentence(what: What) -> str:
                 f"The file {file} ({size / 1e6:.1f} MB) was not available to your notebooks while they ran: "
                 "it is too large, or you submitted too many files."
             )
-        case NoTime():
+        case NoTime() | TooLarge():  # the verdict on the exercise says so
             return ""
         case OtherName(due, is_folder, taken):
             why = absence(due, is_folder)

@@ -13,9 +13,9 @@ from types import ModuleType
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading import pool, score
+from grader.autograde.grading import judging, pool, score
 from grader.autograde.grading.grade import grade
-from grader.autograde.grading.score import VerdictCache
+from grader.autograde.grading.judging import VerdictCache
 from grader.autograde.inside import statements
 from grader.autograde.inside.frames import file_of
 from grader.autograde.inside.statements import Lost, Ran, prepare, run_statements
@@ -99,21 +99,24 @@ def test_memory_is_never_more_than_what_is_at_hand_says():
 @pytest.fixture
 def judged(session, starters, monkeypatch, tmp_path):
     """Grade a notebook and return its verdicts, with the exercises that were judged for it."""
-    calls = []
+    calls = tmp_path / "calls"  # of several processes
     real = score.evaluate
 
     def evaluate(place, *rest, **more):
-        calls.append(place.exercise.id)
+        with calls.open("a") as file:
+            print(place.exercise.id, file=file)
         return real(place, *rest, **more)
 
     monkeypatch.setattr(score, "evaluate", evaluate)
     own = replace(session, cache=VerdictCache())
+    submitted = tmp_path / "ada"
+    submitted.mkdir()
 
     def run(tree, **changes):
-        (tmp_path / "recurrence.ipynb").write_text(json.dumps(tree))
-        calls.clear()
-        graded = grade(replace(own, **changes), starters["plain"], "ada", tmp_path)
-        return graded.verdicts, graded.public, sorted(calls)
+        (submitted / "recurrence.ipynb").write_text(json.dumps(tree))
+        calls.write_text("")
+        graded = grade(replace(own, **changes), starters["plain"], "ada", submitted)
+        return graded.verdicts, graded.public, sorted(calls.read_text().split())
 
     return run
 
@@ -146,7 +149,7 @@ def test_what_was_right_alone_is_judged_anew_where_it_builds_on_what_is_wrong(ju
 
 
 def test_the_oldest_verdicts_are_forgotten(monkeypatch):
-    monkeypatch.setattr(score, "MAX_CACHED", 2)
+    monkeypatch.setattr(judging, "MAX_CACHED", 2)
     cache, calls = VerdictCache(), []
     for key in "abcab":
         cache(key, lambda key=key: calls.append(key))

@@ -21,6 +21,7 @@ from grader.autograde.remark import (
     OtherFiles,
     OtherName,
     Remark,
+    TooLarge,
     Unreadable,
 )
 from grader.checking.verdict import Verdict
@@ -49,6 +50,7 @@ LINES = {
     Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded instead",
     Remark(NotImported(1, "jax", "no such"), "nb"): "nb, cell 2: `jax` could not be imported (no such); the lines that "
     "need it were skipped",
+    Remark(TooLarge("f"), "nb"): "nb, the check of f: the results are too large to be judged",
     Remark(
         OtherFiles("b", ("a", "c")), "nb"
     ): "nb: several versions: b is the most complete and was graded; not graded: a, c",

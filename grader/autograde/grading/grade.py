@@ -8,21 +8,24 @@ import traceback
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from grader.autograde.fault import Fault
+from grader.autograde.grading.judging import Judge, JudgeError, judged
 from grader.autograde.grading.missing import not_imported
 from grader.autograde.grading.score import (
     autograded_notebook,
     public_verdicts,
     requests_for,
+    too_large,
     verdict_output,
     verdicts_of,
     without_cases,
 )
 from grader.autograde.grading.session import Session
-from grader.autograde.remark import Ended, OtherFiles, Remark, Unreadable
+from grader.autograde.remark import Ended, OtherFiles, Remark, TooLarge, Unreadable
 from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.together import run_together
@@ -100,6 +103,8 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
                     raise
     except WorkerError as error:
         return Graded(student, fault=str(error))
+    except JudgeError as error:
+        return Graded(student, fault=f"the grader failed: {error}")
     except FileNotFoundError as error:
         return Graded(student, fault=f"{error.filename} no longer exists: was the submission moved or deleted?")
     except Exception as error:
@@ -146,19 +151,27 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         remarks += [Remark(each, name) for each in not_imported(outcome)]
         remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
         with clock("judge"):
-            full = verdicts_of(
-                session.manifest, notebook, session.hidden, session.texts, planned, outcome, session.cache
+            (full, public[name]), exceeded = judged(
+                partial(_verdicts, session, notebook, planned, outcome),
+                session.cache,
+                lambda exercise: too_large(session.manifest.place(exercise)),
             )
             verdicts[name] = {each: without_cases(found, full) for each, found in full.items()}
-            public[name] = public_verdicts(
-                session.manifest, session.public, session.texts, outcome, full, session.cache
-            )
+            remarks += [Remark(TooLarge(exercise), name) for exercise in exceeded]
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
     for name in OF_THE_EXCHANGE:
         if name in files:
             write_whole(_folder(session, student) / name, files[name])
     return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)
+
+
+def _verdicts(
+    session: Session, notebook: Notebook, plan: Plan, outcome: Outcome, judge: Judge
+) -> tuple[dict[str, Verdict], dict[str, Verdict]]:
+    """The verdicts on the hidden cases, and those on public ones, of all exercises of a notebook."""
+    full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, plan, outcome, judge)
+    return full, public_verdicts(session.manifest, session.public, session.texts, outcome, full, judge)
 
 
 class _Clock:

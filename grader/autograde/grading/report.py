@@ -25,6 +25,7 @@ from grader.autograde.remark import (
     OtherFiles,
     OtherName,
     Remark,
+    TooLarge,
     Unreadable,
     What,
     absence,
@@ -298,6 +299,9 @@ def remark_line(remark: Remark) -> str:
         case NotImported(cell, module, reason):
             text = f"`{module}` could not be imported ({reason}); the lines that need it were skipped"
             where += f", {_place(cell, None)}"
+        case TooLarge(exercise):
+            text = "the results are too large to be judged"
+            where += f", {_place(None, exercise)}"
         case OtherFiles(taken, left):
             text = f"several versions: {taken} is the most complete and was graded; not graded: {', '.join(left)}"
     return f"{where}: {text}" if where else text

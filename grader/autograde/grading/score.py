@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Hashable, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
 
 from grader.autograde.fault import Fault
+from grader.autograde.grading.judging import Judge
 from grader.autograde.grading.missing import lacks
 from grader.autograde.inside.frames import End, ExerciseCases, Request, not_defined
 from grader.autograde.running.trial import Outcome
@@ -16,11 +17,9 @@ from grader.cells import grade_id
 from grader.checking.case import Checks
 from grader.checking.evaluate import evaluate, verdict
 from grader.checking.verdict import Status, Verdict
-from grader.manifest import Chapter, Limits, Manifest, Notebook
+from grader.manifest import Chapter, Limits, Manifest, Notebook, Place
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
-
-MAX_CACHED = 500  # cached verdicts, some kilobytes each
 
 
 def cases_of(chapter: Chapter, public: Mapping[str, Checks], hidden: Mapping[str, Checks]) -> dict[str, ExerciseCases]:
@@ -57,22 +56,6 @@ def request_for(
     )
 
 
-class VerdictCache:
-    """A cache of verdicts by everything that they depend on. Many submissions of a class give exactly the same results,
-    which are judged only once. The latest MAX_CACHED verdicts are kept.
-    """
-
-    def __init__(self) -> None:
-        self._verdicts: dict[Hashable, Verdict] = {}
-
-    def __call__(self, key: Hashable, find: Callable[[], Verdict]) -> Verdict:
-        if key not in self._verdicts:
-            if len(self._verdicts) == MAX_CACHED:
-                del self._verdicts[next(iter(self._verdicts))]
-            self._verdicts[key] = find()
-        return self._verdicts[key]
-
-
 def verdicts_of(
     manifest: Manifest,
     notebook: Notebook,
@@ -80,7 +63,7 @@ def verdicts_of(
     texts: Mapping[str, Mapping[str, str]],
     plan: Plan,
     outcome: Outcome,
-    cache: VerdictCache,
+    judge: Judge,
 ) -> dict[str, Verdict]:
     """A verdict on every exercise of the notebook, in the course's order."""
     verdicts: dict[str, Verdict] = {}
@@ -100,7 +83,7 @@ def verdicts_of(
         else:
             wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
             find = partial(evaluate, place, checks[name], texts[name], observed, wrong_needs, words=False)
-            verdicts[name] = cache((name, True, outcome.digests[name, True], *wrong_needs), find)
+            verdicts[name] = judge((name, True, outcome.digests[name, True].hex(), *wrong_needs), find)
     return verdicts
 
 
@@ -129,6 +112,16 @@ def _not_observed(name: str, plan: Plan, outcome: Outcome) -> tuple[Status, str]
     return "error", f"{name} was called, but its result could not be read: {fault.text}."
 
 
+def too_large(place: Place) -> Verdict:
+    """The verdict on an exercise whose results take more time or memory to judge than a result can need."""
+    name = place.exercise.id
+    note = (
+        f"{name} returned something that is too large to be compared with the expected result. Look at its size: "
+        "does something grow with every step, or is something repeated?"
+    )
+    return verdict(place, "failed", note=note)
+
+
 def _not_defined(name: str, plan: Plan, outcome: Outcome) -> str:
     """Why the function does not exist at its check cell: what ended the cell that should define it."""
     index = plan.defining.get(name, -1)
@@ -147,7 +140,7 @@ def public_verdicts(
     texts: Mapping[str, Mapping[str, str]],
     outcome: Outcome,
     verdicts: Mapping[str, Verdict],
-    cache: VerdictCache,
+    judge: Judge,
 ) -> dict[str, Verdict]:
     """The notebook's own check of each exercise that is not right and whose function was called on all public cases."""
     shown: dict[str, Verdict] = {}
@@ -156,7 +149,7 @@ def public_verdicts(
         if not hidden and observed is not None and not lacks(name, outcome):
             needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
             find = partial(evaluate, manifest.place(name), public[name], texts[name], observed, needs)
-            shown[name] = cache((name, False, outcome.digests[name, False], *needs), find)
+            shown[name] = judge((name, False, outcome.digests[name, False].hex(), *needs), find)
     return shown
 
 

@@ -13,8 +13,9 @@ import msgspec
 from msgspec.structs import replace
 
 from grader.autograde.grading.hidden import hidden_checks, hidden_state
+from grader.autograde.grading.judging import VerdictCache
 from grader.autograde.grading.release import AutogradeError, released_notebooks
-from grader.autograde.grading.score import VerdictCache, cases_of
+from grader.autograde.grading.score import cases_of
 from grader.autograde.inside.frames import ExerciseCases, file_of
 from grader.autograde.submission.files import released_files
 from grader.checking.case import Checks
