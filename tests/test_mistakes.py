@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 
 from grader import check, diary, journal
 from grader.checking.diagnose.counterfactual import short_name
-from grader.cli import app
+from grader.cli.commands import app
 from grader.journal import Entry
 from grader.manifest import UnknownIdError
 from grader.mistakes import GENERAL, GENERAL_KINDS, NO_MISTAKE, Met, general_title, met, short_title

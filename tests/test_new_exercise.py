@@ -11,7 +11,7 @@ from typer.testing import CliRunner
 
 from grader.author.lint import lint_course
 from grader.author.new import NewExerciseError, new_exercise, placeholders
-from grader.cli import app
+from grader.cli.commands import app
 from grader.errors import ExpectedError
 from grader.manifest import load_manifest
 from tests.small_course import CHAPTER, ROOT, write_small_course

@@ -21,7 +21,7 @@ from grader.author.course import Course
 from grader.author.leaks import find_leaks, secrets_of
 from grader.author.pack import PackError, check_paths, check_secrets, pack, released_files, third_party_imports
 from grader.author.wheel import WheelError, archive_files, build_wheel, project, same_bytes
-from grader.cli import app
+from grader.cli.commands import app
 from grader.codec import encode
 from grader.files import zip_bytes
 

@@ -17,7 +17,7 @@ from grader.author.memory import Memory, mistake_digests, variant_keys
 from grader.author.record import PUBLIC_SEED, load_spec, make_checks, mistaken
 from grader.author.watch import Before, answers, files_of
 from grader.checking.case import Observation
-from grader.cli import app
+from grader.cli.commands import app
 from grader.manifest import load_manifest
 from tests.small_course import CHAPTER, ROOT, write_small_course
 

@@ -1,31 +1,36 @@
-"""The command line `grader`. Each module has the commands of one kind, one small function each."""
+"""The command line `grader`. Each module has the commands of one kind, one small function each.
+
+`commands` imports them all. This module imports little, so that Ctrl-C during the imports is answered too.
+"""
 
 from __future__ import annotations
 
-import atexit
-import gc
 import sys
-
-from grader.cli import (  # noqa: F401 - each adds its commands
-    author,
-    collect,
-    diary,
-    exchange,
-    gradescope,
-    grading,
-    pack,
-    reports,
-    similar,
-    student,
-    term,
-)
-from grader.cli.app import app
-from grader.cli.plain import make_plain
 
 
 def main() -> None:
     """The entry point of the command `grader`."""
+    stopped: tuple[type[BaseException], ...] = (KeyboardInterrupt,)
+    try:
+        from grader.cli.app import Stopped
+
+        stopped = (KeyboardInterrupt, Stopped)
+        _run()
+    except stopped as error:
+        if isinstance(error, KeyboardInterrupt):
+            print("Stopped.", file=sys.stderr)
+        from grader.autograde.grading.watched import end_at_once
+
+        end_at_once()
+
+
+def _run() -> None:
+    import atexit
+    import gc
+
     from grader.autograde.imports import skip_iri_grammar
+    from grader.cli.commands import app
+    from grader.cli.plain import make_plain
 
     gc.set_threshold(50_000)  # most objects come from imports and are never freed
     atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would

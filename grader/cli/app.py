@@ -17,8 +17,19 @@ _WHOLE = 500  # characters, so that the first sentence of every help text is wra
 FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS = "For students", "For instructors", "For authors"
 
 
-class ByReader(typer.core.TyperGroup):
-    """The list of all commands, in sections by who needs them."""
+class Stopped(SystemExit):
+    """Ctrl-C ended a command, which has said so."""
+
+
+class Commands(typer.core.TyperGroup):
+    """All commands, listed in sections by who needs them. Ctrl-C ends each of them with a line and the status 130."""
+
+    def invoke(self, ctx: Any) -> Any:
+        try:
+            return super().invoke(ctx)
+        except KeyboardInterrupt:
+            err.print("Stopped.", style="yellow")
+            raise Stopped(130) from None
 
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         commands = {name: self.get_command(ctx, name) for name in sorted(self.list_commands(ctx))}
@@ -29,7 +40,7 @@ class ByReader(typer.core.TyperGroup):
 
 
 app = typer.Typer(
-    cls=ByReader,
+    cls=Commands,
     help="Work on the exercises of the course Unrolled, or grade and teach it.",
     no_args_is_help=True,
     add_completion=False,

@@ -288,6 +288,45 @@ def test_ctrl_c_stops_cleanly_and_the_next_run_goes_on(small_course, tmp_path, r
 
 
 @pytest.mark.system
+def test_ctrl_c_twice_ends_workers_that_do_not_answer(small_course, tmp_path, right):
+    term = write_class(tmp_path / "term", right, 30)
+    first = command(small_course, term)
+    wait_for_results(term, 3, first)
+    started = psutil.Process(first.pid).children()
+    for process in (worker for each in started for worker in each.children(recursive=True)):
+        with suppress(psutil.NoSuchProcess):
+            process.suspend()
+    for _ in range(2):
+        os.killpg(first.pid, signal.SIGINT)
+        time.sleep(0.5)
+    printed, errors = first.communicate(timeout=60)
+    assert first.returncode == 130, errors
+    assert "Stopped.\n" in errors
+    assert "Traceback" not in errors
+    second = command(small_course, term, "--json")
+    printed, errors = second.communicate(timeout=120)
+    assert second.returncode == 0, errors
+    assert len(json.loads(printed)["students"]) == 30
+
+
+@pytest.mark.system
+def test_ctrl_c_at_any_moment_gives_one_line(small_course, tmp_path, right):
+    """Also while the command still imports what it needs."""
+    term = write_class(tmp_path / "term", right, 2)
+    started = time.monotonic()
+    command(small_course, term).communicate(timeout=60)
+    took = time.monotonic() - started
+    for part in range(1, 12):
+        process = command(small_course, term, "--force")
+        time.sleep(took * part / 12)
+        os.killpg(process.pid, signal.SIGINT)
+        _, errors = process.communicate(timeout=60)
+        assert process.returncode in (0, 130), errors
+        assert "Traceback" not in errors
+        assert ("Stopped." in errors) == (process.returncode == 130)
+
+
+@pytest.mark.system
 def test_kill_at_any_moment(small_course, tmp_path, right):
     """The leader, a worker, a warm process or a student's own is killed again and again: nothing is lost."""
     students, kills = 60, 30

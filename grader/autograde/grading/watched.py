@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import os
 import signal
+import sys
 from collections.abc import Callable
+from multiprocessing import active_children
+from typing import NoReturn
 
 from rich.console import Console
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, ProgressColumn, TextColumn, TimeRemainingColumn
@@ -19,6 +23,15 @@ class _Rate(ProgressColumn):
         return Text("" if task.speed is None else f"{task.speed:.1f}/s")
 
 
+def end_at_once() -> NoReturn:
+    """Kill this process's workers and end it, whatever they are doing: a run may be killed at any moment."""
+    for worker in active_children():
+        worker.kill()
+    sys.stdout.flush()
+    sys.stderr.flush()
+    os._exit(130)
+
+
 def watched(
     err: Console,
     run: Callable[[Callable[[int], None], Callable[[Done], None], Callable[[], bool]], list[Graded]],
@@ -32,8 +45,10 @@ def watched(
 
     def interrupted(*_: object) -> None:
         nonlocal stop
+        if stop:
+            err.print("Stopped.")
+            end_at_once()
         stop = True
-        signal.signal(signal.SIGINT, before)
         show("stopping")
 
     def show(what: str, **changes: int) -> None:

@@ -1,0 +1,18 @@
+"""All commands: each module that is imported here adds its own to `app`."""
+
+from grader.cli import (  # noqa: F401
+    author,
+    collect,
+    diary,
+    exchange,
+    gradescope,
+    grading,
+    pack,
+    reports,
+    similar,
+    student,
+    term,
+)
+from grader.cli.app import app
+
+__all__ = ["app"]
