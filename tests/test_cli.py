@@ -12,7 +12,6 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 import grader.autograde.grading.grade as grading
-from grader import cli
 from grader.author import demo_class as demo
 from grader.author.release import NOTE
 from grader.autograde.gradebook import gradebook_url, roster
@@ -22,6 +21,7 @@ from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.hidden import hidden_checks
 from grader.autograde.running.processes import WorkerError
 from grader.checking.verdict import Verdict
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 from tests.nbgrader_command import real_nbgrader
 from tests.small_course import write_small_course

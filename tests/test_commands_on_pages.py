@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
-from grader import cli
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 
 ROOT = Path(__file__).parents[1]

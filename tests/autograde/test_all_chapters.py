@@ -9,7 +9,6 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.author.notebooks import release_notebooks
 from grader.author.record import record
 from grader.autograde.grading import chapter as chapters
@@ -17,6 +16,7 @@ from grader.autograde.grading import hidden, pool
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.report import summary
 from grader.autograde.running import selftest
+from grader.cli import commands as cli
 from grader.manifest import Chapter, Exercise, Notebook
 
 IDS = {"ch01": "double", "ch02": "triple", "ch03": "halve", "ch04": "square"}

@@ -9,12 +9,12 @@ import pytest
 from right_work import RIGHT
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.author.notebooks import release_notebooks
 from grader.autograde.gradebook import gradebook_url
 from grader.autograde.grading import attempts, chapter, store
 from grader.autograde.grading.chapter import autograde, chosen
 from grader.autograde.grading.pool import here
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

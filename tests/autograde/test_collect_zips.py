@@ -8,12 +8,12 @@ import zipfile
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.collect import collect, lines
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading import pool
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.submission.folders import find_submissions
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 from grader.work.archive import MANIFEST, archive_bytes, submission_manifest
 from grader.work.submission import prepare

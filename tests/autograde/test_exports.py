@@ -11,10 +11,10 @@ from gradebook_course import register_first, write_course
 from nbgrader.plugins.export import CsvExportPlugin
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer
 from grader.autograde.gradebook.enrolment import enrol
 from grader.autograde.gradebook.roster import Student
+from grader.cli import commands as cli
 from grader.exchange.exported import find_column
 from grader.exchange.sheets import ExchangeError, Line, Sheet
 from grader.manifest import load_manifest

@@ -8,12 +8,12 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
 from grader.autograde.grading.report import remark_line
 from grader.autograde.submission.timestamp import TimestampError, submitted_at
+from grader.cli import commands as cli
 from tests.nbgrader_command import real_nbgrader
 
 CHAPTER = "ch01_vanilla_rnn"

@@ -8,12 +8,12 @@ import pytest
 from traitlets.config import Config
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
 from grader.autograde.late_policies import PerDay
 from grader.autograde.term_settings import TermSettings, TermSettingsError, read_term_settings
+from grader.cli import commands as cli
 from grader.manifest import UnknownIdError, load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

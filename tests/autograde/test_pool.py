@@ -292,14 +292,18 @@ def test_ctrl_c_twice_ends_workers_that_do_not_answer(small_course, tmp_path, ri
     term = write_class(tmp_path / "term", right, 30)
     first = command(small_course, term)
     wait_for_results(term, 3, first)
-    started = psutil.Process(first.pid).children()
-    for process in (worker for each in started for worker in each.children(recursive=True)):
+    workers = [worker for each in psutil.Process(first.pid).children() for worker in each.children(recursive=True)]
+    for process in workers:
         with suppress(psutil.NoSuchProcess):
             process.suspend()
     for _ in range(2):
         os.killpg(first.pid, signal.SIGINT)
         time.sleep(0.5)
-    printed, errors = first.communicate(timeout=60)
+    first.wait(timeout=60)
+    for process in workers:  # a suspended one may keep the pipe open
+        with suppress(psutil.NoSuchProcess):
+            process.kill()
+    _, errors = first.communicate(timeout=60)
     assert first.returncode == 130, errors
     assert "Stopped.\n" in errors
     assert "Traceback" not in errors

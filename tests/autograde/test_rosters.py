@@ -7,11 +7,11 @@ import pytest
 from gradebook_course import write_course
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.downloads import _read
 from grader.autograde.gradebook import gradebook_url, open_gradebook, roster
 from grader.autograde.gradebook.enrolment import enrol
 from grader.autograde.gradebook.roster import Student, students
+from grader.cli import commands as cli
 from grader.exchange.options import System
 from grader.exchange.rosters import read_roster
 from grader.exchange.sheets import ExchangeError

@@ -12,7 +12,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.author.notebooks import student_notebooks
 from grader.autograde.fault import Fault
 from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
@@ -36,6 +35,7 @@ from grader.autograde.remark import (
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Diagnosis
 from grader.classreport.gather import class_report
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 from grader.released import Released
 

@@ -13,7 +13,6 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.grading import pool
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.hidden import hidden_checks, hidden_seed
@@ -21,6 +20,7 @@ from grader.autograde.running.other_user import OtherUser, of_user
 from grader.autograde.running.sandbox import SandboxError
 from grader.autograde.submission.notebook import read_notebook
 from grader.cells import grade_id, notebook_bytes
+from grader.cli import commands as cli
 from grader.gradescope.pack import autograder_zip
 from grader.gradescope.run import graded_submission
 from grader.manifest import Limits, load_manifest

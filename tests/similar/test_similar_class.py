@@ -9,11 +9,11 @@ import pytest
 from disguised import disguised
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.author.demo_class import demo_class, is_broken
 from grader.autograde.grading.release import released_notebooks
 from grader.autograde.submission.notebook import read_notebook
 from grader.cells import notebook_bytes
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 from grader.similar.look import as_tree, compare, without_names
 from grader.similar.own import GivenError

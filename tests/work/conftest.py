@@ -3,7 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
+from grader.cli import commands as cli
 
 
 @pytest.fixture
