@@ -4,15 +4,20 @@ import linecache
 import subprocess
 import sys
 import textwrap
+from dataclasses import replace
+from itertools import product
 
 import numpy as np
 import pytest
 
+from grader.author.slopes import slopes
+from grader.checking import evaluate, settle
 from grader.checking.calls import module_text
-from grader.checking.case import Case
+from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Observation, Output
 from grader.checking.drivers import drive
 from grader.checking.gradients import PARTLY
 from grader.checking.module_cases import module_case
+from grader.checking.modules import OUTCOMES
 from grader.codec import Fixture, Opaque, encode
 from tests.loops import for_each
 
@@ -69,17 +74,35 @@ def observe(cls, *args, **kwargs):
     return drive("module", cls, case(*args, **kwargs))
 
 
-def by_hand(ids, h=None):
+def by_hand(ids, h=None, weights=WEIGHTS):
     """The same in NumPy: logits, and the last state."""
     h, logits = np.zeros((len(ids), H)) if h is None else h, []
     for t in range(ids.shape[1]):
-        x = WEIGHTS["embedding.weight"][ids[:, t]] @ WEIGHTS["rnn.weight_ih_l0"].T + WEIGHTS["rnn.bias_ih_l0"]
-        r = h @ WEIGHTS["rnn.weight_hh_l0"].T + WEIGHTS["rnn.bias_hh_l0"]
+        x = weights["embedding.weight"][ids[:, t]] @ weights["rnn.weight_ih_l0"].T + weights["rnn.bias_ih_l0"]
+        r = h @ weights["rnn.weight_hh_l0"].T + weights["rnn.bias_hh_l0"]
         (xr, xz, xn), (hr, hz, hn) = np.split(x, 3, axis=1), np.split(r, 3, axis=1)
         reset, update = 1 / (1 + np.exp(-(xr + hr))), 1 / (1 + np.exp(-(xz + hz)))
         h = (1 - update) * np.tanh(xn + reset * hn) + update * h
-        logits.append(h @ WEIGHTS["head.weight"].T + WEIGHTS["head.bias"])
+        logits.append(h @ weights["head.weight"].T + weights["head.bias"])
     return np.stack(logits, axis=1), h
+
+
+def oracle(given):
+    """What is expected of a case, its carried state being that of the earlier calls."""
+    weights, run = given.inputs["weights"], given.inputs["run"]
+    h = None
+    for each in run["before"] if run["carry"] else ():
+        _, h = by_hand(each["ids"], h, run.get("earlier", weights))
+    logits, _ = by_hand(given.inputs["ids"], h, weights)
+    return Observation((logits, "detached"))
+
+
+def seen(cls, *args, **kwargs):
+    """What the grader's own process sees, having compared the gradients with the slopes of the oracle."""
+    given, outputs = case(*args, **kwargs), (Output("logits", ("B", "T", "C")), Output("state"))
+    due = replace(oracle(given), gradients=slopes(given, outputs, oracle))
+    checks = Checks("Tagger", "module", outputs, DEFAULT_TOLERANCE, WHOLE, (given,), (due,))
+    return evaluate.observe(checks, cls)[0]
 
 
 # What is observed -----------------------------------------------------------------------------------------------------
@@ -154,10 +177,12 @@ def test_dropout_acts_in_training_alone():
         "h, state = self.rnn(self.embedding(ids), state)\n"
         "return self.head(torch.nn.functional.dropout(h)), state.detach()"
     )
-    assert observe(tagger(), moving).result == ("fixed", "fixed")
-    assert observe(tagger(), moving, mode="train").result == ("random", "fixed")
-    assert observe(always, moving).result == ("random", "fixed")
-    assert observe(tagger(), still).result[1] == "fixed"
+    for module, mode, differ in ((tagger(), "eval", False), (tagger(), "train", True), (always, "eval", True)):
+        logits, state = observe(module, moving, mode=mode).result
+        assert (logits.shape, state.shape) == ((OUTCOMES, 2, 3, C), (OUTCOMES, 1, 2, H))
+        assert (logits != logits[0]).any() == differ
+        assert (state == state[0]).all()
+    assert observe(tagger(), still).result[1].shape == (OUTCOMES, 1, 2, H)
     assert observe(tagger("return self.head(self.drop(h))", arguments="h"), {"y": "random"}).raised is not None
 
 
@@ -185,7 +210,7 @@ def test_nested_results_and_other_dtypes():
 def test_one_result_stands_for_itself():
     module = tagger("return self.head(self.rnn(self.embedding(ids))[0])")
     np.testing.assert_allclose(observe(module, {"logits": "learning"}).result, by_hand(IDS)[0], rtol=1e-12)
-    assert observe(module, {"logits": "random"}).result == "fixed"
+    assert observe(module, {"logits": "random"}).result.shape == (OUTCOMES, 2, 3, C)
 
 
 def test_the_random_state_and_the_switches_of_a_notebook_are_left_alone():
@@ -307,9 +332,12 @@ RNN = ["rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0", "rnn.bias_hh_l0
     ("forward", "unreached"),
     [
         (FORWARD, []),
-        ("h, state = self.rnn(self.embedding(ids).detach(), state)\nreturn self.head(h), state", ["embedding.weight"]),
         (
-            "h, state = self.rnn(self.embedding(ids), state)\nreturn self.head(h.detach()), state",
+            "h, state = self.rnn(self.embedding(ids).detach(), state)\nreturn self.head(h), state.detach()",
+            ["embedding.weight"],
+        ),
+        (
+            "h, state = self.rnn(self.embedding(ids), state)\nreturn self.head(h.detach()), state.detach()",
             ["embedding.weight", *RNN],
         ),
         (
@@ -317,17 +345,36 @@ RNN = ["rnn.weight_ih_l0", "rnn.weight_hh_l0", "rnn.bias_ih_l0", "rnn.bias_hh_l0
             ["embedding.weight", *RNN],
         ),
         ("self.head.requires_grad_(False)\n" + FORWARD.strip(), ["head.weight", "head.bias"]),
-        ("h, state = self.rnn(self.embedding(ids), state)\nreturn self.head(h).detach(), state", list(SHAPES)),
-        ("h, state = self.rnn(self.embedding(ids), state)\nreturn self.head(h).argmax(dim=-1), state", list(SHAPES)),
-        ("return torch.zeros(2, requires_grad=True), ids", list(SHAPES)),
+        ("h, state = self.rnn(self.embedding(ids), state)\nreturn self.head(h).detach(), state.detach()", list(SHAPES)),
+        ("torch.rand(1)\n" + FORWARD.strip().replace("self.drop(h)", "h.detach()"), ["embedding.weight", *RNN]),
+        (
+            "with torch.no_grad():\n    h, state = self.rnn(self.embedding(ids), state)\n    y = self.head(h)\n"
+            "return y + sum((p * 0).sum() for p in self.parameters()), state",
+            list(SHAPES),
+        ),
     ],
 )
-def test_weights_that_no_gradient_reaches_are_observed(forward, unreached):
-    observation = observe(tagger(forward))
+def test_weights_that_no_gradient_reaches_are_seen(forward, unreached):
+    observation = seen(tagger(forward))
     assert observation.raised is None
     assert observation.unreached == ({"logits": unreached} if unreached else {})
     assert observation.result is not None
-    assert observe(tagger(forward), {"logits": "tensor", "state": "tensors"}).unreached == {}
+    assert seen(tagger(forward), {"logits": "tensor", "state": "detached"}).unreached == {}
+
+
+def test_nothing_in_a_students_process_says_that_a_gradient_is_right():
+    module = tagger(f"with torch.no_grad():\n{textwrap.indent(FORWARD.strip(), '    ')}")
+    module.named_parameters = lambda self, *given, **more: iter(())
+    assert seen(module).unreached == {"logits": list(SHAPES)}
+    honest = observe(tagger())
+    checks = Checks("Tagger", "module", (Output("logits"), Output("state")), DEFAULT_TOLERANCE, WHOLE, (case(),))
+    checks = replace(checks, expected=(replace(oracle(case()), gradients=slopes(case(), checks.outputs, oracle)),))
+    for forged in ({}, {"logits": None}, {"logits": {}}, {"logits": dict.fromkeys(SHAPES, 1.0)}):
+        (found,) = settle.settled(checks, [replace(honest, gradients=forged, unreached={})])
+        assert found.unreached == {"logits": list(SHAPES)}
+    doubled = {"logits": {name: 2 * gradient for name, gradient in honest.gradients["logits"].items()}}
+    assert settle.settled(checks, [replace(honest, gradients=doubled)])[0].unreached == {"logits": [PARTLY]}
+    assert settle.settled(checks, [honest])[0].unreached == {}
 
 
 STEPS = """
@@ -340,17 +387,16 @@ return self.head(torch.cat(steps, dim=1)), state.detach()
 CUT = "if state is None else state.detach()"
 
 
-def test_a_gradient_that_is_cut_between_two_steps_is_observed():
+def test_a_gradient_that_is_cut_between_two_steps_is_seen():
     """Every weight is reached, and every value is right."""
     whole, cut = tagger(STEPS.format(cut="")), tagger(STEPS.format(cut=f" {CUT}"))
-    assert observe(whole).unreached == {}
-    observation = observe(cut)
+    assert seen(whole).unreached == {}
+    observation = seen(cut)
     assert observation.unreached == {"logits": [PARTLY]}
     np.testing.assert_allclose(observation.result[0], by_hand(IDS)[0], rtol=1e-12)
-    assert observe(cut, {"logits": "tensor", "state": "detached"}).unreached == {}
-    assert observe(cut, forward={"ids": IDS[:, :1]}).unreached == {}  # one step has no path to cut
-    assert observe(tagger(), mode="train").unreached == {}  # random, so it has no quotient
-    assert observe(cut, unused=[*RNN, "embedding.weight"]).unreached == {}  # the head has no path through time
+    assert seen(cut, {"logits": "tensor", "state": "detached"}).unreached == {}
+    assert seen(cut, forward={"ids": IDS[:, :1]}).unreached == {}  # one step has no path to cut
+    assert seen(tagger(f"torch.rand(1)\n{STEPS.format(cut=f' {CUT}').strip()}")).unreached == {"logits": [PARTLY]}
 
 
 def test_a_module_that_remembers_has_no_cut_gradient():
@@ -358,18 +404,66 @@ def test_a_module_that_remembers_has_no_cut_gradient():
         "h, self.state = self.rnn(self.embedding(ids), self.state)\nreturn self.head(h), self.state.detach()",
         INIT_METHOD + "    self.state = None\n",
     )
-    assert observe(kept).unreached == {}
+    assert seen(kept).unreached == {}
 
 
-def test_carried_states_are_detached_and_so_no_cut():
-    assert observe(tagger(), forward={"ids": MORE}, before=[{"ids": IDS}], carry={"state": "state"}).unreached == {}
+CARRIED = {"forward": {"ids": MORE}, "before": [{"ids": IDS}], "carry": {"state": "state"}}
 
 
-def test_a_case_may_leave_weights_unused():
-    module = tagger("return self.head(self.embedding.weight[ids][..., :1].expand(-1, -1, 4))")
-    unused = {"unused": RNN}
-    assert observe(module, {"logits": "learning"}).unreached == {"logits": RNN}
-    assert observe(module, {"logits": "learning"}, **unused).unreached == {}
+@for_each(
+    ("forward", "word", "unreached"),
+    [
+        (FORWARD, "detached", {}),
+        (FORWARD.replace("state.detach()", "state"), "attached", {}),
+        (FORWARD.replace("self.drop(h)", "h.detach()"), "unproven", {"logits": ["embedding.weight", *RNN]}),
+        ("return torch.zeros(*ids.shape, 2), torch.zeros(1, 2, 4)", "unproven", {}),
+        (FORWARD.replace("self.rnn(self.embedding(ids), state)", "self.rnn(self.embedding(ids))"), "unproven", {}),
+        (STEPS.format(cut=f" {CUT}"), "unproven", {"logits": [PARTLY]}),
+    ],
+)
+def test_that_a_state_is_detached_is_believed_where_the_next_call_proves_it(forward, word, unreached):
+    observation = seen(tagger(forward), **CARRIED)
+    assert (observation.result[1], observation.unreached) == (word, unreached)
+
+
+def test_a_state_that_is_said_to_be_detached_and_is_not():
+    """A tensor of a class of the student's own, for example, may say anything."""
+    attached = observe(tagger(FORWARD.replace("state.detach()", "state")), **CARRIED)
+    (found,) = settle.settled(
+        Checks(
+            "Tagger",
+            "module",
+            outputs := (Output("logits"), Output("state")),
+            DEFAULT_TOLERANCE,
+            WHOLE,
+            (given := case(**CARRIED),),
+            (replace(oracle(given), gradients=slopes(given, outputs, oracle)),),
+        ),
+        [replace(attached, result=(attached.result[0], "detached"))],
+    )
+    assert (found.result[1], found.unreached) == ("unproven", {"logits": [PARTLY]})
+
+
+def test_random_results_are_those_of_some_mask():
+    """Of dropout, that is; the rows of a batch have masks of their own."""
+    given = case({"y": "random"}, mode="train", forward={"ids": IDS[:, :1]})
+    h = by_hand(IDS[:, :1])[1]  # (2, 4)
+    kept = np.array(list(product((0.0, 2.0), repeat=H)))  # (16, 4)
+    outcomes = ((kept[:, None] * h) @ WEIGHTS["head.weight"].T + WEIGHTS["head.bias"])[:, :, None]  # (16, 2, 1, 2)
+    due = Observation("random", outcomes={"y": outcomes})
+    checks = Checks("Tagger", "module", (Output("y"),), DEFAULT_TOLERANCE, WHOLE, (given,), (due,))
+    says = {
+        "return self.head(self.drop(self.rnn(self.embedding(ids))[0]))": "random",
+        "return self.head(self.rnn(self.embedding(ids))[0])": "fixed",
+        "return self.head(self.rnn(self.drop(self.embedding(ids)))[0])": "unlike",
+        "y = self.head(self.rnn(self.embedding(ids))[0])\nreturn y + torch.rand_like(y)": "unlike",
+        "return torch.rand(2, 1, 2)": "unlike",
+        "return torch.zeros(2, 1, 2)": "fixed",
+        "return torch.zeros(2, 1)": "unlike",
+        "return torch.zeros(2, 1, 2).float()": "unlike",
+    }
+    for forward, word in says.items():
+        assert evaluate.observe(checks, tagger(forward, arguments="ids"))[0].result == word, forward
 
 
 def test_a_gradient_that_cannot_be_computed_is_told():
@@ -536,7 +630,6 @@ def test_a_tiny_call_can_be_pasted():
         ({"returns": {"logits": "value"}}, "tensor, learning, tensors, detached, random"),
         ({"returns": {}}, "name each result"),
         ({"mode": "test"}, "eval, train"),
-        ({"unused": ("head",)}, "the module has no weight 'head'"),
         ({"carry": {"state": "h"}}, "a result that `returns` names"),
         ({"weights": {**WEIGHTS, "head.bias": np.zeros(2, np.float32)}}, "'head.bias'. has to be a float64 array"),
         ({"weights": {**WEIGHTS, "head.bias": [0.0, 0.0]}}, "has to be a float64 array"),

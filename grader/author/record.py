@@ -22,11 +22,13 @@ import numpy as np
 from grader.author.alterations import Oracle, counterfactuals
 from grader.author.changes import Change, ChangeError, define, plain_code
 from grader.author.gates import Gates, Order, gate_alterations
+from grader.author.slopes import slopes
 from grader.author.spec import Spec
 from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
 from grader.checking.compare import agree, close, named_outputs
 from grader.checking.describe import describe, remedy
 from grader.checking.drivers import DRIVERS, drive
+from grader.checking.settle import settled, with_outcomes
 from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
 from grader.errors import ExpectedError
@@ -309,7 +311,10 @@ def _of_case(function: Callable[..., Any], driver: str, drawn: Checks) -> Oracle
 
 def _observe(function: Callable[..., Any], driver: str, drawn: Checks) -> tuple[Observation, ...]:
     """The observation on each case, without the calls that the function makes to callable inputs."""
-    return tuple(replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases)
+    found = [replace(drive(driver, function, case, drawn.fixtures), calls={}) for case in drawn.cases]
+    if drawn.driver == "module" and driver == "call":  # an oracle
+        found = [with_outcomes(case, drawn.outputs, each) for case, each in zip(drawn.cases, found, strict=True)]
+    return settled(drawn, found) if driver == drawn.driver else tuple(found)
 
 
 def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, ...]:
@@ -328,6 +333,10 @@ def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, .
             raise SpecError(f"{drawn.id}: its oracle does not return its outputs on case {case.name!r}: {outputs.text}")
         for key, value in outputs.items():
             _refuse_opaque(f"{drawn.id}: case {case.name!r}: its oracle's", key, value)
+    if drawn.driver == "module":
+        of_case = _of_case(oracle, "call", drawn)
+        pairs = zip(drawn.cases, observations, strict=True)
+        observations = tuple(replace(o, gradients=slopes(case, drawn.outputs, of_case)) for case, o in pairs)
     return tuple(replace(o, raised=Raised(o.raised.type, o.raised.text)) if o.raised else o for o in observations)
 
 

@@ -84,8 +84,12 @@ class Observation:
 
     `result` is the return value, or `raised` the exception. `changed` names the inputs that were changed in place.
     `calls` maps each callable input to the arguments of its calls, in order, and each random generator to ["drawn"] if
-    numbers were drawn from it, otherwise to []. `unreached` maps each result from which some weights get no gradient to
-    the names of these weights, or to `gradients.PARTLY`.
+    numbers were drawn from it, otherwise to [].
+
+    Of torch modules: `gradients` maps each learning result to the gradient of each weight, or, if it is expected, to
+    the slopes of `grader.checking.gradients`; `outcomes` maps each random result that is expected to its values for
+    every mask. `settle.py` compares them: afterwards, `unreached` maps each result from which some weights get no
+    gradient to the names of these weights, or to `gradients.PARTLY`, and `settled` is true.
     """
 
     result: Any = None
@@ -93,6 +97,9 @@ class Observation:
     changed: tuple[str, ...] = ()
     calls: Mapping[str, list[Any]] = field(default_factory=dict)
     unreached: Mapping[str, list[str]] = field(default_factory=dict)
+    gradients: Mapping[str, Any] = field(default_factory=dict)
+    outcomes: Mapping[str, Any] = field(default_factory=dict)
+    settled: bool = False
 
 
 # Relative and absolute tolerance by dtype: sums of some hundred terms can differ by tens of units in the last place.
@@ -117,6 +124,9 @@ class Tolerance:
 DEFAULT_TOLERANCE = Tolerance()
 
 
+OPTIONAL = ("unreached", "gradients", "outcomes")  # parts of an observation that are left out if they are empty
+
+
 def observation_tree(observation: Observation) -> dict[str, Any]:
     """Convert an observation into a tree for the codec."""
     tree = {
@@ -125,7 +135,7 @@ def observation_tree(observation: Observation) -> dict[str, Any]:
         "changed": list(observation.changed),
         "calls": dict(observation.calls),
     }
-    return tree | ({"unreached": dict(observation.unreached)} if observation.unreached else {})
+    return tree | {name: dict(found) for name in OPTIONAL if (found := getattr(observation, name))}
 
 
 def observation_from_tree(tree: Any) -> Observation:
@@ -137,16 +147,16 @@ def observation_from_tree(tree: Any) -> Observation:
             "changed": list() as changed,
             "calls": dict() as calls,
         }:
-            unreached = tree.get("unreached", {})
+            more = {name: tree[name] for name in OPTIONAL if name in tree}
+            unreached = more.get("unreached", {})
             if (
-                len(tree) == 4 + ("unreached" in tree)
-                and type(unreached) is dict
+                len(tree) == 4 + len(more)
+                and all(type(each) is dict for each in more.values())
                 and all(type(each) is list for each in (*calls.values(), *unreached.values()))
-                and all(
-                    type(n) is str for n in (*changed, *calls, *unreached, *chain.from_iterable(unreached.values()))
-                )
+                and all(type(n) is str for n in (*changed, *calls, *chain.from_iterable(unreached.values())))
+                and all(type(name) is str for each in more.values() for name in each)
             ):
-                return Observation(result, raised, tuple(changed), calls, unreached)
+                return Observation(result, raised, tuple(changed), calls, **more)
     raise CodecError("not an observation")
 
 

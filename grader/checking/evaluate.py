@@ -14,6 +14,7 @@ from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.judge import judge
+from grader.checking.settle import settled
 from grader.checking.sizes import examined, with_short_texts
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
 from grader.manifest import Place
@@ -21,7 +22,7 @@ from grader.manifest import Place
 
 def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:
     """Run a function on every case, in this process."""
-    return tuple(drive(checks.driver, function, case, checks.fixtures) for case in checks.cases)
+    return settled(checks, [drive(checks.driver, function, case, checks.fixtures) for case in checks.cases])
 
 
 def evaluate(
@@ -50,7 +51,7 @@ def _evaluate(
     wrong_needs: Sequence[str],
     words: bool,
 ) -> Verdict:
-    observations = tuple(map(with_short_texts, observations))
+    observations = settled(checks, tuple(map(with_short_texts, observations)))
     results = tuple(judge(checks, index, observation, words) for index, observation in enumerate(observations))
     if all(o.raised is not None and o.raised.type == "NotImplementedError" for o in observations):
         return _unimplemented(place, checks, observations)

@@ -1,69 +1,72 @@
 """Whether a gradient flows from a module's results to its weights, along every path.
 
-A weight that no gradient reaches is found by backpropagation. A path that is cut leaves other paths to the same weight,
-so it shows only in numbers: if all weights are changed a little in a random direction, a result has to change as its
-gradient says. One backward pass and one more call decide both, with the same random weighting of the result's entries.
+A student's process sends the gradient of a weighted sum of a result's entries, for every weight, as arrays. Expected is
+a number for each weight: how fast that sum changes if the weight moves in a fixed direction, computed from differences
+of the oracle's results (`grader/author/slopes.py`). The grader's own process compares the two. So nothing that runs
+where a student's code does decides anything, and only the right gradients agree.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
 
-from grader.checking.tensors import WrongModuleError
+from grader.checking.tensors import WrongModuleError, array
 
 PARTLY = "*"  # among the weights that no gradient reaches: all are reached, but not along every path
-STEP = 1e-7  # of a difference quotient of float64 values
-AGREE = 1e-4  # how much it may differ from the gradient, relative to 1 + the contributions of all weights
+AGREE = 1e-6  # how much a slope may differ, relative to 1 + its size
+FLAT = 1e-9  # a slope of at most this is none, so the weight need not be reached
 
 Array = np.ndarray[Any, Any]
-Gradients = dict[str, Any]  # the tensor for each weight, or None if no gradient reaches it
 
 
-def gradients(name: str, value: Any, weights: Mapping[str, Any]) -> Gradients:
-    """The gradient of a weighted sum of a result's entries for each weight. Raises WrongModuleError."""
+def weighting(shape: tuple[int, ...]) -> Array:
+    """The factors of a result's entries, the same random numbers for each result of this shape."""
+    return np.asarray(np.random.default_rng(len(shape)).standard_normal(shape))
+
+
+def direction(name: str, shape: tuple[int, ...]) -> Array:
+    """The direction, of length 1, in which a weight of this name and shape moves."""
+    towards = np.asarray(np.random.default_rng(zlib.crc32(name.encode())).standard_normal(shape))
+    return towards / np.linalg.norm(towards)
+
+
+def gradients(name: str, value: Any, weights: Mapping[str, Any]) -> dict[str, Array | None]:
+    """The gradient of the weighted sum of a result's entries for each weight, or None if none reaches it. Raises
+    WrongModuleError.
+    """
     import torch
 
-    found: Gradients = dict.fromkeys(weights)
+    found: dict[str, Any] = dict.fromkeys(weights)
     able = {name: weight for name, weight in weights.items() if weight.requires_grad and value.requires_grad}
     if not able:
         return found
+    factors = torch.from_numpy(weighting(tuple(value.shape))).to(value.dtype)
     try:
-        tensors = torch.autograd.grad(value, [*able.values()], _weighting(value), retain_graph=True, allow_unused=True)
+        tensors = torch.autograd.grad(value, [*able.values()], factors, retain_graph=True, allow_unused=True)
     except RuntimeError as error:
         raise WrongModuleError("GradientError", f"the gradient of {name} cannot be computed: {error}") from error
-    return found | dict(zip(able, tensors, strict=True))
+    return found | {n: None if t is None else array(t) for n, t in zip(able, tensors, strict=True)}
 
 
-def unreached_in(found: Gradients) -> list[str]:
-    """The names of the weights that no gradient reaches."""
-    return [name for name, gradient in found.items() if gradient is None]
+def unreached(slopes: Mapping[str, float], found: Any, weights: Mapping[str, Array]) -> list[str]:
+    """The weights that no gradient reaches although the result depends on them; PARTLY if all are reached, but not as
+    the result depends on them. `found` comes from a student's process.
+    """
+    arrays = found if isinstance(found, dict) else {}
+    sizes = {name: _slope(arrays.get(name), name, weights[name].shape) for name in slopes}
+    missing = [name for name, slope in slopes.items() if abs(slope) > FLAT and sizes[name] is None]
+    if missing:
+        return missing
+    agree = (abs((sizes[name] or 0.0) - slope) <= AGREE * (1 + abs(slope)) for name, slope in slopes.items())
+    return [] if all(agree) else [PARTLY]
 
 
-def changed_a_little(arrays: Mapping[str, Array], names: Sequence[str]) -> dict[str, Array]:
-    """The arrays of a case, those with these names moved by a small step in a random direction."""
-    return {**arrays, **{name: arrays[name] + STEP * towards for name, towards in _direction(arrays, names)}}
-
-
-def is_cut(value: Any, moved: Any, arrays: Mapping[str, Array], found: Gradients) -> bool:
-    """Whether the gradients of a result disagree with the value `moved`, which the changed weights give."""
-    import torch
-
-    parts = [float((found[n] * torch.from_numpy(towards)).sum()) for n, towards in _direction(arrays, [*found])]
-    quotient = float(((moved.detach() - value.detach()) * _weighting(value)).sum()) / STEP
-    return abs(quotient - sum(parts)) > AGREE * (1 + sum(map(abs, parts)))
-
-
-def _weighting(value: Any) -> Any:
-    """The same random numbers for each result of this shape."""
-    import torch
-
-    return torch.randn(value.shape, dtype=value.dtype, generator=torch.Generator().manual_seed(0))
-
-
-def _direction(arrays: Mapping[str, Array], names: Sequence[str]) -> Iterator[tuple[str, Array]]:
-    rng = np.random.default_rng(0)
-    for name in names:
-        yield name, np.asarray(rng.standard_normal(arrays[name].shape))
+def _slope(gradient: Any, name: str, shape: tuple[int, ...]) -> float | None:
+    """How fast the sum changes in the weight's direction, by its gradient; None if it is missing or zero everywhere."""
+    if not isinstance(gradient, np.ndarray) or gradient.shape != shape or gradient.dtype.kind != "f":
+        return None
+    return float((gradient * direction(name, shape)).sum()) if gradient.any() else None

@@ -7,8 +7,8 @@ of the call of `forward` whose results are judged, and in addition:
 - `weights`: a float64 array for each name of the module's `state_dict`;
 - `run`: a dict with `mode` ("eval" or "train"); `before`, the arguments of earlier calls, in order; `carry`, which maps
   an argument of each later call to the result of the previous call that it takes; `between`, the arguments of calls
-  after those, which take and give nothing; `returns`, which maps the name of each result to what is observed of it; and
-  `unused`, the weights that need no gradient.
+  after those, which take and give nothing;
+  and `returns`, which maps the name of each result to what is observed of it.
 
 `modules.py` runs these cases and says what can be observed of a result.
 """
@@ -70,12 +70,11 @@ def module_case(
     between: Sequence[Mapping[str, Any]] = (),
     mode: str = "eval",
     kind: str = "ordinary",
-    unused: Sequence[str] = (),
 ) -> Case:
     """Create a case for the driver "module". Raises ValueError if the driver cannot run it.
 
-    `forward` contains the arguments of the call whose results are judged and `before` those of earlier calls; `unused`
-    names the weights that need no gradient. The docstring of this module describes the other arguments.
+    `forward` contains the arguments of the call whose results are judged and `before` those of earlier calls. The
+    docstring of this module describes the other arguments.
     """
     carry = dict(carry or {})
     given = (forward, *before, *between)
@@ -92,8 +91,6 @@ def module_case(
     strange = [n for n, w in weights.items() if not isinstance(w, np.ndarray) or w.dtype in (np.float32, np.float16)]
     if strange:
         raise ValueError(f"weights[{strange[0]!r}] has to be a float64 array")
-    if missing := [name for name in unused if name not in weights]:
-        raise ValueError(f"unused={list(unused)!r}: the module has no weight {missing[0]!r}")
     if any(isinstance(leaf, Fixture) for leaf in leaves(list(given))):
         raise ValueError("forward takes no fixtures: give it arrays and plain values")
     run = {
@@ -102,7 +99,6 @@ def module_case(
         "carry": carry,
         "between": [dict(each) for each in between],
         "returns": dict(returns),
-        "unused": list(unused),
     }
     return Case(sizes, {"init": dict(init), "weights": dict(weights), **forward, "run": run}, kind)
 

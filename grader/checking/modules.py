@@ -4,13 +4,13 @@
 observed of a result:
 
 - "tensor": its value;
-- "learning": its value, and whether a gradient flows from it to every weight that is not listed in `unused`, if there
-  are no earlier calls along every path (see `gradients.py`);
+- "learning": its value, and the gradient of a weighted sum of its entries for every weight (see `gradients.py`);
 - "tensors": the values of a nested tuple, list or dict of tensors;
 - "detached": the word "detached", or "attached" if a gradient can flow through it, or "empty" if it contains no tensor;
-- "random": the word "random", or "fixed" if another seed gives the same values.
+- "random": its values for several seeds, as one array, to be compared with all that dropout can give.
 
-A value that another seed changes is observed as the word "random", so that a report can say so.
+Any other value that another seed changes is observed as the word "random", so that a report can say so. None of this
+is believed: `settle.py` says what it shows.
 
 PyTorch is not imported before a case is run.
 """
@@ -27,12 +27,13 @@ import numpy as np
 
 from grader.checking.case import Case, Observation
 from grader.checking.fixtures import BUILDERS, Builders
-from grader.checking.gradients import PARTLY, Gradients, changed_a_little, gradients, is_cut, unreached_in
+from grader.checking.gradients import gradients
 from grader.checking.module_cases import ModuleCall, leaves, module_calls
 from grader.checking.observing import cannot_be_called, caught, plain, same_bytes
 from grader.checking.tensors import WrongModuleError, array, arrays, tensors
 from grader.codec import Raised, freeze
 
+OUTCOMES = 4  # seeds for which a result that has to be random is observed
 SEEDS = 17  # that are tried until one gives other values: a mask of few entries may be the same for two seeds
 
 
@@ -45,31 +46,40 @@ def run_module(cls: Any, case: Case, builders: Builders = BUILDERS) -> Observati
     returns = list(case.inputs["run"]["returns"].values())
     if not (has_drawn or "random" in returns) or not _is_complete(first, returns):
         return first
-    words: list[Any] = []
-    for seed in range(1, SEEDS if has_drawn else 2):
+    found = [[entry] for entry in _entries(first.result, returns)]  # of each result, those of all seeds
+    for seed in range(1, SEEDS):
+        if seed >= OUTCOMES and all(_is_settled(word, of) for word, of in zip(returns, found, strict=True)):
+            break
         other, _ = _run(cls, case, seed)
         if not _is_complete(other, returns):
             return other
-        pairs = zip(returns, _entries(first.result, returns), _entries(other.result, returns), strict=True)
-        words = [_of_two_seeds(word, a, b) for word, a, b in pairs]
-        if any(isinstance(word, str) and word == "random" for word in words):
-            break
+        for entries, entry in zip(found, _entries(other.result, returns), strict=True):
+            entries.append(entry)
+    words = [_of_seeds(word, entries) for word, entries in zip(returns, found, strict=True)]
     return replace(first, result=words[0] if len(words) == 1 else tuple(words))
 
 
-def _of_two_seeds(word: str, first: Any, second: Any) -> Any:
-    """What is observed of a result that two seeds gave."""
-    found = _randomness(first, second)
-    is_random = isinstance(found, str) and found == "random"
-    return found if word == "random" or is_random else first
+def _is_settled(word: str, entries: Sequence[Any]) -> bool:
+    """Whether no other seed needs to be tried for this result."""
+    return word == "random" or not _has_arrays(entries[0]) or _differ(entries)
 
 
-def _randomness(first: Any, second: Any) -> Any:
-    """'fixed' or 'random': whether two runs gave the same result. A result without arrays is returned unchanged."""
-    found = list(leaves(first))
-    if not all(isinstance(leaf, np.ndarray) for leaf in found) or not found:
-        return first
-    return "fixed" if same_bytes(first, second) else "random"
+def _of_seeds(word: str, entries: Sequence[Any]) -> Any:
+    """What is observed of a result that several seeds gave."""
+    if word == "random":
+        some = entries[:OUTCOMES]
+        alike = all(isinstance(e, np.ndarray) and e.shape == entries[0].shape for e in some)
+        return np.stack(some) if alike else entries[0]
+    return "random" if _has_arrays(entries[0]) and _differ(entries) else entries[0]
+
+
+def _has_arrays(entry: Any) -> bool:
+    found = list(leaves(entry))
+    return bool(found) and all(isinstance(leaf, np.ndarray) for leaf in found)
+
+
+def _differ(entries: Sequence[Any]) -> bool:
+    return not all(same_bytes(entries[0], other) for other in entries[1:])
 
 
 def _is_complete(observation: Observation, returns: Sequence[str]) -> bool:
@@ -94,7 +104,7 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
     calls = [replace(call, arguments=tensors(dict(call.arguments))) for call in module_calls(case)]
     module = None
     result: Any = None
-    unreached: dict[str, list[str]] = {}
+    found: dict[str, Any] = {}
     raised: Raised | None = None
     has_drawn = False
     with _torch_settings(seed), warnings.catch_warnings(module=warnings):
@@ -106,9 +116,6 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
             result, entries = _called(module, calls, run)
             has_drawn = not torch.equal(generator, torch.get_rng_state())
             found = _gradients(module, entries, run)
-            unreached = {name: weights for name, of in found.items() if (weights := unreached_in(of))}
-            if not (unreached or has_drawn or len(calls) > 1):
-                unreached = _cut_in_part(cls, case, entries, found)
         except KeyboardInterrupt:
             raise
         except WrongModuleError as error:
@@ -121,7 +128,7 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
     named = tuple(name for name in changed if name in case.inputs)
     if raised is not None:
         return Observation(raised=raised, changed=named), False
-    return Observation(result, None, named, {}, unreached), has_drawn
+    return Observation(result, None, named, gradients=plain(found)), has_drawn
 
 
 @contextmanager
@@ -214,30 +221,10 @@ def _called(module: Any, calls: Sequence[ModuleCall], run: Mapping[str, Any]) ->
     return observed[0] if len(observed) == 1 else tuple(observed), entries
 
 
-def _gradients(module: Any, entries: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Gradients]:
-    """The gradients of each learning result for the weights that need one. Raises WrongModuleError."""
-    weights = {name: weight for name, weight in module.named_parameters() if name not in run["unused"]}
+def _gradients(module: Any, entries: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    """The gradients of each learning result for all weights. Raises WrongModuleError."""
+    weights = dict(module.named_parameters())
     return {name: gradients(name, e, weights) for name, e in entries.items() if run["returns"][name] == "learning"}
-
-
-def _cut_in_part(
-    cls: Any, case: Case, entries: Mapping[str, Any], found: Mapping[str, Gradients]
-) -> dict[str, list[str]]:
-    """PARTLY for each learning result whose gradient is not that of its values, because some path is cut.
-
-    The changed weights get a module of their own, because a student's module may remember its calls.
-    """
-    import torch
-
-    weights, run = case.inputs["weights"], case.inputs["run"]
-    names = [name for name, of in found.items() if of and entries[name].dtype == torch.float64]
-    if not names:
-        return {}
-    other = _new_module(cls, case).train(run["mode"] == "train")
-    other.load_state_dict(tensors(changed_a_little(weights, [*found[names[0]]])))
-    result = other(**tensors(dict(module_calls(case)[-1].arguments)))
-    moved = dict(zip(entries, _entries(result, [*run["returns"].values()]), strict=True))
-    return {name: [PARTLY] for name in names if is_cut(entries[name], moved[name], weights, found[name])}
 
 
 def _observed(word: str, name: str, value: Any) -> Any:

@@ -22,7 +22,6 @@ def shapes(U, V, D, H, L):
 
 
 def case(sizes, init, weights, call, kind, observed="learning", between=()):
-    alone = max(call["source_lengths"]) == 1  # from a zero state, one step needs no recurrent weights
     return module_case(
         sizes,
         init=init,
@@ -31,7 +30,6 @@ def case(sizes, init, weights, call, kind, observed="learning", between=()):
         between=between,
         returns={"logits": observed},
         kind=kind,
-        unused=[name for name in weights if "encoder.weight_hh" in name] if alone else (),
     )
 
 
