@@ -27,14 +27,7 @@ c.Autograde.sanitize_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToR
 c.Autograde.autograde_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
 c.GenerateAssignment.exporter_class = "grader.autograde.nbgrader_steps.RefuseGenerate"
 
-# Late submissions lose points after the due dates in TERM/term.toml. Choose a policy, and remove the `#`:
-# c.AssignLatePenalties.plugin_class = "grader.autograde.late_policies.PerDay"
-# c.PerDay.share = 0.1  # of a notebook's points, for each day that has begun
-# c.PerDay.grace_minutes = 15  # these cost nothing, and days start after them
-# c.PerDay.at_most = 0.5  # lateness never costs more than this share
-# c.PerDay.closes_after_days = 7  # after these days a submission gets no points
-# or: a late submission gets no points
-# c.LateSubmissionPlugin.penalty_method = "zero"
+# What lateness costs stands in TERM/term.toml, under [late]: all that decides about points is kept with the term.
 
 # What students wrote is shown as text, pictures and formulas: none of it runs, and nothing is fetched for it
 c.HTMLExporter.filters = {

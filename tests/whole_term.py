@@ -47,11 +47,11 @@ DUE = {name: FIRST_DUE + timedelta(weeks=week) for week, name in enumerate(CHAPT
 
 # A tenth a day, a quarter of an hour free, at most one half, and nothing after two weeks.
 POLICY = """
-c.AssignLatePenalties.plugin_class = "grader.autograde.late_policies.PerDay"
-c.PerDay.share = 0.1
-c.PerDay.grace_minutes = 15
-c.PerDay.at_most = 0.5
-c.PerDay.closes_after_days = 14
+[late]
+share = 0.1
+grace_minutes = 15
+at_most = 0.5
+closes_after_days = 14
 """
 # These students are always so many hours late; the share of the points that it costs is written out, not computed.
 LATE = {
@@ -287,6 +287,9 @@ class Course:
     def autograde(self, chapter: str) -> dict[str, Any]:
         return json.loads(self.grader("autograde", chapter, "--json"))  # type: ignore[no-any-return]
 
+    def autograde_again(self, chapter: str) -> None:
+        self.grader("autograde", chapter, "--force", "--json")
+
     def submission(self, student: str, chapter: str) -> Path:
         return self.term / "submitted" / student / chapter
 
@@ -296,7 +299,7 @@ class Course:
         (self.submission(student, chapter) / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S} UTC\n")
 
     def write_settings(self, extensions: Iterable[tuple[str, str, int]]) -> None:
-        lines = ['attempts = "best"', "", "[due]", *(f"{name} = {when.isoformat()}" for name, when in DUE.items())]
+        lines = ['attempts = "best"', POLICY, "[due]", *(f"{name} = {when.isoformat()}" for name, when in DUE.items())]
         for name, student, hours in extensions:
             lines += ["", f"[extensions.{name}]", f"{student} = {(DUE[name] + timedelta(hours=hours)).isoformat()}"]
         (self.term / "term.toml").write_text("\n".join(lines) + "\n")
@@ -322,6 +325,7 @@ def main() -> None:
     compare_nbgraders_export(course, expected)
     compare_exports(course, expected)
     compare_reports(course, expected)
+    open_the_archive(course, expected, folder)
     say(f"{len(NAMES) * len(CHAPTERS)} totals are as expected.")
 
 
@@ -375,8 +379,6 @@ def set_up_term(course: Course) -> None:
     rows = [f"{name},Ann{name[-2:]},Lee,{name}@example.org,{canvas_id(name)}" for name in NAMES]
     roster.write_text("\n".join(["id,first_name,last_name,email,lms_user_id", *rows]) + "\n")
     course.grader("roster", roster)
-    config = course.root / "nbgrader_config.py"
-    config.write_text(config.read_text("utf-8") + POLICY, "utf-8")
     course.write_settings([EXTENDED_BEFORE])
     words = [line.split() for line in course.grader("due").splitlines()]
     for name, when in DUE.items():
@@ -505,6 +507,33 @@ def grade_by_hand(course: Course, expected: Expected) -> None:
         report = course.autograde(name)
         same(f"what was to do in {name}", report["preflight"]["to_do"], {"unchanged": submitted(name)})
     compare_gradebook(course, expected)
+
+
+def open_the_archive(course: Course, expected: Expected, folder: Path) -> None:
+    say("The term is opened in a fresh copy of the course, whose configuration has another late policy")
+    later = Course(folder / "later")
+    shutil.copytree(course.term, later.term)
+    config = later.root / "nbgrader_config.py"
+    own = config.read_text("utf-8")
+    config.write_text(f"{own}\nc.PerDay.share = 1.0\n", "utf-8")
+    for name in CHAPTERS:
+        later.grader("autograde", name, status=1)
+    compare_gradebook(later, expected)
+    config.write_text(own, "utf-8")
+    say("With another policy in term.toml nothing is computed, and with the term's own all totals come out")
+    settings = later.term / "term.toml"
+    kept = settings.read_text("utf-8")
+    settings.write_text(kept.replace("share = 0.1", "share = 0.2"), "utf-8")
+    for name in CHAPTERS:
+        later.grader("autograde", name, status=1)
+    settings.write_text(kept, "utf-8")
+    for name in CHAPTERS:
+        to_do = later.autograde(name)["preflight"]["to_do"]
+        same(f"what was to do in {name}", to_do, {"unchanged": submitted(name)})
+    compare_gradebook(later, expected)
+    for name in CHAPTERS:
+        later.autograde_again(name)
+    compare_gradebook(later, expected)
 
 
 def _grade_answers(submission: Any, student: str, chapter: Chapter, expected: Expected) -> None:

@@ -1,10 +1,11 @@
-"""Policies for late submissions, to be named in `nbgrader_config.py`:
+"""What a late submission costs, as `TERM/term.toml` says:
 
-    c.AssignLatePenalties.plugin_class = "grader.autograde.late_policies.PerDay"
-    c.PerDay.share = 0.1
-    c.PerDay.grace_minutes = 15
+    [late]
+    share = 0.1
+    grace_minutes = 15
 
-They are plugins of nbgrader, of the kind that its documentation describes under "Late submission plugin".
+`plugin = "late_policy.Mine"` names a class of the instructor's own in `TERM/late_policy.py`, whose settings the other
+lines are. It is a plugin of nbgrader, of the kind that its documentation describes under "Late submission plugin".
 """
 
 from __future__ import annotations

@@ -1,6 +1,10 @@
-"""The settings of a term, in `TERM/term.toml`: due dates, extensions, and which of several attempts counts.
+"""The settings of a term, in `TERM/term.toml`: due dates, extensions, what lateness costs, and which of several
+attempts counts. All that decides about points and is not in the course stands there, so a kept term keeps it.
 
     attempts = "best"  # the default is "last"
+
+    [late]
+    share = 0.1  # see `late_policies.py`
 
     [due]
     ch01_vanilla_rnn = 2026-03-01 12:00:00Z
@@ -31,11 +35,12 @@ class TermSettingsError(ExpectedError):
 
 
 class TermSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
-    """The due date of each chapter, and the due dates of students with an extension, by chapter and student. Times are
-    in UTC, without a time zone, as nbgrader stores them.
+    """The late policy (see `late_policies.py`), the due date of each chapter, and the due dates of students with an
+    extension, by chapter and student. Times are in UTC, without a time zone, as nbgrader stores them.
     """
 
     attempts: Literal["last", "best"] = "last"
+    late: dict[str, str | int | float | bool] | None = None
     due: dict[str, datetime] = {}
     extensions: dict[str, dict[str, datetime]] = {}
 
@@ -56,11 +61,11 @@ def read_term_settings(term: Path, manifest: Manifest) -> TermSettings:
         raise TermSettingsError(f"{path}: {str(error).rstrip('.')}. {_EXAMPLE}") from error
     for chapter_id in {**read.due, **read.extensions}:
         manifest.chapter(chapter_id)
-    settings = TermSettings(
-        attempts=read.attempts,
-        due={chapter_id: _utc(when) for chapter_id, when in read.due.items()},
+    settings = msgspec.structs.replace(
+        read,
+        due={chapter_id: _utc(when, path, f"due.{chapter_id}") for chapter_id, when in read.due.items()},
         extensions={
-            chapter_id: {student: _utc(when) for student, when in students.items()}
+            chapter_id: {s: _utc(when, path, f"extensions.{chapter_id}.{s}") for s, when in students.items()}
             for chapter_id, students in read.extensions.items()
         },
     )
@@ -81,5 +86,8 @@ def read_term_settings(term: Path, manifest: Manifest) -> TermSettings:
 _EXAMPLE = "A due date is written  ch01_vanilla_rnn = 2026-03-01 12:00:00Z  (Z for UTC, or an offset such as +01:00)."
 
 
-def _utc(when: datetime) -> datetime:
-    return when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None)
+def _utc(when: datetime, path: Path, key: str) -> datetime:
+    try:
+        return when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None)
+    except OverflowError:
+        raise TermSettingsError(f"{path}: {key} is a date that UTC cannot express. {_EXAMPLE}") from None

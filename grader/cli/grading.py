@@ -71,6 +71,14 @@ def autograde(
     force: Annotated[
         bool, typer.Option("--force", help="Regrade all submissions, even if their results are up to date.")
     ] = False,
+    new_rules: Annotated[
+        bool,
+        typer.Option(
+            "--new-rules",
+            help="Compute the points of all students again if what lateness costs, or which attempt counts, is no "
+            "longer what TERM/term.toml said when the chapter was graded.",
+        ),
+    ] = False,
     workers: Annotated[
         int | None, typer.Option(help="Number of students to grade in parallel. Default: one per core.", min=1)
     ] = None,
@@ -118,6 +126,8 @@ def autograde(
 
     if every == (chapter is not None):
         raise typer.BadParameter("Name one chapter, or grade them all with --all.")
+    if new_rules and (student or only_failed):
+        raise typer.BadParameter("--new-rules is for all students of a chapter; leave out --student and --only-failed.")
     root = course_root()
     term = term_folder(root, given_term)
     count = workers or os.cpu_count() or 1
@@ -133,6 +143,7 @@ def autograde(
             students=student,
             only_failed=only_failed,
             again=force,
+            new_rules=new_rules,
             dry_run=dry_run,
             unsafe=unsafe,
             records=force_gradebook or not unsafe,
@@ -172,6 +183,7 @@ class _Run:
     execute: Execute
     students: list[str] | None
     only_failed: bool
+    new_rules: bool
     again: bool
     dry_run: bool
     unsafe: bool
@@ -246,6 +258,7 @@ class _Run:
                 on_graded=on_graded,
                 on_change=changes.append,
                 stopping=stopping,
+                new_rules=self.new_rules,
             ),
             label,
         )

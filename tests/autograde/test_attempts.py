@@ -19,11 +19,7 @@ from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"
 WRONG = "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n    return x_t\n"
-POLICY = """
-c = get_config()
-c.AssignLatePenalties.plugin_class = "grader.autograde.late_policies.PerDay"
-c.PerDay.share = 0.25
-"""
+POLICY = "[late]\nshare = 0.25\n"
 
 
 @pytest.fixture
@@ -113,8 +109,7 @@ def test_of_equally_good_attempts_the_newest_counts(course, term, submit):
 
 
 def test_a_late_attempt_counts_only_if_it_is_better_after_its_penalty(course, term, submit):
-    (course / "nbgrader_config.py").write_text(POLICY)
-    (term / "term.toml").write_text(f'attempts = "best"\n[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n')
+    (term / "term.toml").write_text(f'attempts = "best"\n{POLICY}[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n')
     for student, late in (("ann", 2), ("bo", 4)):  # 4 points, minus one a day: 3 for ann, 1 for bo
         submit(student, right_step=False, day=1)
         run(course, term, students=[student])
@@ -128,8 +123,7 @@ def test_a_late_attempt_counts_only_if_it_is_better_after_its_penalty(course, te
 
 
 def test_the_time_of_the_same_attempt_can_be_corrected(course, term, submit):
-    (course / "nbgrader_config.py").write_text(POLICY)
-    (term / "term.toml").write_text(f'attempts = "best"\n[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n')
+    (term / "term.toml").write_text(f'attempts = "best"\n{POLICY}[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n')
     submit("ann")
     run(course, term)
     assert recorded(term) == {"ann": 4}  # no time is known yet

@@ -1,4 +1,4 @@
-"""Late penalties by nbgrader's own plugins, and time stamps that are none."""
+"""Late penalties in the gradebook, and time stamps that are none."""
 
 import json
 import os
@@ -8,22 +8,23 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
+from grader.autograde.grading.release import AutogradeError
 from grader.autograde.grading.report import remark_line
 from grader.autograde.submission.timestamp import TimestampError, submitted_at
 from grader.cli import commands as cli
 from tests.nbgrader_command import real_nbgrader
 
 CHAPTER = "ch01_vanilla_rnn"
-ZERO = """
+ZERO = "[late]\nshare = 1\n"
+OWN = '[late]\nplugin = "policy_of_a_test.PerDay"\n'
+CONFIG = """
 import os
 os.environ["UNROLLED_TERM"] = "x"
 c = get_config()
-c.LateSubmissionPlugin.penalty_method = "zero"
 """
-OWN = 'c = get_config()\nc.AssignLatePenalties.plugin_class = "policy_of_a_test.PerDay"\n'
 POLICY = """
 from nbgrader.plugins import BasePlugin
 
@@ -70,7 +71,8 @@ def penalties(term):
 
 
 def test_zero_for_whoever_is_late(course, term):
-    (course / "nbgrader_config.py").write_text(ZERO)
+    (course / "nbgrader_config.py").write_text(CONFIG)
+    (term / "term.toml").write_text(ZERO)
     run(course, term)
     assert penalties(term) == {"ann": 0, "bo": 0, "cy": 0}  # nobody knows yet when it is due
     set_due(term)
@@ -95,9 +97,9 @@ def test_no_penalty_unless_one_is_configured(course, term, config):
     assert penalties(term) == {"ann": 0, "bo": 0, "cy": 0}
 
 
-def test_a_plugin_of_the_courses_own(course, term):
-    (course / "nbgrader_config.py").write_text(OWN)
-    (course / "policy_of_a_test.py").write_text(POLICY)
+def test_a_plugin_of_the_terms_own(course, term):
+    (term / "term.toml").write_text(OWN)
+    (term / "policy_of_a_test.py").write_text(POLICY)
     run(course, term)
     set_due(term)
     results = run(course, term)
@@ -105,21 +107,21 @@ def test_a_plugin_of_the_courses_own(course, term):
     assert not results["bo"].fault
     assert results["cy"].fault == (
         "recorded in the gradebook, but with its earlier late penalty: PerDay raised KeyError: 'no cy'. "
-        f"Fix it, or remove it from {course / 'nbgrader_config.py'}."
+        f"Fix it, or remove it from {term / 'term.toml'}."
     )
+    (term / "policy_of_a_test.py").write_text(POLICY.replace("86400", "43200"))
+    with pytest.raises(AutogradeError, match="the code of the late policy has changed"):
+        run(course, term)
 
 
 def test_a_configuration_that_fails_is_told(course, term):
     (course / "nbgrader_config.py").write_text("c = get_config(\n")
-    run(course, term)
-    set_due(term)
-    results = run(course, term)
-    assert not results["ann"].fault
-    assert f"{course / 'nbgrader_config.py'}: SyntaxError" in results["bo"].fault
+    with pytest.raises(GradebookError, match=rf"{course / 'nbgrader_config.py'}: SyntaxError"):
+        run(course, term)
 
 
 def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
-    (course / "nbgrader_config.py").write_text(ZERO)
+    (term / "term.toml").write_text(ZERO)
     run(course, term)
     set_due(term)
     monkeypatch.chdir(course)
@@ -131,7 +133,7 @@ def test_the_table_shows_what_nbgrader_exports(course, term, monkeypatch):
 
 @pytest.mark.system
 def test_nbgrader_exports_the_penalty(course, term):
-    (course / "nbgrader_config.py").write_text(ZERO)
+    (term / "term.toml").write_text(ZERO)
     run(course, term)
     set_due(term)
     run(course, term)

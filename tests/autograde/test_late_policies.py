@@ -8,22 +8,23 @@ import pytest
 from traitlets.config import Config
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import gradebook_url, open_gradebook
+from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import here
+from grader.autograde.grading.release import AutogradeError
 from grader.autograde.late_policies import PerDay
 from grader.autograde.term_settings import TermSettings, TermSettingsError, read_term_settings
 from grader.cli import commands as cli
 from grader.manifest import UnknownIdError, load_manifest
+from tests.loops import for_each
 
 CHAPTER = "ch01_vanilla_rnn"
 HOUR = 3600
 POLICY = """
-c = get_config()
-c.AssignLatePenalties.plugin_class = "grader.autograde.late_policies.PerDay"
-c.PerDay.share = 0.25
-c.PerDay.grace_minutes = 30
-c.PerDay.at_most = 0.5
+[late]
+share = 0.25
+grace_minutes = 30
+at_most = 0.5
 """
 
 
@@ -57,9 +58,7 @@ def test_ten_points_late(settings, hours, penalty):
 
 @pytest.fixture
 def course(small_course, tmp_path):
-    root = shutil.copytree(small_course, tmp_path / "course")
-    (root / "nbgrader_config.py").write_text(POLICY)
-    return root
+    return shutil.copytree(small_course, tmp_path / "course")
 
 
 @pytest.fixture
@@ -75,13 +74,14 @@ def term(tmp_path, right, session):
     return tmp_path / "term"
 
 
-def write(term, **extensions):
-    lines = ["[due]", f"{CHAPTER} = 2026-03-01 13:00:00+01:00", f"[extensions.{CHAPTER}]"]
+def write(term, policy=POLICY, **extensions):
+    lines = [policy, "[due]", f"{CHAPTER} = 2026-03-01 13:00:00+01:00", f"[extensions.{CHAPTER}]"]
     (term / "term.toml").write_text("\n".join([*lines, *(f"{name} = {when}" for name, when in extensions.items())]))
 
 
-def penalties(course, term):
-    assert [graded.fault for graded in autograde(course, term, CHAPTER, here, db_url=gradebook_url(term))] == [""] * 4
+def penalties(course, term, **more):
+    results = autograde(course, term, CHAPTER, here, db_url=gradebook_url(term), **more)
+    assert [graded.fault for graded in results] == [""] * 4
     with open_gradebook(gradebook_url(term)) as gradebook:
         submissions = gradebook.find_assignment(CHAPTER).submissions
         return {s.student.id: s.late_submission_penalty for s in sorted(submissions, key=lambda s: s.student.id)}
@@ -100,7 +100,8 @@ def test_due_dates_and_extensions_of_the_file(course, term):
         assert gradebook.find_submission(CHAPTER, "cy").extension is None
 
 
-def test_without_the_file_the_gradebook_keeps_its_own(course, term):
+def test_without_due_dates_in_the_file_the_gradebook_keeps_its_own(course, term):
+    (term / "term.toml").write_text(POLICY)
     assert penalties(course, term) == {"ann": 0, "bo": 0, "cy": 0, "dan": 0}
     with open_gradebook(gradebook_url(term)) as gradebook:
         gradebook.find_assignment(CHAPTER).duedate = datetime(2026, 3, 1, 12)
@@ -109,13 +110,82 @@ def test_without_the_file_the_gradebook_keeps_its_own(course, term):
     assert penalties(course, term) == {"ann": 0, "bo": 0, "cy": 0, "dan": 2}
 
 
-def test_a_share_above_one_is_refused(course, term):
-    (course / "nbgrader_config.py").write_text(POLICY.replace("0.25", "25"))
+@for_each(
+    ("policy", "words"),
+    [
+        (POLICY.replace("0.25", "25"), "TraitError: The value of the 'share' trait"),
+        (POLICY.replace("share", "shares"), "PerDay has no setting 'shares'"),
+        ('[late]\nplugin = "no_such.Policy"', "no_such.py"),
+        ('[late]\nplugin = "term.toml"', "term.py"),
+    ],
+)
+def test_what_is_no_policy_is_refused_before_anything_is_graded(course, term, policy, words):
+    write(term, policy)
+    with pytest.raises(GradebookError) as caught:
+        autograde(course, term, CHAPTER, here, db_url=gradebook_url(term))
+    assert str(caught.value).startswith(f"{term / 'term.toml'}: [late]: ")
+    assert words in str(caught.value)
+    assert not (term / "gradebook.db").exists()
+
+
+# --- the term keeps its rules ------------------------------------------------------------------------------------
+
+
+@for_each(
+    "line", ["c.PerDay.share = 0.5", 'c.LateSubmissionPlugin.penalty_method = "zero"', "c.AssignLatePenalties.a = 1"]
+)
+def test_a_policy_of_the_checkout_is_refused(course, term, line):
+    """It stood there once, and changed totals without a word where the checkout was another one."""
     write(term)
-    results = autograde(course, term, CHAPTER, here, db_url=gradebook_url(term))
-    faults = {graded.student: graded.fault for graded in results}
-    assert faults["ann"] == ""
-    assert f"{course / 'nbgrader_config.py'}: TraitError" in faults["cy"]
+    (course / "nbgrader_config.py").write_text(f"c = get_config()\n{line}\n")
+    with pytest.raises(GradebookError, match=r"Write it there, for example  \[late\]"):
+        autograde(course, term, CHAPTER, here, db_url=gradebook_url(term))
+    assert not (term / "gradebook.db").exists()
+    (course / "nbgrader_config.py").unlink()
+
+
+@for_each(
+    ("rules", "says"),
+    [
+        ("", "late.share: 0.25, now not set"),
+        (POLICY.replace("0.25", "0.1"), "late.share: 0.25, now 0.1"),
+        (POLICY.replace("0.25", "0.25\ncloses_after_days = 1"), "late.closes_after_days: not set, now 1"),
+        (f'attempts = "best"\n{POLICY}', "attempts: last, now best"),
+    ],
+)
+def test_other_rules_are_refused_and_not_followed(course, term, rules, says):
+    write(term)
+    due = {"ann": 0, "bo": 0, "cy": 1, "dan": 2}
+    assert penalties(course, term) == due
+    write(term, rules)
+    with pytest.raises(AutogradeError, match="Nothing was changed") as caught:
+        penalties(course, term)
+    assert says in str(caught.value)
+    assert "--new-rules" in str(caught.value)
+    write(term)
+    assert penalties(course, term) == due
+    shutil.rmtree(term / "results")
+    (term / "gradebook.db").unlink()
+
+
+def test_new_rules_are_followed_where_an_instructor_says_so(course, term):
+    write(term)
+    assert penalties(course, term) == {"ann": 0, "bo": 0, "cy": 1, "dan": 2}
+    write(term, POLICY.replace("at_most = 0.5", "at_most = 1"))
+    assert penalties(course, term, new_rules=True) == {"ann": 0, "bo": 0, "cy": 1, "dan": 4}
+    assert penalties(course, term) == {"ann": 0, "bo": 0, "cy": 1, "dan": 4}
+
+
+def test_a_term_of_the_time_before_keeps_its_penalties(course, term):
+    """Its policy stood in the checkout, and no rules were kept."""
+    write(term)
+    penalties(course, term)
+    (term / "results" / CHAPTER / "rules.json").unlink()
+    write(term, "")
+    with pytest.raises(AutogradeError, match="does not say what lateness costs"):
+        penalties(course, term)
+    write(term)
+    assert penalties(course, term) == {"ann": 0, "bo": 0, "cy": 1, "dan": 2}
 
 
 # --- the file -------------------------------------------------------------------------------------------------
@@ -138,6 +208,10 @@ def test_no_file_is_no_settings(course, tmp_path):
         ("[due", "Expected ']'"),
         (f"[due]\n{CHAPTER} = 2026-03-01", "datetime"),
         (f"[due]\n{CHAPTER} = '1 March'", "datetime"),
+        (f"[due]\n{CHAPTER} = 9999-12-31 23:59:59-12:00", f"due.{CHAPTER} is a date that UTC cannot express"),
+        (f"[due]\n{CHAPTER} = 0001-01-01 00:00:00+12:00", f"due.{CHAPTER} is a date that UTC cannot express"),
+        ("late = 0.5", "late"),
+        ("[late]\nshare = [1]", "late"),
         (f"[extensions.{CHAPTER}]\nann = 2026-03-01 12:00:00Z", "no due date"),
         (
             f"[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n[extensions.{CHAPTER}]\nann = 2026-03-01 12:59:59+01:00",

@@ -1,13 +1,12 @@
 """Due dates, extensions and late penalties in nbgrader's gradebook.
 
-The penalties are computed by nbgrader's plugin (the one set in `nbgrader_config.py`) for submissions after the due
-date. nbgrader assigns them in its own autograde step, which this course does not use.
+The penalties are computed by a plugin of nbgrader's kind, which `term.toml` chooses and sets, for submissions after the
+due date. nbgrader assigns penalties in its own autograde step, which this course does not use.
 """
 
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from datetime import datetime, timedelta
@@ -17,17 +16,19 @@ from typing import TYPE_CHECKING, Any
 
 from grader.autograde.gradebook.database import GradebookError, explained, open_engine, patient, transaction
 from grader.autograde.imports import nbgrader_tables
-from grader.autograde.term_settings import TermSettings
+from grader.autograde.term_settings import NAME, TermSettings
+from grader.sources import load_module
 
 if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 CONFIG = "nbgrader_config.py"
+OURS = "grader.autograde.late_policies.PerDay"
 
 
 @contextmanager
 def open_penalties(
-    db_url: str, chapter_id: str, root: Path, settings: TermSettings | None = None
+    db_url: str, chapter_id: str, term: Path, settings: TermSettings | None = None
 ) -> Iterator[Callable[[str], None]]:
     """Set the chapter's due date, and provide a function that sets a student's extension, assigns the student's late
     penalties, and removes those that no longer apply.
@@ -43,7 +44,7 @@ def open_penalties(
         yield lambda _: None
         return
     try:
-        penalties = _Penalties(gradebook, chapter_id, Policy(root), settings)
+        penalties = _Penalties(gradebook, chapter_id, Policy(term, settings), settings)
 
         def assign(student: str) -> None:
             with explained(db_url):
@@ -80,18 +81,22 @@ def due_date(engine: Engine, chapter_id: str) -> datetime | None:
 
 def _may_differ(engine: Engine, chapter_id: str) -> bool:
     """Whether a penalty may have to be assigned or removed: there is a due date, or there was one."""
+    return due_date(engine, chapter_id) is not None or has_penalties(engine, chapter_id)
+
+
+def has_penalties(engine: Engine, chapter_id: str) -> bool:
+    """Whether a late penalty is in the gradebook."""
     from sqlalchemy import select
 
     api = nbgrader_tables()
     assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
     notebook = api.SubmittedNotebook.__table__
-    of_chapter = assignment.c.name == chapter_id
     joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
     joined = joined.join(notebook, notebook.c.assignment_id == submitted.c.id)
-    dates = select(assignment.c.duedate).where(of_chapter)
-    assigned = select(notebook.c.id).select_from(joined).where(of_chapter, notebook.c.late_submission_penalty != 0)
+    assigned = select(notebook.c.id).select_from(joined)
+    assigned = assigned.where(assignment.c.name == chapter_id, notebook.c.late_submission_penalty != 0)
     with engine.connect() as connection:
-        return connection.scalar(dates) is not None or connection.scalar(assigned.limit(1)) is not None
+        return connection.scalar(assigned.limit(1)) is not None
 
 
 class _Penalties:
@@ -150,14 +155,14 @@ class DueDates:
 
 
 class Policy:
-    """The late penalties of a course, as `nbgrader_config.py` in its folder sets them."""
+    """What lateness costs in a term, by its `term.toml`."""
 
-    def __init__(self, root: Path) -> None:
-        self._root = root
+    def __init__(self, term: Path, settings: TermSettings) -> None:
+        self._term, self._late = term, settings.late
 
     def penalty(self, student: str, score: float, late: float) -> float | None:
         """The penalty for a notebook with this score that is `late` seconds late. Raises GradebookError."""
-        if late <= 0:
+        if late <= 0 or self._late is None:
             return None
         try:
             penalty = self._plugin.late_submission_penalty(student, score, late)
@@ -167,33 +172,60 @@ class Policy:
         except Exception as error:
             raise GradebookError(
                 f"{type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
-                f"Fix it, or remove it from {self._root / CONFIG}."
+                f"Fix it, or remove it from {self._term / NAME}."
             ) from error
 
     def points_after(self, student: str, scores: Mapping[str, float], late: float) -> float:
         """The points that remain of these scores, which are by notebook. Raises GradebookError."""
         return sum(score - (self.penalty(student, score, late) or 0.0) for score in scores.values())
 
+    def check(self) -> None:
+        """Raise GradebookError if the settings are no policy."""
+        if self._late is not None:
+            _ = self._plugin
+
     @cached_property
     def _plugin(self) -> Any:
-        """The plugin that nbgrader's own step would use. Raises GradebookError."""
-        from nbgrader.preprocessors.latesubmissions import AssignLatePenalties
-        from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
-
-        folder = str(self._root)
-        if folder not in sys.path:
-            sys.path.append(folder)  # where nbgrader, run in the course folder, finds the course's own plugins
-        environment = dict(os.environ)  # the configuration file may change it for nbgrader's own programs
+        settings = dict(self._late or {})
         try:
-            config = PyFileConfigLoader(CONFIG, folder).load_config()
-            step = AssignLatePenalties(config=config)
-            step.init_plugin()
-        except ConfigFileNotFound:
-            step = AssignLatePenalties()
-            step.init_plugin()
+            kind = _plugin_class(self._term, str(settings.pop("plugin", OURS)))
+            if unknown := settings.keys() - set(kind.class_trait_names(config=True)):
+                raise ValueError(f"{kind.__name__} has no setting {sorted(unknown)[0]!r}")
+            from traitlets.config import Config
+
+            return kind(config=Config({kind.__name__: settings}))
         except Exception as error:
-            raise GradebookError(f"{self._root / CONFIG}: {type(error).__name__}: {error}") from error
-        finally:
-            os.environ.clear()
-            os.environ.update(environment)
-        return step.plugin_inst
+            raise GradebookError(f"{self._term / NAME}: [late]: {type(error).__name__}: {error}") from error
+
+
+def _plugin_class(term: Path, name: str) -> Any:
+    """The class with this name: ours, or one in a file of the term."""
+    if name == OURS:
+        from grader.autograde.late_policies import PerDay
+
+        return PerDay
+    module, _, kind = name.rpartition(".")
+    return getattr(load_module(term / f"{module}.py", f"_{module}_of_the_term"), kind)
+
+
+def refuse_other_policies(root: Path, term: Path) -> None:
+    """Raise GradebookError if `nbgrader_config.py` sets a late policy: it would be another one in another checkout."""
+    from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+    environment = dict(os.environ)  # the configuration file may change it for nbgrader's own programs
+    try:
+        config = PyFileConfigLoader(CONFIG, str(root)).load_config()
+    except ConfigFileNotFound:
+        return
+    except Exception as error:
+        raise GradebookError(f"{root / CONFIG}: {type(error).__name__}: {error}") from error
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+    for name in ("AssignLatePenalties", "LateSubmissionPlugin", "PerDay"):
+        if name in config:
+            raise GradebookError(
+                f"{root / CONFIG} sets {name}, but what lateness costs stands in {term / NAME}, which is kept with the "
+                "term. Write it there, for example  [late]  and below it  share = 0.1  (share = 1: a late submission "
+                f"gets no points), and remove the lines from {CONFIG}. Nothing was changed."
+            )

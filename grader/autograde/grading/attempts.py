@@ -110,6 +110,7 @@ def counting(
     tasks: Sequence[Task],
     execute: Execute,
     due: DueDates,
+    settings: TermSettings,
     *,
     stopping: Callable[[], bool],
 ) -> tuple[list[Task], list[Graded]]:
@@ -138,7 +139,7 @@ def counting(
             failed[done.graded.student] = f"one of several attempts: {done.graded.fault}"
         if stopping():
             return [], faults
-    policy = Policy(job.root)
+    policy = Policy(job.term, settings)
     chosen: list[Task] = []
     for task in tasks:
         student = task.student

@@ -15,6 +15,7 @@ from grader.autograde.grading.pool import Done, Execute, Job, Task
 from grader.autograde.grading.preflight import stray_lines
 from grader.autograde.grading.recorder import batches, recorder
 from grader.autograde.grading.release import AutogradeError
+from grader.autograde.grading.rules import same_rules
 from grader.autograde.grading.session import open_session
 from grader.autograde.grading.store import Change
 from grader.autograde.submission.folders import Submissions, find_submissions
@@ -84,24 +85,27 @@ def autograde(
     on_graded: Callable[[Done], None] = lambda _: None,
     on_change: Callable[[Change], None] = lambda _: None,
     stopping: Callable[[], bool] = lambda: False,
+    new_rules: bool = False,
 ) -> list[Graded]:
     """Grade submissions of a chapter, these `tasks` or all; return the results by student.
 
     `execute` is one of `pool`'s. `db_url` is the gradebook's, or None to write none. `announce` is told how many there
     are, `on_graded` each result as it is written, `on_change` each change of a student's points; once `stopping` says
-    so no more are begun. Raises UnknownIdError, TermSettingsError, AutogradeError, HiddenError, GradebookError,
+    so no more are begun. Unless `new_rules` are accepted, the chapter is graded only by the rules that it was graded by
+    before (see `rules.py`). Raises UnknownIdError, TermSettingsError, AutogradeError, HiddenError, GradebookError,
     SandboxError.
     """
     if tasks is None:
         tasks = chosen(term, load_manifest(root / "course.toml").chapter(chapter_id))
     settings = read_term_settings(term, load_manifest(root / "course.toml"))
+    same_rules(root, term, chapter_id, settings, db_url, new_rules=new_rules)
     session = open_session(root, term, chapter_id)  # makes the hidden cases, before any worker needs them
     announce(len(tasks))
     job = Job(root.resolve(), term.resolve(), chapter_id, sandboxed)
     results: list[Graded] = []
     if settings.attempts == "best":
         due = DueDates(db_url, chapter_id, settings)
-        tasks, results = counting(job, session.state, tasks, execute, due, stopping=stopping)
+        tasks, results = counting(job, session.state, tasks, execute, due, settings, stopping=stopping)
     log = Log(term, chapter_id)
     for task in tasks:  # changes that a killed run could not report
         _tell(log, before.change if (before := store.read(term, chapter_id, task.student)) else None, on_change)

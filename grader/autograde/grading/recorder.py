@@ -57,7 +57,7 @@ def recorder(
         def opened() -> _Recorder:
             registered.result()
             writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
-            penalties = open_penalties(db_url, session.chapter.id, session.root, settings)
+            penalties = open_penalties(db_url, session.chapter.id, session.term, settings)
             return _Recorder(writer, open_until_the_end.enter_context(penalties), folders)
 
         def record(batch: Sequence[Graded]) -> Sequence[Graded]:
