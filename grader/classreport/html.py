@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from grader.render.rows import counted, harmless, number
+from grader.render.rows import counted, number
+from grader.shown import harmless
 
 MOST_OF_A_NAME = 80
 

@@ -21,7 +21,8 @@ from grader.classreport.plots import WORDS, edge, histogram, key, stacked
 from grader.classreport.style import REPORT_STYLE
 from grader.render.html import inline
 from grader.render.page import html_page
-from grader.render.rows import counted, harmless, number
+from grader.render.rows import counted, number
+from grader.shown import harmless
 
 MOST_NAMED = 20  # students in a sentence
 

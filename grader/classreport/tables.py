@@ -11,7 +11,7 @@ import msgspec
 from grader.classreport.choices import Table
 from grader.classreport.figures import STATUSES
 from grader.classreport.gather import ClassReport
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 Cell = str | float | None

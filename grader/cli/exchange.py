@@ -35,8 +35,8 @@ def roster(
     from grader.autograde.gradebook import gradebook_url
     from grader.autograde.gradebook.enrolment import enrol
     from grader.exchange.rosters import read_roster
-    from grader.exchange.sheets import some
-    from grader.render.rows import counted, harmless
+    from grader.render.rows import counted
+    from grader.shown import harmless, some
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -140,7 +140,7 @@ def export(
 
 
 def _named(student: Student) -> str:
-    from grader.render.rows import harmless
+    from grader.shown import harmless
 
     name = " ".join(filter(None, (student.first_name, student.last_name)))
     details = ", ".join(filter(None, (name, student.email)))
@@ -149,7 +149,7 @@ def _named(student: Student) -> str:
 
 def _change(before: Student, after: Student) -> str:
     from grader.autograde.gradebook.enrolment import DETAILS
-    from grader.render.rows import harmless
+    from grader.shown import harmless
 
     told = [
         f"{name} {old!r} → {new!r}"

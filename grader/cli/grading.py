@@ -395,8 +395,8 @@ def feedback(
     The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
     not graded yet.
     """
-    from grader.autograde.grading.preflight import some
     from grader.feedback.write import write_feedback
+    from grader.shown import some
 
     root = course_root()
     term = term_folder(root, given_term)

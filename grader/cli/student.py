@@ -59,7 +59,8 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
     """Run and report; whether everything is right."""
     from grader.autograde.submission.readable import UnreadableError
     from grader.released import COURSE
-    from grader.render.rows import harmless, number
+    from grader.render.rows import number
+    from grader.shown import harmless
     from grader.work.facts import shadows_in
     from grader.work.notebooks import read_work, readable_reason, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
@@ -179,7 +180,7 @@ def doctor() -> None:
     Each line begins with ✓ or ✗, and says how to repair what is missing. The exit status is 1 if something is missing
     without which you cannot begin.
     """
-    from grader.render.rows import harmless
+    from grader.shown import harmless
     from grader.work.doctor import findings, lines
     from grader.work.facts import facts
 

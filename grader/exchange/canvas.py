@@ -20,9 +20,10 @@ from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Key, match
 from grader.exchange.options import System
 from grader.exchange.rosters import fits, is_no_student, named_columns
-from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, some
+from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact
 from grader.exchange.table import Policy, Table, worth
-from grader.render.rows import harmless, number
+from grader.render.rows import number
+from grader.shown import harmless, some
 
 EXCUSED = "EX"
 POINTS_POSSIBLE = "    Points Possible"  # with the spaces that Canvas writes

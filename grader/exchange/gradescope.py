@@ -8,11 +8,10 @@ import msgspec
 
 from grader.autograde.grading import store
 from grader.autograde.submission.names import unfit
-from grader.exchange.sheets import some
 from grader.exchange.table import Policy, Status, Table
 from grader.files import PRIVATE, write_whole
 from grader.gradescope.results import NAME, missing_tree, submission_tree
-from grader.render.rows import harmless
+from grader.shown import harmless, some
 
 
 def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tuple[list[Path], list[str]]:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from grader.autograde.gradebook.roster import Student
 from grader.exchange.rosters import named_columns
-from grader.exchange.sheets import Line, Sheet, original, some
-from grader.render.rows import harmless
+from grader.exchange.sheets import Line, Sheet, original
+from grader.shown import harmless, some
 
 Cells = Mapping[str, str]
 Key = tuple[

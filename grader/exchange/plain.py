@@ -10,7 +10,7 @@ from __future__ import annotations
 from grader.exchange.exported import Exported
 from grader.exchange.sheets import Cell, exact
 from grader.exchange.table import Policy, Status, Table, worth
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 
 def export_plain(table: Table, policy: Policy) -> Exported:

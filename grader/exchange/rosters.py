@@ -27,7 +27,8 @@ from pathlib import Path
 from grader.autograde.gradebook.roster import Student
 from grader.autograde.submission.names import legible, unfit
 from grader.exchange.options import System
-from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sheet, some
+from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sheet
+from grader.shown import some
 
 MOST_CHARACTERS = 128  # in the gradebook's columns
 _STAFF = frozenset({"instructor", "ta", "reader"})

@@ -21,9 +21,10 @@ from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import find_submissions
 from grader.autograde.term_settings import read_term_settings
 from grader.exchange.options import Empty
-from grader.exchange.sheets import ExchangeError, some
+from grader.exchange.sheets import ExchangeError
 from grader.manifest import Chapter, Manifest
-from grader.render.rows import counted, harmless
+from grader.render.rows import counted
+from grader.shown import harmless, some
 
 
 class Status(StrEnum):

@@ -19,7 +19,8 @@ from grader.feedback.remarks import for_student
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
-from grader.render.rows import Row, counted, facts, harmless, headline, note_text, number
+from grader.render.rows import Row, counted, facts, headline, note_text, number
+from grader.shown import harmless
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 MOST_OF_A_NAME = 255

@@ -22,7 +22,7 @@ from grader.autograde.remark import (
     absence,
 )
 from grader.manifest import Chapter
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 MOST = 20  # sentences, because a notebook can be written to cause thousands
 

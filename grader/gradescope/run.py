@@ -81,7 +81,7 @@ def _why_nothing(chapter: Chapter, found: Submissions) -> str:
     kinds = {stray.kind for stray in found.strays}
     if "unclear" in kinds:
         return f"Notebooks of {chapter.id} are in several folders of your submission. Submit one version: {due}."
-    if "packed" in kinds:
+    if kinds & {"packed", "of submit"}:
         return f"Your submission contains an archive inside the archive. Submit the notebooks themselves: {due}."
     return f"Your submission contains no notebook of {chapter.id}. Submit these files: {due}."
 

@@ -12,7 +12,8 @@ from grader.autograde.submission.files import released_files
 from grader.autograde.submission.folders import find_submissions
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, load_manifest
-from grader.render.rows import counted, harmless
+from grader.render.rows import counted
+from grader.shown import harmless
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code
 from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs

@@ -11,7 +11,7 @@ from html import escape
 from itertools import accumulate
 
 from grader.render.page import html_page
-from grader.render.rows import harmless
+from grader.shown import harmless
 from grader.similar.fingerprints import NOISE
 from grader.similar.look import Compared, shown_name
 from grader.similar.own import Part

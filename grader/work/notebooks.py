@@ -15,7 +15,7 @@ from grader.autograde.submission.readable import UnreadableError, read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, Manifest, Notebook
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 
 class WorkError(ExpectedError):

@@ -14,8 +14,9 @@ from grader.autograde.submission.readable import UnreadableError
 from grader.cells import TEXT_STUB, grade_id
 from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
-from grader.render.rows import harmless
-from grader.work.archive import MANIFEST, MAX_TOTAL, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
+from grader.shown import harmless
+from grader.work.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
+from grader.work.bounded import MAX_TOTAL
 from grader.work.notebooks import (
     Work,
     WorkError,

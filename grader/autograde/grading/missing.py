@@ -9,7 +9,7 @@ from grader.autograde.inside.frames import MAX_MISSING, Missing, not_defined
 from grader.autograde.remark import NotImported
 from grader.autograde.running.trial import Outcome
 from grader.codec import Raised
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 _ANY = "*"  # stands for the names that `from helper import *` would have bound
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")

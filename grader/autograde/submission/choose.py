@@ -19,7 +19,7 @@ from grader.autograde.submission.notebook import Plan, plan, read_notebook
 from grader.autograde.submission.readable import MAX_BYTES, UnreadableError
 from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 MOST_OTHERS = 40  # files that are read besides those with a notebook's name, with MAX_BYTES together
 MOST_NAMED = 5  # files in a remark
