@@ -227,7 +227,7 @@ def _last_run(run: LastRun | None) -> str:
     first = f"<p>Graded for the first time: {students(run.first)}.</p>\n" if run.first else ""
     rows = [
         [
-            *([f"<bdi>{escape(harmless(c.student))}</bdi>"] if c.student else []),
+            *([named([c.student])] if c.student else []),
             f"{'–' if c.before is None else number(c.before)} → {number(c.after)}",
             ", ".join(f"<code>{escape(n)}</code> {points_of(b)} → {points_of(a)}" for n, (b, a) in c.exercises.items()),
             escape(", ".join(c.why)),

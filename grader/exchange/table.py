@@ -190,7 +190,7 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
         first = store.grade_first(term, chapter.id)
         named: dict[Status, list[str]] = {}
         for standing in table.standings[chapter.id].values():
-            named.setdefault(standing.status, []).append(harmless(standing.student.id))
+            named.setdefault(standing.status, []).append(standing.student.id)
         for status, what in (
             (Status.waiting, _WAITING[policy.ungraded]),
             (Status.ungraded, f"no total exported. {first.removesuffix('.')}"),
@@ -199,7 +199,7 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
             if names := named.get(status):
                 count = counted(len(names), "student")
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
-        if names := [harmless(name) for name in table.outdated.get(chapter.id, ())]:
+        if names := [*table.outdated.get(chapter.id, ())]:
             lines.append(
                 f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}"
             )

@@ -20,10 +20,9 @@ from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
 from grader.render.rows import Row, counted, facts, headline, note_text, number
-from grader.shown import harmless
+from grader.shown import harmless, named
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
-MOST_OF_A_NAME = 255
 
 
 def feedback_page(
@@ -38,7 +37,7 @@ def feedback_page(
     """
     found = graded.by_exercise
     public = graded.public_by_exercise
-    student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
+    student = escape(named(graded.student))
     wrong = "".join(
         _notebook(manifest, notebook, found, public, hints)
         for notebook in chapter.notebooks

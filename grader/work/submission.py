@@ -14,7 +14,7 @@ from grader.autograde.submission.readable import UnreadableError
 from grader.cells import TEXT_STUB, grade_id
 from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
-from grader.shown import harmless
+from grader.shown import one_line
 from grader.work.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
 from grader.work.bounded import MAX_TOTAL
 from grader.work.notebooks import (
@@ -111,8 +111,8 @@ def _take_notebook(made: Prepared, notebook: Notebook, found: _Works) -> None:
         return
     if others:
         copies = _listed(path.name for path in others)
-        made.warnings.append(f"Left out, because {harmless(first.name)} has the same cells: {copies}.")
-    file, work = harmless(first.name), found[first]
+        made.warnings.append(f"Left out, because {one_line(first.name)} has the same cells: {copies}.")
+    file, work = one_line(first.name), found[first]
     if isinstance(work, UnreadableError):
         made.reasons.append(f"{file} cannot be read: {_sentence(work)} {_cure(first, work)}")
         return
@@ -167,7 +167,7 @@ def _is_answered(work: Work, question: str) -> bool:
 
 def _leave_out(made: Prepared, path: Path, work: Work | UnreadableError, manifest: Manifest, is_suspect: bool) -> None:
     """A notebook that is none of the chapter's. If one of these is missing, this may be it, so it is a reason."""
-    name = harmless(path.name)
+    name = one_line(path.name)
     if isinstance(work, UnreadableError):
         text = f"{name} cannot be read: {_sentence(work)}"
     else:
@@ -191,18 +191,18 @@ def _take_others(made: Prepared, folder: Path, notebooks: set[str]) -> None:
     for odd in left_out:
         if odd.file not in made.files:  # a notebook of the chapter may be larger than other files
             made.reasons.append(
-                f"{harmless(odd.file)} has {odd.size / 1e6:.1f} MB or is one too many. Grading takes up to {MAX_FILES} "
+                f"{one_line(odd.file)} has {odd.size / 1e6:.1f} MB or is one too many. Grading takes up to {MAX_FILES} "
                 f"files, each up to {MAX_FILE_BYTES / 1e6:.0f} MB and {MAX_BYTES / 1e6:.0f} MB together."
             )
     for name, content in files.items():
         if name not in made.files:
             if problem := name_problem(name):
-                made.reasons.append(f"{harmless(name)}: {problem}. Rename it.")
+                made.reasons.append(f"{one_line(name)}: {problem}. Rename it.")
             else:
                 made.files[name] = content
     for name in sorted(skipped - own):
         made.warnings.append(f"Left out: {name}, because a submission has its own file of this name.")
-    odd_names = [harmless(path.name) for path in sorted(folder.iterdir()) if _is_left(path)]
+    odd_names = [one_line(path.name) for path in sorted(folder.iterdir()) if _is_left(path)]
     if odd_names:
         made.warnings.append(f"Left out, because grading reads no folders and links: {_listed(odd_names)}.")
 
@@ -237,9 +237,9 @@ def counts(notebooks: Iterable[SubmittedNotebook]) -> Mapping[str, tuple[int, in
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(harmless, names))
+    return ", ".join(map(one_line, names))
 
 
 def _sentence(error: UnreadableError) -> str:
-    text = harmless(str(error)).rstrip(".")
+    text = one_line(str(error)).rstrip(".")
     return f"{text}."
