@@ -10,7 +10,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.submission.bindings import bindings_of
+from grader.autograde.submission.bindings import bindings_of, lacks_code
 from grader.autograde.submission.readable import UnreadableError, read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
@@ -52,7 +52,10 @@ class Work:
         """Whether a cell other than the released one, or another with a part still to write, binds this exercise."""
         stub = STUB.format(id=exercise_id)
         return any(
-            {exercise_id, "*"} & bindings_of(source).names and stub not in source for _, source in self.code
+            {exercise_id, "*"} & bindings_of(source).names
+            and stub not in source
+            and not lacks_code(source, exercise_id)
+            for _, source in self.code
         )  # `*`: names that the syntax does not show, as in `from helper import *`
 
 

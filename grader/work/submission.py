@@ -14,7 +14,7 @@ from grader.autograde.submission.readable import UnreadableError
 from grader.cells import TEXT_STUB, grade_id
 from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
-from grader.shown import one_line
+from grader.shown import named, one_line, some
 from grader.work.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
 from grader.work.bounded import MAX_TOTAL
 from grader.work.notebooks import (
@@ -29,6 +29,7 @@ from grader.work.notebooks import (
     whose,
 )
 
+MOST_NAMED = 5  # files that each get a line of their own
 _OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini"})
 
 
@@ -68,8 +69,11 @@ def prepare(
     for notebook in chapter.notebooks:
         if found := belonging[notebook.name]:
             _take_notebook(made, notebook, {candidate.path: works[candidate.path] for candidate in found})
-    for candidate in rest:
+    for candidate in rest[:MOST_NAMED]:
         _leave_out(made, candidate.path, works[candidate.path], manifest, bool(missing))
+    if more := [candidate.path.name for candidate in rest[MOST_NAMED:]]:
+        told = made.reasons if missing else made.warnings
+        told.append(f"More notebooks that are none of this chapter's: {some(more)}.")
     _take_others(made, folder, {path.name for path in works})
     if (total := sum(map(len, made.files.values()))) > MAX_TOTAL:
         made.reasons.append(f"All files together have {total / 1e6:.0f} MB; the limit is {MAX_TOTAL / 1e6:.0f} MB.")
@@ -188,18 +192,17 @@ def _take_others(made: Prepared, folder: Path, notebooks: set[str]) -> None:
     skipped = own | {name for name in (MANIFEST, TIMESTAMP) if (folder / name).is_file()}
     litter = {path.name for path in folder.iterdir() if path.name.lower() in _OF_SYSTEMS}
     files, left_out = submitted_files(folder, skipped | litter | (notebooks - made.files.keys()))
-    for odd in left_out:
-        if odd.file not in made.files:  # a notebook of the chapter may be larger than other files
-            made.reasons.append(
-                f"{one_line(odd.file)} has {odd.size / 1e6:.1f} MB or is one too many. Grading takes up to {MAX_FILES} "
-                f"files, each up to {MAX_FILE_BYTES / 1e6:.0f} MB and {MAX_BYTES / 1e6:.0f} MB together."
-            )
-    for name, content in files.items():
-        if name not in made.files:
-            if problem := name_problem(name):
-                made.reasons.append(f"{one_line(name)}: {problem}. Rename it.")
-            else:
-                made.files[name] = content
+    odd = [each for each in left_out if each.file not in made.files]  # a notebook may be larger than other files
+    if odd:
+        names = [f"{named(each.file)} ({each.size / 1e6:.1f} MB)" for each in odd]
+        made.reasons.append(
+            f"Too large, or too many files: {some(names)}. Grading takes up to {MAX_FILES} files, each up to "
+            f"{MAX_FILE_BYTES / 1e6:.0f} MB and {MAX_BYTES / 1e6:.0f} MB together."
+        )
+    problems = {name: problem for name in files if name not in made.files and (problem := name_problem(name))}
+    made.files |= {name: content for name, content in files.items() if name not in made.files | problems}
+    if problems:
+        made.reasons.append(f"Rename these: {some([f'{named(n)} ({problem})' for n, problem in problems.items()])}.")
     for name in sorted(skipped - own):
         made.warnings.append(f"Left out: {name}, because a submission has its own file of this name.")
     odd_names = [one_line(path.name) for path in sorted(folder.iterdir()) if _is_left(path)]
@@ -237,7 +240,7 @@ def counts(notebooks: Iterable[SubmittedNotebook]) -> Mapping[str, tuple[int, in
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(one_line, names))
+    return some([*names])
 
 
 def _sentence(error: UnreadableError) -> str:
