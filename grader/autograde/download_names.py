@@ -57,7 +57,7 @@ def is_litter(parts: tuple[str, ...]) -> bool:
 
 def owner(parts: tuple[str, ...]) -> str:
     """The student, by the system's own name for them, to whom the file with this path belongs; empty if it names none.
-    What a student can choose comes after it in a path, so nobody can hand in for another.
+    What a student can choose comes after it in a path, so it cannot name another student.
     """
     for part in parts:
         for form in (_CANVAS, _MOODLE, _GRADESCOPE):

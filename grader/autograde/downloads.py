@@ -235,7 +235,7 @@ def _newest_uploads(files: Files, log: Log) -> Files:
 
 
 def _tell_rest(files: list[Path], log: Log) -> None:
-    """Log which files nobody collects."""
+    """Log which other files are not collected."""
     of: dict[str, list[str]] = {}
     for path in files:
         of.setdefault(owner(path.parts), []).append(path.name if owner(path.parts) else str(path))

@@ -1,8 +1,8 @@
 """No text of a student forges a line or controls what shows it: one hostile text stands in every place that a student
 can choose, and all that each command prints and writes is searched for it.
 
-Before, a file name with a line break printed a false line under *Needs manual review*, and an id with U+202E was
-printed as it is, by nine of these commands.
+Before, 21 lines were forged, by `grader autograde`, `report --csv` and `export`; 18 of these outputs and 16 of the files
+had characters that control a terminal, reverse a line or are not seen; and two CSV files had more lines than rows.
 """
 
 import csv
