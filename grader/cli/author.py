@@ -147,7 +147,7 @@ def new(
         '3. If it builds on other exercises of the notebook, name them in course.toml: needs = ["…"]',
         "4. Run  grader release, and read what your students will read.",
     ):
-        out.print(line, soft_wrap=True)
+        out.print(lines(line), soft_wrap=True)
 
 
 @author_command("demo-class")
