@@ -1,8 +1,8 @@
 """No text of a student forges a line or controls what shows it: one hostile text stands in every place that a student
 can choose, and all that each command prints and writes is searched for it.
 
-Before, 21 lines were forged, by `grader autograde`, `report --csv` and `export`; 18 of these outputs and 16 of the files
-had characters that control a terminal, reverse a line or are not seen; and two CSV files had more lines than rows.
+Before, 21 lines were forged, by `grader autograde`, `report --csv` and `export`; 18 of these outputs and 16 of the
+files had characters that control a terminal, reverse a line or are not seen; two CSV files had more lines than rows.
 """
 
 import csv
@@ -14,9 +14,9 @@ import nbformat
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.cells import grade_id
 from grader.classreport.choices import Table as TableOf
+from grader.cli import commands as cli
 from grader.shown import harmless, json_text, named, one_line, some
 from tests.autograde.right_work import RIGHT
 from tests.hostile_zips import manifest, zipped

@@ -15,10 +15,10 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader import cli
 from grader.autograde.collect import collect, lines
 from grader.autograde.submission.folders import find_submissions
 from grader.autograde.unpacking import MAX_DEPTH, MAX_ENTRIES, Unpacking
+from grader.cli import commands as cli
 from grader.manifest import load_manifest
 from grader.shown import one_line
 from grader.work.bounded import ArchiveError, entries, name_problem, same_name
