@@ -89,7 +89,7 @@ def tarred(*members: tuple[str, bytes, str], end: int | None = None) -> bytes:
 
 @cache
 def bomb() -> bytes:
-    """14 kB that are 6 GB."""
+    """29 kB that are 6 GB."""
     inner = zipped([("zeros.csv", bytes(BOMB))])
     return zipped((f"{number}.zip", inner) for number in range(60))
 
@@ -125,6 +125,15 @@ def many_headers() -> bytes:
     return gzip.compress(header.tobuf(tarfile.USTAR_FORMAT) * 20_000)
 
 
+def negative() -> bytes:
+    """A tar with a file of less than no bytes."""
+    header = bytearray(tarfile.TarInfo("a.csv").tobuf(tarfile.GNU_FORMAT))
+    header[124:136] = b"\xff" * 11 + b"\xfe"
+    header[148:156] = b" " * 8
+    header[148:156] = b"%06o\0 " % sum(header)
+    return gzip.compress(bytes(header) + bytes(1024))
+
+
 _ONE = {"recurrence.ipynb": BOOK}
 _SUBMITTED = submitted()
 _LONG = "é" * 101 + ".py"
@@ -158,7 +167,8 @@ HOSTILE: dict[str, tuple[str, Callable[[], bytes]]] = {
     "a tar with headers for headers": (".tar.gz", many_headers),
     "a tar of garbage": (".tar.gz", lambda: gzip.compress(b"garbage" * 1000)),
     # --- too much
-    "6 GB in 14 kB": (".zip", bomb),
+    "6 GB in 29 kB": (".zip", bomb),
+    "a size below zero": (".tar.gz", negative),
     "120 MB in a tar": (".tar.gz", lambda: gzip.compress(bytes(120_000_000), 1)),
     "101 MB in one file": (".zip", lambda: beside("a.csv", bytes(101_000_000))),
     "a size of 4 GB": (".zip", lambda: patched(beside("a.py"), 24, b"\xfe\xff\xff\xff")),

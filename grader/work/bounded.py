@@ -116,6 +116,8 @@ def _tar_entries(stream: BinaryIO, most: int) -> list[Entry]:
         for member in archive:
             if len(found) == most:
                 raise ArchiveError([f"it contains more than {most:,} files"])
+            if member.size < 0:  # which would be room for more
+                raise ArchiveError(["the archive is damaged: a file has a negative size"])
             found.append(_tar_entry(archive, member))
     return found
 
