@@ -1,8 +1,8 @@
 """One upload never stops a collection: every hostile file is named in a line, and all others are collected.
 
 Before, 40 of 99 of these files ended `nbgrader zip_collect` with a traceback, each alone, so that nobody was collected;
-28 were collected in part or with a harmful name, without a word; 29 kB became 12 GB on the disk, and one file had 65,536
-lines. `grader collect` passed over 76 of the 86 zips with "There is no zip" and status 0.
+28 were collected in part or with a harmful name, without a word; 29 kB became 12 GB on the disk, and one file had
+65,536 lines. `grader collect` passed over 76 of the 86 zips with "There is no zip" and status 0.
 """
 
 import io
