@@ -28,6 +28,7 @@ from grader.work.bounded import MAX_TOTAL, ArchiveError, Entry, entries, is_arch
 
 MAX_ENTRIES = 1000  # files of a student
 MAX_IN_DOWNLOAD = 100_000  # files of a whole class
+MAX_UNKNOWN = 10 * MAX_TOTAL  # bytes of a download in which names tell no student
 MAX_DEPTH = 3  # archives in each other that a student made
 MAX_PARTS = 12  # folders in each other
 MOST_PROBLEMS = 5  # of one submitted file that are reported
@@ -53,13 +54,15 @@ class Unpacker(ExtractorPlugin):  # type: ignore[misc]
 
 
 class _Room:
-    """What may still be unpacked of one student's files in one download."""
+    """What may still be unpacked of one student's files in one download, or of those that tell no student."""
 
-    def __init__(self) -> None:
-        self.bytes, self.entries = MAX_TOTAL, MAX_ENTRIES
+    def __init__(self, whose: str, most: int, entries: int) -> None:
+        self.bytes, self.entries = most, entries
+        self.too_much = f"with it, {whose} would be more than {entries:,} or have more than {most:,} bytes"
 
     def holds(self, files: list[Entry]) -> bool:
-        return len(files) <= self.entries and sum(each.size for each in files) <= self.bytes
+        size = sum(each.size for each in files)
+        return len(files) <= self.entries and size <= self.bytes and all(each.size <= MAX_TOTAL for each in files)
 
 
 class Unpacking:
@@ -111,7 +114,7 @@ class Unpacking:
         if problem := _path_problem(_parts(entry)) or (entry.problem and f"it {entry.problem}"):
             yield problem
         elif not room.holds([entry]):
-            yield f"not unpacked: {_TOO_MUCH}"
+            yield f"not unpacked: {room.too_much}"
         else:
             room.bytes -= entry.size
             room.entries -= 1
@@ -136,7 +139,7 @@ class Unpacking:
             if not files:
                 raise ArchiveError(["there is no file in it"])
             if not room.holds(files):
-                raise ArchiveError([_TOO_MUCH])
+                raise ArchiveError([room.too_much])
         except ArchiveError as error:
             yield f"not unpacked: {error}"
             return
@@ -172,12 +175,13 @@ class Unpacking:
         return (*above, name)
 
     def _room(self, parts: Parts) -> _Room:
-        """That of a student in a download, or of a file of which no student is known."""
+        """That of a student in a download, or of all files in a download of which no student is known."""
         student = owner(parts)
-        return self._rooms.setdefault((parts[0], student) if student else parts, _Room())
-
-
-_TOO_MUCH = f"with it, this student's files would be more than {MAX_ENTRIES:,} or have more than {MAX_TOTAL:,} bytes"
+        if (parts[0], student) not in self._rooms:
+            own = _Room("this student's files", MAX_TOTAL, MAX_ENTRIES)
+            unknown = _Room("the files of unknown students", MAX_UNKNOWN, MAX_IN_DOWNLOAD)
+            self._rooms[parts[0], student] = own if student else unknown
+        return self._rooms[parts[0], student]
 
 
 def _line(where: str, problems: list[str]) -> str:

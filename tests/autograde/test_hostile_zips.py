@@ -206,6 +206,16 @@ def test_the_limits_hold_for_all_files_of_a_student(tmp_path, monkeypatch):
     assert all("eve_1_" in line for line in told)
 
 
+def test_the_limits_hold_for_files_of_unknown_students(tmp_path, monkeypatch):
+    """As for a zip that came by mail and was put there under its own name."""
+    monkeypatch.setattr("grader.autograde.unpacking.MAX_UNKNOWN", 3000)
+    found, told = unpacked(
+        tmp_path, **{"work.zip": zipped((f"{n}.zip", zipped([("a.csv", bytes(900))])) for n in range(9))}
+    )
+    assert sum(map(len, found.values())) <= 3000
+    assert "the files of unknown students would be more than 100,000 or have more than 3,000 bytes" in told[-1]
+
+
 @for_each(("depth", "is_found"), [(depth, depth <= MAX_DEPTH) for depth in range(MAX_DEPTH + 2)])
 def test_archives_in_each_other(depth, is_found, tmp_path_factory):
     found, told = unpacked(tmp_path_factory.mktemp("nested"), **{"ann_1_2_work.zip": nested(depth - 1)})
@@ -270,9 +280,7 @@ def test_a_bomb_needs_no_memory(tmp_path):
 
 
 def _room():
-    from grader.autograde.unpacking import _Room
-
-    return _Room()
+    return Unpacking(Path(), Path())._room(("submissions", "a_1_2_work.zip"))
 
 
 ODD = (
