@@ -39,6 +39,7 @@ c.HTMLExporter.filters = {
 c.ExchangeFactory.collect = "grader.autograde.exchange_collect.Collect"
 
 # `nbgrader zip_collect` reads downloads of Canvas, Moodle and Gradescope from TERM/downloaded/CHAPTER/archive
+c.ZipCollectApp.extractor_plugin = "grader.autograde.unpacking.Unpacker"
 c.ZipCollectApp.collector_plugin = "grader.autograde.downloads.Downloads"
 c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py", ".csv", ".npy", ".npz"]
 c.CourseDirectory.release_directory = str(COURSE / "exercises")  # the names that notebooks have

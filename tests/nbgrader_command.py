@@ -127,12 +127,6 @@ if __name__ == "__main__":
     sys.path[0] = str(ROOT)
     from nbgrader.apps.nbgraderapp import main
 
-    import grader.autograde.downloads
-    import grader.autograde.exchange_collect
-    import grader.autograde.late_policies
-    import grader.autograde.nbgrader_display
-    import grader.autograde.nbgrader_steps  # noqa: F401 - what nbgrader_config.py names
-
     gc.freeze()  # a fork would look at all that was imported once more before it ends, for half a second
     _fork_for_each_command()
     main()

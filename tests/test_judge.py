@@ -12,7 +12,7 @@ from grader.checking.describe import describe
 from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
 from grader.codec import Line, Opaque, Raised, freeze
-from grader.render.rows import harmless
+from grader.shown import harmless
 from tests.loops import for_each
 
 RNG = np.random.default_rng(11)

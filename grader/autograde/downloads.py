@@ -1,11 +1,5 @@
 """How `nbgrader zip_collect` finds the student and the notebook from file names in Canvas, Moodle and Gradescope
-downloads.
-
-| from | a file of the download | the student |
-|---|---|---|
-| Canvas | `leeann_12345_678910_recurrence.ipynb`, `leeann_LATE_12345_678910_recurrence-1.ipynb` | `12345` |
-| Moodle | `Ann Lee_1234567_assignsubmission_file_/recurrence.ipynb` | `Ann Lee`: the number is this assignment's |
-| Gradescope | `submission_12345/recurrence.ipynb`, `submission_metadata.yml` beside it | the e-mail address there |
+downloads. `download_names` has their forms, `unpacking` opens the archives.
 
 If a folder of the download is an unpacked zip of `grader submit`, its files are compared with its manifest. If they
 agree, all of them are collected, whatever their endings. If they do not, none is, and the reasons are logged.
@@ -21,42 +15,20 @@ from __future__ import annotations
 import logging
 import re
 from collections.abc import Callable, Collection
-from datetime import datetime
-from functools import cache, cached_property
+from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
-from grader.work.archive import MANIFEST, ArchiveError, file_problems, read_manifest
-
-METADATA = "submission_metadata.yml"
-
-_CANVAS = re.compile(r"[^_]+_(?P<late>LATE_)?(?P<student>\d+)_(?P<upload>\d+)_(?P<file>.+)")
-_MOODLE = re.compile(r"(?P<student>.+)_(?P<participant>\d+)_assignsubmission_file_?(?P<file>.*)")
-_GRADESCOPE = re.compile(r"(?P<student>submission_\d+)")
-_ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # how Canvas numbers files of the same name
+from grader.autograde.download_names import METADATA, DownloadedFile, impossible, is_hidden, is_litter, owner, read_name
+from grader.shown import named, one_line, some
+from grader.work.archive import MANIFEST, file_problems, read_manifest
+from grader.work.bounded import ArchiveError, same_name
 
 _SKIPPED = "Skipped submission with no match information provided: "
+MOST_PROBLEMS = 5  # of one submission that are logged
 _COUNTED = re.compile(r"\d+ files collected(, \d+ files skipped)?")
-
-
-class DownloadedFile(NamedTuple):
-    """A downloaded file: its student, its name, and whatever else the download reveals about it.
-
-    `download` is the folder that its archive was unpacked to; empty if it was not in an archive. `upload` is Canvas's
-    number, `participant` Moodle's. `late` is what Canvas says. `others` are the students who submitted it together with
-    this one.
-    """
-
-    student: str
-    name: str
-    download: str = ""
-    upload: int = 0
-    participant: str = ""
-    timestamp: str | None = None
-    others: tuple[str, ...] = ()
-    late: bool = False
 
 
 Files = dict[Path, DownloadedFile]
@@ -81,51 +53,65 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
         if (found := self._to_collect.get(path)) is not None:
             info = {"student_id": found.student, "file_id": found.name}
             return info if found.timestamp is None else info | {"timestamp": found.timestamp}
-        if path in self._found or self._is_expected(path):  # of the former, `_to_collect` has logged why not
-            self._expected.add(submitted_file)
+        if not self.named_regexp or path in self._found or self._is_expected(path):
+            self._expected.add(submitted_file)  # `_to_collect` has logged why not
         strange = path not in self._found and self._is_valid(path)
         return super().collect(submitted_file) if strange and self.named_regexp else None
 
     def _is_valid(self, path: Path) -> bool:
-        if _is_litter(path.relative_to(self._folder("extracted")).parts):
+        if is_litter(path.relative_to(self._folder("extracted")).parts):
             return False
         listed = self._listed(path.parent)
         return path.suffix in self.valid_ext if listed is None else path.name in listed
 
     def _is_expected(self, path: Path) -> bool:
-        """Whether this is a file of the system, an archive that has been unpacked, or what describes a submission."""
-        if _is_litter(path.relative_to(self._folder("extracted")).parts):
-            return path.name != "timestamp.txt"
-        if path.name == MANIFEST:
-            return bool(self._listed(path.parent))
-        return path.name == METADATA or (path.suffix == ".zip" and path.with_suffix("").is_dir())
+        """Whether this is a file of the system, an archive that has been unpacked, what describes a submission, or in
+        one that was left out.
+        """
+        if is_hidden(path.relative_to(self._folder("extracted")).parts):
+            return True
+        listed = self._listed(path.parent)
+        if path.name == MANIFEST or listed == frozenset():
+            return listed is not None
+        return path.name == METADATA or path in getattr(self.parent.extractor_plugin_inst, "kept", ())
 
     def _listed(self, folder: Path) -> frozenset[str] | None:
         """The files to collect of a submission that was made with `grader submit`; None for any other folder."""
         if folder not in self._submissions:
-            self._submissions[folder] = _listed(folder, self.parent.coursedir.assignment_id, self.log.warning)
+            self._submissions[folder] = _listed(folder, self.parent.coursedir.assignment_id, self._left_out)
         return self._submissions[folder]
+
+    def _left_out(self, line: str) -> None:
+        """Log what is not collected, and let the command's exit status tell it."""
+        self.log.warning(line)
+        self.parent.extractor_plugin_inst.left_out = True
 
     @cached_property
     def _submissions(self) -> dict[Path, frozenset[str] | None]:
         return {}
 
     @cached_property
+    def _files(self) -> list[Path]:
+        return [path for path in sorted(self._folder("extracted").rglob("*")) if path.is_file()]
+
+    @cached_property
     def _found(self) -> Files:
         """All downloaded files whose names identify a student."""
         root = self._folder("extracted")
-        paths = [path for path in sorted(root.rglob("*")) if path.is_file() and self._is_valid(path)]
-        return {path: found for path in paths if (found := _read(path, path.relative_to(root).parts)) is not None}
+        paths = [path for path in self._files if self._is_valid(path)]
+        return {path: found for path in paths if (found := read_name(path, path.relative_to(root).parts)) is not None}
 
     @cached_property
     def _to_collect(self) -> Files:
         """The files to collect, with their new names. Choices that may be unexpected are logged."""
         archives = self._folder("archive")
-        found = _told_apart(self._found, self.log.warning)
+        found = _told_apart(_possible(self._found, self._left_out), self.log.warning)
         found = _of_newest_downloads(found, lambda download: _age(archives, download), self.log.warning)
         found = _newest_uploads(found, self.log.warning)
         _tell_groups(found, self.log.warning)
         if not self.named_regexp:
+            rest = [path for path in self._files if path not in self._found and not self._is_expected(path)]
+            _tell_rest([path.relative_to(self._folder("extracted")) for path in rest], self.log.warning)
             _count(found, self.log.warning)
         return _with_own_names(found, self.log.warning)
 
@@ -135,7 +121,7 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
 
 class _Unsurprising(logging.Filter):
     """Leaves out nbgrader's messages about folders that it makes or replaces, and about these files. Its count of
-    skipped files includes them, so it is left out too, unless `counts`.
+    skipped files includes them, so it is left out too, unless `counts`. Students chose the names in what remains.
     """
 
     def __init__(self, files: Collection[str], counts: bool) -> None:
@@ -146,33 +132,10 @@ class _Unsurprising(logging.Filter):
 
     def filter(self, record: logging.LogRecord) -> bool:
         said = record.getMessage()
+        record.msg, record.args = one_line(said), None
         if said.startswith(_SKIPPED):
             return said.removeprefix(_SKIPPED) not in self._files
         return not said.startswith(self._made) and (self._counts or not _COUNTED.fullmatch(said))
-
-
-def _is_litter(parts: tuple[str, ...]) -> bool:
-    return any(part.startswith(".") or part == "__MACOSX" for part in parts) or parts[-1] == "timestamp.txt"
-
-
-def _read(path: Path, parts: tuple[str, ...]) -> DownloadedFile | None:
-    """The file, identified by the first of these parts of its path that matches one of the three forms."""
-    for index, part in enumerate(parts):
-        place = path.parents[len(parts) - 2 - index] if index < len(parts) - 1 else path
-        download = parts[0] if index else ""
-        if match := _CANVAS.fullmatch(part):
-            if place != path:  # from an archive
-                return DownloadedFile(match["student"], path.name, download, late=bool(match["late"]))
-            attempt = _ATTEMPT.fullmatch(Path(match["file"]).stem)
-            name = f"{attempt['stem']}{path.suffix}" if attempt else match["file"]
-            return DownloadedFile(match["student"], name, download, int(match["upload"]), late=bool(match["late"]))
-        if match := _MOODLE.fullmatch(part):
-            own = match["file"] if place == path else path.name
-            return DownloadedFile(match["student"].strip(), own, download, participant=match["participant"])
-        if (match := _GRADESCOPE.fullmatch(part)) and place != path:
-            (student, *others), timestamp = _submitters(place.parent / METADATA, match["student"])
-            return DownloadedFile(student, path.name, download, timestamp=timestamp, others=tuple(others))
-    return None
 
 
 def _listed(folder: Path, chapter: str, log: Log) -> frozenset[str] | None:
@@ -180,21 +143,38 @@ def _listed(folder: Path, chapter: str, log: Log) -> frozenset[str] | None:
     try:
         text = (folder / MANIFEST).read_bytes()
         manifest = read_manifest(text)
-    except (ArchiveError, OSError):  # a student's own file may have this name
+    except OSError:
         return None
-    names = {path.name for path in folder.iterdir() if path.is_file() and not _is_litter((path.name,))} - {MANIFEST}
+    except ArchiveError as error:
+        if b"unrolled-submission" not in text:  # a student's own file may have this name
+            return None
+        log(f"Not collected, because its manifest does not allow it: {folder}: {error}.")
+        return frozenset()
+    names = {path.name for path in folder.iterdir() if path.is_file() and not is_litter((path.name,))} - {MANIFEST}
     names -= {METADATA}
     files = {name: (folder / name).read_bytes() for name in names}
     problems = list(file_problems(manifest, files))
     if manifest.chapter != chapter:
-        problems.append(f"it is a submission of {manifest.chapter!r}")
+        problems.append(f"it is a submission of {named(manifest.chapter, 80)!r}")
     if problems:
-        log(f"Not collected, because its manifest does not allow it: {folder}: {'; '.join(problems)}.")
+        more = [f"and {len(problems) - MOST_PROBLEMS} more"] if len(problems) > MOST_PROBLEMS else []
+        log(
+            f"Not collected, because its manifest does not allow it: {folder}: "
+            f"{'; '.join([*problems[:MOST_PROBLEMS], *more])}. Ask the student to run  grader submit {chapter}  again."
+        )
         return frozenset()
     return frozenset(files)
 
 
 # --- what is collected ----------------------------------------------------------------------------------------
+
+
+def _possible(files: Files, log: Log) -> Files:
+    """The files whose students' names and own names can be those of folders and files, and are no paths."""
+    problems = {path: impossible(found.student) or impossible(found.name) for path, found in files.items()}
+    for path in [path for path, problem in problems.items() if problem]:
+        log(f"Not collected: {path}: {problems[path]}. Put it into submitted/STUDENT/CHAPTER/ by hand.")
+    return {path: found for path, found in files.items() if not problems[path]}
 
 
 def _told_apart(files: Files, log: Log) -> Files:
@@ -242,13 +222,28 @@ def _newest_uploads(files: Files, log: Log) -> Files:
         if found.upload >= files[newest.setdefault(of, path)].upload:
             newest[of] = path
     kept = {}
+    older: dict[str, list[str]] = {}
     for path, found in files.items():
         taken = newest[path.parent, found.student, found.name]
         if not found.upload or taken == path:
             kept[path] = found
         else:
-            log(f"Skipped, because {taken.name} is newer: {path}")
+            older.setdefault(taken.name, []).append(path.name)
+    for taken_name, names in older.items():
+        log(f"Skipped, because {taken_name} is newer: {some(names)}")
     return kept
+
+
+def _tell_rest(files: list[Path], log: Log) -> None:
+    """Log which other files are not collected."""
+    of: dict[str, list[str]] = {}
+    for path in files:
+        of.setdefault(owner(path.parts), []).append(path.name if owner(path.parts) else str(path))
+    for student, names in of.items():
+        if student:
+            log(f"Not collected, because files with these endings or names are not: {some(names)} of {student}.")
+        else:
+            log(f"Not collected, because these names tell no student: {some(names)}. Sort them by hand.")
 
 
 def _tell_groups(files: Files, log: Log) -> None:
@@ -269,57 +264,20 @@ def _count(files: Files, log: Log) -> None:
 
 
 def _with_own_names(files: Files, log: Log) -> Files:
-    """Rename a student's file if another of their files has the same name."""
+    """Rename a student's file if another of their files has the same name on some system."""
     given: set[tuple[str, str]] = set()
-    named = {}
+    others: dict[str, list[str]] = {}
+    renamed = {}
     for path, found in files.items():
-        name = found.name
-        if (found.student, name) in given:
-            name = f"{path.parent.name}_{path.name}"
-            log(f"{found.student} has two files named {found.name}. One is collected as {name}.")
-        given.add((found.student, name))
-        named[path] = found._replace(name=name)
-    return named
-
-
-# --- Gradescope ------------------------------------------------------------------------------------------------
-
-
-def _submitters(metadata: Path, submission: str) -> tuple[list[str], str | None]:
-    """Who submitted, and when. Without that information, the submission's number stands for the student."""
-    entry = _metadata(metadata).get(submission)
-    entry = entry if isinstance(entry, dict) else {}
-    listed = entry.get(":submitters")
-    names = [_name(one) for one in listed if isinstance(one, dict)] if isinstance(listed, list) else []
-    when = entry.get(":created_at")
-    return [name for name in names if name] or [submission], when.isoformat(" ") if isinstance(when, datetime) else None
-
-
-def _name(submitter: dict[str, Any]) -> str:
-    """An e-mail address, or else a student's id; empty if neither can be a folder's name."""
-    names = [str(submitter[key]).strip() for key in (":email", ":sid") if submitter.get(key)]
-    return next((name for name in names if "/" not in name and not name.startswith(".")), "")
-
-
-@cache
-def _metadata(path: Path) -> dict[str, Any]:
-    """The contents of the YAML file, without Ruby's tags; empty if there is no file."""
-    import yaml
-
-    class Loader(yaml.SafeLoader):  # type: ignore[misc]
-        pass
-
-    def untagged(loader: Any, _: str, node: Any) -> Any:
-        if isinstance(node, yaml.MappingNode):
-            return loader.construct_mapping(node, deep=True)
-        if isinstance(node, yaml.SequenceNode):
-            return loader.construct_sequence(node, deep=True)
-        plain = loader.resolve(yaml.ScalarNode, node.value, (True, False))
-        return loader.construct_object(yaml.ScalarNode(plain, node.value))
-
-    Loader.add_multi_constructor("!", untagged)
-    try:
-        tree = yaml.load(path.read_bytes(), Loader=Loader)
-    except FileNotFoundError:
-        return {}
-    return tree if isinstance(tree, dict) else {}
+        name, number = found.name, 1
+        while (key := (found.student, same_name(name))) in given:
+            number += 1
+            long = f"{path.parent.name}_{found.name}"
+            name = f"{number}_{found.name}" if number > 2 or impossible(long) else long
+        if number > 1:
+            others.setdefault(found.student, []).append(f"{found.name} as {name}")
+        given.add(key)
+        renamed[path] = found._replace(name=name)
+    for student, names in others.items():
+        log(f"{student} has several files of one name. Collected under another one: {some(names)}.")
+    return renamed

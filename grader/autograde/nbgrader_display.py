@@ -20,6 +20,8 @@ from jinja2 import pass_context
 from nbconvert.filters.markdown_mistune import IPythonRenderer, MarkdownWithMath
 from pygments.token import STANDARD_TYPES
 
+from grader.shown import harmless
+
 MOST_CHARACTERS, MOST_TAGS = 20_000, 1_500  # per cell; cleaning more can take minutes
 MOST_IN_ALL = 200_000  # characters of a notebook's text cells
 _TAGS = re.findall(
@@ -49,8 +51,8 @@ def _is_harmless(tag: str, name: str, value: str) -> bool:
 
 
 def clean(html: str) -> str:
-    """The HTML with a few simple tags; all other markup is shown as text."""
-    html = str(html)
+    """The HTML with a few simple tags; all other markup is shown as text, and what is invisible as U+FFFD."""
+    html = harmless(str(html))
     if len(html) > 10 * MOST_CHARACTERS or html.count("<") > MOST_TAGS:
         return f"<pre>{escape(html)}</pre>"
     return str(Cleaner(tags=_TAGS, attributes=_is_harmless, protocols=["attachment"]).clean(html))
@@ -69,7 +71,7 @@ def clean_markdown(context: Mapping[str, Any], source: str) -> str:
         pictures[name := f"in-line-{len(pictures)}"] = found[0]
         return f"attachment:{name}"
 
-    text = _IN_LINE.sub(attach, source)
+    text = _IN_LINE.sub(attach, harmless(source))
     resources = context.get("resources", {})
     seen = resources["unrolled_seen"] = (resources.get("unrolled_seen") or 0) + len(text)
     if len(text) > MOST_CHARACTERS or seen > MOST_IN_ALL:

@@ -22,7 +22,7 @@ from grader.autograde.submission.notebook import Plan
 from grader.classreport.figures import Mistake
 from grader.classreport.names import Names
 from grader.manifest import Chapter
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 EACH = 2  # excerpts of a mistake
 TRIED = 6  # submissions in which they are looked for

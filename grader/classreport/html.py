@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from html import escape
 
-from grader.render.rows import counted, harmless, number
+from grader import shown
+from grader.render.rows import counted, number
 
 MOST_OF_A_NAME = 80
 
@@ -52,7 +53,7 @@ def table(
 
 def named(names: Sequence[str]) -> str:
     """Students' names, as HTML."""
-    return ", ".join(f"<bdi>{escape(harmless(name)[:MOST_OF_A_NAME])}</bdi>" for name in names)
+    return ", ".join(f"<bdi>{escape(shown.named(name, MOST_OF_A_NAME))}</bdi>" for name in names)
 
 
 def students(count: int) -> str:

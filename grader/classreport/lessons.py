@@ -8,7 +8,7 @@ from grader.classreport.figures import Mistake
 from grader.classreport.gather import ClassReport
 from grader.classreport.html import named, percent, section, students, table
 from grader.render.html import prose
-from grader.render.rows import harmless
+from grader.shown import harmless
 
 _COUNT = {1: "One", 2: "Two", 3: "Three"}
 

@@ -14,10 +14,14 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from typing import Any
 
+from grader.shown import harmless
+
 REMOVED = "‹name›"
 ADDRESS = "‹address›"
-_WORD = re.compile(r"[^\W_]+")
-_PARTS = re.compile(r"[^\W\d_]+|\d+")
+_MARKS = "\u0300-\u036f\u1ab0-\u1aff\u1dc0-\u1dff\u20d0-\u20ff\ufe20-\ufe2f"  # accents that are characters of their own
+_WORD = re.compile(f"[^\\W_](?:[^\\W_]|[{_MARKS}])*")
+_HIDDEN = re.compile(r"(?<=\w)\N{REPLACEMENT CHARACTER}+(?=\w)")  # what was invisible within a word
+_PARTS = re.compile(f"[^\\W\\d_](?:[^\\W\\d_]|[{_MARKS}])*|\\d+")
 _HUMP = re.compile(r"(?<=[^\W\d_A-Z])(?=[A-Z])")  # within annLee
 _ADDRESS = re.compile(r"[\w.+-]+@[\w-]+(?:\.[\w-]+)+")
 # the fewest characters of a part of an id that counts as a name, of a number, and of a name that is found within words
@@ -47,7 +51,8 @@ class Names:
         self._cache: dict[str, bool] = {}
 
     def without(self, text: str) -> str:
-        """The text without names."""
+        """The text without names, whatever form their accents have, and whatever invisible stands in them."""
+        text = unicodedata.normalize("NFC", _HIDDEN.sub("", harmless(text)))
         return _WORD.sub(lambda found: REMOVED if self._names(found[0]) else found[0], text)
 
     def without_addresses(self, text: str) -> str:
@@ -73,7 +78,7 @@ class Names:
 
 def _plain(word: str) -> str:
     """In lower case and without accents."""
-    decomposed = unicodedata.normalize("NFKD", word.casefold())
+    decomposed = unicodedata.normalize("NFKD", unicodedata.normalize("NFKD", word).casefold())
     return "".join(char for char in decomposed if not unicodedata.combining(char))
 
 

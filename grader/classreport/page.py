@@ -21,7 +21,8 @@ from grader.classreport.plots import WORDS, edge, histogram, key, stacked
 from grader.classreport.style import REPORT_STYLE
 from grader.render.html import inline
 from grader.render.page import html_page
-from grader.render.rows import counted, harmless, number
+from grader.render.rows import counted, number
+from grader.shown import harmless
 
 MOST_NAMED = 20  # students in a sentence
 
@@ -226,7 +227,7 @@ def _last_run(run: LastRun | None) -> str:
     first = f"<p>Graded for the first time: {students(run.first)}.</p>\n" if run.first else ""
     rows = [
         [
-            *([f"<bdi>{escape(harmless(c.student))}</bdi>"] if c.student else []),
+            *([named([c.student])] if c.student else []),
             f"{'–' if c.before is None else number(c.before)} → {number(c.after)}",
             ", ".join(f"<code>{escape(n)}</code> {points_of(b)} → {points_of(a)}" for n, (b, a) in c.exercises.items()),
             escape(", ".join(c.why)),

@@ -11,7 +11,7 @@ import msgspec
 from grader.classreport.choices import Table
 from grader.classreport.figures import STATUSES
 from grader.classreport.gather import ClassReport
-from grader.render.rows import harmless
+from grader.shown import json_text, one_line
 
 _FORMULA = ("=", "+", "-", "@", "\t", "\r", "\n")
 Cell = str | float | None
@@ -19,7 +19,7 @@ Cell = str | float | None
 
 def as_json(report: ClassReport) -> str:
     """All numbers and texts of the report."""
-    return msgspec.json.format(msgspec.json.encode(report).decode(), indent=1)
+    return json_text(msgspec.json.format(msgspec.json.encode(report).decode(), indent=1))
 
 
 def as_csv(report: ClassReport, table: Table) -> str:
@@ -33,7 +33,7 @@ def _safe(cell: Cell) -> str | float | None:
     """Text that begins like a formula is neutralised (https://owasp.org/www-community/attacks/CSV_Injection)."""
     if not isinstance(cell, str):
         return cell
-    text = harmless(cell)
+    text = one_line(cell)
     return f"'{text}" if text.lstrip(" ").startswith(_FORMULA) else text
 
 

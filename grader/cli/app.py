@@ -10,8 +10,10 @@ from typing import Annotated, Any, NoReturn
 import typer
 import typer.core
 from rich.console import Console
+from rich.text import Text
 
 from grader.errors import ExpectedError
+from grader.shown import harmless, one_line
 
 _WHOLE = 500  # characters, so that the first sentence of every help text is wrapped and not cut off
 FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS = "For students", "For instructors", "For authors"
@@ -49,8 +51,28 @@ app = typer.Typer(
 student_command = partial(app.command, rich_help_panel=FOR_STUDENTS)
 instructor_command = partial(app.command, rich_help_panel=FOR_INSTRUCTORS)
 author_command = partial(app.command, rich_help_panel=FOR_AUTHORS)
-out = Console(markup=False, emoji=False, highlight=False)  # output holds students' and folders' names
-err = Console(markup=False, emoji=False, highlight=False, stderr=True)
+
+
+class OneLine(Console):
+    """A terminal in which each text that is printed, or stands in a cell of a table, is one line, whatever a student's
+    name or text in it contains. Only what is given as `lines` has several.
+    """
+
+    def __init__(self, **settings: Any) -> None:
+        super().__init__(markup=False, emoji=False, highlight=False, **settings)
+
+    def render_str(self, text: str, **settings: Any) -> Text:
+        """What a text becomes before it is printed."""
+        return super().render_str(one_line(text), **settings)
+
+
+def lines(text: str, style: str = "") -> Text:
+    """A text of the course's own that has several lines."""
+    return Text(harmless(text), style)
+
+
+out = OneLine()
+err = OneLine(stderr=True)
 
 
 def folder_name(chapter: str | None) -> str | None:
@@ -114,5 +136,5 @@ def reason(error: ExpectedError | OSError) -> str:
 
 def stop(message: str) -> NoReturn:
     """End the command with an error."""
-    err.print(message, style="red", soft_wrap=True)
+    err.print(lines(message), style="red", soft_wrap=True)
     raise typer.Exit(1)

@@ -9,7 +9,7 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import author_command, course_root, err, out, stop, told
+from grader.cli.app import author_command, course_root, err, lines, out, stop, told
 
 
 @author_command()
@@ -96,7 +96,7 @@ def _watch(root: Path, exercise: str) -> None:
         if what == "begin":
             problems = 0
             saved = ", ".join(str(path.relative_to(root)) for path in value)
-            out.print(f"\n{saved} saved" if saved else f"Watching {exercise}. Ctrl-C ends it.", soft_wrap=True)
+            out.print(lines(f"\n{saved} saved") if saved else f"Watching {exercise}. Ctrl-C ends it.", soft_wrap=True)
         elif what == "found":
             rule, found, seconds = value
             problems += len(found)
@@ -109,7 +109,7 @@ def _watch(root: Path, exercise: str) -> None:
 def _print_rule(what: str, found: list[str]) -> None:
     out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "", soft_wrap=True)
     for problem in found:
-        out.print(f"    {problem}", soft_wrap=True)
+        out.print(lines(f"    {problem}"), soft_wrap=True)
 
 
 def _counted(number: int, what: str = "problem") -> str:
@@ -147,7 +147,7 @@ def new(
         '3. If it builds on other exercises of the notebook, name them in course.toml: needs = ["…"]',
         "4. Run  grader release, and read what your students will read.",
     ):
-        out.print(line, soft_wrap=True)
+        out.print(lines(line), soft_wrap=True)
 
 
 @author_command("demo-class")

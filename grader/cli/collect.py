@@ -15,25 +15,33 @@ def collect(chapter: ChapterArgument, given_term: TermOption = None) -> None:
     checksums are right, and then moved to TERM/collected/. Downloads from Canvas, Moodle and Gradescope are collected
     by nbgrader zip_collect, which also unpacks such zips.
 
-    The exit status is 0 if every zip was unpacked, 1 if the command could not run, and 3 if some zips were not
+    Every zip has its line. A zip of another chapter stays for  grader collect  of that one. One that is damaged, was
+    changed, or was not made by grader submit stays where it is.
+
+    The exit status is 0 if no zip has to be looked at, 1 if the command could not run, and 3 if some zips were not
     unpacked.
     """
     from grader.autograde.collect import collect as run
     from grader.autograde.collect import lines
     from grader.manifest import load_manifest
-    from grader.render.rows import harmless
     from grader.work.archive import digest
 
     root = course_root()
     with told():
-        found = load_manifest(root / "course.toml").chapter(chapter)
+        manifest = load_manifest(root / "course.toml")
+        found = manifest.chapter(chapter)
+        others = [each.id for each in manifest.chapters if each != found]
         course = digest((root / "course.toml").read_bytes())
-        collected = list(run(term_folder(root, given_term), found, course))
+        collected = list(run(term_folder(root, given_term), found, course, others))
     for line in lines(collected):
-        out.print(harmless(line).replace("\n", " "), soft_wrap=True)
+        out.print(line, soft_wrap=True)
     bad = sum(bool(each.problems) for each in collected)
     if not collected:
         out.print("There is no zip of grader submit to unpack.")
     elif bad:
-        err.print(f"{bad} of {len(collected)} zips were not unpacked.", style="red", soft_wrap=True)
+        of = f"{bad} of {len(collected)} zip{'s' * (len(collected) != 1)} {'was' if bad == 1 else 'were'} not unpacked."
+        err.print(f"{of} {_WHAT_NEXT.format(found.id)}", style="red", soft_wrap=True)
         raise typer.Exit(3)
+
+
+_WHAT_NEXT = "Ask for a new zip of  grader submit {0}, or unpack by hand what counts into submitted/STUDENT/{0}/."

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import folder_name, out, stop, student_command, told
+from grader.cli.app import folder_name, lines, out, stop, student_command, told
 
 
 @student_command()
@@ -45,7 +45,7 @@ def diary(
     with told():
         found = whole(chapter)
         if page is None:
-            out.print(found.text(min(out.width, 100)), soft_wrap=True)
+            out.print(lines(found.text(min(out.width, 100))), soft_wrap=True)
             if file is None:
                 out.print("The diary is turned off, because UNROLLED_DIARY is empty.", soft_wrap=True)
             return

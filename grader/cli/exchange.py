@@ -35,8 +35,8 @@ def roster(
     from grader.autograde.gradebook import gradebook_url
     from grader.autograde.gradebook.enrolment import enrol
     from grader.exchange.rosters import read_roster
-    from grader.exchange.sheets import some
-    from grader.render.rows import counted, harmless
+    from grader.render.rows import counted
+    from grader.shown import some
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -54,12 +54,12 @@ def roster(
                 out.print(f"  {name}", soft_wrap=True)
     out.print(f"Unchanged: {len(done.unchanged)}", soft_wrap=True)
     if done.others:
-        others = some([harmless(student.id) for student in done.others])
+        others = some([student.id for student in done.others])
         out.print(f"In the gradebook but not in this file, and left as they are: {others}", soft_wrap=True)
     if read.left_out:
         out.print(f"Left out: {', '.join(read.left_out)}", soft_wrap=True)
     for line in read.refused:
-        err.print(f"Not imported: {harmless(line)}", style="yellow", soft_wrap=True)
+        err.print(f"Not imported: {line}", style="yellow", soft_wrap=True)
     if read.refused:
         raise typer.Exit(3)
 
@@ -140,20 +140,17 @@ def export(
 
 
 def _named(student: Student) -> str:
-    from grader.render.rows import harmless
-
     name = " ".join(filter(None, (student.first_name, student.last_name)))
     details = ", ".join(filter(None, (name, student.email)))
-    return harmless(f"{student.id} ({details})" if details else student.id)
+    return f"{student.id} ({details})" if details else student.id
 
 
 def _change(before: Student, after: Student) -> str:
     from grader.autograde.gradebook.enrolment import DETAILS
-    from grader.render.rows import harmless
 
     told = [
         f"{name} {old!r} → {new!r}"
         for name in DETAILS
         if (old := getattr(before, name)) != (new := getattr(after, name))
     ]
-    return harmless(f"{after.id}: {', '.join(told)}")
+    return f"{after.id}: {', '.join(told)}"

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import msgspec
 import typer
-from rich.console import Console
 from rich.table import Table
 
 from grader.cli.app import (
     ChapterArgument,
     DbUrl,
+    OneLine,
     TermOption,
     course_root,
     err,
@@ -32,6 +32,7 @@ from grader.cli.app import (
     told,
 )
 from grader.errors import ExpectedError
+from grader.shown import json_text
 
 if TYPE_CHECKING:
     from grader.autograde.gradebook.scores import ByStudent
@@ -389,7 +390,7 @@ def _all_chapters(
 
 
 def _json(tree: dict[str, Any]) -> str:
-    return msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)
+    return json_text(msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1))
 
 
 @instructor_command()
@@ -408,8 +409,8 @@ def feedback(
     The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
     not graded yet.
     """
-    from grader.autograde.grading.preflight import some
     from grader.feedback.write import write_feedback
+    from grader.shown import some
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -470,5 +471,6 @@ def _print_table(table: Table) -> None:
         out.print(table)
         return
     with io.StringIO() as text:
-        Console(file=text, width=_table_width(), markup=False, emoji=False, highlight=False).print(table)
-        out.print("\n".join(line.rstrip() for line in text.getvalue().splitlines()), soft_wrap=True)
+        OneLine(file=text, width=_table_width()).print(table)
+        for line in text.getvalue().splitlines():
+            out.print(line.rstrip(), soft_wrap=True)

@@ -53,11 +53,11 @@ def report(
     The exit status is 0 if every submission is in the report, 1 if there is no report, and 3 if some submissions are
     not graded yet.
     """
-    from grader.autograde.grading.preflight import some
     from grader.classreport import tables
     from grader.classreport.gather import class_report
     from grader.classreport.write import report_path, write_report
     from grader.render.rows import counted
+    from grader.shown import some
 
     root = course_root()
     term = term_folder(root, given_term)

@@ -66,7 +66,8 @@ def similar(
     import msgspec
 
     from grader.render.rows import counted
-    from grader.similar.look import as_tree, compare, shown_name, without_names
+    from grader.shown import json_text, named
+    from grader.similar.look import as_tree, compare, without_names
     from grader.similar.write import page_path, write_page
 
     root = course_root()
@@ -84,7 +85,7 @@ def similar(
         )
         compared = without_names(compared) if anonymous else compared
     if as_json:
-        typer.echo(msgspec.json.format(msgspec.json.encode(as_tree(compared)), indent=1).decode())
+        typer.echo(json_text(msgspec.json.format(msgspec.json.encode(as_tree(compared)), indent=1).decode()))
         return
     page = given_path or page_path(term, chapter, anonymous)
     with told():
@@ -93,7 +94,7 @@ def similar(
     of = f"{len(compared.own)} submissions of {chapter}"
     out.print(f"Please look at {counted(len(pairs), 'pair')} of {of}:" if pairs else f"No pairs in {of}.")
     for pair in pairs[:MOST_LINES]:
-        sides = [f"{shown_name(side.student)} ({100 * side.share:.0f} %)" for side in (pair.left, pair.right)]
+        sides = [f"{named(side.student)} ({100 * side.share:.0f} %)" for side in (pair.left, pair.right)]
         out.print("  " + " and ".join(sides), soft_wrap=True)
     if len(pairs) > MOST_LINES:
         out.print(f"  and {len(pairs) - MOST_LINES} more")

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from grader.cli.app import ChapterArgument, err, folder_name, out, stop, student_command, told
+from grader.cli.app import ChapterArgument, err, folder_name, lines, out, stop, student_command, told
 
 if TYPE_CHECKING:
     from grader.work.events import Checked
@@ -59,7 +59,8 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
     """Run and report; whether everything is right."""
     from grader.autograde.submission.readable import UnreadableError
     from grader.released import COURSE
-    from grader.render.rows import harmless, number
+    from grader.render.rows import number
+    from grader.shown import named
     from grader.work.facts import shadows_in
     from grader.work.notebooks import read_work, readable_reason, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
@@ -77,7 +78,7 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
             stop(f"{path}: {readable_reason(path, error)}. {restoring(path)}")
         chapter, notebook = whose(work, COURSE.manifest, path.stem)
         for shadow in shadows_in([path.resolve().parent]):
-            name = harmless(Path(shadow).name)
+            name = named(Path(shadow).name)
             err.print(f"Jupyter will import {name} in place of the module of this name. Rename it.", style="yellow")
         python, with_ipython = translator()
         width = min(out.width, 120) if out.is_terminal else None
@@ -131,10 +132,10 @@ def hint(
 
     with told():
         found = student.hint(exercise, level)
-    out.print(f"Hint {found.level} for {found.exercise_id}\n")
-    out.print(found.text)
+    out.print(lines(f"Hint {found.level} for {found.exercise_id}\n"))
+    out.print(lines(found.text))
     if found.level < LEVELS[-1]:
-        out.print(f"\nMore:  grader hint {found.exercise_id} {found.level + 1}", soft_wrap=True)
+        out.print(lines(f"\nMore:  grader hint {found.exercise_id} {found.level + 1}"), soft_wrap=True)
 
 
 @student_command()
@@ -179,14 +180,13 @@ def doctor() -> None:
     Each line begins with ✓ or ✗, and says how to repair what is missing. The exit status is 1 if something is missing
     without which you cannot begin.
     """
-    from grader.render.rows import harmless
     from grader.work.doctor import findings, lines
     from grader.work.facts import facts
 
     with out.status("Looking at this machine …"), told():
         found = findings(facts(Path.cwd()))
     for line in lines(found):
-        out.print(harmless(line), soft_wrap=True)
+        out.print(line, soft_wrap=True)
     wrong = dict.fromkeys(each.what for each in found if each.kind == "wrong")
     later = dict.fromkeys(each.what for each in found if each.kind == "missing")
     if wrong:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 
 from grader.cli.app import DbUrl, TermOption, course_root, err, instructor_command, out, term_folder, told
+from grader.shown import named
 
 if TYPE_CHECKING:
     from grader.manifest import Chapter
@@ -46,14 +47,14 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
     for chapter_id, when in dates.items():
         table.add_row(chapter_id, _shown(when), "")
         for student, own in sorted(settings.extensions.get(chapter_id, {}).items()):
-            table.add_row("", "", f"{_shown(own)}  {_one_line(student)}")
+            table.add_row("", "", f"{_shown(own)}  {named(student)}")
     out.print(table)
     counted = "best" if settings.attempts == "best" else "last"
     out.print(f"If a student submits several times, the {counted} attempt counts.")
     if students is not None:
-        named = {student for its in settings.extensions.values() for student in its}
-        for student in sorted(named - students):
-            err.print(f"{_one_line(student)} has an extension, but is not in the gradebook. Check the name.")
+        extended = {student for its in settings.extensions.values() for student in its}
+        for student in sorted(extended - students):
+            err.print(f"{named(student)} has an extension, but is not in the gradebook. Check the name.")
     if waiting and settings.due:
         names = ", ".join(chapter.id for chapter in waiting)
         err.print(f"Not in the gradebook yet, so dated when they are graded: {names}.", soft_wrap=True)
@@ -61,7 +62,3 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
 
 def _shown(when: datetime | None) -> str:
     return "–" if when is None else when.isoformat(" ", "minutes" if not when.second else "seconds")
-
-
-def _one_line(name: str) -> str:
-    return name if name.isprintable() else repr(name)

@@ -20,9 +20,10 @@ from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Key, match
 from grader.exchange.options import System
 from grader.exchange.rosters import fits, is_no_student, named_columns
-from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, some
+from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact
 from grader.exchange.table import Policy, Table, worth
-from grader.render.rows import harmless, number
+from grader.render.rows import number
+from grader.shown import one_line, some
 
 EXCUSED = "EX"
 POINTS_POSSIBLE = "    Points Possible"  # with the spaces that Canvas writes
@@ -50,14 +51,14 @@ def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
             totals = [policy.total(table.of(chapter, student)) for chapter in table.chapters]
             if any(total is not None for total in totals):
-                rows.append([harmless(name), id_, "", *("" if total is None else exact(total) for total in totals)])
+                rows.append([one_line(name), id_, "", *("" if total is None else exact(total) for total in totals)])
     notes = [
         "Canvas offers to create each assignment that it does not find by its title; --into uses existing columns."
     ]
     if any("" in row[3:] for row in rows[2:]):
         notes.append("An empty cell deletes the score that Canvas has; --into keeps it.")
     problems = []
-    if strangers := [harmless(student.id) for student in table.students if not canvas_id(student)]:
+    if strangers := [one_line(student.id) for student in table.students if not canvas_id(student)]:
         problems.append(
             f"Without a Canvas ID, so not in the file: {some(strangers)}. Import the roster with  "
             "grader roster EXPORTED_GRADEBOOK.csv"
@@ -99,7 +100,7 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Expor
             total, theirs = policy.total(table.of(chapter, student)), "" if place is None else line.cells[place]
             is_excused = theirs.upper() == EXCUSED
             if is_excused and total is not None:
-                excused[harmless(student.id)] = None
+                excused[one_line(student.id)] = None
             row.append(_kept(theirs) if total is None or is_excused else exact(total))
         rows.append(row)
     if excused:

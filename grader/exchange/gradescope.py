@@ -8,11 +8,10 @@ import msgspec
 
 from grader.autograde.grading import store
 from grader.autograde.submission.names import unfit
-from grader.exchange.sheets import some
 from grader.exchange.table import Policy, Status, Table
 from grader.files import PRIVATE, write_whole
 from grader.gradescope.results import NAME, missing_tree, submission_tree
-from grader.render.rows import harmless
+from grader.shown import json_text, one_line, some
 
 
 def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tuple[list[Path], list[str]]:
@@ -28,14 +27,14 @@ def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tup
             if total is None:
                 continue
             if unfit(student.id) or "/" in student.id or student.id.startswith("."):
-                unnamable.append(harmless(student.id))
+                unnamable.append(one_line(student.id))
                 continue
             if standing.status is Status.missing:
                 tree = missing_tree(total)
             else:
                 stored = store.read(term, chapter.id, student.id)
                 if stored is None:
-                    unreadable.append(harmless(student.id))
+                    unreadable.append(one_line(student.id))
                 tree = submission_tree(chapter, stored.graded if stored else None, standing.recorded, score=total)
             tree["extra_data"] = {
                 "chapter": chapter.id,
@@ -44,7 +43,8 @@ def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tup
                 "status": str(standing.status),
             }
             path = folder / chapter.id / student.id / NAME
-            write_whole(path, msgspec.json.format(msgspec.json.encode(tree), indent=1), PRIVATE)
+            text = msgspec.json.format(msgspec.json.encode(tree), indent=1).decode()
+            write_whole(path, json_text(text).encode(), PRIVATE)
             written.append(path)
     notes = []
     if unreadable:

@@ -9,8 +9,8 @@ from typing import TypeVar
 
 from grader.autograde.gradebook.roster import Student
 from grader.exchange.rosters import named_columns
-from grader.exchange.sheets import Line, Sheet, original, some
-from grader.render.rows import harmless
+from grader.exchange.sheets import Line, Sheet, original
+from grader.shown import one_line, some
 
 Cells = Mapping[str, str]
 Key = tuple[
@@ -54,9 +54,9 @@ def match(
         left = [student for student in left if student not in found.values()]
     problems = []
     if left:
-        problems.append(f"Not in {into.path}, so not in the export: {some([harmless(each.id) for each in left])}.")
+        problems.append(f"Not in {into.path}, so not in the export: {some([one_line(each.id) for each in left])}.")
     if unknown := [
-        f"{harmless(name(cells))} (line {line.number})" for line, cells in lines if line.number not in found
+        f"{one_line(name(cells))} (line {line.number})" for line, cells in lines if line.number not in found
     ]:
         problems.append(
             f"In {into.path} but not in the gradebook, so left out: {some(unknown)}. Import the roster with  "

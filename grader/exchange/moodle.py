@@ -22,10 +22,11 @@ from collections.abc import Mapping, Sequence
 from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Cells, Key, Match, match
 from grader.exchange.rosters import moodle_id, named_columns
-from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, folded, some
+from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, folded
 from grader.exchange.table import Policy, Standing, Table, worth
 from grader.manifest import Chapter
-from grader.render.rows import harmless, number
+from grader.render.rows import number
+from grader.shown import one_line, some
 
 _IDENTITY = ("first name", "last name", "full name", "username", "id number", "email address")
 
@@ -53,11 +54,11 @@ def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
     for student in table.students:
         cells = [_published(table.of(chapter, student), policy) for chapter in table.chapters]
         if not (student.email or student.lms_user_id):
-            strangers.append(harmless(student.id))
+            strangers.append(one_line(student.id))
         elif any(cells):
             names = (student.first_name, student.last_name, student.lms_user_id, student.email)
             pairs = (pair or ("", "") for pair in cells)
-            exported.rows.append([*map(harmless, names), *(cell for pair in pairs for cell in pair)])
+            exported.rows.append([*map(one_line, names), *(cell for pair in pairs for cell in pair)])
     if strangers:
         exported.problems.append(
             f"Without an e-mail address and an ID number, so not in the file: {some(strangers)}. Import the roster "

@@ -10,7 +10,7 @@ from __future__ import annotations
 from grader.exchange.exported import Exported
 from grader.exchange.sheets import Cell, exact
 from grader.exchange.table import Policy, Status, Table, worth
-from grader.render.rows import harmless
+from grader.shown import one_line
 
 
 def export_plain(table: Table, policy: Policy) -> Exported:
@@ -23,7 +23,7 @@ def export_plain(table: Table, policy: Policy) -> Exported:
     rows = [header]
     for student in table.students:
         row: list[Cell] = [
-            harmless(text)
+            one_line(text)
             for text in (student.id, student.last_name, student.first_name, student.email, student.lms_user_id)
         ]
         for chapter in table.chapters:

@@ -25,9 +25,10 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from grader.autograde.gradebook.roster import Student
-from grader.autograde.submission.names import legible, unfit
+from grader.autograde.submission.names import unfit
 from grader.exchange.options import System
-from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sheet, some
+from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sheet
+from grader.shown import named, one_line, some
 
 MOST_CHARACTERS = 128  # in the gradebook's columns
 _STAFF = frozenset({"instructor", "ta", "reader"})
@@ -138,8 +139,8 @@ def fits(system: System, columns: Mapping[str, int]) -> bool:
     split = "first name" in columns and "last name" in columns
     match system:
         case System.canvas:
-            named = "student" in columns or {"lastname", "firstname"} <= columns.keys()
-            return named and "id" in columns and "section" in columns
+            has_names = "student" in columns or {"lastname", "firstname"} <= columns.keys()
+            return has_names and "id" in columns and "section" in columns
         case System.moodle:
             return (split or "full name" in columns) and ("email address" in columns or "id number" in columns)
         case System.gradescope:
@@ -185,7 +186,7 @@ def _student(system: System, cells: Mapping[str, str]) -> Student:
 
 
 def _clean(id_: str, *details: str) -> Student:
-    return Student(id_, *(" ".join(legible(text.translate(_MARKUP)).split()) for text in details))
+    return Student(id_, *(" ".join(one_line(text.translate(_MARKUP)).split()) for text in details))
 
 
 # --- what is refused ----------------------------------------------------------------------------------------------
@@ -242,7 +243,7 @@ def _unusable(system: System, student: Student) -> str:
     if not student.id:
         return f"has no student id ({_NEEDED[system]} are needed)"
     if "/" in student.id or student.id.startswith(".") or unfit(student.id):
-        return f"has the id {legible(student.id)!r}, which cannot be the name of a submission folder"
+        return f"has the id {named(student.id)!r}, which cannot be the name of a submission folder"
     long = next((t for t in (student.id, *vars(student).values()) if len(t) > MOST_CHARACTERS), "")
     return f"has a text of more than {MOST_CHARACTERS} characters: {long[:30]!r} …" if long else ""
 

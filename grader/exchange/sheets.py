@@ -160,9 +160,3 @@ def exact(points: float) -> Decimal:
     """Points as a cell: without an exponent, without trailing zeros."""
     text = f"{points:.{DIGITS}f}".rstrip("0").rstrip(".")
     return Decimal("0" if text == "-0" else text)
-
-
-def some(names: Sequence[str], most: int = 8) -> str:
-    """The first of these names, and how many more there are."""
-    more = len(names) - most
-    return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")

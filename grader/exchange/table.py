@@ -21,9 +21,10 @@ from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import find_submissions
 from grader.autograde.term_settings import read_term_settings
 from grader.exchange.options import Empty
-from grader.exchange.sheets import ExchangeError, some
+from grader.exchange.sheets import ExchangeError
 from grader.manifest import Chapter, Manifest
-from grader.render.rows import counted, harmless
+from grader.render.rows import counted
+from grader.shown import harmless, some
 
 
 class Status(StrEnum):
@@ -189,7 +190,7 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
         first = store.grade_first(term, chapter.id)
         named: dict[Status, list[str]] = {}
         for standing in table.standings[chapter.id].values():
-            named.setdefault(standing.status, []).append(harmless(standing.student.id))
+            named.setdefault(standing.status, []).append(standing.student.id)
         for status, what in (
             (Status.waiting, _WAITING[policy.ungraded]),
             (Status.ungraded, f"no total exported. {first.removesuffix('.')}"),
@@ -198,7 +199,7 @@ def explained(table: Table, policy: Policy, term: Path) -> list[str]:
             if names := named.get(status):
                 count = counted(len(names), "student")
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
-        if names := [harmless(name) for name in table.outdated.get(chapter.id, ())]:
+        if names := [*table.outdated.get(chapter.id, ())]:
             lines.append(
                 f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}"
             )

@@ -19,10 +19,10 @@ from grader.feedback.remarks import for_student
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
-from grader.render.rows import Row, counted, facts, harmless, headline, note_text, number
+from grader.render.rows import Row, counted, facts, headline, note_text, number
+from grader.shown import harmless, named
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
-MOST_OF_A_NAME = 255
 
 
 def feedback_page(
@@ -37,7 +37,7 @@ def feedback_page(
     """
     found = graded.by_exercise
     public = graded.public_by_exercise
-    student = escape(harmless(graded.student)[:MOST_OF_A_NAME])
+    student = escape(named(graded.student))
     wrong = "".join(
         _notebook(manifest, notebook, found, public, hints)
         for notebook in chapter.notebooks

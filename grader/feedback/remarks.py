@@ -22,8 +22,9 @@ from grader.autograde.remark import (
     absence,
 )
 from grader.manifest import Chapter
-from grader.render.rows import harmless
+from grader.shown import named, one_line, shortened, some
 
+MOST_OF_A_REASON = 1000  # characters
 MOST = 20  # sentences, because a notebook can be written to cause thousands
 
 # {} stands for the names of all cells that one kind applies to.
@@ -57,7 +58,7 @@ def for_student(chapter: Chapter, remarks: tuple[Remark, ...]) -> list[tuple[str
             if isinstance(what, OddCell) and what.name not in names:
                 names.append(what.name)
     sentences = [
-        (title, harmless(sentence.format(", ".join(f"`{name}`" for name in names)) if names else sentence))
+        (title, one_line(sentence.format(", ".join(f"`{name}`" for name in names)) if names else sentence))
         for (title, sentence), names in told.items()
     ]
     if len(sentences) > MOST:
@@ -73,29 +74,29 @@ def _sentence(what: What) -> str:
         case Foreign():
             return "The file contains none of this notebook's exercises. Is it from another assignment?"
         case Unreadable(reason):
-            return f"It could not be read: {reason}."
+            return f"It could not be read: {shortened(reason, MOST_OF_A_REASON)}."
         case Ended(fault, exercise):
             return "" if exercise is not None else _of_cell(fault)
         case LeftOut(file, size):
             return (
-                f"The file {file} ({size / 1e6:.1f} MB) was not available to your notebooks while they ran: "
+                f"The file {named(file)} ({size / 1e6:.1f} MB) was not available to your notebooks while they ran: "
                 "it is too large, or you submitted too many files."
             )
         case NoTime() | TooLarge():  # the verdict on the exercise says so
             return ""
         case OtherName(due, is_folder, taken):
             why = absence(due, is_folder)
-            return f"{why[0].upper()}{why[1:]}, so {taken} was graded instead. Keep the original file name."
+            return f"{why[0].upper()}{why[1:]}, so {named(taken)} was graded instead. Keep the original file name."
         case NotImported(cell, module, reason):
             return (
-                f"Cell {cell + 1} could not import `{module}`: {reason}. The lines that need it were skipped, and the "
-                "others were run. Use only packages that the course installs, or submit the module's file together "
-                "with your notebook."
+                f"Cell {cell + 1} could not import `{named(module)}`: {named(reason)}. The lines that need it were "
+                "skipped, and the others were run. Use only packages that the course installs, or submit the module's "
+                "file together with your notebook."
             )
         case OtherFiles(taken, left):
             return (
-                f"Several of your files are versions of this notebook. {taken} was graded, because it is the most "
-                f"complete. Not graded: {', '.join(left)}. Submit one file for each notebook."
+                f"Several of your files are versions of this notebook. {named(taken)} was graded, because it is the "
+                f"most complete. Not graded: {some(left)}. Submit one file for each notebook."
             )
 
 

@@ -35,8 +35,9 @@ from grader.checking.verdict import Verdict
 from grader.exchange.sheets import DIGITS
 from grader.feedback.remarks import for_student
 from grader.manifest import Chapter, Exercise, Notebook, Question
-from grader.render.rows import counted, facts, harmless, headline, number, rows
+from grader.render.rows import counted, facts, headline, number, rows
 from grader.render.text import rows_text
+from grader.shown import harmless
 
 NAME = "results.json"
 MOST_CHARACTERS = 8_000  # of one part of an output

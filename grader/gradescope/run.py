@@ -26,6 +26,7 @@ from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.gradescope.results import NAME, nothing_tree, submission_tree
 from grader.manifest import Chapter, load_manifest
+from grader.shown import harmless, json_text, one_line
 
 COURSE, HIDDEN, CHAPTER = "course", "hidden", "chapter"  # in the zip: two folders, and a file with the chapter's id
 STUDENT = "submission"
@@ -40,18 +41,19 @@ def main(autograder: Path) -> int:
         try:
             chapter, graded, found = graded_submission(source, autograder / "submission", Path(term))
         except ExpectedError as error:
-            print(error)
+            print(harmless(str(error)))
             return 1
     seconds = time.monotonic() - started
     if graded is None:
         tree = nothing_tree(chapter, _why_nothing(chapter, found))
     elif graded.fault:
-        print(f"This submission could not be graded: {graded.fault}")
+        print(f"This submission could not be graded: {one_line(graded.fault)}")
         return 1
     else:
         tree = submission_tree(chapter, graded, hints=_hints(source / COURSE, chapter))
     tree["execution_time"] = round(seconds)
-    write_whole(autograder / "results" / NAME, msgspec.json.format(msgspec.json.encode(tree), indent=1))
+    text = msgspec.json.format(msgspec.json.encode(tree), indent=1).decode()
+    write_whole(autograder / "results" / NAME, json_text(text).encode())
     print(f"{tree['score']:g} points in {tree['execution_time']} s")
     return 0
 
@@ -81,7 +83,7 @@ def _why_nothing(chapter: Chapter, found: Submissions) -> str:
     kinds = {stray.kind for stray in found.strays}
     if "unclear" in kinds:
         return f"Notebooks of {chapter.id} are in several folders of your submission. Submit one version: {due}."
-    if "packed" in kinds:
+    if kinds & {"packed", "of submit"}:
         return f"Your submission contains an archive inside the archive. Submit the notebooks themselves: {due}."
     return f"Your submission contains no notebook of {chapter.id}. Submit these files: {due}."
 

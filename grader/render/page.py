@@ -2,12 +2,16 @@
 
 from __future__ import annotations
 
+from grader.shown import harmless
+
 _POLICY = "default-src 'none'; style-src 'unsafe-inline'; base-uri 'none'; form-action 'none'"
 
 
 def html_page(title: str, header: str, main: str, footer: str, more_style: str = "") -> str:
-    """The whole page. All arguments are HTML, so text in them is escaped; `more_style` is added to the style sheet."""
-    return f"""<!DOCTYPE html>
+    """The whole page. All arguments are HTML, so text in them is escaped; `more_style` is added to the style sheet.
+    Whatever students' texts contain, no character reverses or hides a part of the page.
+    """
+    page = f"""<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -27,6 +31,7 @@ def html_page(title: str, header: str, main: str, footer: str, more_style: str =
 </body>
 </html>
 """
+    return harmless(page)
 
 
 _STYLE = """

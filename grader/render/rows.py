@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 
 from grader.checking.verdict import Grid, Problem, Verdict
 from grader.render.picture import everywhere, grid_text
+from grader.shown import harmless
 
 _LABELS = {
     "raised": "stopped with",
@@ -20,20 +21,6 @@ _LABELS = {
     "changed": "changed input",
     "judge": "expected",
 }
-
-
-# A student's text must not control the terminal, break the page that shows it, or reverse the direction of the text.
-_BIDI = (0x061C, 0x200E, 0x200F, 0x2028, 0x2029, *range(0x202A, 0x202F), *range(0x2066, 0x206A))
-_CONTROL = {
-    code: "\N{REPLACEMENT CHARACTER}"
-    for code in (*range(32), *range(127, 160), *_BIDI, *range(0xD800, 0xE000))
-    if chr(code) not in "\n\t"
-}
-
-
-def harmless(text: str) -> str:
-    """Replace characters that control a terminal or the direction of writing, and lone surrogates, by U+FFFD."""
-    return text.translate(_CONTROL)
 
 
 def headline(verdict: Verdict) -> str:

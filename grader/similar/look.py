@@ -12,12 +12,11 @@ from grader.autograde.submission.files import released_files
 from grader.autograde.submission.folders import find_submissions
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, load_manifest
-from grader.render.rows import counted, harmless
+from grader.render.rows import counted
+from grader.shown import named
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code
 from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs
-
-MOST_OF_A_NAME = 255
 
 
 class SimilarError(ExpectedError):
@@ -100,11 +99,6 @@ def without_names(compared: Compared) -> Compared:
     )
 
 
-def shown_name(student: str) -> str:
-    """A student's id in one line that cannot control a terminal or a page."""
-    return harmless(student)[:MOST_OF_A_NAME].replace("\n", "\N{REPLACEMENT CHARACTER}").replace("\t", " ")
-
-
 def as_tree(compared: Compared) -> dict[str, Any]:
     """The comparison as plain values, for `--json`."""
     found = compared.found
@@ -115,12 +109,10 @@ def as_tree(compared: Compared) -> dict[str, Any]:
         "characters_per_fingerprint": NOISE,
         "left_out_if_in_more_than": found.widespread,
         "pairs": [_pair_tree(pair, compared) for pair in found.pairs],
-        "too_little_code": [shown_name(student) for student in found.short],
-        "not_read": {
-            shown_name(student): list(code.unreadable) for student, code in compared.own.items() if code.unreadable
-        }
-        | {shown_name(student): [] for student in compared.closed},
-        "cut": [shown_name(student) for student, code in compared.own.items() if code.cut],
+        "too_little_code": [named(student) for student in found.short],
+        "not_read": {named(student): list(code.unreadable) for student, code in compared.own.items() if code.unreadable}
+        | {named(student): [] for student in compared.closed},
+        "cut": [named(student) for student, code in compared.own.items() if code.cut],
     }
 
 
@@ -128,7 +120,7 @@ def _pair_tree(pair: Pair, compared: Compared) -> dict[str, Any]:
     return {
         "submissions": [
             {
-                "student": shown_name(side.student),
+                "student": named(side.student),
                 "share": round(side.share, 3),
                 "places": [compared.own[side.student].parts[index].title for index in side.passages],
             }

@@ -11,9 +11,9 @@ from html import escape
 from itertools import accumulate
 
 from grader.render.page import html_page
-from grader.render.rows import harmless
+from grader.shown import harmless, named
 from grader.similar.fingerprints import NOISE
-from grader.similar.look import Compared, shown_name
+from grader.similar.look import Compared
 from grader.similar.own import Part
 from grader.similar.pairs import LEAST, Pair, Side
 
@@ -239,7 +239,7 @@ def _percent(share: float) -> str:
 
 
 def _name(student: str) -> str:
-    return escape(shown_name(student))
+    return escape(named(student))
 
 
 def _names(students: Sequence[str]) -> str:

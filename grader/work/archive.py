@@ -9,9 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import io
-import stat
-import zipfile
-import zlib
 from collections.abc import Iterable, Mapping
 from importlib import metadata
 from pathlib import Path
@@ -20,28 +17,18 @@ from typing import Literal
 import msgspec
 
 from grader.autograde.submission.files import MAX_FILES
-from grader.codec import writable
-from grader.errors import ExpectedError
 from grader.files import zip_bytes
 from grader.manifest import Chapter
+from grader.shown import named
+from grader.work import bounded
+from grader.work.bounded import MAX_TOTAL, ArchiveError, Entry, same_name, zip_entries
 from grader.work.course import DATA
 
 MANIFEST = "manifest.json"
 TIMESTAMP = "timestamp.txt"  # where nbgrader reads the time of submission, which students do not set
 VERSION = 1
-MAX_TOTAL = 100_000_000  # bytes of all files together
 MAX_MANIFEST = 1_000_000
 MAX_ENTRIES = 2 * MAX_FILES  # besides the notebooks, which are few
-MAX_NAME = 200  # bytes
-_FORBIDDEN = frozenset('/\\:*?"<>|')  # on Windows; the first two make paths everywhere
-
-
-class ArchiveError(ExpectedError):
-    """A zip is not a submission that can be accepted. `problems` has every reason that was found."""
-
-    def __init__(self, problems: Iterable[str]) -> None:
-        self.problems = tuple(problems)
-        super().__init__("; ".join(self.problems))
 
 
 class File(msgspec.Struct, frozen=True):
@@ -123,105 +110,112 @@ def archive_bytes(manifest: SubmissionManifest, files: Mapping[str, bytes]) -> b
 
 def name_problem(name: str) -> str:
     """Why a file cannot have this name in a submission; empty if it can."""
-    if writable(name) != name or not name.isprintable():
-        return "its name contains characters that cannot be printed"
-    if found := sorted(_FORBIDDEN & set(name)):
-        return f"its name contains {found[0]}"
-    if not name or name.startswith(".") or name != name.strip():
-        return "its name begins with a dot or a space, or ends with a space"
-    if len(name.encode()) > MAX_NAME:
-        return f"its name is longer than {MAX_NAME} bytes"
-    if name.casefold() in (MANIFEST, TIMESTAMP):
+    if same_name(name) in (MANIFEST, TIMESTAMP):
         return "a submission has its own file of this name"
-    return ""
+    return bounded.name_problem(name)
 
 
 def is_submission(path: Path) -> bool:
     """Whether a file is a zip with a manifest of this format, whatever else may be wrong with it."""
     try:
-        with _opened(path) as archive:
-            read_manifest(_manifest_bytes(archive))
-    except (ArchiveError, OSError, *_BROKEN):
+        read_manifest(_manifest_bytes(_entries(path)))
+    except (ArchiveError, OSError):
         return False
     return True
 
 
 def read_archive(path: Path) -> tuple[SubmissionManifest, dict[str, bytes]]:
     """The manifest and the files by name, all checked. Raises ArchiveError with every problem, OSError."""
-    try:
-        with _opened(path) as archive:
-            manifest = read_manifest(_manifest_bytes(archive))
-            entries = [entry for entry in archive.infolist() if entry.filename != MANIFEST]
-            if problems := list(_entry_problems(entries)):
-                raise ArchiveError(problems)
-            files = {entry.filename: archive.read(entry) for entry in entries}
-    except _BROKEN as error:
-        raise ArchiveError([f"the zip is damaged or cut off: {error}"]) from error
+    found = _entries(path)
+    manifest = read_manifest(_manifest_bytes(found))
+    others = [entry for entry in found if entry.name != MANIFEST]
+    if problems := list(_entry_problems(others)):
+        raise ArchiveError(problems)
+    files = {entry.name: _content(entry) for entry in others}
     if problems := list(file_problems(manifest, files)):
         raise ArchiveError(problems)
     return manifest, files
 
 
-# what zipfile raises for damaged files, unknown methods of compression, and encrypted entries
-_BROKEN = (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, RuntimeError, ValueError, UnicodeError)
+def _content(entry: Entry) -> bytes:
+    try:
+        return entry.read()
+    except ArchiveError as error:
+        raise ArchiveError([f"{named(entry.name, 120)!r}: {error}"]) from error
 
 
-def _opened(path: Path) -> zipfile.ZipFile:
+class NotOfSubmitError(ArchiveError):
+    """A zip contains no manifest, so `grader submit` did not make it, or its files were packed again."""
+
+
+def _entries(path: Path) -> list[Entry]:
     if (size := path.stat().st_size) > MAX_TOTAL + MAX_MANIFEST:
         raise ArchiveError([f"the zip has {size:,} bytes; the limit is {MAX_TOTAL + MAX_MANIFEST:,}"])
-    return zipfile.ZipFile(io.BytesIO(path.read_bytes()))
+    return zip_entries(io.BytesIO(path.read_bytes()))
 
 
-def _manifest_bytes(archive: zipfile.ZipFile) -> bytes:
-    found = [entry for entry in archive.infolist() if entry.filename == MANIFEST]
-    if len(found) != 1:
+def _manifest_bytes(entries: list[Entry]) -> bytes:
+    found = [entry for entry in entries if entry.name == MANIFEST]
+    if not found:
+        inside = [entry.name for entry in entries if entry.name.replace("\\", "/").endswith(f"/{MANIFEST}")]
+        where = f" except {named(inside[0], 120)!r}: it was unpacked and packed again" if inside else ""
+        raise NotOfSubmitError([f"the zip contains no {MANIFEST}{where}; grader submit did not make it"])
+    if len(found) > 1:
         raise ArchiveError([f"the zip contains {len(found)} files {MANIFEST}, not one; grader submit did not make it"])
-    if found[0].file_size > MAX_MANIFEST:
-        raise ArchiveError([f"{MANIFEST} has {found[0].file_size:,} bytes; the limit is {MAX_MANIFEST:,}"])
-    return archive.read(found[0])
+    if found[0].size > MAX_MANIFEST:
+        raise ArchiveError([f"{MANIFEST} has {found[0].size:,} bytes; the limit is {MAX_MANIFEST:,}"])
+    if found[0].problem:
+        raise ArchiveError([f"{MANIFEST} {found[0].problem}"])
+    return found[0].read()
 
 
 def read_manifest(text: bytes) -> SubmissionManifest:
     """Raises ArchiveError if it is not a manifest of this version."""
     try:
-        manifest = msgspec.json.decode(text, type=SubmissionManifest)
-    except msgspec.MsgspecError as error:
-        raise ArchiveError([f"{MANIFEST} is not that of a submission: {error}"]) from error
-    if manifest.version != VERSION:
-        raise ArchiveError([f"{MANIFEST} has version {manifest.version}; this grader reads version {VERSION}"])
-    return manifest
+        version = msgspec.json.decode(text, type=_Version).version
+        if version != VERSION:
+            update = (
+                "Update the grader" if version > VERSION else "The student has to update the course and submit again"
+            )
+            raise ArchiveError([f"{MANIFEST} has version {version}; this grader reads version {VERSION}. {update}"])
+        return msgspec.json.decode(text, type=SubmissionManifest)
+    except (msgspec.MsgspecError, RecursionError, UnicodeError) as error:
+        raise ArchiveError([f"{MANIFEST} is not that of a submission: {named(str(error))}"]) from error
 
 
-def _entry_problems(entries: list[zipfile.ZipInfo]) -> Iterable[str]:
+class _Version(msgspec.Struct):
+    format: Literal["unrolled-submission"]
+    version: int
+
+
+def _entry_problems(entries: list[Entry]) -> Iterable[str]:
     if len(entries) > MAX_ENTRIES:
         yield f"the zip contains {len(entries)} files; the limit is {MAX_ENTRIES}"
         return
-    total = sum(entry.file_size for entry in entries)
+    total = sum(entry.size for entry in entries)
     if total > MAX_TOTAL:
         yield f"the files have {total:,} bytes; the limit is {MAX_TOTAL:,}"
     seen: set[str] = set()
     for entry in entries:
-        name, mode = entry.filename, entry.external_attr >> 16
-        if entry.is_dir():
-            yield f"{name!r} is a folder"
-        elif problem := name_problem(name):
-            yield f"{name!r}: {problem}"
-        elif stat.S_IFMT(mode) not in (0, stat.S_IFREG):  # 0: made by a program or on a system that has no types
-            yield f"{name!r} is a link or a special file"
-        elif entry.flag_bits & 1:
-            yield f"{name!r} is encrypted"
-        elif name.casefold() in seen:
-            yield f"{name!r} is there twice"
-        seen.add(name.casefold())
+        if entry.is_folder:
+            yield f"{named(entry.name, 120)!r} is a folder"
+        elif problem := name_problem(entry.name):
+            yield f"{named(entry.name, 120)!r}: {problem}"
+        elif entry.problem:
+            yield f"{named(entry.name, 120)!r} {entry.problem}"
+        elif same_name(entry.name) in seen:
+            yield f"{named(entry.name, 120)!r} is there twice"
+        seen.add(same_name(entry.name))
 
 
 def file_problems(manifest: SubmissionManifest, files: Mapping[str, bytes]) -> Iterable[str]:
     """What differs between the files and the manifest."""
     listed = {file.name: file for file in manifest.files}
     for name in sorted(listed.keys() | files.keys()):
+        shown = repr(named(name, 120))
         if name not in files:
-            yield f"{name!r} is missing, but {MANIFEST} lists it"
+            yield f"{shown} is missing, but {MANIFEST} lists it"
         elif name not in listed:
-            yield f"{name!r} was added: {MANIFEST} does not list it"
+            yield f"{shown} was added: {MANIFEST} does not list it"
         elif (len(files[name]), digest(files[name])) != (listed[name].bytes, listed[name].sha256):
-            yield f"{name!r} was changed: its size or checksum differs from {MANIFEST}"
+            yield f"{shown} was changed: its size or checksum differs from {MANIFEST}"

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.submission.bindings import bindings_of
+from grader.autograde.submission.bindings import bindings_of, lacks_code
 from grader.autograde.submission.readable import UnreadableError, read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, Manifest, Notebook
-from grader.render.rows import harmless
+from grader.shown import one_line
 
 
 class WorkError(ExpectedError):
@@ -52,7 +52,10 @@ class Work:
         """Whether a cell other than the released one, or another with a part still to write, binds this exercise."""
         stub = STUB.format(id=exercise_id)
         return any(
-            {exercise_id, "*"} & bindings_of(source).names and stub not in source for _, source in self.code
+            {exercise_id, "*"} & bindings_of(source).names
+            and stub not in source
+            and not lacks_code(source, exercise_id)
+            for _, source in self.code
         )  # `*`: names that the syntax does not show, as in `from helper import *`
 
 
@@ -141,7 +144,7 @@ def require_file(path: Path, here: Path) -> None:
     if path.is_dir():
         inside = sorted(path.glob("*.ipynb"))
         example = f":  grader check {_quoted(inside[0])}" if inside else "."
-        raise WorkError(f"{harmless(str(path))} is a folder. Give a notebook{' in it' if inside else ''}{example}")
+        raise WorkError(f"{one_line(str(path))} is a folder. Give a notebook{' in it' if inside else ''}{example}")
     if path.exists():
         return
     name = glob.escape(path.name if path.suffix else f"{path.name}.ipynb")
@@ -149,15 +152,15 @@ def require_file(path: Path, here: Path) -> None:
         found = [*folder.glob(name), *folder.glob(f"*/{name}"), *folder.glob(f"exercises/*/{name}")]
         if found:
             listed = " or ".join(_quoted(Path(os.path.relpath(each, here))) for each in sorted(found)[:8])
-            raise WorkError(f"There is no file {harmless(str(path))}. Did you mean {listed}?")
+            raise WorkError(f"There is no file {one_line(str(path))}. Did you mean {listed}?")
     raise WorkError(
-        f"There is no file {harmless(str(path))}. Give a notebook of the folder exercises/CHAPTER, or change to the "
+        f"There is no file {one_line(str(path))}. Give a notebook of the folder exercises/CHAPTER, or change to the "
         "folder that contains exercises/ first."
     )
 
 
 def _quoted(path: Path) -> str:
-    text = harmless(str(path))
+    text = one_line(str(path))
     return f'"{text}"' if " " in text else text
 
 

@@ -7,7 +7,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from grader.manifest import Exercise
-from grader.render.rows import harmless, number
+from grader.render.rows import number
+from grader.shown import harmless
 from grader.work.events import Begin, Checked, End, Event, Failed, Printed, TooLong, Undefined
 from grader.work.run import Outcome
 

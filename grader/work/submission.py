@@ -14,8 +14,9 @@ from grader.autograde.submission.readable import UnreadableError
 from grader.cells import TEXT_STUB, grade_id
 from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
-from grader.render.rows import harmless
-from grader.work.archive import MANIFEST, MAX_TOTAL, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
+from grader.shown import named, one_line, some
+from grader.work.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
+from grader.work.bounded import MAX_TOTAL
 from grader.work.notebooks import (
     Work,
     WorkError,
@@ -28,6 +29,7 @@ from grader.work.notebooks import (
     whose,
 )
 
+MOST_NAMED = 5  # files that each get a line of their own
 _OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini"})
 
 
@@ -67,8 +69,11 @@ def prepare(
     for notebook in chapter.notebooks:
         if found := belonging[notebook.name]:
             _take_notebook(made, notebook, {candidate.path: works[candidate.path] for candidate in found})
-    for candidate in rest:
+    for candidate in rest[:MOST_NAMED]:
         _leave_out(made, candidate.path, works[candidate.path], manifest, bool(missing))
+    if more := [candidate.path.name for candidate in rest[MOST_NAMED:]]:
+        told = made.reasons if missing else made.warnings
+        told.append(f"More notebooks that are none of this chapter's: {some(more)}.")
     _take_others(made, folder, {path.name for path in works})
     if (total := sum(map(len, made.files.values()))) > MAX_TOTAL:
         made.reasons.append(f"All files together have {total / 1e6:.0f} MB; the limit is {MAX_TOTAL / 1e6:.0f} MB.")
@@ -110,8 +115,8 @@ def _take_notebook(made: Prepared, notebook: Notebook, found: _Works) -> None:
         return
     if others:
         copies = _listed(path.name for path in others)
-        made.warnings.append(f"Left out, because {harmless(first.name)} has the same cells: {copies}.")
-    file, work = harmless(first.name), found[first]
+        made.warnings.append(f"Left out, because {one_line(first.name)} has the same cells: {copies}.")
+    file, work = one_line(first.name), found[first]
     if isinstance(work, UnreadableError):
         made.reasons.append(f"{file} cannot be read: {_sentence(work)} {_cure(first, work)}")
         return
@@ -166,7 +171,7 @@ def _is_answered(work: Work, question: str) -> bool:
 
 def _leave_out(made: Prepared, path: Path, work: Work | UnreadableError, manifest: Manifest, is_suspect: bool) -> None:
     """A notebook that is none of the chapter's. If one of these is missing, this may be it, so it is a reason."""
-    name = harmless(path.name)
+    name = one_line(path.name)
     if isinstance(work, UnreadableError):
         text = f"{name} cannot be read: {_sentence(work)}"
     else:
@@ -187,21 +192,20 @@ def _take_others(made: Prepared, folder: Path, notebooks: set[str]) -> None:
     skipped = own | {name for name in (MANIFEST, TIMESTAMP) if (folder / name).is_file()}
     litter = {path.name for path in folder.iterdir() if path.name.lower() in _OF_SYSTEMS}
     files, left_out = submitted_files(folder, skipped | litter | (notebooks - made.files.keys()))
-    for odd in left_out:
-        if odd.file not in made.files:  # a notebook of the chapter may be larger than other files
-            made.reasons.append(
-                f"{harmless(odd.file)} has {odd.size / 1e6:.1f} MB or is one too many. Grading takes up to {MAX_FILES} "
-                f"files, each up to {MAX_FILE_BYTES / 1e6:.0f} MB and {MAX_BYTES / 1e6:.0f} MB together."
-            )
-    for name, content in files.items():
-        if name not in made.files:
-            if problem := name_problem(name):
-                made.reasons.append(f"{harmless(name)}: {problem}. Rename it.")
-            else:
-                made.files[name] = content
+    odd = [each for each in left_out if each.file not in made.files]  # a notebook may be larger than other files
+    if odd:
+        names = [f"{named(each.file)} ({each.size / 1e6:.1f} MB)" for each in odd]
+        made.reasons.append(
+            f"Too large, or too many files: {some(names)}. Grading takes up to {MAX_FILES} files, each up to "
+            f"{MAX_FILE_BYTES / 1e6:.0f} MB and {MAX_BYTES / 1e6:.0f} MB together."
+        )
+    problems = {name: problem for name in files if name not in made.files and (problem := name_problem(name))}
+    made.files |= {name: content for name, content in files.items() if name not in made.files | problems}
+    if problems:
+        made.reasons.append(f"Rename these: {some([f'{named(n)} ({problem})' for n, problem in problems.items()])}.")
     for name in sorted(skipped - own):
         made.warnings.append(f"Left out: {name}, because a submission has its own file of this name.")
-    odd_names = [harmless(path.name) for path in sorted(folder.iterdir()) if _is_left(path)]
+    odd_names = [one_line(path.name) for path in sorted(folder.iterdir()) if _is_left(path)]
     if odd_names:
         made.warnings.append(f"Left out, because grading reads no folders and links: {_listed(odd_names)}.")
 
@@ -236,9 +240,9 @@ def counts(notebooks: Iterable[SubmittedNotebook]) -> Mapping[str, tuple[int, in
 
 
 def _listed(names: Iterable[str]) -> str:
-    return ", ".join(map(harmless, names))
+    return some([*names])
 
 
 def _sentence(error: UnreadableError) -> str:
-    text = harmless(str(error)).rstrip(".")
+    text = one_line(str(error)).rstrip(".")
     return f"{text}."

@@ -1,6 +1,7 @@
 """Which of a submission's files is which notebook: by what stands in them, whatever they are called."""
 
 import json
+import re
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -9,10 +10,12 @@ import pytest
 from grader.autograde.grading.grade import grade
 from grader.autograde.grading.report import remark_line
 from grader.autograde.submission import choose as module
+from grader.autograde.submission.bindings import lacks_code
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.notebook import UnreadableError, read_notebook
 from grader.cells import grade_id, notebook_bytes
 from grader.manifest import load_manifest
+from tests.loops import for_each
 
 ROOT = Path(__file__).parents[2]
 CHAPTERS = load_manifest(ROOT / "course.toml").chapters
@@ -126,6 +129,59 @@ def test_emptied_cells_are_not_written(graded, right, half):
             cell["source"] = ""
     words = OF_TWO.format("final.ipynb", "recurrence.ipynb")
     assert graded({"recurrence.ipynb": emptied, "final.ipynb": half}) == (2, [words])
+
+
+STEP = "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n"
+UNWRITTEN = [
+    "    pass",
+    "    ...",
+    '    """Not yet."""',
+    "    return",
+    "    return None",
+    "    raise NotImplementedError",
+]
+UNWRITTEN += [
+    "    raise NotImplementedError()",
+    "    raise NotImplementedError('later') from None",
+    "    # later\n    pass",
+]
+UNWRITTEN += ['    """Not yet."""\n    x = 1\n    raise NotImplementedError', "    pass\n    ...\n    return None"]
+
+
+@for_each("body", UNWRITTEN)
+def test_a_stub_in_other_words_is_not_written(body):
+    """`pass` and a bare `raise NotImplementedError` counted, so that the file with them was graded."""
+    assert lacks_code(STEP + body, "rnn_step")
+    assert lacks_code(STEP + "    return 1\n\n\n" + STEP + body, "rnn_step")  # the last definition counts
+    assert not lacks_code(STEP + body + "\n\n\n" + STEP + "    return x_t", "rnn_step")
+    assert not lacks_code(STEP + "    return x_t", "rnn_step")
+
+
+GIVEN = "class Net(nn.Module):\n    def __init__(self):\n        self.a = 1\n\n    def forward(self, x):\n"
+GIVEN += "        y = x\n"
+
+
+def test_a_part_that_is_given_is_not_written():
+    stub = GIVEN + "        raise NotImplementedError('Net: replace this line with your code')"
+    for end in ("", "        pass", "        return None", "        raise NotImplementedError", stub[len(GIVEN) :]):
+        assert lacks_code(GIVEN + end, "Net", stub)
+    assert not lacks_code(GIVEN + "        return y", "Net", stub)
+    assert not lacks_code(GIVEN + "        return y\n\n    def extra(self):\n        pass", "Net", stub)
+    assert not lacks_code("Net = make()", "Net", stub)
+    assert not lacks_code("class Net(:", "Net", stub)
+    assert not lacks_code(STEP + "    return " + "-" * 5000 + "1", "rnn_step", STEP + "    raise NotImplementedError")
+
+
+@pytest.mark.parametrize("body", ["    pass", "    raise NotImplementedError"])
+def test_the_file_with_stubs_in_other_words(graded, right, half, body):
+    emptied = json.loads(json.dumps(right))
+    for cell in emptied["cells"]:
+        if cell["metadata"].get("nbgrader", {}).get("solution"):
+            cell["source"] = re.match(r"def \w+\(.*?\):\n", cell["source"])[0] + body
+    assert graded({"recurrence.ipynb": emptied, "final.ipynb": half}) == (
+        2,
+        [OF_TWO.format("final.ipynb", "recurrence.ipynb")],
+    )
 
 
 @pytest.mark.parametrize("empty", ["released", b'{"cells": []}', b"", b"not JSON"])

@@ -107,7 +107,9 @@ def test_canvas(tmp_path):
     found = submitted(tmp_path)
     eve = {name: text for name, text in found.items() if name.startswith("555/")}
     assert sorted(eve.values()) == ["eve a", "eve b"]
-    assert "555 has two files named recurrence.ipynb" in log
+    assert (
+        "555 has several files of one name. Collected under another one: recurrence.ipynb as b_recurrence.ipynb" in log
+    )
     assert {name: text for name, text in found.items() if name not in eve} == {
         "12345/recurrence.ipynb": "ann",
         "12345/predictions.ipynb": "ann 2",
@@ -120,7 +122,8 @@ def test_canvas(tmp_path):
     }
     assert "Skipped, because cy_333_4002_recurrence-1.ipynb is newer" in log
     assert "No release notebooks" not in log
-    assert log.count("Skipped submission") == 2  # the words of one student, and another's timestamp.txt
+    assert "Not collected, because these names tell no student: submissions/leeann_12345_text.html." in log
+    assert "not: thelastone_666_7000_timestamp.txt of 666." in log
     assert "Collected 10 files of 5 students." in log
     assert "Canvas marks as late: 222. It does not say when they submitted." in log
     assert "Directory not found" not in log
@@ -208,5 +211,5 @@ def test_gradescope(tmp_path):
 @pytest.mark.parametrize("name", ["recurrence.ipynb", "ann_recurrence.ipynb"])
 def test_a_name_of_none_of_the_three_is_skipped_aloud(tmp_path, name):
     download(tmp_path, "submissions.zip", {name: "ann", "cy_333_4001_recurrence.ipynb": "cy"})
-    assert f"Skipped submission with no match information provided: {tmp_path}" in collect(tmp_path)
+    assert f"Not collected, because these names tell no student: submissions/{name}." in collect(tmp_path)
     assert submitted(tmp_path) == {"333/recurrence.ipynb": "cy"}

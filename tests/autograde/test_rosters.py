@@ -7,7 +7,7 @@ import pytest
 from gradebook_course import write_course
 from typer.testing import CliRunner
 
-from grader.autograde.downloads import _read
+from grader.autograde.download_names import read_name
 from grader.autograde.gradebook import gradebook_url, open_gradebook, roster
 from grader.autograde.gradebook.enrolment import enrol
 from grader.autograde.gradebook.roster import Student, students
@@ -151,7 +151,7 @@ def test_the_id_is_the_folder_that_is_collected(tmp_path, text, download):
     metadata = "submission_5:\n  :submitters:\n  - :sid: '17'\n    :email: ann@example.edu\n"
     (path.parent.parent / "submission_metadata.yml").write_text(metadata)
     (tmp_path / "submission_metadata.yml").write_text(metadata)
-    collected = _read(path, Path(download).parts)
+    collected = read_name(path, Path(download).parts)
     assert read(tmp_path, text).students[0].id == collected.student
 
 
@@ -199,7 +199,7 @@ def test_the_other_rows_are_imported(tmp_path):
 def test_no_name_is_markup(tmp_path):
     """formgrader writes names into its pages as they are."""
     (found,) = read(tmp_path, 'id,first_name,last_name\nann,"<img src=""x"">",a\\b\x07\n').students
-    assert (found.first_name, found.last_name) == ("‹img src=”x”›", "a∖b?")
+    assert (found.first_name, found.last_name) == ("‹img src=”x”›", "a∖b\ufffd")
 
 
 # --- into the gradebook --------------------------------------------------------------------------------------------

@@ -2,6 +2,7 @@
 
 import ast
 import textwrap
+import unicodedata
 import warnings
 from pathlib import Path
 
@@ -11,6 +12,7 @@ from grader.autograde.grading.release import released_notebooks
 from grader.classreport.excerpts import CUT, MOST_LINES, MOST_OF_A_LINE, excerpt
 from grader.classreport.names import ADDRESS, REMOVED, Names, words_in_code
 from grader.manifest import load_manifest
+from tests.loops import for_each
 
 ROOT = Path(__file__).parents[2]
 RELEASED = released_notebooks(ROOT, load_manifest(ROOT / "course.toml").chapter("ch01_vanilla_rnn"))
@@ -120,6 +122,33 @@ def test_names_are_removed():
             by = "Written by {REMOVED} {REMOVED} <{ADDRESS}>, {REMOVED} and {REMOVED} ({REMOVED}), {REMOVED}"
             return {REMOVED}(x@W.T), {REMOVED}, bold, leek, planned"""
     )
+
+
+FORMS = [
+    "Zoe\u0308",
+    "zoe\u0308_2",
+    "zo\u200be",
+    "\u202eZoë",
+    "Z\u00adoë",
+    "\uff3a\uff4f\uff45",
+    "ZOE\u0308\u0301",
+    "𝐙𝐨𝐞",
+    "zo\u2060ë",
+]
+FORMS += ["M\u0075\u0308ller", "mu\u0308LLER1", "Nu\u0303n\u0303ez", "x_Nun\u0303ez", "nuñez", "Nunez"]
+
+
+@for_each("form", FORMS)
+def test_a_name_in_another_form(form):
+    """Decomposed accents split a word in two, neither of which was a name; an invisible character did, too."""
+    found = Names(["zoe"], ["Zoë Müller", "Nuñez"]).without(f"a {form} b")
+    assert REMOVED in found
+    plain = "".join(c for c in unicodedata.normalize("NFKD", found).casefold() if c.isalpha())
+    assert not any(name in plain for name in ("zoe", "muller", "nunez")), found
+
+
+def test_names_are_decomposed_in_the_gradebook_too():
+    assert Names(["zoe\u0308-mu\u0308ller"]).without("by Zoë Müller") == f"by {REMOVED} {REMOVED}"
 
 
 def test_a_name_that_is_a_word_of_the_course_stays_as_code_only():

@@ -106,7 +106,7 @@ def test_a_name_that_breaks_lines_is_told_in_one(feedback, term):
     hand_in(term, "line\nbreak")
     status, output, error = feedback(CHAPTER.id, "--term", term)
     assert (status, output.count("\n")) == (3, 1)
-    assert r"1 submission not graded yet, so without a page: 'line\nbreak'." in error
+    assert "1 submission not graded yet, so without a page: line\N{REPLACEMENT CHARACTER}break." in error
 
 
 def test_who_is_not_graded_yet(feedback, term):

@@ -201,6 +201,25 @@ def a_bad_name(folder):
     (folder / "a:b.txt").touch()
 
 
+def a_name_of_windows(folder):
+    (folder / "CON.py").touch()
+
+
+def a_name_with_a_dot(folder):
+    (folder / "recurrence.ipynb").rename(folder / "recurrence.ipynb.")
+
+
+def a_flood(folder):
+    for number in range(300):
+        (folder / f"extra{number:03}.txt").touch()
+
+
+def a_flood_of_notebooks(folder):
+    (folder / "recurrence.ipynb").unlink()
+    for number in range(300):
+        (folder / f"extra{number:03}.ipynb").write_text("{}")
+
+
 def empty(folder):
     (folder / "recurrence.ipynb").write_text("")
 
@@ -218,12 +237,16 @@ REFUSED = {
     versions: "There are 2 versions of recurrence.ipynb: recurrence.ipynb, recurrence-Copy1.ipynb. Keep one of them",
     foreign: "recurrence.ipynb contains no cell of the notebook recurrence.ipynb. Is it from another course",
     of_another_chapter: "checking.ipynb is checking.ipynb of ch02_bptt. Move it out of this folder.",
-    too_large: "weights.bin has 9.0 MB or is one too many. Grading takes up to 40 files, each up to 8 MB",
-    too_many: "data34.txt has 0.0 MB or is one too many.",
+    too_large: "Too large, or too many files: weights.bin (9.0 MB). Grading takes up to 40 files, each up to 8 MB",
+    too_many: "Too large, or too many files: data34.txt (0.0 MB), data35.txt (0.0 MB)",
     too_many_cells: "cells; the limit is 2,000.",
     too_much_code: "The cells of recurrence.ipynb contain 2,0",
     a_link: "recurrence.ipynb cannot be read: the file is a link; submit the notebook itself.",
-    a_bad_name: "a:b.txt: its name contains :. Rename it.",
+    a_bad_name: "Rename these: a:b.txt (its name contains :).",
+    a_name_of_windows: "Rename these: CON.py (Windows reserves the name CON).",
+    a_name_with_a_dot: "recurrence.ipynb.: its name begins or ends with a dot or a space. Rename it to recurrence",
+    a_flood: "(0.0 MB) and 258 more. Grading takes up to 40 files",
+    a_flood_of_notebooks: "More notebooks that are none of this chapter's: ",
     none_at_all: f"contains no notebook of {CHAPTER}.",
 }
 
@@ -236,6 +259,7 @@ def test_what_could_not_be_graded_is_refused(submit, folder, spoil):
     assert (status, output, names) == (1, "", None)
     assert REFUSED[spoil] in error
     assert f"Nothing was written, because {folder} could not be graded as it is.\n" in error
+    assert len(error.splitlines()) < 12  # 300 extra files had a line each
 
 
 def test_all_reasons_at_once(submit, folder):

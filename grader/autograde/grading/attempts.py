@@ -30,6 +30,7 @@ from grader.autograde.submission.timestamp import NAME as TIMESTAMP
 from grader.autograde.submission.timestamp import TimestampError, submitted_at
 from grader.autograde.term_settings import TermSettings
 from grader.files import write_whole
+from grader.shown import named
 
 DIGITS = 6  # attempts whose points agree to so many digits are equally good
 
@@ -231,6 +232,6 @@ def earlier_lines(settings: TermSettings, term: Path, chapter_id: str, students:
             continue
         for each in attempts[:-1]:
             if store.digest(each.submission) == stored.key.submission:
-                found.append(f"  {student}: {each.number} of {attempts[-1].number}")
+                found.append(f"  {named(student)}: {each.number} of {attempts[-1].number}")
                 break
     return ["An earlier attempt counts, because it has more points:", *found] if found else []

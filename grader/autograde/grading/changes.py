@@ -19,6 +19,7 @@ import msgspec
 from grader.autograde.grading.store import Change, Reason
 from grader.files import PRIVATE
 from grader.render.rows import number
+from grader.shown import json_text, named
 
 PRINTED = 20  # students whose changes are printed
 
@@ -99,7 +100,7 @@ def _line(change: Change, run: str) -> bytes:
         id=change.id,
         run=run,
     )
-    return msgspec.json.encode(logged) + b"\n"
+    return json_text(msgspec.json.encode(logged).decode()).encode() + b"\n"
 
 
 def _id(line: bytes) -> str:
@@ -117,7 +118,7 @@ def printed(changes: Sequence[Change], log: Path) -> list[str]:
     """What has changed since the last run: one line for each of the first students; empty if nothing has."""
     first = [change for change in changes if change.reasons == ("first",)]
     others = sorted((change for change in changes if change not in first), key=lambda change: change.student)
-    lines = [f"  {change.student}: {_change_words(change)}" for change in others[:PRINTED]]
+    lines = [f"  {named(change.student)}: {_change_words(change)}" for change in others[:PRINTED]]
     lines += [f"  and {len(others) - PRINTED} more"] if len(others) > PRINTED else []
     lines += [f"  graded for the first time: {len(first)}"] if first else []
     return [f"Changed since the last run (full log: {log}):", *lines] if lines else []

@@ -32,7 +32,7 @@ from grader.autograde.running.together import run_together
 from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
-from grader.autograde.submission.names import legible, unfit
+from grader.autograde.submission.names import unfit
 from grader.autograde.submission.notebook import Plan, fresh_ids
 from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id, notebook_bytes
@@ -40,6 +40,7 @@ from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
 from grader.files import write_whole
 from grader.manifest import Notebook
+from grader.shown import named, one_line
 
 ATTEMPTS = 3  # processes that can fail on one submission before it is left to the instructor
 # `nbgrader generate_feedback` takes them on to the feedback, and `nbgrader release_feedback` needs them there
@@ -91,7 +92,7 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
     still graded.
     """
     if reason := unfit(student):
-        return Graded(legible(student), fault=reason)
+        return Graded(named(student), fault=reason)
     try:
         attempt = 0
         while True:
@@ -106,11 +107,13 @@ def grade_or_fault(session: Session, starter: Starter, student: str, folder: Pat
     except JudgeError as error:
         return Graded(student, fault=f"the grader failed: {error}")
     except FileNotFoundError as error:
-        return Graded(student, fault=f"{error.filename} no longer exists: was the submission moved or deleted?")
+        return Graded(
+            student, fault=f"{one_line(str(error.filename))} no longer exists: was the submission moved or deleted?"
+        )
     except Exception as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         where = f"{Path(place.filename).name}:{place.lineno}"
-        return Graded(student, fault=f"the grader failed: {type(error).__name__}: {error} ({where})")
+        return Graded(student, fault=f"the grader failed: {type(error).__name__}: {named(str(error))} ({where})")
 
 
 def grade(session: Session, starter: Starter, student: str, folder: Path) -> Graded:

@@ -9,7 +9,7 @@ from grader.autograde.inside.frames import MAX_MISSING, Missing, not_defined
 from grader.autograde.remark import NotImported
 from grader.autograde.running.trial import Outcome
 from grader.codec import Raised
-from grader.render.rows import harmless
+from grader.shown import named
 
 _ANY = "*"  # stands for the names that `from helper import *` would have bound
 _NAME_ERROR = re.compile(r"name '(\w+)' is not defined")
@@ -19,8 +19,8 @@ def not_imported(outcome: Outcome) -> list[NotImported]:
     """Each module that could not be imported, with the first cell that imports it."""
     found: dict[str, NotImported] = {}
     for cell, missing in _all_missing(outcome):
-        module = harmless(missing.module)
-        found.setdefault(module, NotImported(cell, module, harmless(missing.reason)))
+        module = named(missing.module)
+        found.setdefault(module, NotImported(cell, module, named(missing.reason)))
     return list(found.values())[:MAX_MISSING]
 
 
@@ -50,7 +50,7 @@ def _notes(outcome: Outcome) -> dict[str, str]:
     notes: dict[str, str] = {}
     for cell, missing in _all_missing(outcome):
         for name in missing.names:
-            notes.setdefault(name, _NOTE.format(harmless(missing.module), cell + 1, harmless(missing.reason)))
+            notes.setdefault(name, _NOTE.format(named(missing.module), cell + 1, named(missing.reason)))
     return notes
 
 

@@ -17,13 +17,10 @@ from grader.autograde.grading import store
 from grader.autograde.grading.attempts import folder_of_result
 from grader.autograde.grading.pool import Task
 from grader.autograde.grading.session import state_of
-from grader.autograde.submission.folders import Stray, find_submissions, is_of_submit
+from grader.autograde.submission.folders import Stray, find_submissions
 from grader.autograde.term_settings import read_term_settings
-from grader.codec import writable
 from grader.manifest import Chapter, Manifest
-from grader.render.rows import harmless
-
-_SOME = 8  # names in a short line
+from grader.shown import named, one_line, some
 
 # What has to be done with a submission, as the summary line words it.
 _TO_DO = {
@@ -129,42 +126,32 @@ def preflight_tree(chapter: Chapter, found: Preflight) -> dict[str, Any]:
     return {
         "to_do": found.to_do,
         "roster": None if found.roster is None else len(found.roster),
-        "absent": [_legible(name) for name in found.absent],
-        "not_in_roster": [_legible(name) for name in found.unknown],
+        "absent": [named(name) for name in found.absent],
+        "not_in_roster": [named(name) for name in found.unknown],
         "strays": [{**msgspec.to_builtins(s), "text": line} for s, line in zip(found.strays, lines, strict=True)],
     }
 
 
-def some(names: Sequence[str]) -> str:
-    """The first few names, and the number of others."""
-    more = f" and {len(names) - _SOME} more" if len(names) > _SOME else ""
-    return ", ".join(map(_legible, names[:_SOME])) + more
-
-
-def _legible(text: str) -> str:
-    """Folder names in one printable line, whatever characters they contain."""
-    name = harmless(writable(text))
-    return name if name.isprintable() else repr(name)
-
-
 def _names(names: Sequence[str], whole: bool) -> str:
-    return ", ".join(map(_legible, names)) if whole else some(names)
+    return some(names, len(names)) if whole else some(names)
 
 
 def stray_lines(chapter: Chapter, strays: Sequence[Stray]) -> list[str]:
     """A line for each: where it is, what it is, how it was handled, and what you can do."""
-    return [_legible(_stray_line(chapter, stray)) for stray in strays]
+    return [one_line(_stray_line(chapter, stray)) for stray in strays]
 
 
 def _stray_line(chapter: Chapter, stray: Stray) -> str:
     due = f"{stray.student or 'STUDENT'}/{chapter.id}/"
-    if stray.kind == "packed" and stray.student and is_of_submit(stray.path):
-        return f"{stray.path}: " + _PACKED_BY_SUBMIT.format(chapter=chapter.id)
+    if stray.kind == "of submit" and not stray.student:
+        return f"{stray.path}: {_OF_NOBODY.format(chapter=chapter.id)}"
     return f"{stray.path}: " + _STRAYS[stray.kind].format(due=due, chapter=chapter.id)
 
 
-_PACKED_BY_SUBMIT = "is a zip of grader submit. Not graded. Unpack it with  grader collect {chapter}"
-
+_OF_NOBODY = (
+    "is a zip of grader submit outside any student's folder. Not graded. Put it into STUDENT/ and unpack it with  "
+    "grader collect {chapter}"
+)
 
 _STRAYS = {
     "elsewhere": "graded from here, because {due} contains no notebook",
@@ -175,6 +162,7 @@ _STRAYS = {
     "If one does, put it into {due}",
     "packed": "is an archive, which is not unpacked. Not graded. Unpack it into {due}, delete it if it contains no "
     "notebook, or collect with  nbgrader zip_collect",
+    "of submit": "is a zip of grader submit. Not graded. Unpack it with  grader collect {chapter}",
     "packed again": "is a zip of grader submit, but there are notebooks in {due} already, which are graded instead. If "
     "the zip is newer, unpack it with  grader collect {chapter}",
     "empty": "contains no notebook of this chapter, and neither does any other folder of this student. "

@@ -11,6 +11,7 @@ from typing import Any
 import msgspec
 from rich import box
 from rich.table import Table
+from rich.text import Text
 
 from grader.autograde.gradebook.scores import NOTHING, ByStudent
 from grader.autograde.grading.grade import Graded
@@ -32,8 +33,10 @@ from grader.autograde.remark import (
 )
 from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import counted, number
+from grader.shown import named, one_line, shortened, some
 
 MOST_NAMED = 5  # students in a line about something harmless
+MOST_OF_A_REASON = 1000  # characters
 MOST_ALIKE = 3  # remarks of a kind that each get a line of their own
 _NO_SCORES: ByStudent = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
@@ -66,13 +69,13 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
     table.add_column("student", overflow="fold", min_width=8)
     for group in groups:
         ends = dict.fromkeys((numbers[group[0].id], numbers[group[-1].id]))
-        table.add_column(f"{'–'.join(map(str, ends))}\n/ {number(sum(e.points for e in group))}", justify="right")
-    table.add_column(f"points\n/ {number(sum(e.points for e in chapter.exercises))}", justify="right")
+        table.add_column(Text(f"{'–'.join(map(str, ends))}\n/ {number(sum(e.points for e in group))}"), justify="right")
+    table.add_column(Text(f"points\n/ {number(sum(e.points for e in chapter.exercises))}"), justify="right")
     if by_hand:
-        table.add_column(f"by hand\n/ {number(sum(q.points for q in chapter.questions))}", justify="right")
+        table.add_column(Text(f"by hand\n/ {number(sum(q.points for q in chapter.questions))}"), justify="right")
     if late:
-        table.add_column("late\n", justify="right")
-        table.add_column(f"total\n/ {number(sum(item.points for item in chapter.items))}", justify="right")
+        table.add_column(Text("late\n"), justify="right")
+        table.add_column(Text(f"total\n/ {number(sum(item.points for item in chapter.items))}"), justify="right")
     table.add_column("time", justify="right")
     table.add_column("problems", overflow="fold")
     for graded in results:
@@ -188,7 +191,7 @@ def findings(results: Sequence[Graded]) -> list[Finding]:
     found: dict[tuple[int, str], Finding] = {}
     for graded in results:
         lines: list[tuple[int, str, What | None]] = [(_rank(r.what), remark_line(r), r.what) for r in graded.remarks]
-        for rank, line, what in [*lines, *([(NOT_GRADED, graded.fault, None)] if graded.fault else [])]:
+        for rank, line, what in [*lines, *([(NOT_GRADED, one_line(graded.fault), None)] if graded.fault else [])]:
             found.setdefault((rank, line), Finding(rank, line, Counter(), what)).students[graded.student] += 1
     return sorted(found.values(), key=lambda finding: finding.rank)
 
@@ -255,7 +258,10 @@ def summary(
         parts.append(f"{counted(count, 'answer')} to be read")
     if count := sum(change.old is not None for change in changes):
         parts.append(f"{count} with other points than before")
-    return [f"{chapter.id:20}  {' · '.join(parts)}", *(f"  {each.student}: {each.fault}" for each in failed)]
+    return [
+        f"{chapter.id:20}  {' · '.join(parts)}",
+        *(f"  {named(each.student)}: {one_line(each.fault)}" for each in failed),
+    ]
 
 
 def _rank(what: What) -> int:
@@ -272,7 +278,7 @@ def may_change_points(what: What) -> bool:
 
 
 def _names(counts: Counter[str], most: int) -> str:
-    names = [name if count == 1 else f"{name} ({count} times)" for name, count in counts.items()]
+    names = [named(name) if count == 1 else f"{named(name)} ({count} times)" for name, count in counts.items()]
     more = len(names) - most
     return ", ".join(names[:most]) + (f" and {more} more" if more > 0 else "")
 
@@ -286,25 +292,27 @@ def remark_line(remark: Remark) -> str:
         case Foreign():
             text = "contains none of this notebook's exercises. Is it from another assignment?"
         case Unreadable(reason):
-            text = reason
+            text = shortened(reason, MOST_OF_A_REASON)
         case Ended(fault, exercise):
             text = fault.text
             where += f", {_place(fault.cell, exercise)}"
         case LeftOut(file, size):
-            text = f"{file} ({size / 1e6:.1f} MB) was not available to the notebooks: too large, or too many files"
+            text = (
+                f"{named(file)} ({size / 1e6:.1f} MB) was not available to the notebooks: too large, or too many files"
+            )
         case NoTime(found):
-            text = f"timestamp.txt contains {found} instead of a time, so the submission counts as on time"
+            text = f"timestamp.txt contains {named(found)} instead of a time, so the submission counts as on time"
         case OtherName(due, is_folder, taken):
-            text = f"{absence(due, is_folder)}; {taken} was graded instead"
+            text = f"{absence(due, is_folder)}; {named(taken)} was graded instead"
         case NotImported(cell, module, reason):
-            text = f"`{module}` could not be imported ({reason}); the lines that need it were skipped"
+            text = f"`{named(module)}` could not be imported ({named(reason)}); the lines that need it were skipped"
             where += f", {_place(cell, None)}"
         case TooLarge(exercise):
             text = "the results are too large to be judged"
             where += f", {_place(None, exercise)}"
         case OtherFiles(taken, left):
-            text = f"several versions: {taken} is the most complete and was graded; not graded: {', '.join(left)}"
-    return f"{where}: {text}" if where else text
+            text = f"several versions: {named(taken)} is the most complete and was graded; not graded: {some(left)}"
+    return one_line(f"{where}: {text}" if where else text)
 
 
 _ODD_CELLS = {

@@ -50,6 +50,63 @@ def _parsed(source: str) -> Bindings:
     return Bindings(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
 
 
+def lacks_code(source: str, name: str, stub: str = "") -> bool:
+    """Whether a cell defines a function or a class without writing it: nothing but `pass`, `...`, `return None` or
+    `raise NotImplementedError` is in a function, or nothing else besides what the released `stub` has there. A class
+    lacks code if one of the methods that are to be written does.
+    """
+    if len(source) > SHORT:
+        return False
+    found, released = _definition(source, name), _definition(stub, name)
+    try:
+        if isinstance(found, ast.ClassDef):
+            given = _methods(released) if isinstance(released, ast.ClassDef) else {}
+            return any(_is_unwritten(body, given.get(method, [])) for method, body in _methods(found).items())
+        given_body = released.body if isinstance(released, ast.FunctionDef | ast.AsyncFunctionDef) else []
+        return found is not None and (_is_unwritten(found.body, given_body) or all(map(_is_nothing, found.body)))
+    except RecursionError:  # very deeply nested
+        return False
+
+
+_Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
+
+@lru_cache(maxsize=200)
+def _definition(source: str, name: str) -> _Definition | None:
+    """The last definition of this name in a cell; None if there is none, or if the cell is not Python."""
+    try:
+        body = ast.parse(source, _SUBMISSION).body
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+    return next((each for each in reversed(body) if isinstance(each, _Definition) and each.name == name), None)
+
+
+def _methods(found: ast.ClassDef) -> dict[str, list[ast.stmt]]:
+    return {each.name: each.body for each in found.body if isinstance(each, ast.FunctionDef | ast.AsyncFunctionDef)}
+
+
+def _is_unwritten(body: list[ast.stmt], released: list[ast.stmt]) -> bool:
+    if any(map(_not_implemented, body)):
+        return True
+    own = [ast.dump(each) for each in body if not _is_nothing(each)]
+    given = [ast.dump(each) for each in released if not _is_nothing(each)]
+    return any(map(_not_implemented, released)) and own in ([], given)
+
+
+def _is_nothing(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Pass() | ast.Expr(value=ast.Constant()) | ast.Return(value=None | ast.Constant(value=None)):
+            return True
+    return _not_implemented(statement)
+
+
+def _not_implemented(statement: ast.stmt) -> bool:
+    match statement:
+        case ast.Raise(exc=ast.Name(id="NotImplementedError") | ast.Call(func=ast.Name(id="NotImplementedError"))):
+            return True
+    return False
+
+
 _of_short = lru_cache(maxsize=200)(_parsed)  # enough for all released cells
 _of_long = lru_cache(maxsize=8)(_parsed)  # parsing one can take seconds, and is needed several times
 

@@ -19,7 +19,7 @@ from grader.autograde.submission.notebook import Plan, plan, read_notebook
 from grader.autograde.submission.readable import MAX_BYTES, UnreadableError
 from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
-from grader.render.rows import harmless
+from grader.shown import named, some
 
 MOST_OTHERS = 40  # files that are read besides those with a notebook's name, with MAX_BYTES together
 MOST_NAMED = 5  # files in a remark
@@ -145,7 +145,7 @@ def _shared(file: File, released: Marks) -> int:
 def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[File], rest: Sequence[File]) -> Chosen:
     due = folder / f"{notebook.name}.ipynb"
     if not files:
-        names = ", ".join(sorted(harmless(file.path.name) for file in rest))
+        names = some(sorted(file.path.name for file in rest))
         reason = absence(due.name, due.is_dir()) + (f" (found instead: {names})" if names else "")
         return Chosen(due.name, UnreadableError(reason))
     best, *others = sorted(
@@ -153,14 +153,14 @@ def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[Fil
         key=lambda each: (-each.written, each.file.path != due, each.file.path.name),
     )
     remarks: list[OtherName | OtherFiles] = []
-    taken = harmless(best.file.path.name)
+    taken = named(best.file.path.name)
     left = {other.file.path.name for other in others if other.written > 0 and other.file.sources != best.file.sources}
     if not due.is_file():
         remarks.append(OtherName(due.name, due.is_dir(), taken))
     elif best.file.path != due:
         left.add(due.name)
     if left:
-        remarks.append(OtherFiles(taken, tuple(map(harmless, sorted(left)[:MOST_NAMED]))))
+        remarks.append(OtherFiles(taken, tuple(map(named, sorted(left)[:MOST_NAMED]))))
     return Chosen(best.file.path.name, best.plan, tuple(remarks))
 
 

@@ -6,8 +6,8 @@ of the student:
 
 - If exactly one folder contains some, and none of other chapters, the student is graded from there ("elsewhere").
 - If it is not certain what to grade, the student is not graded, and an earlier score stays. There are several
-  candidates ("unclear"), or only archives ("packed"), unrecognisable notebooks ("unknown") or folders that cannot be
-  read ("closed").
+  candidates ("unclear"), or only archives ("packed"; "of submit" if it made them), unrecognisable notebooks
+  ("unknown") or folders that cannot be read ("closed").
 - If there is nothing at all, a folder of the chapter counts as a submission without notebooks, with 0 points ("empty").
 
 A zip of `grader submit` next to notebooks is reported, because it may be newer ("packed again").
@@ -30,6 +30,7 @@ from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.codec import writable
 from grader.manifest import Chapter
+from grader.work.archive import is_submission
 
 ARCHIVES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"})
 _OF_SYSTEMS = frozenset(
@@ -45,6 +46,7 @@ Kind = Literal[
     "unclear",
     "unknown",
     "packed",
+    "of submit",
     "packed again",
     "empty",
     "no student",
@@ -81,7 +83,7 @@ def find_submissions(term: Path, chapter: Chapter) -> Submissions:
     strays: list[Stray] = []
     for path in _entries(submitted):
         if not path.is_dir():
-            kind: Kind | None = "no student" if _is_notebook(path) else "packed" if _is_archive(path) else None
+            kind: Kind | None = "no student" if _is_notebook(path) else _packed(path) if _is_archive(path) else None
             strays += [Stray(kind, writable(path.name))] if kind else []
             continue
         if is_ignored(path.name):
@@ -123,7 +125,7 @@ def _within(home: Path, chapter: Chapter) -> tuple[Path | None, list[tuple[Kind,
     """The folder with the notebooks: the chapter's own or, if they were unpacked too deep, one inside it."""
     if any(map(_is_notebook, _entries(home))) or _is_closed(home):  # if it is closed, grading it reports why
         beside = [path for path in _entries(home.parent) if chapter.id in path.name]
-        return home, [("packed again", path) for path in (*_entries(home), *beside) if is_of_submit(path.name)]
+        return home, [("packed again", path) for path in (*_entries(home), *beside) if _of_submit(path)]
     return _search(home, _folders(home), chapter)
 
 
@@ -140,7 +142,7 @@ def _search(top: Path, folders: list[Path], chapter: Chapter) -> tuple[Path | No
     odd: list[tuple[Kind, Path]] = []
     for place, whose in kinds.items():
         if place == top or "other" not in whose:
-            odd += [("packed", path) for path in _entries(place) if _is_archive(path)]
+            odd += [(_packed(path), path) for path in _entries(place) if _is_archive(path)]
             odd += [("unknown", place)] if "unknown" in whose else []
             odd += [("closed", place)] if _is_closed(place) else []
     return None, odd
@@ -213,9 +215,14 @@ def _alike(name: str) -> str:
     return re.sub(r"[\s_-]+", "_", name.strip()).casefold()
 
 
-def is_of_submit(name: str) -> bool:
-    """Whether a file has the name of a zip of `grader submit`, also if it was numbered on its way."""
-    return _OF_SUBMIT.search(name) is not None
+def _packed(path: Path) -> Kind:
+    """What an archive is."""
+    return "of submit" if _of_submit(path) else "packed"
+
+
+def _of_submit(path: Path) -> bool:
+    """Whether `grader submit` made a zip: by its name, also if it was numbered on its way, or by what is in it."""
+    return path.suffix.lower() == ".zip" and (_OF_SUBMIT.search(path.name) is not None or is_submission(path))
 
 
 def is_ignored(name: str) -> bool:

@@ -11,7 +11,6 @@ import re
 from grader.codec import writable
 
 _UNFIT = re.compile('[\x00-\x1f\x7f-\x9f\u2028\u2029<>"\\\\]')
-_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u2028\u2029]")
 
 
 def unfit(name: str) -> str:
@@ -20,8 +19,3 @@ def unfit(name: str) -> str:
         return "the folder's name is not valid UTF-8; rename the folder"
     found = _UNFIT.search(name)
     return f"the folder's name contains {found[0]!r}, which nbgrader cannot show; rename the folder" if found else ""
-
-
-def legible(name: str) -> str:
-    """The name as one line of printable text."""
-    return _UNPRINTABLE.sub("?", writable(name))

@@ -17,7 +17,7 @@ from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.inside.frames import Cell
 from grader.autograde.remark import Foreign, OddCell
 from grader.autograde.submission.answers import Answer, answer_cells, read_answers
-from grader.autograde.submission.bindings import bindings_of
+from grader.autograde.submission.bindings import bindings_of, lacks_code
 from grader.autograde.submission.ipython import ToPython
 from grader.autograde.submission.pictures import bound_pictures, sound_pictures
 from grader.autograde.submission.readable import UnreadableError, read_tree
@@ -35,8 +35,8 @@ class Plan:
     cells to run.
 
     `defining` maps each exercise to the index of the cell that defines it. `remarks` are for people; `foreign` says
-    that the file contains none of this notebook's exercises. `written` names the exercises that a cell other than the
-    released one may define. `answers` are hashes of the answers to all questions, empty if there is no answer.
+    that the file contains none of this notebook's exercises. `written` names the exercises that a cell may
+    define with code in it. `answers` are hashes of the answers to all questions, empty if there is no answer.
     `stays_within` says that running it changes nothing outside the notebook, so that another notebook can be run after
     it in the same process.
     """
@@ -174,7 +174,7 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         {name: found[0] for name, found in definitions.items()},
         tuple(draft.remarks),
         foreign,
-        tuple(name for name in exercises if any(draft.may_bind(i, name) for i in definitions[name] if i not in stubs)),
+        tuple(name for name in exercises if _is_written(draft, name, definitions[name], stubs, templates[name].source)),
         {name: "" if foreign else answer.digest for name, answer in given.items()},
         all(cell.exercise is not None or bindings_of(cell.source).stays_within for cell in runnable),
     )
@@ -205,6 +205,12 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
         and index not in idle
         and (grade_id(cell) is not None or LONG not in cell.metadata.get("tags", ()))
     ]
+
+
+def _is_written(draft: _Draft, name: str, cells: Sequence[int], stubs: Collection[int], stub: str) -> bool:
+    """Whether one of these cells may define an exercise with code in it."""
+    own = [i for i in cells if i not in stubs and draft.may_bind(i, name)]
+    return any(not lacks_code(draft.cells[i].source, name, stub) for i in own)
 
 
 def _stubs(draft: _Draft, stub: Any) -> list[int]:
