@@ -73,7 +73,10 @@ def cases_tree(checks: Checks) -> dict[str, Any]:
         "driver": checks.driver,
         "outputs": [[output.name, list(output.axes), output.backward] for output in checks.outputs],
         "tolerance": [checks.tolerance.relative, checks.tolerance.absolute],
-        "facets": [[f.name, f.share, f.outputs and list(f.outputs), f.kinds and list(f.kinds)] for f in checks.facets],
+        "facets": [
+            [f.name, f.share, f.outputs and list(f.outputs), f.kinds and list(f.kinds), *map(list, f.proof)]
+            for f in checks.facets
+        ],
         "cases": [[dict(case.sizes), dict(case.inputs), case.kind] for case in checks.cases],
     }
 
@@ -99,8 +102,8 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
         outputs=tuple(Output(name, tuple(axes), backward) for name, axes, backward in cases["outputs"]),
         tolerance=Tolerance(*cases["tolerance"]),
         facets=tuple(
-            Facet(name, share, outs and tuple(outs), kinds and tuple(kinds))
-            for name, share, outs, kinds in cases["facets"]
+            Facet(name, share, outs and tuple(outs), kinds and tuple(kinds), tuple((o, kind) for o, kind in proof))
+            for name, share, outs, kinds, *proof in cases["facets"]
         ),
         cases=tuple(Case(sizes, inputs, kind) for sizes, inputs, kind in cases["cases"]),
         expected=_observations(outputs["expected"]),

@@ -108,7 +108,7 @@ CHANGES: list[tuple[str, Callable[[Path, Path], None], dict[str, set[str]]]] = [
     ("a message", reword("You leave out the bias.", "You forget it."), {"released": ONE, "linted": ONE}),
     ("a hint", add(HINTS, "\nReally?\n"), {"released": ONE, "linted": BOTH}),
     ("a notebook", add(NOTEBOOK), {**ALL, "released": {*BOTH, NOTEBOOK_NAME}}),
-    ("a judge", lambda root, _: (root / SPEC).with_name("rnn_step_judge.py").write_text("judge = None"),
+    ("a judge", lambda root, _: (root / SPEC).with_name("rnn_step_judge.py").write_text("judge = largest = None"),
      {"results": ONE, "released": ONE, "linted": ONE, "grades": {CHAPTER}}),
     ("fixtures", lambda root, _: (root / SPEC).with_name(f"{CHAPTER}_fixtures.py").write_text(""), ALL),
     ("a page", add(PAGE, "\nA sentence.\n"), {"linted": BOTH}),

@@ -13,9 +13,11 @@ import pytest
 from grader.author.slopes import slopes
 from grader.checking import evaluate, settle
 from grader.checking.calls import module_text
-from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Observation, Output
+from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
+from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.gradients import PARTLY
+from grader.checking.judge import judge
 from grader.checking.module_cases import module_case
 from grader.checking.modules import OUTCOMES
 from grader.codec import Fixture, Opaque, encode
@@ -411,37 +413,43 @@ CARRIED = {"forward": {"ids": MORE}, "before": [{"ids": IDS}], "carry": {"state"
 
 
 @for_each(
-    ("forward", "word", "unreached"),
+    ("forward", "word", "unreached", "earns"),
     [
-        (FORWARD, "detached", {}),
-        (FORWARD.replace("state.detach()", "state"), "attached", {}),
-        (FORWARD.replace("self.drop(h)", "h.detach()"), "unproven", {"logits": ["embedding.weight", *RNN]}),
-        ("return torch.zeros(*ids.shape, 2), torch.zeros(1, 2, 4)", "unproven", {}),
-        (FORWARD.replace("self.rnn(self.embedding(ids), state)", "self.rnn(self.embedding(ids))"), "unproven", {}),
-        (STEPS.format(cut=f" {CUT}"), "unproven", {"logits": [PARTLY]}),
+        (FORWARD, "detached", {}, True),
+        (FORWARD.replace("state.detach()", "state"), "attached", {}, False),
+        (FORWARD.replace("self.drop(h)", "h.detach()"), "detached", {"logits": ["embedding.weight", *RNN]}, False),
+        ("return torch.zeros(*ids.shape, 2), torch.zeros(1, 2, 4)", "detached", {}, False),
+        (
+            FORWARD.replace("self.rnn(self.embedding(ids), state)", "self.rnn(self.embedding(ids))"),
+            "detached",
+            {},
+            False,
+        ),
+        (STEPS.format(cut=f" {CUT}"), "detached", {"logits": [PARTLY]}, False),
     ],
 )
-def test_that_a_state_is_detached_is_believed_where_the_next_call_proves_it(forward, word, unreached):
+def test_that_a_state_is_detached_is_earned_where_the_next_call_proves_it(forward, word, unreached, earns):
     observation = seen(tagger(forward), **CARRIED)
     assert (observation.result[1], observation.unreached) == (word, unreached)
+    assert is_earned(observation) == earns
+
+
+def is_earned(observation):
+    """Whether a facet of the state earns its points on a case whose state is carried."""
+    given, outputs = case(**CARRIED), (Output("logits", ("B", "T", "C")), Output("state"))
+    facet = Facet("the state", outputs=("state",), proof=(("logits", "ordinary"),))
+    due = replace(oracle(given), gradients=slopes(given, outputs, oracle))
+    checks = Checks("Tagger", "module", outputs, DEFAULT_TOLERANCE, (facet,), (given,), (due,))
+    return not failed_cases(checks, (judge(checks, 0, settle.settled(checks, [observation])[0]),), facet)
 
 
 def test_a_state_that_is_said_to_be_detached_and_is_not():
     """A tensor of a class of the student's own, for example, may say anything."""
     attached = observe(tagger(FORWARD.replace("state.detach()", "state")), **CARRIED)
-    (found,) = settle.settled(
-        Checks(
-            "Tagger",
-            "module",
-            outputs := (Output("logits"), Output("state")),
-            DEFAULT_TOLERANCE,
-            WHOLE,
-            (given := case(**CARRIED),),
-            (replace(oracle(given), gradients=slopes(given, outputs, oracle)),),
-        ),
-        [replace(attached, result=(attached.result[0], "detached"))],
-    )
-    assert (found.result[1], found.unreached) == ("unproven", {"logits": [PARTLY]})
+    assert attached.result[1] == "attached"
+    assert not is_earned(attached)
+    assert not is_earned(replace(attached, result=(attached.result[0], "detached")))
+    assert is_earned(observe(tagger(), **CARRIED))
 
 
 def test_random_results_are_those_of_some_mask():

@@ -331,6 +331,12 @@ def _expected(oracle: Callable[..., Any], drawn: Checks) -> tuple[Observation, .
         outputs = named_outputs(drawn.outputs, observation.result)
         if isinstance(outputs, Problem):
             raise SpecError(f"{drawn.id}: its oracle does not return its outputs on case {case.name!r}: {outputs.text}")
+        for key, value in observation.outcomes.items():
+            if not isinstance(value, np.ndarray) or value.dtype != np.float64 or value.ndim < 2:
+                raise SpecError(
+                    f"{drawn.id}: case {case.name!r}: {key} is random, so its oracle has to return the results for "
+                    f"every mask of dropout as one array, along a new first axis; it returns {describe(value)}"
+                )
         for key, value in outputs.items():
             _refuse_opaque(f"{drawn.id}: case {case.name!r}: its oracle's", key, value)
     if drawn.driver == "module":

@@ -43,19 +43,23 @@ class Output:
 class Facet:
     """A named part of an exercise that earns its share of the points, all or nothing.
 
-    It is judged on the named `outputs` and on cases of the named `kinds`; None stands for all.
+    It is judged on the named `outputs` and on cases of the named `kinds`; None stands for all. It is earned only if
+    what proves it is right too: for each pair in `proof`, an output on cases of a kind. A state that is detached, for
+    example, is proved by the results and gradients of the call that continues from it.
     """
 
     name: str
     share: float = 1.0
     outputs: tuple[str, ...] | None = None
     kinds: tuple[str, ...] | None = None
+    proof: tuple[tuple[str, str], ...] = ()
 
     def covers(self, case: Case, output: str | None) -> bool:
         """Whether this facet is judged on this output of this case. An `output` of None is the result as a whole."""
-        return (self.kinds is None or case.kind in self.kinds) and (
+        judged = (self.kinds is None or case.kind in self.kinds) and (
             output is None or self.outputs is None or output in self.outputs
         )
+        return judged or (output, case.kind) in self.proof
 
 
 WHOLE = (Facet("result"),)

@@ -84,10 +84,6 @@ OBSERVED_WORDS = {
     "empty": ("no tensor", "contains no tensor; expected a detached one (`.detach()`)"),
     "random": ("random", "differs with another seed; expected the same values"),
     "unlike": ("random, but not as dropout makes it", "is not what dropout between the layers can give"),
-    "unproven": (
-        "said to be detached",
-        "cannot be judged, because the call that continues from it has wrong results or gradients",
-    ),
     "fixed": ("the same with every seed", "is the same with every seed; expected random"),
 }
 

@@ -1,8 +1,7 @@
 """What the observations of torch modules show: numbers from a student's process, compared with the expected ones.
 
 A student's process says what its module returned and which gradients it got. Whether a gradient reaches a weight, and
-whether random results are those of dropout, is decided here, in the grader's own process. That a state is detached is
-believed only if the call that continues from it gives the right results and the right gradients.
+whether random results are those of dropout, is decided here, in the grader's own process.
 """
 
 from __future__ import annotations
@@ -18,9 +17,11 @@ from grader.checking.compare import close, named_outputs, same_value
 from grader.checking.gradients import PARTLY, Array, unreached
 from grader.checking.verdict import Problem
 
+UNLIKE = "unlike"  # random numbers, but not those of dropout
+
 
 def settled(checks: Checks, observations: Sequence[Observation]) -> tuple[Observation, ...]:
-    """The observations with `unreached`, and the words "random", "fixed", "unlike" and "unproven", as numbers show."""
+    """The observations with `unreached`, and the words "random", "fixed" and "unlike", as the numbers show."""
     if checks.driver != "module" or not checks.expected:
         return tuple(observations)
     cases = zip(checks.cases, checks.expected, observations, strict=True)
@@ -49,8 +50,6 @@ def _settled(checks: Checks, case: Case, due: Observation, observation: Observat
     for name in set(case.inputs["run"]["carry"].values()):
         if isinstance(results[name], str) and results[name] == "attached":  # this alone explains other gradients
             cut = {other: weights for other, weights in cut.items() if weights != [PARTLY]}
-        elif name in right and (cut or len(right) < len(checks.outputs)):
-            results[name] = "unproven"
     return replace(bare, result=_together(results), unreached=cut)
 
 
@@ -59,13 +58,13 @@ def _word(got: Any, outcomes: Array, checks: Checks) -> str:
     that dropout can draw. The rows of a batch are masked one by one.
     """
     if not isinstance(got, np.ndarray) or got.dtype != outcomes.dtype or got.shape[1:] != outcomes.shape[1:]:
-        return "unlike"
+        return UNLIKE
     if len(got) and (got == got[:1]).all():
         return "fixed"
     entries = tuple(range(3, outcomes.ndim + 1))
     near = [close(outcomes, np.broadcast_to(one, outcomes.shape), checks.tolerance) for one in got]
     possible = np.any(np.all(near, axis=entries), axis=1)  # (seeds, B)
-    return "random" if np.all(possible) else "unlike"
+    return "random" if np.all(possible) else UNLIKE
 
 
 def with_outcomes(case: Case, outputs: tuple[Output, ...], observation: Observation) -> Observation:

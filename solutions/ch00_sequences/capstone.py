@@ -9,7 +9,7 @@
 # Nothing here is checked automatically, and there is nothing to implement.
 # Run the cells in order, predict the output of each one before you run it, and change whatever you like.
 # At the end there is one question to answer in words. A person, not a program, grades the answer.
-# Allow 30 to 45 minutes. All cells together run for about ten seconds.
+# Allow 30 to 45 minutes. All cells together run for about five seconds.
 #
 # ## Your functions
 #
@@ -221,7 +221,7 @@ def prepared(paragraphs, most=100_000, seed=0):
 # %% [markdown]
 # ## The style of the text, order by order
 #
-# `NGramModel` puts your `ngram_counts` together, of all orders up to `order`.
+# `NGramModel` puts your counts of several orders together.
 # A table of one order alone knows nothing after a context that it has never seen. So the orders are **interpolated**
 # as Witten and Bell (1991) proposed: after a context that was followed $c$ times, by $d$ different tokens,
 # the probability of token $i$, which followed $c_i$ times, is
@@ -235,11 +235,10 @@ def prepared(paragraphs, most=100_000, seed=0):
 
 # %%
 class NGramModel:
-    """Your n-gram counts of all orders up to `order`, interpolated after Witten and Bell."""
+    """Your n-gram counts (a list, one dict for each order from 1), interpolated after Witten and Bell."""
 
-    def __init__(self, ngram_counts, ids, order, vocab_size):
-        self.counts = [ngram_counts(ids, n) for n in range(1, order + 1)]
-        self.order, self.vocab_size = order, vocab_size
+    def __init__(self, counts, vocab_size):
+        self.counts, self.order, self.vocab_size = counts, len(counts), vocab_size
 
     def followers(self, context):
         """The counts (dict) after this context, from the lowest order to the highest one that has seen it."""
@@ -295,7 +294,8 @@ def show(text):
 # ids, held_out_ids = (np.array([id_of[c] for c in text if c in id_of]) for text in (train, held_out))
 #
 # try:
-#     models = {order: NGramModel(ngram_counts, ids, order, len(characters)) for order in range(1, 7)}
+#     counts = [ngram_counts(ids, order) for order in range(1, 7)]
+#     models = {order: NGramModel(counts[:order], len(characters)) for order in range(1, 7)}
 #     for order, model in models.items():
 #         new = model.write([id_of["\n"]], 240, np.random.default_rng(1))  # another seed writes another text
 #         print(f"order {order}, {len(model.counts[-1]):,} contexts")
@@ -390,14 +390,15 @@ def in_pieces(text, merges, apply_bpe, known):
 #     length = sum(map(len, held_out_pieces[1:]))
 #     print(f"{len(vocabulary)} different tokens, {len(train) / len(pieces):.2f} characters in each on average\n")
 #     print("order   bits per token   bits per character")
-#     for order in range(1, 7):
-#         model = NGramModel(ngram_counts, piece_ids, order, len(vocabulary))
+#     piece_counts = [ngram_counts(piece_ids, order) for order in range(1, 7)]
+#     piece_models = {order: NGramModel(piece_counts[:order], len(vocabulary)) for order in range(1, 7)}
+#     for order, model in piece_models.items():
 #         bits = model.nll(held_out_piece_ids) / np.log(2)
 #         print(f"{order:5}   {bits.mean():14.3f}   {bits.sum() / length:18.3f}")
 #     for order in (1, 2, 3, 4):
-#         model = NGramModel(ngram_counts, piece_ids, order, len(vocabulary))
 #         print(f"\norder {order}")
-#         show("".join(vocabulary[i] for i in model.write([id_of_piece["\n"]], 100, np.random.default_rng(1))))
+#         new = piece_models[order].write([id_of_piece["\n"]], 100, np.random.default_rng(1))
+#         show("".join(vocabulary[i] for i in new))
 # except NotImplementedError as not_yet:
 #     waits_for(not_yet)
 

@@ -246,7 +246,7 @@ def test_only_the_exercise_that_changed_is_computed_again(course_of_two, tmp_pat
     assert encode(after["half"]) != encode(before["half"])
     assert hidden.hidden_state(root, term, chapter) != state
 
-    (checks / "double_judge.py").write_text("judge = None")  # refused: this exercise has an oracle
+    (checks / "double_judge.py").write_text("judge = largest = None")  # refused: this exercise has an oracle
     with pytest.raises(hidden.HiddenError, match=r"double\.py: needs either an oracle"):
         runs()
     (checks / "double_judge.py").unlink()

@@ -85,7 +85,10 @@ def test_bits_per_character_of_subwords_are_fewer_than_per_token(printed):
 def test_the_model_is_that_of_the_experiments_and_draws_from_it(order):
     rng = np.random.default_rng(0)
     ids = rng.integers(4, size=300)
-    ours, theirs = capstone.NGramModel(ngram_counts, ids, order, 5), WittenBell(ids, order, 5)
+    ours, theirs = (
+        capstone.NGramModel([ngram_counts(ids, n) for n in range(1, order + 1)], 5),
+        WittenBell(ids, order, 5),
+    )
     assert abs(ours.nll(ids[:50]).mean() / np.log(2) - theirs.bits(ids[:50])) < 1e-12
     context = tuple(ids[: order - 1].tolist())
     p = np.array([ours.probability(context, token) for token in range(5)])

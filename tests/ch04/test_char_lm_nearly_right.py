@@ -158,7 +158,7 @@ WRONG = {  # the body of forward, what it is told: a name or None, and words of 
     ),
     "float32 logits": (
         f"{RUN}return self.head(h).float(), {BOTH}",
-        "float32 For one text, the carried state and training mode",
+        "float32",
         None,
     ),
     "the top layer's state only": (
@@ -185,7 +185,7 @@ WRONG = {  # the body of forward, what it is told: a name or None, and words of 
     "remembers, whatever it is given": (
         "h, (h_n, c_n) = self.rnn(self.embedding(ids), getattr(self, 'kept', None))\n"
         f"self.kept = {BOTH}\nreturn self.head(h), self.kept",
-        "state_kept_on_self",
+        "own_state_instead_of_given",
         None,
     ),
     "row after row": (

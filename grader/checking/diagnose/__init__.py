@@ -15,7 +15,7 @@ from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Observation
 from grader.checking.diagnose.counterfactual import mistreated_input
-from grader.checking.diagnose.evidence import facets_prefix, failed_cases
+from grader.checking.diagnose.evidence import facets_prefix, failed_cases, without_random_results
 from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
 from grader.checking.diagnose.operations import extra_operation
 from grader.checking.diagnose.order import in_another_order
@@ -60,7 +60,9 @@ def diagnose(
             return Diagnosis(name, (facets_prefix(explained) if checks.own is None else "") + texts.get(name, ""))
     if wrong_needs and _may_come_from_needs(observations, results, wrong_needs):
         return _fix_first(wrong_needs)
+    observations, results = without_random_results(observations, results)
     evidence = checks, observations, results
+    failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if any(problem.kind == "gradient" for result in results for problem in result.problems):
         return None  # the value of that result is right, so no pattern of values explains the problem
     if any(mistakes for _, mistakes in found):

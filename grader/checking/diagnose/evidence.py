@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
 
-from grader.checking.case import Checks, Facet
+from grader.checking.case import Checks, Facet, Observation
+from grader.checking.settle import UNLIKE
 from grader.checking.verdict import CaseResult
 
 
@@ -18,6 +20,25 @@ def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) 
         for index, result in enumerate(results)
         if any(facet.covers(checks.cases[index], problem.output) for problem in result.problems)
     ]
+
+
+def without_random_results(
+    observations: tuple[Observation, ...], results: tuple[CaseResult, ...]
+) -> tuple[tuple[Observation, ...], tuple[CaseResult, ...]]:
+    """The evidence without random results that dropout cannot give, if anything else is wrong: every mistake makes them
+    so, and their numbers are not known.
+    """
+    odd = [_is_unlike(observation) for observation in observations]
+    if not any(result.problems for result, is_odd in zip(results, odd, strict=True) if not is_odd):
+        return observations, results
+    return observations, tuple(
+        replace(result, problems=()) if is_odd else result for result, is_odd in zip(results, odd, strict=True)
+    )
+
+
+def _is_unlike(observation: Observation) -> bool:
+    found = observation.result if isinstance(observation.result, tuple) else (observation.result,)
+    return any(isinstance(value, str) and value == UNLIKE for value in found)
 
 
 def results_prefix(names: Sequence[str]) -> str:

@@ -140,7 +140,7 @@ SPEC = Spec(
         Facet("one text", 2, outputs=("logits",), kinds=(ONE_TEXT,)),
         Facet("the carried state", 3, outputs=("logits",), kinds=(CARRIED, NEW_TEXT)),
         Facet("training mode", 1, outputs=("logits",), kinds=(TRAINING,)),
-        Facet("the detached state", 2, outputs=("state",)),
+        Facet("the detached state", 2, outputs=("state",), proof=(("logits", CARRIED),)),
     ],
     why=r"""
 `self.rnn` runs all layers over all steps and returns two things: the states of the *top* layer at *every* step, of
