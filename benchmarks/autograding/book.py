@@ -31,11 +31,29 @@ def with_figures(page: str, grading: dict[str, Any], gradebook: dict[str, Any]) 
     texts = {
         "largest": _largest(grading),
         "table": _table(grading),
+        "chapters": _chapters(),
         "dask": _dask(grading),
         "memory": _memory(grading),
         "gradebook": _gradebook(grading, gradebook),
     }
     return _PART.sub(lambda part: f"% measured: {part[1]}\n\n{texts[part[1]]}\n\n% end", page)
+
+
+def _chapters() -> str:
+    found = json.loads((RESULTS / "chapters.json").read_text("utf-8"))
+    rows = [
+        f"| {name[:4]} | {each['submissions']} | {each['wall_s']:.1f} | {each['cpu_s'] / each['submissions']:.1f} |"
+        for name, each in found["chapters"].items()
+    ]
+    return "\n".join(
+        [
+            f"Correct submissions of every chapter, capstones included, with 2 workers on {_on(found['machine'])}:",
+            "",
+            "| chapter | submissions | seconds | processor seconds for each |",
+            "|---|---:|---:|---:|",
+            *rows,
+        ]
+    )
 
 
 def _on(machine: dict[str, Any]) -> str:

@@ -11,7 +11,9 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from grader.author.demo_class import BREAKAGES, ENDLESS, PLANTED, STUDENTS, demo_class
+from grader.author.demo_class import BREAKAGES, ENDLESS, PLANTED, STUDENTS, demo_class, standalone
+from grader.author.record import reference
+from grader.manifest import Chapter, Notebook, load_manifest
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "ch01_vanilla_rnn"
@@ -28,6 +30,31 @@ def make_class(term: Path, size: int, root: Path = ROOT, chapter: str = CHAPTER)
 def make_endless(term: Path) -> None:
     """One submission with one endless loop, which is all that a demo class has."""
     _make(term, lambda whats: ENDLESS in whats, 1, ROOT, CHAPTER)
+
+
+def make_correct(term: Path, chapter_id: str, size: int) -> None:
+    """Correct submissions of a chapter, capstone and all: the released notebooks with the reference solutions."""
+    shutil.rmtree(term, ignore_errors=True)
+    chapter = load_manifest(ROOT / "course.toml").chapter(chapter_id)
+    solved = {notebook.name: solution(chapter, notebook) for notebook in chapter.notebooks}
+    for number in range(1, size + 1):
+        folder = term / "submitted" / f"student{number:04d}" / chapter.id
+        folder.mkdir(parents=True)
+        for name, text in solved.items():
+            (folder / f"{name}.ipynb").write_text(text, "utf-8")
+
+
+def solution(chapter: Chapter, notebook: Notebook) -> str:
+    """A released notebook with the reference solutions in their cells."""
+    tree = json.loads((ROOT / "exercises" / chapter.id / f"{notebook.name}.ipynb").read_text("utf-8"))
+    manifest = load_manifest(ROOT / "course.toml")
+    code = {e.id: standalone(reference(ROOT, manifest.place(e.id)), e.id) for e in notebook.exercises}
+    for cell in tree["cells"]:
+        name = cell["metadata"].get("nbgrader", {}).get("grade_id")
+        cell["source"] = code.pop(name, cell["source"])
+    if code:
+        raise ValueError(f"{notebook.name} has no cell for {', '.join(code)}")
+    return json.dumps(tree)
 
 
 def chosen(planted: dict[str, dict[str, Any]], fit: Callable[[set[str]], bool]) -> list[str]:

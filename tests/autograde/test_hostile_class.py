@@ -87,7 +87,8 @@ def test_a_class_of_thirty(small_course, tmp_path, right):
         if name.startswith("stalling") and name != "stalling2":
             assert step.status == "timeout"
         if name.startswith("huge"):
-            assert "type" in step.note or "shape" in step.note
+            whys = ("wrong type", "wrong shape", "64,000,000 bytes of results", "stopped after 2 s")
+            assert any(why in step.note for why in whys), step
             assert forward, name
     named = {student for each in findings(found.values()) for student in each.students}
     assert {name for name in CLASS if name.startswith("stalling") and name != "stalling2"} <= named
