@@ -134,7 +134,7 @@ def learn_bpe(word_counts, num_merges):
             break
         best = min(counts, key=lambda pair: (-counts[pair], pair))
         merges.append(best)
-        words = {word: apply_bpe(word, merges) for word in words}
+        words = {word: apply_bpe(pieces, [best]) for word, pieces in words.items()}
     return merges
     ### END SOLUTION
 

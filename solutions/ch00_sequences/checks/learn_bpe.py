@@ -266,7 +266,7 @@ merges are the same.
 
 ADD = "counts[pair] = counts.get(pair, 0) + word_counts[word]"
 BEST = "best = min(counts, key=lambda pair: (-counts[pair], pair))"
-SPLIT = "words = {word: apply_bpe(word, merges) for word in words}"
+SPLIT = "words = {word: apply_bpe(pieces, [best]) for word, pieces in words.items()}"
 BREAK = "if not counts:\n    break\n"
 ROUNDS = "for _ in range(num_merges):"
 REST = ["overlapping pairs", "stopping early"]
