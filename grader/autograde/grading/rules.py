@@ -1,7 +1,7 @@
 """The rules that a chapter's points were computed by, kept with the term: what lateness costs and which attempt counts.
 
 `TERM/results/CHAPTER/rules.json` has them since the chapter was first graded. A term that is opened with other rules,
-years later or in another checkout, is not computed anew by them unless an instructor says so.
+years later or in another checkout, is not computed by them unless an instructor says so.
 """
 
 from __future__ import annotations
