@@ -28,6 +28,7 @@ from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
 from grader.checking.compare import agree, close, named_outputs
 from grader.checking.describe import describe, remedy
 from grader.checking.drivers import DRIVERS, drive
+from grader.checking.gradients import AGREE
 from grader.checking.settle import settled, with_outcomes
 from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
@@ -53,6 +54,7 @@ PUBLIC_SEED = 0
 RAISES = "raises "  # how the kind of a case begins whose expected outcome is an exception: "raises IndexError"
 FEW = 3  # exercises that are recorded sooner than other processes have started
 SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at most this are kept
+SLOPES = {"gradients": Tolerance(AGREE, AGREE)}  # a part of an observation that is judged with a tolerance of its own
 
 
 Observer = Callable[[Callable[..., Any], Checks], tuple[Observation, ...]]
@@ -433,5 +435,5 @@ def same(a: Any, b: Any, tolerance: Tolerance) -> bool:
     if isinstance(a, list | tuple):
         return len(a) == len(b) and all(same(x, y, tolerance) for x, y in zip(a, b, strict=True))
     if isinstance(a, dict):
-        return a.keys() == b.keys() and all(same(a[key], b[key], tolerance) for key in a)
+        return a.keys() == b.keys() and all(same(a[key], b[key], SLOPES.get(key, tolerance)) for key in a)
     return bool(a == b)

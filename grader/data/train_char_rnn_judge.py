@@ -14,6 +14,7 @@ from grader.checking.verdict import Problem
 from grader.codec import Fixture
 
 EPS = 1e-8
+REPEATED = 10
 LEARNT = 0.05  # nats: below this loss the network has memorised its word
 NETWORK = builders(Path(__file__).with_name("ch02_bptt_fixtures.py").read_text("utf-8"))["next_token_network"]
 AXES = {"W_xh": ("V", "H"), "W_hh": ("H", "H"), "b_h": ("H",), "W_hy": ("H", "V"), "b_y": ("V",)}
@@ -124,14 +125,14 @@ def alike(params):
 
 
 def largest(case):
-    """A result and calls of the right size, and as many calls as a mistake makes that is recognised: two for each
-    update, or one for each chunk of as many epochs as there should be updates.
+    """A result and calls of the right size, and as many calls as the judge makes sense of: REPEATED for each update,
+    of which all but one are the same, or one for each chunk of as many epochs as there should be updates.
     """
     V, H, T = (case.inputs[name] for name in ("vocab_size", "hidden_size", "seq_length"))
     due, sizes = case.inputs["num_updates"], {"V": V, "H": H}
     params = {name: np.zeros([sizes[axis] for axis in axes]) for name, axes in AXES.items()}
     call = {"params": params, "inputs": np.zeros(T), "targets": np.zeros(T), "h_0": np.zeros((1, H))}
-    most = due * max(2, (len(case.inputs["ids"]) - 1) // T)
+    most = due * max(REPEATED, (len(case.inputs["ids"]) - 1) // T)
     return Observation((np.zeros(due), params), calls={"loss_and_grads": [call] * most, "rng": ["drawn"]})
 
 
