@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 
 
@@ -22,6 +23,8 @@ def main() -> None:
         from grader.autograde.grading.watched import end_at_once
 
         end_at_once()
+    finally:
+        signal.signal(signal.SIGINT, signal.SIG_IGN)  # everything is done, and Python only has to end
 
 
 def _run() -> None:

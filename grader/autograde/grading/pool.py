@@ -15,7 +15,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wai
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
-from multiprocessing import forkserver, get_context, parent_process
+from multiprocessing import forkserver, get_context, parent_process, resource_tracker
 from multiprocessing.util import Finalize
 from pathlib import Path
 from typing import Any
@@ -140,9 +140,12 @@ def begin() -> None:
     forkserver.set_forkserver_preload([WARM])
     before = dict(os.environ)
     os.environ |= same_modules()
+    resource_tracker.ensure_running()  # it would unblock the signal
+    blocked = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})  # there, a Ctrl-C would interrupt the imports
     try:
         forkserver.ensure_running()
     finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, blocked)
         os.environ.clear()
         os.environ.update(before)
 
