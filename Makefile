@@ -104,7 +104,7 @@ term: .venv/.stamp sandbox ## a whole term of 40 students, from the roster to th
 	python tests/whole_term.py --out build/term
 
 bench: .venv/.stamp sandbox ## how fast a check answers, and how fast a class is graded, compared with nbgrader and Otter
-	status=0; for each in check_latency autograde; do python benchmarks/$$each.py || status=1; done; exit $$status
+	status=0; for each in check_latency autograde chapters; do python benchmarks/$$each.py || status=1; done; exit $$status
 
 constraints: ## update constraints.txt to the newest compatible versions; PyTorch keeps its pin
 	$(python) -m venv --clear build/constraints

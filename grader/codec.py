@@ -19,6 +19,7 @@ MAX_DEPTH = 20
 MAX_NODES = 200_000
 MAX_BYTES = 16_000_000
 MAX_TEXT = 2_000
+MAX_LINES = 3  # of a traceback
 MAX_DIMENSIONS = 32
 MAX_HEX = 300
 
@@ -151,6 +152,14 @@ def first_opaque(tree: object, place: str = "") -> tuple[str, Opaque] | None:
 def readable(text: str) -> str:
     """At most MAX_TEXT characters of the text, with `?` for characters that UTF-8 cannot encode."""
     return writable(text[:MAX_TEXT])
+
+
+def shortened(raised: Raised) -> Raised:
+    """An exception with texts and lines as an honest process sends them."""
+    lines = tuple(
+        Line(line.number, line.function[:MAX_TEXT], line.source[:MAX_TEXT]) for line in raised.lines[-MAX_LINES:]
+    )
+    return Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines)
 
 
 def writable(text: str) -> str:

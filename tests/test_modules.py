@@ -18,8 +18,7 @@ from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.gradients import PARTLY
 from grader.checking.judge import judge
-from grader.checking.module_cases import module_case
-from grader.checking.modules import OUTCOMES
+from grader.checking.module_cases import OUTCOMES, module_case
 from grader.codec import Fixture, Opaque, encode
 from tests.loops import for_each
 
@@ -472,6 +471,15 @@ def test_random_results_are_those_of_some_mask():
     }
     for forward, word in says.items():
         assert evaluate.observe(checks, tagger(forward, arguments="ids"))[0].result == word, forward
+    for forged in (
+        outcomes[:0],
+        outcomes[:1],
+        np.repeat(outcomes, 1_000, axis=0),
+        outcomes[:4, :1],
+        outcomes[:4].T,
+        "random",
+    ):
+        assert settle.settled(checks, [Observation(forged)])[0].result == "unlike"
 
 
 def test_a_gradient_that_cannot_be_computed_is_told():

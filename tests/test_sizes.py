@@ -13,7 +13,7 @@ from grader.checking.case import Observation
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.sizes import is_too_large, size
 from grader.checking.verdict import Verdict
-from grader.codec import MAX_NODES, Opaque, Raised, encode
+from grader.codec import MAX_NODES, Opaque, Raised, encode, shortened
 from grader.manifest import load_manifest
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
@@ -152,7 +152,7 @@ def test_results_of_about_the_expected_size_are_examined():
 
 def test_texts_of_an_exception_are_cut():
     raised = Raised("E" * 10_000, "x" * 100_000, ())
-    short = sizes.with_short_texts(Observation(raised=raised)).raised
+    short = shortened(raised)
     assert (len(short.type), len(short.text)) == (2_000, 2_000)
 
 

@@ -5,6 +5,7 @@ Notebooks and the autograder both use this module.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -15,8 +16,9 @@ from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
 from grader.checking.judge import judge
 from grader.checking.settle import settled
-from grader.checking.sizes import examined, with_short_texts
+from grader.checking.sizes import examined
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Status, Verdict
+from grader.codec import shortened
 from grader.manifest import Place
 
 
@@ -51,7 +53,7 @@ def _evaluate(
     wrong_needs: Sequence[str],
     words: bool,
 ) -> Verdict:
-    observations = settled(checks, tuple(map(with_short_texts, observations)))
+    observations = settled(checks, [replace(o, raised=o.raised and shortened(o.raised)) for o in observations])
     results = tuple(judge(checks, index, observation, words) for index, observation in enumerate(observations))
     if all(o.raised is not None and o.raised.type == "NotImplementedError" for o in observations):
         return _unimplemented(place, checks, observations)

@@ -24,6 +24,7 @@ import numpy as np
 from grader.checking.case import Case
 from grader.codec import Fixture
 
+OUTCOMES = 4  # seeds for which a result that has to be random is observed
 MODES = ("eval", "train")
 OBSERVED = ("tensor", "learning", "tensors", "detached", "random")
 DRIVER_INPUTS = ("init", "weights", "run")  # inputs that are not arguments of `forward`

@@ -15,6 +15,7 @@ import numpy as np
 from grader.checking.case import Case, Checks, Observation, Output
 from grader.checking.compare import close, named_outputs, same_value
 from grader.checking.gradients import PARTLY, Array, unreached
+from grader.checking.module_cases import OUTCOMES
 from grader.checking.verdict import Problem
 
 UNLIKE = "unlike"  # random numbers, but not those of dropout
@@ -57,9 +58,10 @@ def _word(got: Any, outcomes: Array, checks: Checks) -> str:
     """What the results (seeds, B, …) of several seeds are, if `outcomes` (masks, B, …) has the results for every mask
     that dropout can draw. The rows of a batch are masked one by one.
     """
-    if not isinstance(got, np.ndarray) or got.dtype != outcomes.dtype or got.shape[1:] != outcomes.shape[1:]:
+    due = (OUTCOMES, *outcomes.shape[1:])
+    if not isinstance(got, np.ndarray) or got.dtype != outcomes.dtype or got.shape != due:
         return UNLIKE
-    if len(got) and (got == got[:1]).all():
+    if (got == got[:1]).all():
         return "fixed"
     entries = tuple(range(3, outcomes.ndim + 1))
     near = [close(outcomes, np.broadcast_to(one, outcomes.shape), checks.tolerance) for one in got]

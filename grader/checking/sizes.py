@@ -15,11 +15,10 @@ import numpy as np
 from grader.checking.case import Checks, Observation
 from grader.checking.describe import describe
 from grader.checking.verdict import Problem
-from grader.codec import MAX_TEXT, Line, Opaque, Raised
+from grader.codec import MAX_TEXT, Opaque
 
 OBJECT = 20  # a Python object costs about as much as so many entries of an array, or characters of a string
 ROOM, TIMES = 20_000, 20  # a result may be of this size, and in addition this many times as large as the expected one
-MAX_LINES = 3  # of a traceback
 
 
 def size(value: Any, most: float = np.inf) -> int:
@@ -57,7 +56,14 @@ def _entries(value: Any) -> Iterator[Any]:
 
 def is_too_large(value: Any, expected: Any) -> bool:
     """Whether a value is so much larger than the expected one that it is not examined any further."""
-    most = ROOM + TIMES * size(expected)
+    return _exceeds(value, _most(expected))
+
+
+def _most(expected: Any) -> int:
+    return ROOM + TIMES * size(expected)
+
+
+def _exceeds(value: Any, most: int) -> bool:
     return size(value, most) > most
 
 
@@ -93,16 +99,8 @@ def agreed(observation: Observation, largest: Observation) -> Observation | Prob
         if len(calls) > len(due):
             was = "was 1" if len(calls) == 1 else f"were {len(calls):,}"
             return Problem("judge", f"at most {len(due):,} calls of `{name}`; there {was}")
+        most = _most(due[0])
         for number, call in enumerate(calls):
-            if is_too_large(call, due[0]):
+            if _exceeds(call, most):
                 return Problem("judge", f"arguments of the expected size; call {number} of `{name}` has larger ones")
     return replace(observation, calls=seen)
-
-
-def with_short_texts(observation: Observation) -> Observation:
-    """The observation with an exception's texts as short as an honest process sends them."""
-    raised = observation.raised
-    if raised is None:
-        return observation
-    lines = tuple(Line(e.number, e.function[:MAX_TEXT], e.source[:MAX_TEXT]) for e in raised.lines[-MAX_LINES:])
-    return replace(observation, raised=Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines))

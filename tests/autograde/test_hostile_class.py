@@ -1,4 +1,4 @@
-"""A class of 30 in which five submissions stall, five return too much and five forge: nobody else's points change."""
+"""A class of 30 in which five submissions stall, five return too much and five forge: the others' points stay."""
 
 import json
 

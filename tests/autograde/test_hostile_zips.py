@@ -1,6 +1,6 @@
 """One upload never stops a collection: every hostile file is named in a line, and all others are collected.
 
-Before, 40 of 99 of these files ended `nbgrader zip_collect` with a traceback, each alone, so that nobody was collected;
+Before, 40 of 99 of these files ended `nbgrader zip_collect` with a traceback, each alone, and no student was collected;
 28 were collected in part or with a harmful name, without a word; 29 kB became 12 GB on the disk, and one file had
 65,536 lines. `grader collect` passed over 76 of the 86 zips with "There is no zip" and status 0.
 """
@@ -70,7 +70,7 @@ def test_zip_collect(tmp_path):
         path.name: sorted(each.name for each in (path / CHAPTER).iterdir()) for path in (term / "submitted").iterdir()
     }
     assert found.pop("1") == found.pop("2") == ["recurrence.ipynb"]
-    assert (archive / "submissions.zip").read_bytes() == download  # nothing is lost of what was handed in
+    assert (archive / "submissions.zip").read_bytes() == download  # nothing is lost of what was submitted
     for name, number in STUDENTS.items():
         collected, said = NOW[name]
         told = [line for line in done.stderr.splitlines() if f"eve_{number}_" in line or f" of {number}." in line]
@@ -153,7 +153,7 @@ def test_other_zips_beside_the_right_one(tmp_path):
     )
 
 
-def test_what_cannot_be_read_stops_nobody(tmp_path):
+def test_what_cannot_be_read_stops_no_one(tmp_path):
     """A file where a folder has to be."""
     for student in ("ann", "bo", "cy"):
         (tmp_path / "submitted" / student).mkdir(parents=True)

@@ -22,7 +22,6 @@ if TYPE_CHECKING:  # the student's process has no manifest
     from grader.manifest import Limits
 
 MAX_VALUE = 4_000  # characters of a last expression's text that are kept
-MAX_LINES = 3  # lines of a traceback that are kept
 MAX_MISSING = 20  # modules of a cell that could not be imported
 NOT_KEPT = "\n[what was printed beyond this was not kept]"
 _LENGTH = struct.Struct("<I")

@@ -14,7 +14,6 @@ from dataclasses import dataclass, field
 
 from grader.autograde.fault import Fault
 from grader.autograde.inside.frames import (
-    MAX_LINES,
     MAX_MISSING,
     MAX_VALUE,
     NOT_KEPT,
@@ -32,7 +31,7 @@ from grader.autograde.running.conversation import Frames, TooMuchError, is_reada
 from grader.autograde.running.meter import Meter, OutOfTimeError
 from grader.autograde.running.processes import START_SECONDS, Descriptors, Starter
 from grader.checking.case import Observation
-from grader.codec import MAX_TEXT, CodecError, Line, Raised
+from grader.codec import CodecError, shortened
 
 MAX_NAME, MAX_NAMES = 100, 50  # of failed imports: characters of each text, and names
 MAX_CHILDREN = 12  # children for one notebook before the rest of it is skipped
@@ -105,11 +104,7 @@ def run_cells(child: Child, outcome: Outcome) -> tuple[list[Cell], Fault | None]
 
 def _bounded(end: End, room: int) -> End:
     """The output of a cell, cut to what an honest child would have sent."""
-    raised = end.raised
-    if raised is not None:
-        kept = raised.lines[-MAX_LINES:]
-        lines = tuple(Line(line.number, line.function[:MAX_TEXT], line.source[:MAX_TEXT]) for line in kept)
-        raised = Raised(raised.type[:MAX_TEXT], raised.text[:MAX_TEXT], lines)
+    raised = None if end.raised is None else shortened(end.raised)
     value = None if end.value is None else end.value[:MAX_VALUE]
     missing = tuple(
         Missing(

@@ -60,7 +60,7 @@ def diagnose(
             return Diagnosis(name, (facets_prefix(explained) if checks.own is None else "") + texts.get(name, ""))
     if wrong_needs and _may_come_from_needs(observations, results, wrong_needs):
         return _fix_first(wrong_needs)
-    observations, results = without_random_results(observations, results)
+    results = without_random_results(observations, results)
     evidence = checks, observations, results
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if any(problem.kind == "gradient" for result in results for problem in result.problems):

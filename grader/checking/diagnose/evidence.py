@@ -24,16 +24,14 @@ def failed_cases(checks: Checks, results: tuple[CaseResult, ...], facet: Facet) 
 
 def without_random_results(
     observations: tuple[Observation, ...], results: tuple[CaseResult, ...]
-) -> tuple[tuple[Observation, ...], tuple[CaseResult, ...]]:
-    """The evidence without random results that dropout cannot give, if anything else is wrong: every mistake makes them
-    so, and their numbers are not known.
+) -> tuple[CaseResult, ...]:
+    """The results without the problem that dropout cannot give some, if anything else is wrong: every mistake makes
+    them so, and their numbers are not known.
     """
     odd = [_is_unlike(observation) for observation in observations]
     if not any(result.problems for result, is_odd in zip(results, odd, strict=True) if not is_odd):
-        return observations, results
-    return observations, tuple(
-        replace(result, problems=()) if is_odd else result for result, is_odd in zip(results, odd, strict=True)
-    )
+        return results
+    return tuple(replace(each, problems=()) if is_odd else each for each, is_odd in zip(results, odd, strict=True))
 
 
 def _is_unlike(observation: Observation) -> bool:
