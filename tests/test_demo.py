@@ -1,8 +1,11 @@
 """The demo class: it is the same each time, contains all kinds of work, and gets every expected score and diagnosis."""
 
+import builtins
 import csv
+import dis
 import json
 import shutil
+import types
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -170,6 +173,13 @@ def test_all_work_on_an_exercise_stands_alone(name):
         exec(work.source, cell)
         raised = drive(spec.driver, cell[name], spec.example, fixtures).raised
         assert raised is None or raised.type != "NameError", (work.what, raised)
+        assert read_globals(compile(work.source, name, "exec")) <= cell.keys() | vars(builtins).keys(), work.what
+
+
+def read_globals(code):
+    """The global names that the functions of a piece of code read, on whichever line."""
+    own = {each.argval for each in dis.get_instructions(code) if each.opname == "LOAD_GLOBAL"}
+    return own.union(*(read_globals(inner) for inner in code.co_consts if isinstance(inner, types.CodeType)))
 
 
 def test_every_score_and_verdict_is_the_planted_one(graded, course):

@@ -12,6 +12,7 @@ import json
 import random
 import re
 import shutil
+import sys
 import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
@@ -446,7 +447,9 @@ def _free_names(statement: ast.stmt) -> set[str]:
 
 @cache
 def _definitions(source: str) -> dict[str, ast.stmt]:
-    """A module's functions and classes without their decorators, and its constants, by name."""
+    """A module's functions and classes without their decorators, its constants, and what it imports from Python's own
+    library, by name. A notebook imports the other libraries itself.
+    """
     found: dict[str, ast.stmt] = {}
     for statement in ast.parse(source).body:
         if isinstance(statement, ast.FunctionDef | ast.ClassDef):
@@ -455,6 +458,10 @@ def _definitions(source: str) -> dict[str, ast.stmt]:
         elif isinstance(statement, ast.Assign):
             names = [node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)]
             found |= dict.fromkeys(names, statement)
+        elif isinstance(statement, ast.Import | ast.ImportFrom):
+            library = statement.module if isinstance(statement, ast.ImportFrom) else statement.names[0].name
+            if library and library.partition(".")[0] in sys.stdlib_module_names:
+                found |= dict.fromkeys([alias.asname or alias.name for alias in statement.names], statement)
     return found
 
 
