@@ -10,7 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from grader.checking.case import Checks, Observation
+from grader.checking.case import Checks, Facet, Observation
+from grader.checking.constant import constant_outputs
 from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.drivers import drive
@@ -58,21 +59,33 @@ def _evaluate(
     if all(o.raised is not None and o.raised.type == "NotImplementedError" for o in observations):
         return _unimplemented(place, checks, observations)
     total = sum(facet.share for facet in checks.facets)
+    failing = [result for result in results if result.problems]
+    right = [facet for facet in checks.facets if not failed_cases(checks, results, facet)]
+    constant = constant_outputs(checks, examined(checks, observations)) if failing and right else []
+    unproved = (
+        [facet for facet in right if facet.outputs is None or set(facet.outputs) & set(constant)] if constant else []
+    )
     facets = tuple(
         FacetResult(
             facet.name,
-            0.0 if failed_cases(checks, results, facet) else place.exercise.points * facet.share / total,
+            place.exercise.points * facet.share / total if facet in right and facet not in unproved else 0.0,
             place.exercise.points * facet.share / total,
         )
         for facet in checks.facets
     )
-    failing = [result for result in results if result.problems]
     status: Status = "passed"
     diagnosis = None
     if failing:
         status = "error" if failing[0].problems[0].kind == "raised" else "failed"
         diagnosis = diagnose(checks, examined(checks, observations), results, texts, wrong_needs)
-    return verdict(place, status, results, facets, diagnosis)
+    return verdict(place, status, results, facets, diagnosis, _why_unproved(unproved, constant))
+
+
+def _why_unproved(facets: Sequence[Facet], constant: Sequence[str]) -> str:
+    """Why facets of which all cases are right earn nothing."""
+    names = " and ".join(f"{facet.name!r}" for facet in facets)
+    same = " and ".join(f"`{name}`" for name in constant)
+    return f"For {names} you get no points yet, because {same} would be the same for any inputs." if facets else ""
 
 
 def verdict(
