@@ -61,23 +61,24 @@ def submit(term, right, names):
         (folder / "recurrence.ipynb").write_text(json.dumps(tree))
 
 
-def graded(course, term):
-    results = autograde(course, term, CHAPTER, pool.local(2), db_url=gradebook_url(term))
+def graded(course, term, execute):
+    results = autograde(course, term, CHAPTER, execute, db_url=gradebook_url(term))
     return {each.student: each for each in results}
 
 
 @pytest.mark.system
-def test_a_class_of_thirty(small_course, tmp_path, right):
+@pytest.mark.parametrize("execute", [pool.local(2), pool.dask(None, 2)], ids=["local", "dask"])
+def test_a_class_of_thirty(small_course, tmp_path, right, execute):
     assert len(CLASS) == 30
     alone, whole = tmp_path / "alone", tmp_path / "whole"
     honest = [name for name in CLASS if name.startswith("honest")]
     submit(alone, right, honest)
-    expected = graded(small_course, alone)
+    expected = graded(small_course, alone, pool.local(2))
     (whole / "hidden").mkdir(parents=True, mode=0o700)
     (whole / "hidden" / "seed").write_text((alone / "hidden" / "seed").read_text())
     (whole / "hidden" / "seed").chmod(0o600)
     submit(whole, right, CLASS)
-    found = graded(small_course, whole)
+    found = graded(small_course, whole, execute)
     assert [each.fault for each in found.values()] == [""] * 30
     for name in honest:
         assert found[name].verdicts == expected[name].verdicts, name

@@ -110,7 +110,6 @@ SPEC.mistake(
     "the right order, and that each pass of a loop stores the new product.",
     change(GATES, "f[:, t + 1 : k + 1]"),
     tempts="A slice whose ends are exchanged is empty and raises no error.",
-    keeps=[SAME],
 )
 SPEC.mistake(
     "sigmoid_taken_again",
