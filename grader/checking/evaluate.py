@@ -61,7 +61,8 @@ def _evaluate(
     total = sum(facet.share for facet in checks.facets)
     failing = [result for result in results if result.problems]
     right = [facet for facet in checks.facets if not failed_cases(checks, results, facet)]
-    constant = constant_outputs(checks, examined(checks, observations)) if failing and right else []
+    seen = examined(checks, observations) if failing else observations
+    constant = constant_outputs(checks, seen) if failing and right else []
     unproved = (
         [facet for facet in right if facet.outputs is None or set(facet.outputs) & set(constant)] if constant else []
     )
@@ -77,7 +78,7 @@ def _evaluate(
     diagnosis = None
     if failing:
         status = "error" if failing[0].problems[0].kind == "raised" else "failed"
-        diagnosis = diagnose(checks, examined(checks, observations), results, texts, wrong_needs)
+        diagnosis = diagnose(checks, seen, results, texts, wrong_needs)
     return verdict(place, status, results, facets, diagnosis, _why_unproved(unproved, constant))
 
 
