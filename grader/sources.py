@@ -62,6 +62,11 @@ def _imported(source: str) -> frozenset[str]:
     return frozenset(names)
 
 
+def bound_names(statement: ast.Import | ast.ImportFrom) -> set[str]:
+    """The names that an import binds: `os` for `import os.path`."""
+    return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
+
+
 # --- modules that are always read from their text -------------------------------------------------
 
 

@@ -89,7 +89,7 @@ def constant(due, got, outputs=("a",)):
         ([0.0, 1.5], [0.0, 1e-13], ["a"]),
         ([0.0, 1.5], [0.0, 0.1], []),
         ([np.zeros(0), np.arange(2.0)], [np.zeros(0), np.zeros(2)], ["a"]),
-        ([np.zeros(0), np.arange(2.0)], [np.zeros(0), np.ones(2) * [1, 2]], []),
+        ([np.zeros(0), np.arange(2.0)], [np.zeros(0), np.array([1.0, 2.0])], []),
         ([[], ["x"]], [[], []], ["a"]),
         ([[], ["x"]], [[], ["y"]], []),
         ([3, 10**40], [3, 10**40 + 1], []),

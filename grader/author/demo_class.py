@@ -33,7 +33,7 @@ from grader.errors import ExpectedError
 from grader.files import private_folder, update_with_files, write_whole
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
-from grader.sources import PACKAGE, package_sources, with_imports
+from grader.sources import PACKAGE, bound_names, package_sources, with_imports
 
 PLANTED = "planted.json"
 MADE = "made.json"  # hashes of what the class was made from, and of the class
@@ -461,7 +461,7 @@ def _definitions(source: str) -> dict[str, ast.stmt]:
         elif isinstance(statement, ast.Import | ast.ImportFrom):
             library = statement.module if isinstance(statement, ast.ImportFrom) else statement.names[0].name
             if library and library.partition(".")[0] in sys.stdlib_module_names:
-                found |= dict.fromkeys([alias.asname or alias.name for alias in statement.names], statement)
+                found |= dict.fromkeys(bound_names(statement), statement)
     return found
 
 

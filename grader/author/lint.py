@@ -48,6 +48,7 @@ from grader.manifest import Place
 from grader.messages import Messages
 from grader.released import MESSAGES, OUTPUTS
 from grader.render.text import verdict_text
+from grader.sources import bound_names
 
 OTHER_SEEDS = (1, 2)  # stand for the hidden cases of some terms; tests use the same, so that they are computed once
 
@@ -238,13 +239,9 @@ def imported(notebook: Any, source: str) -> dict[str, Any]:
         if cell.cell_type == "code" and "import" in cell.source:
             with suppress(SyntaxError):  # a cell with a magic is not Python
                 for statement in ast.parse(cell.source).body:
-                    if isinstance(statement, ast.Import | ast.ImportFrom) and names & _bound(statement):
+                    if isinstance(statement, ast.Import | ast.ImportFrom) and names & bound_names(statement):
                         exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)
     return namespace
-
-
-def _bound(statement: ast.Import | ast.ImportFrom) -> set[str]:
-    return {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
 
 
 def misconceptions_are_named(subject: Subject, only: Collection[str] | None = None) -> list[str]:

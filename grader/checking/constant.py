@@ -4,17 +4,18 @@ without any token or an empty array for no steps, and still shows no knowledge: 
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
 from grader.checking.case import Checks, Observation
 from grader.checking.compare import named_outputs
+from grader.checking.diagnose.counterfactual import leaves
 from grader.checking.verdict import Problem
 from grader.codec import encode
 
-_HUGE = 1e300  # numbers that are not finite, and integers beyond float64, are not compared
+_HUGE = 1e300  # larger numbers, and those that are not finite, are not compared
 
 
 def constant_outputs(checks: Checks, observations: Sequence[Observation]) -> list[str]:
@@ -42,27 +43,10 @@ def _columns(checks: Checks, observations: Sequence[Observation]) -> dict[str, l
 
 
 def _is_constant(values: list[Any], checks: Checks) -> bool:
-    first = encode(values[0]) if values else b""
-    if all(encode(value) == first for value in values[1:]):
+    if len(set(map(encode, values))) <= 1:
         return True
-    numbers = [number for value in values for number in _numbers(value)]
-    if any(number is None for number in numbers):
+    arrays = [leaf for value in values for leaf in leaves(value)]
+    if not all(array.dtype.kind in "biufc" and np.all(np.abs(array) < _HUGE) for array in arrays):
         return False
-    entries = np.concatenate([np.ravel(number) for number in numbers] or [np.zeros(0)])
-    bound = checks.tolerance.of(entries.dtype).absolute
-    return not entries.size or bool(np.all(np.abs(entries - entries[0]) <= bound))
-
-
-def _numbers(value: Any) -> Iterator[Any]:
-    """The arrays and numbers in a value; None for anything else."""
-    if isinstance(value, list | tuple):
-        for entry in value:
-            yield from _numbers(entry)
-    elif isinstance(value, dict):
-        yield from _numbers(list(value.values()))
-    elif isinstance(value, int | float | complex) and abs(value) < _HUGE:
-        yield np.array(value, complex)
-    elif isinstance(value, np.ndarray | np.generic) and value.dtype.kind in "biufc" and np.all(np.abs(value) < _HUGE):
-        yield value.astype(complex)
-    else:
-        yield None
+    numbers = np.concatenate([np.zeros(0, complex), *(array.ravel() for array in arrays)])
+    return bool(np.all(np.abs(numbers - numbers[:1]) <= checks.tolerance.absolute))

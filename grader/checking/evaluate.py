@@ -63,13 +63,11 @@ def _evaluate(
     right = [facet for facet in checks.facets if not failed_cases(checks, results, facet)]
     seen = examined(checks, observations) if failing else observations
     constant = constant_outputs(checks, seen) if failing and right else []
-    unproved = (
-        [facet for facet in right if facet.outputs is None or set(facet.outputs) & set(constant)] if constant else []
-    )
+    proved = [facet for facet in right if not constant or not (facet.outputs is None or {*facet.outputs} & {*constant})]
     facets = tuple(
         FacetResult(
             facet.name,
-            place.exercise.points * facet.share / total if facet in right and facet not in unproved else 0.0,
+            place.exercise.points * facet.share / total if facet in proved else 0.0,
             place.exercise.points * facet.share / total,
         )
         for facet in checks.facets
@@ -79,14 +77,14 @@ def _evaluate(
     if failing:
         status = "error" if failing[0].problems[0].kind == "raised" else "failed"
         diagnosis = diagnose(checks, seen, results, texts, wrong_needs)
-    return verdict(place, status, results, facets, diagnosis, _why_unproved(unproved, constant))
+    return verdict(place, status, results, facets, diagnosis, _why_unproved(right, proved, constant))
 
 
-def _why_unproved(facets: Sequence[Facet], constant: Sequence[str]) -> str:
+def _why_unproved(right: Sequence[Facet], proved: Sequence[Facet], constant: Sequence[str]) -> str:
     """Why facets of which all cases are right earn nothing."""
-    names = " and ".join(f"{facet.name!r}" for facet in facets)
+    names = " and ".join(f"{facet.name!r}" for facet in right if facet not in proved)
     same = " and ".join(f"`{name}`" for name in constant)
-    return f"For {names} you get no points yet, because {same} would be the same for any inputs." if facets else ""
+    return f"For {names} you get no points yet, because {same} would be the same for any inputs." if names else ""
 
 
 def verdict(

@@ -13,7 +13,7 @@ from grader.checking.drivers import DRIVERS
 from grader.checking.gradients import PARTLY
 from grader.checking.sizes import agreed
 from grader.checking.verdict import CaseResult, Problem
-from grader.codec import MAX_TEXT, Raised
+from grader.codec import MAX_LINES, MAX_TEXT, Raised
 
 MAX_WEIGHTS = 3  # weights without a gradient that a message names
 
@@ -56,7 +56,7 @@ def problems_of_call(observation: Observation, none_is_expected: bool) -> list[P
     if observation.raised is not None:
         raised = observation.raised
         text = f"{raised.type}: {raised.text}" if raised.text.strip() else raised.type
-        return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-3:]))]
+        return [Problem("raised", text[:MAX_TEXT], lines=tuple(line.text for line in raised.lines[-MAX_LINES:]))]
     if observation.result is None and not none_is_expected:
         return [Problem("none", "a result, but your function returned None. Does it end with `return`?")]
     return []

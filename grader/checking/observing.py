@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.fixtures import Builders
-from grader.codec import CodecError, Fixture, Line, Opaque, Raised, encode, freeze, readable
+from grader.codec import MAX_LINES, CodecError, Fixture, Line, Opaque, Raised, encode, freeze, readable
 
 _NOT_THE_STUDENTS = (
     "<frozen",
@@ -165,7 +165,7 @@ def caught(error: BaseException) -> Raised:
             frames.append((code, line))
     lines = tuple(
         Line(line, readable(code.co_name), readable(linecache.getline(code.co_filename, line).strip()))
-        for code, line in frames[-3:]
+        for code, line in frames[-MAX_LINES:]
     )
     return Raised(readable(type(error).__name__), readable(text[:500]), lines)
 
