@@ -1,7 +1,9 @@
 """Judging has limits of its own: what a student returned costs others nothing, whatever it is."""
 
 import os
+import signal
 import time
+from contextlib import suppress
 
 import numpy as np
 import pytest
@@ -58,6 +60,37 @@ def judge_three(work, cache=None):
 @pytest.mark.parametrize("work", [endless, in_numpy, greedy, greedy_in_pieces])
 def test_what_exceeds_a_limit_is_wrong_and_named_and_the_others_are_judged(work):
     assert judge_three(work) == (["", "too large", ""], ["b"])
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGTERM, signal.SIGHUP])
+def test_a_copy_that_others_end_says_nothing_about_an_exercise(tmp_path, number):
+    """As the kernel does where memory is short."""
+
+    def end_once():
+        with suppress(FileExistsError):
+            (tmp_path / "begun").touch(exist_ok=False)
+            os.kill(os.getpid(), number)
+
+    assert judge_three(end_once) == (["", "", ""], [])
+
+
+def test_a_copy_that_is_always_ended_is_no_ones_fault():
+    cache = VerdictCache()
+    with pytest.raises(WorkerError, match="the process that judges was ended 3 times, by SIGKILL"):
+        judge_three(lambda: os.kill(os.getpid(), signal.SIGKILL), cache)
+    assert judge_three(lambda: None, cache) == (["", "", ""], [])
+
+
+def test_memory_that_runs_out_before_any_exercise_is_no_ones_fault():
+    worker = os.getpid()
+
+    def find_all(judge):
+        if os.getpid() != worker:
+            raise MemoryError
+        return judge(("a", True, "digest"), lambda: verdict("a"))
+
+    with pytest.raises(WorkerError, match="3 times, with the status 3"):
+        judged(find_all, VerdictCache(), lambda name: verdict(name, "too large"))
 
 
 def test_what_is_known_needs_no_other_process(monkeypatch):

@@ -2,7 +2,9 @@
 
 What a student's process returned is judged and diagnosed by our code alone, but how much work that takes depends on
 what was returned. Verdicts that are not cached yet are therefore found in a copy of the worker. If the copy exceeds a
-limit, the exercise that it was judging is wrong, because it is too large, and a new copy judges the others.
+limit, the exercise that it was judging is wrong, because it is too large, and a new copy judges the others. If it ends
+in any other way, for example because the kernel is short of memory, that says nothing about an exercise, and a new copy
+judges all of them.
 """
 
 from __future__ import annotations
@@ -15,6 +17,7 @@ import traceback
 import warnings
 from collections.abc import Callable, Hashable
 from contextlib import suppress
+from dataclasses import dataclass
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
@@ -29,6 +32,11 @@ MAX_CACHED = 500  # cached verdicts, some kilobytes each
 SECONDS = 10  # of processor time for an exercise; what the course's exercises take is below a second
 MEMORY = 1_000_000_000  # bytes in addition to the worker's own
 PATIENCE = 30  # times SECONDS of real time without an answer, after which the copy itself has failed
+COPIES = 3  # that end in succession without a verdict, after which judging itself has failed
+TOO_LARGE = 3  # the exit status of a copy that was refused memory while it judged
+LIMITS = frozenset(  # signals that end a copy at a limit: of time, or in C code that was refused memory
+    {signal.SIGXCPU, signal.SIGSEGV, signal.SIGBUS, signal.SIGABRT}
+)
 
 Found = TypeVar("Found")
 Key = tuple[str | bool, ...]  # begins with the exercise's id
@@ -91,17 +99,41 @@ def judged(
     `too_large` makes the verdict on an exercise that cannot be judged. Raises WorkerError.
     """
     exceeded: list[str] = []
+    without_a_verdict = 0
     while True:
         with suppress(_UnknownError):
             return find_all(cache.known), exceeded
-        stopped = _judge_in_a_copy(find_all, cache)
-        if stopped is not None:
-            exceeded.append(str(stopped[0]))
-            cache.add(stopped, too_large(str(stopped[0])))
+        copy = _judge_in_a_copy(find_all, cache)
+        if copy.begun is not None and copy.at_a_limit:
+            exceeded.append(str(copy.begun[0]))
+            cache.add(copy.begun, too_large(str(copy.begun[0])))
+        elif copy.verdicts == 0:
+            without_a_verdict += 1
+            if without_a_verdict == COPIES:
+                raise WorkerError(f"the process that judges was ended {COPIES} times, {copy.how}")
+            continue
+        without_a_verdict = 0
 
 
-def _judge_in_a_copy(find_all: Callable[[Judge], Any], cache: VerdictCache) -> Key | None:
-    """Add the verdicts that a copy of this process finds to the cache; return the key at which a limit ended it."""
+@dataclass
+class _Copy:
+    """What a copy has told before it ended, and how it ended (the exit status, or the negative number of a signal)."""
+
+    begun: Key | None = None
+    verdicts: int = 0
+    ended: int = 0
+
+    @property
+    def at_a_limit(self) -> bool:
+        return self.ended == TOO_LARGE or -self.ended in LIMITS
+
+    @property
+    def how(self) -> str:
+        return f"by {signal.Signals(-self.ended).name}" if self.ended < 0 else f"with the status {self.ended}"
+
+
+def _judge_in_a_copy(find_all: Callable[[Judge], Any], cache: VerdictCache) -> _Copy:
+    """Add the verdicts that a copy of this process finds to the cache."""
     ours, theirs = Pipe(duplex=False)
     with warnings.catch_warnings():
         warnings.simplefilter("ignore", DeprecationWarning)  # other threads only wait, and the copy needs none of them
@@ -109,7 +141,8 @@ def _judge_in_a_copy(find_all: Callable[[Judge], Any], cache: VerdictCache) -> K
     if pid == 0:
         _be_the_copy(find_all, cache, theirs)
     theirs.close()
-    begun: Key | None = None
+    copy = _Copy()
+    has_ended = False
     try:
         with ours, suppress(EOFError):
             while True:
@@ -118,14 +151,17 @@ def _judge_in_a_copy(find_all: Callable[[Judge], Any], cache: VerdictCache) -> K
                 message = _messages.decode(ours.recv_bytes())
                 if message.error:
                     raise JudgeError(message.error)
-                begun = tuple(message.key)
+                copy.begun = tuple(message.key)
                 if message.verdict is not None:
-                    cache.add(begun, message.verdict)
-                    begun = None
+                    cache.add(copy.begun, message.verdict)
+                    copy.begun = None
+                    copy.verdicts += 1
+        has_ended = True
     finally:
-        os.kill(pid, signal.SIGKILL)
-        os.waitpid(pid, 0)
-    return begun
+        if not has_ended:
+            os.kill(pid, signal.SIGKILL)
+        copy.ended = os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1])
+    return copy
 
 
 def _be_the_copy(find_all: Callable[[Judge], Any], cache: VerdictCache, line: Connection[bytes, bytes]) -> NoReturn:
@@ -143,18 +179,19 @@ def _be_the_copy(find_all: Callable[[Judge], Any], cache: VerdictCache, line: Co
         tell(_Message(list(key), verdict))
         return verdict
 
+    status = 0
     try:
         signal.signal(signal.SIGINT, signal.SIG_IGN)  # the worker ends this process
         resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
         _limit_memory()
         find_all(judge)
     except MemoryError:
-        pass
+        status = TOO_LARGE
     except BaseException as error:
         place = traceback.extract_tb(error.__traceback__)[-1]
         tell(_Message([], error=f"{type(error).__name__}: {error} ({Path(place.filename).name}:{place.lineno})"))
     finally:
-        os._exit(0)
+        os._exit(status)
 
 
 def _allow(seconds: int) -> None:
