@@ -3,26 +3,36 @@
 | from | a file of the download | the student |
 |---|---|---|
 | Canvas | `leeann_12345_678910_recurrence.ipynb`, `leeann_LATE_12345_678910_recurrence-1.ipynb` | `12345` |
+| Canvas, a group | `group_1_12345_678910_recurrence.ipynb` | `12345`, who submitted for it |
 | Moodle | `Ann Lee_1234567_assignsubmission_file_/recurrence.ipynb` | `Ann Lee`: the number is this assignment's |
-| Gradescope | `submission_12345/recurrence.ipynb`, `submission_metadata.yml` beside it | the e-mail address there |
+| Moodle, a group | `Red_77_assignsubmission_file_/…`, `Red-Ann Lee_77_assignsubmission_file_/…` | the group |
+| Gradescope | `submission_12345/recurrence.ipynb`, `submission_metadata.yml` beside it | the e-mail addresses there |
+
+In Canvas's form, the name in front is a group's as often as not, and students choose the name at the end, so several
+pairs of numbers may be the two that Canvas wrote. The roster decides which. If it does not, only a pair that stands out
+is believed. A name that remains open is no student's.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Collection
+from dataclasses import dataclass
 from datetime import datetime
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from grader.autograde.people import People, one_form
 from grader.shown import named
 from grader.work.archive import TIMESTAMP
 from grader.work.bounded import MAX_NAME
 
 METADATA = "submission_metadata.yml"
 
-_CANVAS = re.compile(r"[^_]+_(?P<late>LATE_)?(?P<student>\d+)_(?P<upload>\d+)_(?P<file>.+)")
-_MOODLE = re.compile(r"(?P<student>.+?)_(?P<participant>\d+)_assignsubmission_file_?(?P<file>.*)")
+# looks ahead, to find pairs of numbers that overlap too
+_CANVAS = re.compile(r"(?<!_LATE)(?=_(?P<late>LATE_)?(?P<student>\d+)_(?P<upload>\d+)_(?P<file>.))")
+_MOODLE = re.compile(r"(?P<student>.+?)(_(?P<participant>\d+))?_assignsubmission_file_?(?P<file>.*)")
 _GRADESCOPE = re.compile(r"(?P<student>submission_\d+)")
 _ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # how Canvas numbers files of the same name
 
@@ -30,19 +40,35 @@ _ATTEMPT = re.compile(r"(?P<stem>.+)-(?P<number>\d+)")  # how Canvas numbers fil
 class DownloadedFile(NamedTuple):
     """A downloaded file: its student, its name, and whatever else the download reveals about it.
 
-    `download` is the folder that its archive was unpacked to; empty if it was not in an archive. `upload` is Canvas's
-    number, `participant` Moodle's. `late` is what Canvas says. `others` are the students who submitted it together with
-    this one.
+    `called` is how the download calls who submitted it. `download` is the folder that its archive was unpacked to;
+    empty if it was not in an archive. `upload` is Canvas's number, `participant` Moodle's. `late` is what Canvas says.
+    `others` are the students who submitted it together with this one. `is_group` says that this may be a group.
     """
 
     student: str
     name: str
+    called: str = ""
     download: str = ""
     upload: int = 0
     participant: str = ""
     timestamp: str | None = None
     others: tuple[str, ...] = ()
     late: bool = False
+    is_group: bool = False
+
+    @property
+    def unnumbered(self) -> str:
+        """The name without the number that Canvas adds to further files of one name."""
+        stem, dot, ending = self.name.rpartition(".")
+        attempt = _ATTEMPT.fullmatch(stem) if self.upload else None
+        return f"{attempt['stem']}{dot}{ending}" if attempt else self.name
+
+
+@dataclass(frozen=True)
+class Unclear:
+    """A name that may be several students'."""
+
+    ids: tuple[str, ...]
 
 
 def is_hidden(parts: tuple[str, ...]) -> bool:
@@ -55,14 +81,25 @@ def is_litter(parts: tuple[str, ...]) -> bool:
     return is_hidden(parts) or parts[-1] == TIMESTAMP
 
 
+def of_canvas(name: str) -> bool:
+    """Whether Canvas may have written this name for a student's file. Names of whole downloads may look the same."""
+    return any(match.start() for match in _CANVAS.finditer(name))
+
+
+def below(parts: tuple[str, ...], downloads: Collection[tuple[str, ...]]) -> int:
+    """How many of these parts are a whole download's, which is not a student's whatever its name."""
+    return max((count for count in range(len(parts) + 1) if parts[:count] in downloads), default=0)
+
+
 def owner(parts: tuple[str, ...]) -> str:
-    """The student, by the system's own name for them, to whom the file with this path belongs; empty if it names none.
-    What a student can choose comes after it in a path, so it cannot name another student.
+    """The name by which the download calls whom the file with this path belongs to; empty if it tells none. What a
+    student can choose comes after it in a path, so it cannot name another student.
     """
     for part in parts:
-        for form in (_CANVAS, _MOODLE, _GRADESCOPE):
-            if match := form.fullmatch(part):
-                return match["student"].strip()
+        if found := next((m for m in _CANVAS.finditer(part) if m.start()), None):
+            return found["student"]
+        if match := _MOODLE.fullmatch(part) or _GRADESCOPE.fullmatch(part):
+            return one_form(match["student"].strip())
     return ""
 
 
@@ -73,24 +110,76 @@ def impossible(name: str) -> str:
     return f"its name is longer than {MAX_NAME} bytes" if len(name.encode("utf-8", "replace")) > MAX_NAME else ""
 
 
-def read_name(path: Path, parts: tuple[str, ...]) -> DownloadedFile | None:
-    """The file, identified by the first of these parts of its path that matches one of the three forms."""
-    for index, part in enumerate(parts):
+def read_name(
+    path: Path, parts: tuple[str, ...], people: People | None = None, skip: int = 0
+) -> DownloadedFile | Unclear | None:
+    """The file, identified by the first part of its path that has one of the forms; `skip` parts do not count."""
+    people = people or People()
+    for index, part in enumerate(parts[skip:], skip):
         place = path.parents[len(parts) - 2 - index] if index < len(parts) - 1 else path
         download = parts[0] if index else ""
-        if match := _CANVAS.fullmatch(part):
-            if place != path:  # from an archive
-                return DownloadedFile(match["student"], path.name, download, late=bool(match["late"]))
-            attempt = _ATTEMPT.fullmatch(Path(match["file"]).stem)
-            name = f"{attempt['stem']}{path.suffix}" if attempt else match["file"]
-            return DownloadedFile(match["student"], name, download, int(match["upload"]), late=bool(match["late"]))
+        own = path.name if place != path else ""
+        if (canvas := _of_canvas(part, people)) is not None:
+            if isinstance(canvas, Unclear):
+                return canvas
+            return canvas._replace(name=own or canvas.name, download=download, upload=0 if own else canvas.upload)
         if match := _MOODLE.fullmatch(part):
-            own = match["file"] if place == path else path.name
-            return DownloadedFile(match["student"].strip(), own, download, participant=match["participant"])
-        if (match := _GRADESCOPE.fullmatch(part)) and place != path:
-            (student, *others), timestamp = _submitters(place.parent / METADATA, match["student"])
-            return DownloadedFile(student, path.name, download, timestamp=timestamp, others=tuple(others))
+            return _of_moodle(match, people)._replace(name=own or match["file"], download=download)
+        if (match := _GRADESCOPE.fullmatch(part)) and own:
+            submitters, timestamp = _submitters(place.parent / METADATA, match["student"])
+            student, *others = (people.student(name) or name for name in map(one_form, submitters))
+            return DownloadedFile(
+                student, own, match["student"], download, timestamp=timestamp, others=tuple(dict.fromkeys(others))
+            )
     return None
+
+
+def _of_canvas(part: str, people: People) -> DownloadedFile | Unclear | None:
+    pairs = [match for match in _CANVAS.finditer(part) if match.start()]
+    if not pairs:
+        return None
+    chosen = pairs
+    if len(pairs) > 1:
+        known = [pair for pair in pairs if people.student(pair["student"]) is not None]
+        chosen = known or _that_stand_out(pairs)
+    if len(chosen) != 1:
+        return Unclear(tuple(dict.fromkeys(pair["student"] for pair in chosen or pairs)))
+    (pair,) = chosen
+    called, number = one_form(part[: pair.start()]), pair["student"]
+    return DownloadedFile(
+        people.student(number) or number,
+        part[pair.start("file") :],
+        called,
+        upload=int(pair["upload"]),
+        late=bool(pair["late"]),
+    )
+
+
+def _that_stand_out(pairs: list[re.Match[str]]) -> list[re.Match[str]]:
+    """The pair of numbers that are both long, if it is one of the first two: a group's number in front of them is
+    short, and so is a number with which a student's file begins. All pairs if none stands out.
+    """
+    lengths = [min(len(pair["student"]), len(pair["upload"])) for pair in pairs]
+    longest = [index for index, length in enumerate(lengths) if length == max(lengths)]
+    adjoin = len(pairs) < 2 or pairs[1].start() == pairs[0].start("upload") - 1
+    believed = longest == [0] or (longest == [1] and adjoin)
+    return [pairs[longest[0]]] if believed else pairs
+
+
+def _of_moodle(match: re.Match[str], people: People) -> DownloadedFile:
+    """A student or a group: Moodle names a group's folder after it, or after it and one of its members."""
+    called, participant = one_form(match["student"].strip()), match["participant"] or ""
+    student, group = people.student(called), ""
+    if student is None and not people.members(called):
+        for dash in re.finditer("-", called):
+            found, before = people.student(called[dash.end() :].strip()), called[: dash.start()].strip()
+            if found is not None and found in people.members(before):
+                student, group = found, before
+    is_group = student is None and bool(people.ids or people.members(called) or not participant)
+    is_group = is_group or bool(group)
+    return DownloadedFile(
+        student or called, "", group or called, participant="" if is_group else participant, is_group=is_group
+    )
 
 
 # --- Gradescope ------------------------------------------------------------------------------------------------

@@ -14,17 +14,36 @@ from __future__ import annotations
 
 import logging
 import re
-from collections.abc import Callable, Collection
+import shutil
+from collections.abc import Callable, Collection, Mapping
 from functools import cached_property
 from pathlib import Path
 from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
-from grader.autograde.download_names import METADATA, DownloadedFile, impossible, is_hidden, is_litter, owner, read_name
+from grader.autograde.download_names import (
+    METADATA,
+    DownloadedFile,
+    Unclear,
+    below,
+    impossible,
+    is_hidden,
+    is_litter,
+    owner,
+    read_name,
+)
+from grader.autograde.grading.release import released_notebooks
+from grader.autograde.people import GROUPS, People, one_form
+from grader.autograde.submission.choose import Marks, belongs_to, marks_of, read_file
+from grader.autograde.term_settings import NAME
+from grader.errors import ExpectedError
+from grader.manifest import Chapter, load_manifest
+from grader.render.rows import counted
 from grader.shown import named, one_line, some
 from grader.work.archive import MANIFEST, file_problems, read_manifest
 from grader.work.bounded import ArchiveError, same_name
+from grader.work.notebook_names import is_notebook
 
 _SKIPPED = "Skipped submission with no match information provided: "
 MOST_PROBLEMS = 5  # of one submission that are logged
@@ -58,11 +77,20 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
         strange = path not in self._found and self._is_valid(path)
         return super().collect(submitted_file) if strange and self.named_regexp else None
 
+    def copy_for_groups(self) -> None:
+        """Before nbgrader lists the files: a copy of what was submitted for a group, for each of its other members."""
+        extracted = self._folder("extracted")
+        copies = _of_groups(self._found, self._people, extracted, self._left_out)
+        for copy, (source, _) in copies.items():
+            copy.parent.mkdir(parents=True, exist_ok=True)
+            shutil.copyfile(source, copy)
+        self._found.update({copy: found for copy, (_, found) in copies.items()})
+
     def _is_valid(self, path: Path) -> bool:
         if is_litter(path.relative_to(self._folder("extracted")).parts):
             return False
         listed = self._listed(path.parent)
-        return path.suffix in self.valid_ext if listed is None else path.name in listed
+        return path.suffix in self.valid_ext or is_notebook(path.name) if listed is None else path.name in listed
 
     def _is_expected(self, path: Path) -> bool:
         """Whether this is a file of the system, an archive that has been unpacked, what describes a submission, or in
@@ -95,25 +123,57 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
         return [path for path in sorted(self._folder("extracted").rglob("*")) if path.is_file()]
 
     @cached_property
-    def _found(self) -> Files:
-        """All downloaded files whose names identify a student."""
+    def _read(self) -> dict[Path, DownloadedFile | Unclear]:
+        """All downloaded files whose names identify a student, or several."""
         root = self._folder("extracted")
-        paths = [path for path in self._files if self._is_valid(path)]
-        return {path: found for path in paths if (found := read_name(path, path.relative_to(root).parts)) is not None}
+        downloads = getattr(self.parent.extractor_plugin_inst, "downloads", ())
+        read = {}
+        for path in self._files:
+            parts = path.relative_to(root).parts
+            if self._is_valid(path):
+                read[path] = read_name(path, parts, self._people, below(parts, downloads))
+        return {path: found for path, found in read.items() if found is not None}
+
+    @cached_property
+    def _found(self) -> Files:
+        """Those of which it is certain whose they are."""
+        found = {path: each for path, each in self._read.items() if isinstance(each, DownloadedFile)}
+        _tell_unclear({path: each for path, each in self._read.items() if isinstance(each, Unclear)}, self._left_out)
+        return _of_one_person(_told_apart(_possible(found, self._left_out), self.log.warning), self._left_out)
 
     @cached_property
     def _to_collect(self) -> Files:
         """The files to collect, with their new names. Choices that may be unexpected are logged."""
         archives = self._folder("archive")
-        found = _told_apart(_possible(self._found, self._left_out), self.log.warning)
-        found = _of_newest_downloads(found, lambda download: _age(archives, download), self.log.warning)
-        found = _newest_uploads(found, self.log.warning)
-        _tell_groups(found, self.log.warning)
+        found = _of_newest_downloads(self._found, lambda download: _age(archives, download), self.log.warning)
+        found = _newest_uploads(found, self._notebook_of, self.log.warning)
+        _tell_strangers(found, self._people, self.log.warning)
         if not self.named_regexp:
-            rest = [path for path in self._files if path not in self._found and not self._is_expected(path)]
+            rest = [path for path in self._files if path not in self._read and not self._is_expected(path)]
             _tell_rest([path.relative_to(self._folder("extracted")) for path in rest], self.log.warning)
             _count(found, self.log.warning)
         return _with_own_names(found, self.log.warning)
+
+    @property
+    def _people(self) -> People:
+        return getattr(self.parent.extractor_plugin_inst, "people", People())
+
+    def _notebook_of(self, path: Path) -> str:
+        """The name of the notebook of the chapter that a file is, by its cells; empty if it is none of them."""
+        if not is_notebook(path.name) or self._chapter is None:
+            return ""
+        chapter, marks = self._chapter
+        return belongs_to(read_file(path), chapter, marks)
+
+    @cached_property
+    def _chapter(self) -> tuple[Chapter, dict[str, Marks]] | None:
+        """The chapter and its released notebooks; None if this is another course's."""
+        root = Path(self.parent.coursedir.release_directory).parent
+        try:
+            chapter = load_manifest(root / "course.toml").chapter(self.parent.coursedir.assignment_id)
+            return chapter, marks_of(released_notebooks(root, chapter))
+        except (ExpectedError, OSError):
+            return None
 
     def _folder(self, step: str) -> Path:
         return Path(self.parent._format_collect_path(getattr(self.parent, f"{step}_directory")))
@@ -127,7 +187,11 @@ class _Unsurprising(logging.Filter):
     def __init__(self, files: Collection[str], counts: bool) -> None:
         super().__init__()
         self._files = files
-        self._made = ("Directory not found. Creating: ", "Clearing existing files in ")
+        self._made = (
+            "Directory not found. Creating: ",
+            "Clearing existing files in ",
+            "Invalid submission notebook name ",  # a notebook is known by its cells
+        )
         self._counts = counts
 
     def filter(self, record: logging.LogRecord) -> bool:
@@ -214,23 +278,28 @@ def _age(archives: Path, download: str) -> float:
     return max((path.stat().st_mtime for name in names if (path := archives / name).exists()), default=0.0)
 
 
-def _newest_uploads(files: Files, log: Log) -> Files:
-    """Only the newest of the uploads that Canvas numbered for one notebook."""
-    newest: dict[tuple[Path, str, str], Path] = {}
+def _newest_uploads(files: Files, notebook_of: Callable[[Path], str], log: Log) -> Files:
+    """Only the newest of the uploads that Canvas numbered for one notebook, or for a file beside it. Files that a
+    student numbered themselves are none: they are several notebooks, or no file of their name has no number.
+    """
+    of_name: dict[tuple[Path, str, str], list[Path]] = {}
     for path, found in files.items():
-        of = (path.parent, found.student, found.name)
-        if found.upload >= files[newest.setdefault(of, path)].upload:
-            newest[of] = path
-    kept = {}
+        of_name.setdefault((path.parent, found.student, found.unnumbered), []).append(path)
+    kept: Files = {}
     older: dict[str, list[str]] = {}
-    for path, found in files.items():
-        taken = newest[path.parent, found.student, found.name]
-        if not found.upload or taken == path:
-            kept[path] = found
-        else:
-            older.setdefault(taken.name, []).append(path.name)
-    for taken_name, names in older.items():
-        log(f"Skipped, because {taken_name} is newer: {some(names)}")
+    for paths in of_name.values():
+        kinds = {path: notebook_of(path) for path in paths} if len(paths) > 1 else {paths[0]: ""}
+        is_numbered = all(files[path].name != files[path].unnumbered for path in paths)
+        by_student = len(set(kinds.values()) - {""}) > 1 or (len(paths) > 1 and is_numbered and "" in kinds.values())
+        for kind in dict.fromkeys(kinds.values()) if by_student else [None]:
+            its = [path for path in paths if kind in (None, kinds[path])]
+            newest = [max(its, key=lambda path: files[path].upload)] if kind != "" else its
+            for path in newest:
+                kept[path] = files[path] if by_student else files[path]._replace(name=files[path].unnumbered)
+            older.setdefault(newest[0].name, []).extend(path.name for path in its if path not in newest)
+    for taken, names in older.items():
+        if names:
+            log(f"Skipped, because {taken} is newer: {some(names)}")
     return kept
 
 
@@ -246,19 +315,83 @@ def _tell_rest(files: list[Path], log: Log) -> None:
             log(f"Not collected, because these names tell no student: {some(names)}. Sort them by hand.")
 
 
-def _tell_groups(files: Files, log: Log) -> None:
-    """Log which groups' submissions are collected for one member only."""
-    for student, *others in dict.fromkeys((found.student, *found.others) for found in files.values() if found.others):
+def _tell_unclear(files: Mapping[Path, Unclear], log: Log) -> None:
+    """Log which files may be several students'."""
+    if files:
+        ids = some(sorted({id_ for unclear in files.values() for id_ in unclear.ids}))
         log(
-            f"{student} submitted for a group. The submission is collected for {student} only; to grade the other "
-            f"members too, copy it into their folders: {', '.join(others)}."
+            f"Not collected, because these names may be those of several students ({ids}): "
+            f"{some([path.name for path in files])}. Import the roster with  grader roster  and collect again, or sort "
+            "them by hand."
         )
+
+
+def _of_one_person(files: Files, log: Log) -> Files:
+    """No student's files come from two people: one download calls each of them by one name."""
+    called: dict[tuple[str, str], set[str]] = {}
+    for found in files.values():
+        called.setdefault((found.student, found.download), set()).add(found.called)
+    several = {key for key, names in called.items() if len(names) > 1}
+    for student, download in sorted(several):
+        names = some(sorted(called[student, download]))
+        where = f" in {download}" if download else ""
+        log(f"Not collected: {student}: files of several people would go there: {names}{where}. Sort them by hand.")
+    return {path: found for path, found in files.items() if (found.student, found.download) not in several}
+
+
+def _of_groups(files: Files, people: People, folder: Path, log: Log) -> dict[Path, tuple[Path, DownloadedFile]]:
+    """For each member of a group but the one who submitted for it, where copies of its files go, what they are copies
+    of, and what each is. A group among `files` becomes its first member.
+    """
+    members: dict[Path, tuple[str, ...]] = {}
+    for path, found in files.items():
+        listed = people.members(found.called)
+        its = listed if found.is_group else (found.student, *found.others, *listed)
+        if len(set(its)) > 1 or (found.is_group and its):
+            members[path] = tuple(dict.fromkeys(its))
+            files[path] = found._replace(student=its[0], is_group=False)
+    by = {found.student: found.called for found in files.values()}
+    copies: dict[Path, tuple[Path, DownloadedFile]] = {}
+    folders: dict[tuple[str, Path], str] = {}
+    twice: dict[str, set[str]] = {}
+    for path, its in members.items():
+        found = files[path]
+        for member in its[1:]:
+            if problem := impossible(member):
+                log(f"Not collected: a member of {found.called}: {problem}.")
+            elif (taken := by.setdefault(member, found.called)) != found.called:
+                twice.setdefault(member, set()).add(f"{found.called} (collected: {taken})")
+            else:
+                number = folders.setdefault((member, path.parent), str(len(folders)))
+                copies[folder / "copies for groups" / number / path.name] = path, found._replace(student=member)
+    for member, names in twice.items():
+        log(f"{member} has another submission than that of a group, so not collected for them: {some(sorted(names))}.")
+    return copies
+
+
+def _tell_strangers(files: Files, people: People, log: Log) -> None:
+    """Log who may be a group, and who is not in the roster."""
+    groups = {found.student for found in files.values() if found.is_group}
+    of_canvas = {
+        f"{found.called} (collected for {found.student} only)"
+        for found in files.values()
+        if found.upload and not people.members(found.called) and people.may_be_group(found.student, found.called)
+    }
+    if groups or of_canvas:
+        log(
+            f"These may be groups and not students: {some(sorted(groups | of_canvas))}. To collect the submission of a "
+            f"group for each of its members, list them in {GROUPS} beside {NAME}, with the columns group and id, and "
+            "collect again with --force."
+        )
+    strangers = {found.student for found in files.values()} - people.ids - groups
+    if people.ids and strangers:
+        log(f"Not in the roster: {some(sorted(strangers))}. They are collected under these names.")
 
 
 def _count(files: Files, log: Log) -> None:
     """Log what is collected, and whom Canvas marks as late: no file says so once they are collected."""
     students = {found.student for found in files.values()}
-    log(f"Collected {len(files)} files of {len(students)} student{'' if len(students) == 1 else 's'}.")
+    log(f"Collected {counted(len(files), 'file')} of {counted(len(students), 'student')}.")
     if late := sorted({found.student for found in files.values() if found.late}):
         log(f"Canvas marks as late: {', '.join(late)}. It does not say when they submitted.")
 
@@ -269,6 +402,7 @@ def _with_own_names(files: Files, log: Log) -> Files:
     others: dict[str, list[str]] = {}
     renamed = {}
     for path, found in files.items():
+        found = found._replace(name=one_form(found.name))
         name, number = found.name, 1
         while (key := (found.student, same_name(name))) in given:
             number += 1

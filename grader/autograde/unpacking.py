@@ -14,15 +14,19 @@ from __future__ import annotations
 import io
 import os
 import stat
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import BinaryIO
 
 from nbgrader.plugins import ExtractorPlugin
 
-from grader.autograde.download_names import is_hidden, owner
-from grader.shown import named, one_line
+from grader.autograde.download_names import below, is_hidden, of_canvas, owner
+from grader.autograde.gradebook import GradebookError
+from grader.autograde.gradebook.roster import Student, students
+from grader.autograde.people import People, people, read_groups
+from grader.errors import ExpectedError
+from grader.shown import named, one_line, some
 from grader.work.archive import MANIFEST, read_manifest
 from grader.work.bounded import MAX_TOTAL, ArchiveError, Entry, entries, is_archive, name_problem, same_name
 
@@ -43,14 +47,34 @@ class Unpacker(ExtractorPlugin):  # type: ignore[misc]
 
     def extract(self, archive_path: str, extracted_path: str) -> None:
         """Raises SystemExit, because nbgrader's command itself ends with 0 whatever was left out."""
-        unpacking = Unpacking(Path(archive_path), Path(extracted_path))
-        self.kept = unpacking.kept
         self.left_out = False
+        self.people = self._people()
+        unpacking = Unpacking(Path(archive_path), Path(extracted_path), self.people)
+        self.kept, self.downloads = unpacking.kept, unpacking.downloads
         for line in unpacking.lines():
-            self.log.warning(one_line(line))
-            self.left_out = True
+            self._tell(line)
+        getattr(self.parent.collector_plugin_inst, "copy_for_groups", lambda: None)()
         self.parent.process_extracted_files()
         self.parent.exit(SOME_LEFT_OUT if self.left_out else 0)
+
+    def _people(self) -> People:
+        """The roster and the groups of the term, as far as they can be read."""
+        root, url = Path(self.parent.coursedir.root), self.parent.coursedir.db_url
+        known: list[Student] = []
+        groups: dict[str, tuple[str, ...]] = {}
+        try:
+            known = students(url)
+        except GradebookError as error:
+            self._tell(f"The roster cannot be read, so names are not looked up in it: {error}")
+        try:
+            groups = read_groups(root)
+        except (ExpectedError, OSError) as error:
+            self._tell(f"The groups cannot be read, so no group is known: {error}")
+        return people(known, groups)
+
+    def _tell(self, line: str) -> None:
+        self.log.warning(one_line(line))
+        self.left_out = True
 
 
 class _Room:
@@ -66,20 +90,29 @@ class _Room:
 
 
 class Unpacking:
-    """Unpacks the files of one folder into another. `kept` are the archives in archives, which stay as they are."""
+    """Unpacks the files of one folder into another. `kept` are the archives in archives, which stay as they are.
+    `downloads` are the folders in the other one that are called like a student's, but hold the files of several.
+    """
 
-    def __init__(self, source: Path, target: Path) -> None:
+    def __init__(self, source: Path, target: Path, people: People | None = None) -> None:
         self.kept: set[Path] = set()
-        self._source, self._target = source, target
+        self.downloads: set[Parts] = set()
+        self._source, self._target, self._people = source, target, people or People()
+        self._shared: set[Parts] = set()  # the same in the source
         self._rooms: dict[Parts, _Room] = {}
         self._taken: set[str] = set()  # paths in `target`, as the strictest system compares them
 
     def lines(self) -> Iterator[str]:
         """Unpack everything; yield a line for each submitted file of which something is not accepted as it is."""
         errors: list[OSError] = []
-        for path in _paths(self._source, errors):
+        paths = [path for path in _paths(self._source, errors) if not is_hidden(path.relative_to(self._source).parts)]
+        boxes = _boxes([path.relative_to(self._source).parts for path in paths], self._source)
+        self._shared = {box for box, inside in boxes.items() if inside}
+        refused = dict(_refused(boxes, self._people))
+        yield from refused.values()
+        for path in paths:
             where = path.relative_to(self._source)
-            if is_hidden(where.parts):
+            if any(where.parts[: index + 1] in refused for index in range(len(where.parts))):
                 continue
             try:
                 with _opened(path) as stream:
@@ -96,12 +129,15 @@ class Unpacking:
         """A file as it was downloaded: a student's, or an archive with those of a class. Yields each submitted file in
         it that has problems.
         """
-        if owner(parts) or not is_archive(parts[-1]):
+        self.downloads |= {box for box in self._shared if len(box) < len(parts) and box == parts[: len(box)]}
+        if owner(parts[below(parts, self._shared) :]) or not is_archive(parts[-1]):
             if problems := list(self._file(_bounded(stream), parts, self._room(parts), MAX_DEPTH)):
                 yield (), problems
             return
         found = entries(stream, parts[-1], MAX_IN_DOWNLOAD)
         folder = self._folder(parts)
+        if parts in self._shared:
+            self.downloads.add(folder)
         for entry in found:
             inside = _parts(entry)
             if not entry.is_folder and not is_hidden(inside):
@@ -176,12 +212,53 @@ class Unpacking:
 
     def _room(self, parts: Parts) -> _Room:
         """That of a student in a download, or of all files in a download of which no student is known."""
-        student = owner(parts)
+        student = owner(parts[below(parts, self.downloads) :])
         if (parts[0], student) not in self._rooms:
             own = _Room("this student's files", MAX_TOTAL, MAX_ENTRIES)
             unknown = _Room("the files of unknown students", MAX_UNKNOWN, MAX_IN_DOWNLOAD)
             self._rooms[parts[0], student] = own if student else unknown
         return self._rooms[parts[0], student]
+
+
+# --- folders and archives that are called like a student ------------------------------------------------------
+
+_Boxes = dict[Parts, frozenset[str]]
+
+
+def _boxes(files: Sequence[Parts], source: Path) -> _Boxes:
+    """What is outside any archive and is called like a student's file of Canvas, and, if it is a folder or an archive,
+    the names in it of those who submitted. A download holds such names; a submission holds none.
+    """
+    found: dict[Parts, set[str]] = {}
+    for parts in files:
+        for index, name in enumerate(parts, 1):
+            if of_canvas(name):
+                found.setdefault(parts[:index], set()).add(owner(parts[index:]))
+        if of_canvas(parts[-1]) and is_archive(parts[-1]):
+            found[parts].update(_owners_in(source.joinpath(*parts)))
+    return {box: frozenset(inside - {""}) for box, inside in found.items()}
+
+
+def _owners_in(archive: Path) -> Iterator[str]:
+    with suppress(OSError, ArchiveError), _opened(archive) as stream:  # unpacking tells what is wrong with it
+        for entry in entries(stream, archive.name, MAX_IN_DOWNLOAD):
+            yield owner(_parts(entry))
+
+
+def _refused(boxes: _Boxes, people: People) -> Iterator[tuple[Parts, str]]:
+    """What may be a download or one student's submission, with a line for each: the files of several students must not
+    go to one, and no student's file may go to another.
+    """
+    beside_submissions = {box[:-1] for box, inside in boxes.items() if not inside}
+    for box, inside in boxes.items():
+        whose = owner(box[-1:])
+        if inside and (box[:-1] in beside_submissions or people.student(whose) is not None):
+            line = (
+                f"Not collected: {'/'.join(box)}: by its name it is a submission of {whose}, but there are names of "
+                f"others in it: {some(sorted(inside))}. If it is a download, rename it, such as to submissions.zip. "
+                "If it is a submission, put what counts into submitted/STUDENT/CHAPTER/ by hand."
+            )
+            yield box, line
 
 
 def _line(where: str, problems: list[str]) -> str:

@@ -17,6 +17,7 @@ from grader.manifest import Chapter, Manifest, Notebook
 from grader.shown import named, one_line, some
 from grader.work.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
 from grader.work.bounded import MAX_TOTAL
+from grader.work.notebook_names import is_notebook
 from grader.work.notebooks import (
     Work,
     WorkError,
@@ -86,10 +87,10 @@ _Works = Mapping[Path, Work | UnreadableError]
 
 
 def _works(folder: Path) -> _Works:
-    """The files that may be notebooks, as grading would find them: browsers add endings, such as `.ipynb.txt`."""
+    """The files that may be notebooks, as grading would find them."""
     found: dict[Path, Work | UnreadableError] = {}
     for path in sorted(folder.iterdir()):
-        if ".ipynb" in path.name.lower() and not path.name.startswith(".") and path.is_file():
+        if is_notebook(path.name) and path.is_file():
             try:
                 found[path] = read_work(path)
             except UnreadableError as error:

@@ -191,15 +191,17 @@ def test_files_beside_the_archives(tmp_path):
 def test_gradescope(tmp_path):
     download(tmp_path, "submissions.zip", GRADESCOPE)
     log = collect(tmp_path)
-    (told,) = [line for line in log.splitlines() if "for a group" in line]
-    assert told.endswith(
-        "ann@example.edu submitted for a group. The submission is collected for ann@example.edu only; to grade the "
-        "other members too, copy it into their folders: cy@example.edu, d-19."
-    )
-    assert submitted(tmp_path) == {
-        "ann@example.edu/recurrence.ipynb": "ann",
-        "ann@example.edu/helper.py": "help",
-        "ann@example.edu/timestamp.txt": "2026-03-01 12:30:00.123456",
+    group = {
+        f"{member}/{name}": text
+        for member in ("ann@example.edu", "cy@example.edu", "d-19")
+        for name, text in (
+            ("recurrence.ipynb", "ann"),
+            ("helper.py", "help"),
+            ("timestamp.txt", "2026-03-01 12:30:00.123456"),
+        )
+    }
+    assert "Collected 9 files of 6 students." in log
+    assert submitted(tmp_path) == group | {
         "b-18/recurrence.ipynb": "bo",
         "b-18/timestamp.txt": "2026-03-01 12:30:00",
         "submission_113/recurrence.ipynb": "evil",

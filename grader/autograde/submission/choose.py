@@ -20,6 +20,7 @@ from grader.autograde.submission.readable import MAX_BYTES, UnreadableError
 from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
 from grader.shown import named, some
+from grader.work.notebook_names import is_notebook
 
 MOST_OTHERS = 40  # files that are read besides those with a notebook's name, with MAX_BYTES together
 MOST_NAMED = 5  # files in a remark
@@ -71,8 +72,7 @@ class _Candidate:
 def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[str, Chosen]:
     """The file that is graded as each notebook of the chapter, by the notebook's name."""
     files = _read(folder, {f"{notebook.name}.ipynb" for notebook in chapter.notebooks})
-    marks = {name: [(cell["source"].strip(), grade_id(cell)) for cell in book.cells] for name, book in released.items()}
-    belonging, rest = sorted_files(files, chapter, marks)
+    belonging, rest = sorted_files(files, chapter, marks_of(released))
     return {
         notebook.name: _chosen(folder, notebook, released[notebook.name], belonging[notebook.name], rest)
         for notebook in chapter.notebooks
@@ -82,13 +82,18 @@ def choose(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> dict[
 Marks = Sequence[tuple[str, str | None]]  # the text and the id of each of a released notebook's cells
 
 
+def marks_of(released: Mapping[str, Any]) -> dict[str, Marks]:
+    """What tells the cells of each released notebook."""
+    return {name: [(cell["source"].strip(), grade_id(cell)) for cell in book.cells] for name, book in released.items()}
+
+
 def sorted_files(
     files: Sequence[File], chapter: Chapter, marks: Mapping[str, Marks]
 ) -> tuple[dict[str, list[File]], list[File]]:
     """The files that belong to each notebook of the chapter, by its name, and the files that belong to none."""
     belonging = {notebook.name: list[File]() for notebook in chapter.notebooks}
     for file in files:
-        belonging.get(_belongs_to(file, chapter, marks), []).append(file)
+        belonging.get(belongs_to(file, chapter, marks), []).append(file)
     for notebook in chapter.notebooks:
         belonging[notebook.name] = belonging[notebook.name] or [f for f in files if _is_named(f, notebook)]
     rest = [file for file in files if not any(file in found for found in belonging.values())]
@@ -104,25 +109,25 @@ def _is_named(file: File, notebook: Notebook) -> bool:
 
 def _read(folder: Path, due: set[str]) -> list[File]:
     """The notebooks in a folder: those with the expected names, and others up to the limit."""
-    paths = sorted(path for path in folder.iterdir() if path.is_file() and not path.name.startswith("."))
-    notebooks = [path for path in paths if ".ipynb" in path.name.lower()]  # browsers add `.txt` and `.json`
+    notebooks = sorted(path for path in folder.iterdir() if is_notebook(path.name) and path.is_file())
     chosen = [path for path in notebooks if path.name in due]
     room = MAX_BYTES
     for path in [path for path in notebooks if path.name not in due][:MOST_OTHERS]:
         room -= path.stat().st_size
         if room >= 0:
             chosen.append(path)
-    return [File(path, _content(path)) for path in chosen]
+    return list(map(read_file, chosen))
 
 
-def _content(path: Path) -> Any | UnreadableError:
+def read_file(path: Path) -> File:
+    """A file that may be a notebook."""
     try:
-        return read_notebook(path)
+        return File(path, read_notebook(path))
     except UnreadableError as error:
-        return error
+        return File(path, error)
 
 
-def _belongs_to(file: File, chapter: Chapter, released: Mapping[str, Marks]) -> str:
+def belongs_to(file: File, chapter: Chapter, released: Mapping[str, Marks]) -> str:
     """The name of the notebook with which a file shares most cells; in a tie, the one that the file is named after; ''
     if none or several are left.
     """

@@ -31,12 +31,12 @@ from grader.cells import check_id, grade_id
 from grader.codec import writable
 from grader.manifest import Chapter
 from grader.work.archive import is_submission
+from grader.work.notebook_names import ENDING, is_notebook
 
 ARCHIVES = frozenset({".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"})
 _OF_SYSTEMS = frozenset(
     {"__macosx", "__pycache__", "lost+found", "$recycle.bin", "system volume information", "@eadir"}
 )
-_NOTEBOOK = ".ipynb"
 _OF_SUBMIT = re.compile(r"-submission(?:[ -]?\(?\d+\)?)?\.zip", re.IGNORECASE)  # systems number files of one name
 _DEFINED = re.compile(r"^(?:def|class)\s+(\w+)", re.MULTILINE)
 
@@ -183,7 +183,7 @@ def _whose_notebook(path: Path, chapter: Chapter) -> str:
         return "ours"
     if marks:
         return "other"
-    stem = path.name[: path.name.lower().index(_NOTEBOOK)]
+    stem = path.name[: path.name.lower().index(ENDING)]
     if ours & set(_defined(cells)) or stem in {notebook.name for notebook in chapter.notebooks}:
         return "ours"
     return "unknown"
@@ -231,9 +231,7 @@ def is_ignored(name: str) -> bool:
 
 
 def _is_notebook(path: Path) -> bool:
-    """Whether a file is read as a notebook. Browsers add endings, such as `.ipynb.txt`."""
-    named = _NOTEBOOK in path.name.lower() and path.suffix.lower() not in ARCHIVES
-    return named and not path.name.startswith(".") and path.is_file()
+    return is_notebook(path.name) and path.is_file()
 
 
 def _is_archive(path: Path) -> bool:
