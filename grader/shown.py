@@ -16,6 +16,8 @@ as another. Joiners between characters beyond ASCII stay, because Persian, Hindi
 from __future__ import annotations
 
 import re
+import unicodedata
+from collections import Counter
 from collections.abc import Sequence
 
 LONGEST_NAME = 255
@@ -49,6 +51,21 @@ def some(names: Sequence[str], most: int = 8) -> str:
     """The first of these names in a line, and how many more there are."""
     more = len(names) - most
     return ", ".join(map(named, names[:most])) + (f" and {more} more" if more > 0 else "")
+
+
+def one_form(name: str) -> str:
+    """A name in the one Unicode form (NFC) in which names are stored and compared."""
+    return unicodedata.normalize("NFC", name)
+
+
+def told_apart(names: Sequence[str]) -> list[str]:
+    """These names, with the code points of what is not ASCII in those that look like another one."""
+    looks = Counter(one_form(named(name)) for name in set(names))
+    return [f"{named(name)} ({_points(name)})" if looks[one_form(named(name))] > 1 else name for name in names]
+
+
+def _points(name: str) -> str:
+    return " ".join(f"U+{ord(each):04X}" for each in name if not each.isascii()) or "all ASCII"
 
 
 def shortened(text: str, most: int) -> str:

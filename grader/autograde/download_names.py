@@ -23,8 +23,8 @@ from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from grader.autograde.people import People, one_form
-from grader.shown import named
+from grader.autograde.people import People
+from grader.shown import named, one_form
 from grader.work.archive import TIMESTAMP
 from grader.work.bounded import MAX_NAME
 

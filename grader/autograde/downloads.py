@@ -34,13 +34,13 @@ from grader.autograde.download_names import (
     read_name,
 )
 from grader.autograde.grading.release import released_notebooks
-from grader.autograde.people import GROUPS, People, one_form
+from grader.autograde.people import GROUPS, People
 from grader.autograde.submission.choose import Marks, belongs_to, marks_of, read_file
 from grader.autograde.term_settings import NAME
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, load_manifest
 from grader.render.rows import counted
-from grader.shown import named, one_line, some
+from grader.shown import named, one_form, one_line, some
 from grader.work.archive import MANIFEST, file_problems, read_manifest
 from grader.work.bounded import ArchiveError, same_name
 from grader.work.notebook_names import is_notebook

@@ -14,7 +14,7 @@ from pathlib import Path
 
 from grader.autograde.gradebook.roster import Student
 from grader.errors import ExpectedError
-from grader.shown import named
+from grader.shown import named, one_form
 
 GROUPS = "groups.csv"
 _EXAMPLE = "It begins with a line  group,id  and has a line for each member of each group, such as  Team Red,12345."
@@ -22,11 +22,6 @@ _EXAMPLE = "It begins with a line  group,id  and has a line for each member of e
 
 class GroupsError(ExpectedError):
     """`groups.csv` contains a mistake; the message says which, and how to write it."""
-
-
-def one_form(name: str) -> str:
-    """The name in the one Unicode form (NFC) in which ids are stored and compared."""
-    return unicodedata.normalize("NFC", name)
 
 
 def alike(name: str) -> str:

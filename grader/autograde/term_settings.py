@@ -2,15 +2,18 @@
 attempts counts. All that decides about points and is not in the course stands there, so a kept term keeps it.
 
     attempts = "best"  # the default is "last"
+    timezone = "Europe/Berlin"  # of all times without an offset
 
     [late]
     share = 0.1  # see `late_policies.py`
 
     [due]
-    ch01_vanilla_rnn = 2026-03-01 12:00:00Z
+    ch01_vanilla_rnn = 2026-03-01 23:59:00
 
     [extensions.ch01_vanilla_rnn]
-    ann = 2026-03-08 12:00:00Z
+    ann = 2026-03-08 12:00:00+01:00
+
+A time without an offset is what clocks in `timezone` show; without that line it is refused.
 
 The file is optional. If it has a due date for a chapter, it is also the only source of that chapter's extensions; for
 all other chapters nbgrader's gradebook keeps both.
@@ -21,11 +24,14 @@ from __future__ import annotations
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Literal
+from zoneinfo import ZoneInfo
 
 import msgspec
 
+from grader.autograde.times import TimeError, local_as_utc, zone
 from grader.errors import ExpectedError
 from grader.manifest import Manifest
+from grader.shown import one_form
 
 NAME = "term.toml"
 
@@ -36,10 +42,12 @@ class TermSettingsError(ExpectedError):
 
 class TermSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """The late policy (see `late_policies.py`), the due date of each chapter, and the due dates of students with an
-    extension, by chapter and student. Times are in UTC, without a time zone, as nbgrader stores them.
+    extension, by chapter and student. Times are in UTC, without a time zone, as nbgrader stores them. `timezone` is the
+    IANA name of the zone in which they were written without an offset and are shown; empty if there is none.
     """
 
     attempts: Literal["last", "best"] = "last"
+    timezone: str = ""
     late: dict[str, str | int | float | bool] | None = None
     due: dict[str, datetime] = {}
     extensions: dict[str, dict[str, datetime]] = {}
@@ -61,11 +69,17 @@ def read_term_settings(term: Path, manifest: Manifest) -> TermSettings:
         raise TermSettingsError(f"{path}: {str(error).rstrip('.')}. {_EXAMPLE}") from error
     for chapter_id in {**read.due, **read.extensions}:
         manifest.chapter(chapter_id)
+    try:
+        where = zone(read.timezone) if read.timezone else None
+    except TimeError as error:
+        raise TermSettingsError(f"{path}: timezone: {error}. {_EXAMPLE}") from error
     settings = msgspec.structs.replace(
         read,
-        due={chapter_id: _utc(when, path, f"due.{chapter_id}") for chapter_id, when in read.due.items()},
+        due={chapter_id: _utc(when, where, path, f"due.{chapter_id}") for chapter_id, when in read.due.items()},
         extensions={
-            chapter_id: {s: _utc(when, path, f"extensions.{chapter_id}.{s}") for s, when in students.items()}
+            chapter_id: {
+                one_form(s): _utc(when, where, path, f"extensions.{chapter_id}.{s}") for s, when in students.items()
+            }
             for chapter_id, students in read.extensions.items()
         },
     )
@@ -83,11 +97,20 @@ def read_term_settings(term: Path, manifest: Manifest) -> TermSettings:
     return settings
 
 
-_EXAMPLE = "A due date is written  ch01_vanilla_rnn = 2026-03-01 12:00:00Z  (Z for UTC, or an offset such as +01:00)."
+_EXAMPLE = (
+    "A due date is written  ch01_vanilla_rnn = 2026-03-01 12:00:00Z  (Z for UTC, or an offset such as +01:00), or "
+    'without either if the file has a line such as  timezone = "Europe/Berlin"  above [due].'
+)
 
 
-def _utc(when: datetime, path: Path, key: str) -> datetime:
+def _utc(when: datetime, where: ZoneInfo | None, path: Path, key: str) -> datetime:
     try:
-        return when if when.tzinfo is None else when.astimezone(UTC).replace(tzinfo=None)
+        if when.tzinfo is not None:
+            return when.astimezone(UTC).replace(tzinfo=None)
+        if where is None:
+            raise TermSettingsError(f"{path}: {key} has no offset, so it is not certain when that is. {_EXAMPLE}")
+        return local_as_utc(when, where)
+    except TimeError as error:
+        raise TermSettingsError(f"{path}: {key}: {error}. {_EXAMPLE}") from error
     except OverflowError:
         raise TermSettingsError(f"{path}: {key} is a date that UTC cannot express. {_EXAMPLE}") from None

@@ -32,7 +32,7 @@ from grader.cli.app import (
     told,
 )
 from grader.errors import ExpectedError
-from grader.shown import json_text
+from grader.shown import json_text, one_form
 
 if TYPE_CHECKING:
     from grader.autograde.gradebook.scores import ByStudent
@@ -141,7 +141,7 @@ def autograde(
             term=term,
             manifest=manifest,
             execute=pool.local(count) if executor is Executor.local else pool.dask(scheduler, count),
-            students=student,
+            students=None if student is None else list(map(one_form, student)),
             only_failed=only_failed,
             again=force,
             new_rules=new_rules,

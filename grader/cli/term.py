@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from rich.table import Table
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
     """Set the due dates that TERM/term.toml gives, and print them.
 
-    Extensions are printed too. `grader autograde` also sets the due dates, so this command is needed only to check the
-    file, and to see the dates in formgrader before anything is graded.
+    Extensions are printed too. Each date is shown as clocks in the term's zone show it, and in UTC. `grader autograde`
+    also sets the due dates, so this command is needed only to check the file, and to see the dates in formgrader before
+    anything is graded.
     """
     from grader.autograde.gradebook import gradebook_url, roster
     from grader.autograde.gradebook.database import explained, open_engine
     from grader.autograde.gradebook.late import due_date, set_due_date
     from grader.autograde.term_settings import NAME, read_term_settings
+    from grader.autograde.times import shown, zone
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -43,11 +45,12 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
         students = roster(url)
     if not (term / NAME).is_file():
         err.print(f"There is no {term / NAME}; these are the due dates in the gradebook.", soft_wrap=True)
-    table = Table("chapter", "due (UTC)", "extensions (UTC)", box=None)
+    zones = [*([zone(settings.timezone)] if settings.timezone else []), UTC]
+    table = Table("chapter", "student", *(str(each) for each in zones), box=None)
     for chapter_id, when in dates.items():
-        table.add_row(chapter_id, _shown(when), "")
+        table.add_row(chapter_id, "", *("–" if when is None else shown(when, each) for each in zones))
         for student, own in sorted(settings.extensions.get(chapter_id, {}).items()):
-            table.add_row("", "", f"{_shown(own)}  {named(student)}")
+            table.add_row("", named(student), *(shown(own, each) for each in zones))
     out.print(table)
     counted = "best" if settings.attempts == "best" else "last"
     out.print(f"If a student submits several times, the {counted} attempt counts.")
@@ -58,7 +61,3 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
     if waiting and settings.due:
         names = ", ".join(chapter.id for chapter in waiting)
         err.print(f"Not in the gradebook yet, so dated when they are graded: {names}.", soft_wrap=True)
-
-
-def _shown(when: datetime | None) -> str:
-    return "–" if when is None else when.isoformat(" ", "minutes" if not when.second else "seconds")

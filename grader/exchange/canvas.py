@@ -19,7 +19,7 @@ from grader.autograde.gradebook.roster import Student
 from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Key, match
 from grader.exchange.options import System
-from grader.exchange.rosters import fits, is_no_student, named_columns
+from grader.exchange.rosters import IN_ENGLISH, fits, is_no_student, named_columns
 from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact
 from grader.exchange.table import Policy, Table, worth
 from grader.render.rows import number
@@ -71,7 +71,8 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Expor
     if not fits(System.canvas, columns):
         raise ExchangeError(
             f"{into.path} is not a gradebook exported from Canvas: it has no columns Student, ID and Section "
-            "before those of the assignments. In Canvas, choose Grades → Export → Export Entire Gradebook."
+            "before those of the assignments. In Canvas, choose Grades → Export → Export Entire Gradebook. "
+            f"{IN_ENGLISH}"
         )
     kept = columns["section"] + 1
     places = [find_column(into, chapter, given, kept) for chapter in table.chapters]

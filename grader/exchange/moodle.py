@@ -21,7 +21,7 @@ from collections.abc import Mapping, Sequence
 
 from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Cells, Key, Match, match
-from grader.exchange.rosters import moodle_id, named_columns
+from grader.exchange.rosters import IN_ENGLISH, moodle_id, named_columns
 from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, folded
 from grader.exchange.table import Policy, Standing, Table, worth
 from grader.manifest import Chapter
@@ -88,7 +88,8 @@ def _matched(table: Table, into: Sheet) -> Match:
     if not columns.keys() & {"email address", "id number", "full name"} and "first name" not in columns:
         raise ExchangeError(
             f"{into.path} is not an export of Moodle: it has no column Email address, ID number or Full name. In "
-            "Moodle, choose Grades → Export → Plain text file, or the assignment's Download grading worksheet."
+            "Moodle, choose Grades → Export → Plain text file, or the assignment's Download grading worksheet. "
+            f"{IN_ENGLISH}"
         )
     return match(table.students, into, _KEYS, lambda cells: _full_name(cells) or "no name")
 

@@ -31,6 +31,8 @@ from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sh
 from grader.shown import named, one_line, some
 
 MOST_CHARACTERS = 128  # in the gradebook's columns
+_NAMES = frozenset({"first name", "last name", "full name"})
+_PLAIN = frozenset({"id", "student_id", "email", "lms_user_id"})
 _STAFF = frozenset({"instructor", "ta", "reader"})
 _ALIASES = {
     "surname": "last name",
@@ -83,7 +85,9 @@ def read_roster(path: Path, system: System | None = None) -> Roster:
     chosen = _recognised(columns) if system is None else system
     if chosen is None or not fits(chosen, columns):
         known = "; ".join(f"{_TITLES[each]} needs {_NEEDED[each]}" for each in ([chosen] if chosen else System))
-        raise ExchangeError(f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}.")
+        raise ExchangeError(
+            f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}. {IN_ENGLISH}"
+        )
     staff, pretended, rows = 0, 0, []
     for line in sheet.lines:
         cells = {name: original(line.cells[index], sheet.delimiter) for name, index in columns.items()}
@@ -111,6 +115,10 @@ def named_columns(sheet: Sheet) -> dict[str, int]:
     return {_ALIASES.get(name, name): index for name, index in reversed(columns.items())} | columns
 
 
+IN_ENGLISH = (
+    "If that system speaks another language, set it to English (Canvas: Account, Settings; Moodle: the user menu, "
+    "Language), and export the file again."
+)
 TEST_STUDENT = "Student, Test"
 
 
@@ -129,7 +137,7 @@ def _recognised(columns: Mapping[str, int]) -> System | None:
         return System.canvas
     if "email address" in columns or "id number" in columns:
         return System.moodle if fits(System.moodle, columns) else None
-    if "id" in columns:
+    if fits(System.csv, columns):
         return System.csv
     return System.gradescope if fits(System.gradescope, columns) and columns.keys() & {"sid", "role"} else None
 
@@ -146,7 +154,8 @@ def fits(system: System, columns: Mapping[str, int]) -> bool:
         case System.gradescope:
             return (split or "full name" in columns) and "email" in columns
         case System.csv:
-            return "id" in columns
+            # a file in another language also has a column ID: then no column with names is understood
+            return "id" in columns and (columns.keys() <= _PLAIN or bool(columns.keys() & _NAMES))
 
 
 # --- ids ------------------------------------------------------------------------------------------------------

@@ -24,6 +24,7 @@ from decimal import Decimal
 from pathlib import Path
 
 from grader.errors import ExpectedError
+from grader.shown import one_form
 
 DIGITS = 6  # after the decimal point; Moodle stores 5, Canvas shows 2
 _DELIMITERS = (",", ";", "\t")
@@ -115,7 +116,7 @@ def _decoded(path: Path) -> str:
         raise ExchangeError(f"{path}:{line}: this is not UTF-8 text. Save the file again as CSV UTF-8.") from error
     if "\0" in text:
         raise ExchangeError(f"{path}: this is not a text file. Save it again as CSV UTF-8.")
-    return text
+    return one_form(text)
 
 
 def sheet_bytes(rows: Iterable[Sequence[Cell]], delimiter: str = ",", mark: bool = False) -> bytes:

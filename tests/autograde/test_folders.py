@@ -347,6 +347,20 @@ def test_each_is_told_in_a_line(lay, tmp_path, session):
     ]
 
 
+def test_names_have_one_form(lay, found, tmp_path, session):
+    """A folder may come from a Mac, which takes letters apart. Two folders of one name are told with code points."""
+    apart, composed = "Zoe\u0308", "Zo\xeb"
+    lay(f"{apart}/{CHAPTER}/recurrence.ipynb", f"bo/{CHAPTER}/recurrence.ipynb")
+    assert found() == ({composed: f"{apart}/{CHAPTER}", "bo": f"bo/{CHAPTER}"}, set())
+    lay(f"{composed}/{CHAPTER}/recurrence.ipynb")
+    assert found() == (
+        {"bo": f"bo/{CHAPTER}"},
+        {("alike", f"{apart} (U+0308)", False), ("alike", f"{composed} (U+00EB)", False)},
+    )
+    lines = stray_lines(session.chapter, find_submissions(tmp_path, session.chapter).strays)
+    assert lines[0].startswith(f"{apart} (U+0308): looks like the name of another folder")
+
+
 def test_no_submitted_folder_at_all(tmp_path, session):
     assert find_submissions(tmp_path, session.chapter).folders == {}
     shutil.rmtree(tmp_path)

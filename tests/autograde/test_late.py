@@ -159,6 +159,18 @@ def test_nbgrader_exports_the_penalty(course, term):
         b"9" * 400,
         b"2026-13-01 12:00:00 UTC",
         b"2026-03-01 12:00:00 " + b"9" * 30,
+        b"02/03/2026 11:00:00 UTC",
+        b"02.03.2026 11:00",
+        b"2026-03-02 11:00:00 CEST",
+        b"2026-03-02 11:00:00 PDT",
+        b"2026-03-02 11:00:00 CST",
+        b"2026-03-02 11:00:00 Europe/Berlin",
+        b"2026-03-02 11:00:00 UTC+01:00",
+        b"2026-03-02 11:00:00 +2500",
+        b"2026-03-02",
+        b"20260302T110000Z",
+        b"Mon Mar  2 09:00:00 UTC 2026",
+        b"0001-01-01 00:00:00 +01:00",
     ],
 )
 def test_a_time_stamp_that_is_none_is_told(course, term, content):
@@ -172,11 +184,21 @@ def test_it_stands_among_what_a_human_looks_at(course, term):
     for _ in range(2):  # in the second run the result is a stored one
         results = run(course, term)
         (line,) = map(remark_line, results["bo"].remarks)
-        assert line == "timestamp.txt contains 'at noon' instead of a time, so the submission counts as on time"
+        assert line == (
+            "timestamp.txt contains 'at noon', which is no time or may be several, so the submission counts as on time; "
+            "write it such as 2026-03-01 23:59:00 +01:00, or with UTC at the end"
+        )
         assert results["ann"].remarks == ()
 
 
-@pytest.mark.parametrize("text", ["2026-03-01 12:30:00 UTC", "2026-03-01T12:30:00\n"])
+@pytest.mark.parametrize(
+    "text",
+    [
+        *("2026-03-01 12:30:00 UTC", "2026-03-01T12:30:00\n", "2026-03-01 12:30", "2026-03-01T12:30Z"),
+        *("2026-03-01 07:30:00 -0500", "2026-03-01 13:30:00 +01:00", "2026-03-01T18:00:00.000+05:30"),
+        *("2026-03-01 14:30 +02", "2026-03-02 02:30:00+1400", "2026-03-01 12:30:00.000000 GMT"),
+    ],
+)
 def test_time_stamps(tmp_path, text):
     assert submitted_at(tmp_path) is None
     (tmp_path / "timestamp.txt").write_text(text)

@@ -18,6 +18,7 @@ from grader.cli import commands as cli
 from grader.manifest import UnknownIdError, load_manifest
 from tests.loops import for_each
 
+BERLIN = 'timezone = "Europe/Berlin"\n'
 CHAPTER = "ch01_vanilla_rnn"
 HOUR = 3600
 POLICY = """
@@ -210,6 +211,16 @@ def test_no_file_is_no_settings(course, tmp_path):
         (f"[due]\n{CHAPTER} = '1 March'", "datetime"),
         (f"[due]\n{CHAPTER} = 9999-12-31 23:59:59-12:00", f"due.{CHAPTER} is a date that UTC cannot express"),
         (f"[due]\n{CHAPTER} = 0001-01-01 00:00:00+12:00", f"due.{CHAPTER} is a date that UTC cannot express"),
+        (f"[due]\n{CHAPTER} = 2026-03-01 23:59:00", f"due.{CHAPTER} has no offset, so it is not certain when that is"),
+        (
+            f"[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n[extensions.{CHAPTER}]\nann = 2026-03-09 12:00:00",
+            f"extensions.{CHAPTER}.ann has no offset",
+        ),
+        ("timezone = 'CET'", "'CET' is no time zone. Write its IANA name, such as Europe/Berlin"),
+        ("timezone = 'Europe/Berlln'", "'Europe/Berlln' is no time zone"),
+        ("timezone = '../../etc/passwd'", "no time zone"),
+        (f"{BERLIN}[due]\n{CHAPTER} = 2026-03-29 02:30:00", "clocks in Europe/Berlin show 2026-03-29 02:30:00 never"),
+        (f"{BERLIN}[due]\n{CHAPTER} = 2026-10-25 02:30:00", "clocks in Europe/Berlin show 2026-10-25 02:30:00 twice"),
         ("late = 0.5", "late"),
         ("[late]\nshare = [1]", "late"),
         (f"[extensions.{CHAPTER}]\nann = 2026-03-01 12:00:00Z", "no due date"),
@@ -225,6 +236,39 @@ def test_a_mistake_in_the_file_is_reported(course, tmp_path, text, words):
     assert str(caught.value).startswith(f"{tmp_path / 'term.toml'}: ")
     assert words in str(caught.value)
     assert "ch01_vanilla_rnn = 2026-03-01 12:00:00Z" in str(caught.value)
+
+
+def test_a_time_without_an_offset_is_local(course, tmp_path):
+    settings = read(course, tmp_path, f"{BERLIN}[due]\n{CHAPTER} = 2026-03-28 23:59:00")
+    assert settings.due == {CHAPTER: datetime(2026, 3, 28, 22, 59)}
+    settings = read(course, tmp_path, f"{BERLIN}[due]\n{CHAPTER} = 2026-03-29 23:59:00")
+    assert settings.due == {CHAPTER: datetime(2026, 3, 29, 21, 59)}
+    settings = read(course, tmp_path, f"{BERLIN}[due]\n{CHAPTER} = 2026-03-29 23:59:00-05:00")
+    assert settings.due == {CHAPTER: datetime(2026, 3, 30, 4, 59)}
+
+
+def test_names_in_the_file_have_one_form(course, tmp_path):
+    text = f"[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n[extensions.{CHAPTER}]\n'Zoe\u0308' = 2026-03-02 12:00:00Z"
+    assert read(course, tmp_path, text).extension(CHAPTER, "Zo\xeb") == timedelta(days=1)
+
+
+@pytest.mark.parametrize(
+    ("due", "in_time", "late"),
+    [
+        ("2026-03-29 01:50:00", "2026-03-29 03:05:00 +0200", "2026-03-29 03:05:01 +0200"),  # ten minutes to the jump
+        (
+            "2026-10-25 01:50:00",
+            "2026-10-25 02:05:00 +0200",
+            "2026-10-25 02:05:00 +0100",
+        ),  # the same again, an hour later
+    ],
+)
+def test_clocks_that_change_within_the_grace_minutes(course, term, due, in_time, late):
+    (term / "term.toml").write_text(f"{BERLIN}[late]\nshare = 0.5\ngrace_minutes = 15\n[due]\n{CHAPTER} = {due}\n")
+    for student, when in (("ann", in_time), ("bo", late)):
+        (term / "submitted" / student / CHAPTER / "timestamp.txt").write_text(f"{when}\n")
+    found = penalties(course, term)
+    assert (found["ann"], found["bo"]) == (0, 2)
 
 
 def test_an_unknown_chapter_is_reported(course, tmp_path):
@@ -245,14 +289,20 @@ def test_the_command_due(course, term, monkeypatch):
         gradebook.add_student("dan", first_name="Dan")
     result = CliRunner().invoke(cli.app, command)
     words = [line.split() for line in result.stdout.splitlines()]
-    assert words[1:4] == [
-        [CHAPTER, "2026-03-01", "12:00"],
-        ["2026-03-05", "12:00", "dan"],
-        ["2026-03-06", "12:00", "zoe"],
+    assert words[:4] == [
+        ["chapter", "student", "UTC"],
+        [CHAPTER, "2026-03-01", "12:00", "UTC"],
+        ["dan", "2026-03-05", "12:00", "UTC"],
+        ["zoe", "2026-03-06", "12:00", "UTC"],
     ]
     assert result.stderr == "zoe has an extension, but is not in the gradebook. Check the name.\n"
     with open_gradebook(gradebook_url(term)) as gradebook:
         assert gradebook.find_assignment(CHAPTER).duedate == datetime(2026, 3, 1, 12)
+    (term / "term.toml").write_text(f'timezone = "America/New_York"\n[due]\n{CHAPTER} = 2026-03-07 23:59:00\n')
+    monkeypatch.setenv("TZ", "Asia/Tokyo")
+    lines = CliRunner().invoke(cli.app, command).stdout.splitlines()
+    assert lines[0].split() == ["chapter", "student", "America/New_York", "UTC"]
+    assert lines[1].split() == [CHAPTER, "2026-03-07", "23:59", "EST", "2026-03-08", "04:59", "UTC"]
     (term / "term.toml").write_text("[due")
     result = CliRunner().invoke(cli.app, command)
     assert result.exit_code == 1

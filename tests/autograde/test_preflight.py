@@ -94,6 +94,16 @@ def test_how_many_are_new_changed_and_unchanged(course, term, hand_in_as):
     ]
 
 
+def test_names_that_look_alike_are_told_with_their_code_points(course, term, hand_in_as):
+    """A gradebook may have a name in the other form, from another program."""
+    grade(course, term)
+    hand_in_as("Zo\xeb")
+    enter(term, ("Zoe\u0308", "Lee"))
+    said = lines(course, term)
+    assert any("Zoe\u0308 (U+0308)" in line for line in said)
+    assert any("Zo\xeb (U+00EB)" in line for line in said)
+
+
 def test_other_hidden_cases_are_other_checks(course, term):
     grade(course, term)
     shutil.rmtree(term / "hidden")

@@ -45,7 +45,10 @@ LINES = {
     Remark(
         LeftOut("a.csv", 4_050_000)
     ): "a.csv (4.0 MB) was not available to the notebooks: too large, or too many files",
-    Remark(NoTime("'noon'")): "timestamp.txt contains 'noon' instead of a time, so the submission counts as on time",
+    Remark(NoTime("'noon'")): (
+        "timestamp.txt contains 'noon', which is no time or may be several, so the submission counts as on time; "
+        "write it such as 2026-03-01 23:59:00 +01:00, or with UTC at the end"
+    ),
     Remark(OtherName("nb.ipynb", False, "b.ipynb")): "there is no file nb.ipynb; b.ipynb was graded instead",
     Remark(OtherName("nb.ipynb", True, "b.ipynb")): "nb.ipynb is a folder, not a file; b.ipynb was graded instead",
     Remark(NotImported(1, "jax", "no such"), "nb"): "nb, cell 2: `jax` could not be imported (no such); the lines that "

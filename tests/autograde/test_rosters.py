@@ -132,6 +132,27 @@ def test_another_format_can_be_demanded(tmp_path):
     )
 
 
+@pytest.mark.parametrize(
+    "header",
+    [
+        "ID,Vollständiger Name,E-Mail-Adresse,Status,Bewertung",  # Moodle's worksheet in German
+        "ID;Nom complet;Adresse de courriel;Statut",
+        "ID\tNombre completo\tDirección de correo\tEstado",
+        "Studierende,ID,SIS-Benutzer-ID,SIS-Anmelde-ID,Abschnitt",  # Canvas
+        "Vorname,Nachname,ID-Nummer,E-Mail-Adresse",
+        "id,email,section",
+    ],
+)
+def test_a_header_in_another_language_is_no_plain_roster(tmp_path, header):
+    with pytest.raises(ExchangeError, match=r"the header \(.*\) is not that of a roster.* needs .* set it to English"):
+        read(tmp_path, f"{header}\nTeilnehmer 123,1,2,3,4\n")
+
+
+def test_names_are_composed(tmp_path):
+    (student,) = read(tmp_path, "id,first_name\nZoe\u0308,Zoe\u0308\n").students
+    assert student == Student("Zo\xeb", "Zo\xeb")
+
+
 def test_a_file_without_students(tmp_path):
     with pytest.raises(ExchangeError, match="lists no students"):
         read(tmp_path, PLAIN.splitlines()[0])

@@ -21,6 +21,7 @@ from grader.autograde.grading.store import Change
 from grader.autograde.submission.folders import Submissions, find_submissions
 from grader.autograde.term_settings import read_term_settings
 from grader.manifest import Chapter, load_manifest
+from grader.shown import one_form
 
 
 def submissions(term: Path, chapter: Chapter) -> Submissions:
@@ -53,7 +54,7 @@ def chosen(
     """
     found = submissions(term, chapter)
     folders = found.folders
-    names = list(folders) if students is None else list(students)
+    names = list(folders) if students is None else list(map(one_form, students))
     strange = [name for name in names if name not in folders]
     if strange:
         odd = [stray for stray in found.strays if stray.student in strange]

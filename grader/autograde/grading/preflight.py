@@ -20,7 +20,7 @@ from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import Stray, find_submissions
 from grader.autograde.term_settings import read_term_settings
 from grader.manifest import Chapter, Manifest
-from grader.shown import named, one_line, some
+from grader.shown import named, one_line, some, told_apart
 
 # What has to be done with a submission, as the summary line words it.
 _TO_DO = {
@@ -110,11 +110,15 @@ def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[
     total = sum(found.to_do.values())
     counts = ", ".join(f"{count} {_TO_DO[name]}" for name, count in found.to_do.items())
     lines = [f"{total} submission{'s' * (total != 1)} of {chapter.id}: {counts}." if total else "Nothing to grade."]
+    apart = dict(zip(names := [*found.absent, *found.unknown], told_apart(names), strict=True))
     if found.absent:
         of = f"{len(found.absent)} of {len(found.roster or ())} students in the gradebook"
-        lines.append(f"{of} have no submission that can be graded: {_names(found.absent, whole)}.")
+        lines.append(
+            f"{of} have no submission that can be graded: {_names([apart[name] for name in found.absent], whole)}."
+        )
     if found.unknown:
-        lines.append(f"{len(found.unknown)} not in the gradebook: {_names(found.unknown, whole)}. Check the names.")
+        unknown = _names([apart[name] for name in found.unknown], whole)
+        lines.append(f"{len(found.unknown)} not in the gradebook: {unknown}. Check the names.")
     if found.strays:
         lines += ["Unexpected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
     return lines
@@ -171,5 +175,7 @@ _STRAYS = {
     "swapped": "is named like the chapter, where a student's folder is expected. Not graded. "
     "Put each student's notebooks into {due}",
     "never": "is hidden or was made by an operating system, so it is ignored. If it is a student's folder, rename it.",
+    "alike": "looks like the name of another folder, because the same letters can be written in two ways. Neither is "
+    "graded. Move what counts into one of them, and delete the other.",
     "closed": "cannot be read. Not graded. Check its owner and permissions:  ls -ld",
 }

@@ -31,6 +31,7 @@ from grader.autograde.remark import (
     What,
     absence,
 )
+from grader.autograde.times import HOW
 from grader.manifest import Chapter, Exercise, Question
 from grader.render.rows import counted, number
 from grader.shown import named, one_line, shortened, some
@@ -301,7 +302,10 @@ def remark_line(remark: Remark) -> str:
                 f"{named(file)} ({size / 1e6:.1f} MB) was not available to the notebooks: too large, or too many files"
             )
         case NoTime(found):
-            text = f"timestamp.txt contains {named(found)} instead of a time, so the submission counts as on time"
+            text = (
+                f"timestamp.txt contains {named(found)}, which is no time or may be several, so the submission counts as "
+                f"on time; write it {HOW}"
+            )
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {named(taken)} was graded instead"
         case NotImported(cell, module, reason):

@@ -5,9 +5,9 @@ of this chapter in the folders inside it and then, if there is nothing that coul
 of the student:
 
 - If exactly one folder contains some, and none of other chapters, the student is graded from there ("elsewhere").
-- If it is not certain what to grade, the student is not graded, and an earlier score stays. There are several
+- If it is not certain what or whom to grade, the student is not graded, and an earlier score stays. There are several
   candidates ("unclear"), or only archives ("packed"; "of submit" if it made them), unrecognisable notebooks
-  ("unknown") or folders that cannot be read ("closed").
+  ("unknown") or folders that cannot be read ("closed"), or two folders' names differ only in Unicode form ("alike").
 - If there is nothing at all, a folder of the chapter counts as a submission without notebooks, with 0 points ("empty").
 
 A zip of `grader submit` next to notebooks is reported, because it may be newer ("packed again").
@@ -30,6 +30,7 @@ from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.codec import writable
 from grader.manifest import Chapter
+from grader.shown import one_form, told_apart
 from grader.work.archive import is_submission
 from grader.work.notebook_names import ENDING, is_notebook
 
@@ -53,6 +54,7 @@ Kind = Literal[
     "swapped",
     "never",
     "closed",
+    "alike",
 ]
 
 
@@ -77,10 +79,16 @@ class Submissions:
 
 
 def find_submissions(term: Path, chapter: Chapter) -> Submissions:
-    """Map each student to their submission folder for this chapter, and list what is not in its expected place."""
+    """Map each student to their submission folder for this chapter, and list what is not in its expected place. The ids
+    are the folders' names in the one form in which names are compared.
+    """
     submitted = term / "submitted"
     folders: dict[str, Path] = {}
     strays: list[Stray] = []
+    forms: dict[str, list[str]] = {}
+    for path in _entries(submitted):
+        if path.is_dir():
+            forms.setdefault(one_form(path.name), []).append(path.name)
     for path in _entries(submitted):
         if not path.is_dir():
             kind: Kind | None = "no student" if _is_notebook(path) else _packed(path) if _is_archive(path) else None
@@ -90,11 +98,14 @@ def find_submissions(term: Path, chapter: Chapter) -> Submissions:
             if any(_is_notebook(below) for below in path.glob("*/*")):
                 strays.append(Stray("never", writable(path.name)))
             continue
+        if len(same := forms[one_form(path.name)]) > 1:
+            strays.append(Stray("alike", writable(told_apart(same)[same.index(path.name)]), writable(path.name)))
+            continue
         home, odd = _of_student(path, chapter)
         if home is not None:
-            folders[path.name] = home
+            folders[one_form(path.name)] = home
         for kind, place in odd:
-            whose = "" if kind == "swapped" else writable(path.name)
+            whose = "" if kind == "swapped" else writable(one_form(path.name))
             strays.append(Stray(kind, writable(str(place.relative_to(submitted))), whose, home is not None))
     return Submissions(folders, tuple(strays))
 

@@ -1,9 +1,11 @@
-"""The time of a submission, from the `timestamp.txt` that nbgrader's collect steps write."""
+"""The time of a submission, from the `timestamp.txt` that nbgrader's collect steps or an instructor write."""
 
 from __future__ import annotations
 
 from datetime import datetime
 from pathlib import Path
+
+from grader.autograde.times import TimeError, as_utc
 
 NAME = "timestamp.txt"
 _MOST = 100  # characters that are read
@@ -23,12 +25,9 @@ def submitted_at(folder: Path) -> datetime | None:
     except OSError as error:
         raise TimestampError(error.strerror) from error
     text = content.decode("utf-8", "replace").strip()
-    from nbgrader.utils import parse_utc
-
+    if not text:
+        raise TimestampError("nothing")
     try:
-        if not text:
-            raise TimestampError("nothing")
-        found: datetime = parse_utc(text)
-    except (ValueError, OverflowError, TypeError) as error:
+        return as_utc(text)
+    except TimeError as error:
         raise TimestampError(repr(text)) from error
-    return found
