@@ -27,6 +27,11 @@ class OddCell(msgspec.Struct, frozen=True, tag=True):
         "answer missing",
         "answer beside",
         "picture missing",
+        "check of another",
+        "turned to text",
+        "magic",
+        "check of a value",
+        "saw a pass",
     ]
     name: str
 
@@ -39,6 +44,26 @@ class Unreadable(msgspec.Struct, frozen=True, tag=True):
     """The notebook could not be read; `reason` says why, in words for the student."""
 
     reason: str
+
+
+class NotSubmitted(msgspec.Struct, frozen=True, tag=True):
+    """There is no file that could be the notebook; `reason` says what was found instead."""
+
+    reason: str
+
+
+class Asks(msgspec.Struct, frozen=True, tag=True):
+    """A cell calls `input`, which returns an empty text while a notebook is graded."""
+
+    cell: int
+
+
+class OtherPython(msgspec.Struct, frozen=True, tag=True):
+    """A cell is not Python for the version that grades, and may be for the newer one that the notebook names."""
+
+    cell: int
+    theirs: str
+    ours: str
 
 
 class Ended(msgspec.Struct, frozen=True, tag=True):
@@ -90,7 +115,21 @@ class NoTime(msgspec.Struct, frozen=True, tag=True):
     found: str
 
 
-What = OddCell | Foreign | Unreadable | Ended | LeftOut | OtherName | OtherFiles | NotImported | TooLarge | NoTime
+What = (
+    OddCell
+    | Foreign
+    | Unreadable
+    | NotSubmitted
+    | Asks
+    | OtherPython
+    | Ended
+    | LeftOut
+    | OtherName
+    | OtherFiles
+    | NotImported
+    | TooLarge
+    | NoTime
+)
 
 
 class Remark(msgspec.Struct, frozen=True):

@@ -223,6 +223,7 @@ class _Run:
     def examined(self, chapter: Chapter, tasks: Sequence[Task]) -> Preflight:
         """What there is to do, and what looks wrong."""
         from grader.autograde.grading.preflight import preflight
+        from grader.autograde.grading.release import released_notebooks
 
         return preflight(
             self.root,
@@ -233,6 +234,7 @@ class _Run:
             students=self.students,
             sandboxed=not self.unsafe,
             db_url=self.db_url,
+            released=released_notebooks(self.root, chapter) if self.dry_run else None,
         )
 
     def grade(

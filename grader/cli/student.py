@@ -62,10 +62,10 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
     from grader.render.rows import number
     from grader.shown import named
     from grader.work.facts import shadows_in
-    from grader.work.notebooks import read_work, readable_reason, require_file, restoring, whose
+    from grader.work.notebooks import read_work, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
     from grader.work.python import translator
-    from grader.work.run import request_for, run, takes_long
+    from grader.work.run import code_of, request_for, run, takes_long
 
     def write(line: str) -> None:
         out.print(line, soft_wrap=True)
@@ -75,7 +75,7 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
         try:
             work = read_work(path)
         except UnreadableError as error:
-            stop(f"{path}: {readable_reason(path, error)}. {restoring(path)}")
+            stop(f"{path}: {error}. {restoring(path)}")
         chapter, notebook = whose(work, COURSE.manifest, path.stem)
         for shadow in shadows_in([path.resolve().parent]):
             name = named(Path(shadow).name)
@@ -85,9 +85,12 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
         request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds, width)
         write(f"{path.name}: {chapter.title} › {notebook.title}")
         write("")
-        sources = dict(work.code)
-        if not with_ipython and (left := [c.index + 1 for c in request.cells if c.source != sources[c.index]]):
+        cells = [(index, source) for index, source in code_of(notebook, work) if not takes_long(work, index)]
+        if not with_ipython and (left := [index + 1 for index, source in cells if python(source) != source]):
             write(f"IPython is not installed, so magics and shell commands are left out: {_cells(left)}.")
+            write("")
+        if texts := [index + 1 for index, _ in cells if work.cells[index]["cell_type"] != "code"]:
+            write(f"Run as code although they are text: {_cells(texts)}. Turn them back with the key Y.")
             write("")
         display = Display(write, None if whole else FEW_LINES)
         outcome: Outcome = run(request, path.resolve().parent, display.show)

@@ -7,14 +7,17 @@ from __future__ import annotations
 
 from grader.autograde.fault import Fault
 from grader.autograde.remark import (
+    Asks,
     Ended,
     Foreign,
     LeftOut,
     NoTime,
     NotImported,
+    NotSubmitted,
     OddCell,
     OtherFiles,
     OtherName,
+    OtherPython,
     Remark,
     TooLarge,
     Unreadable,
@@ -29,7 +32,16 @@ MOST = 20  # sentences, because a notebook can be written to cause thousands
 
 # {} stands for the names of all cells that one kind applies to.
 _ODD_CELLS = {
-    "check edited": "Edited check cells: {}. The original cells were used instead. You lose no points.",
+    "check of another": "Check cells that name another function than their own: {}. The function that they name was "
+    "graded.",
+    "check of a value": "Check cells that check something other than the name of a function: {}. The functions of "
+    "these names were graded.",
+    "saw a pass": "Your notebook shows a pass of {} that grading does not confirm. Restart the kernel, run all cells "
+    "in order, and look at the check again; if it still passes, show it to your instructor.",
+    "turned to text": "Cells that had become text cells: {}. They were run as code. Turn them back with the key Y.",
+    "magic": "The cells of {} begin with a magic (%%) that does not run them as Python while they are graded, so they "
+    "define nothing. Delete that line.",
+    "check edited": "Edited check cells: {}. The original checks were used. You lose no points.",
     "check missing": "Missing check cells: {}. They were restored. You lose no points.",
     "check above": "Check cells above the cell that defines their function: {}. They were moved below it. You lose no "
     "points.",
@@ -75,6 +87,18 @@ def _sentence(what: What) -> str:
             return "The file contains none of this notebook's exercises. Is it from another assignment?"
         case Unreadable(reason):
             return f"It could not be read: {shortened(reason, MOST_OF_A_REASON)}."
+        case NotSubmitted(reason):
+            return f"It was not submitted: {shortened(reason, MOST_OF_A_REASON)}."
+        case Asks(cell):
+            return (
+                f"Cell {cell + 1} calls `input()`, which returns an empty text while your notebook is graded. Write "
+                "the value into the cell."
+            )
+        case OtherPython(cell, theirs, ours):
+            return (
+                f"Cell {cell + 1} is not Python {ours}, which grades this course. Your notebook says that it was "
+                f"written with Python {theirs}, which may accept more. Write the cell so that both accept it."
+            )
         case Ended(fault, exercise):
             return "" if exercise is not None else _of_cell(fault)
         case LeftOut(file, size):

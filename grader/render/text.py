@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 from grader.checking.verdict import Verdict
 from grader.render.rows import Row, headline, number, rows
 
 _LABEL_WIDTH = 15
+_FIRST_LINE = re.compile(r"^(\w+)   \S+ / \S+   (.*)$", re.MULTILINE)
 _SENTENCES = ("likely cause", "note", "what to do", "next")
 
 
@@ -18,6 +20,12 @@ def verdict_text(verdict: Verdict, width: int | None = None) -> str:
     """
     first = f"{verdict.id}   {number(verdict.earned)} / {number(verdict.points)}   {headline(verdict)}"
     return "\n".join([first, *rows_text(rows(verdict), width)])
+
+
+def passes_in(text: str) -> Iterator[tuple[str, bool]]:
+    """The exercises of all reports in a text, and whether each report says that everything is right."""
+    for exercise, found in _FIRST_LINE.findall(text):
+        yield exercise, found == "right" or found.startswith("right on all ")
 
 
 def rows_text(rows: Sequence[Row], width: int | None = None) -> list[str]:

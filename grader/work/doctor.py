@@ -55,10 +55,10 @@ def lines(found: list[Finding]) -> Iterator[str]:
 
 
 def _python(facts: Facts) -> Finding:
-    version = ".".join(map(str, facts.python))
+    version, needed = (".".join(map(str, each)) for each in (facts.python, PYTHON))
     if facts.python >= PYTHON:
-        return Finding("Python", "fine", f"{version}, {facts.interpreter}")
-    needed = ".".join(map(str, PYTHON))
+        grades = f"; grading may use {needed}" if facts.python[:2] > PYTHON else ""
+        return Finding("Python", "fine", f"{version}{grades}, {facts.interpreter}")
     cures = {
         "windows": "winget install Python.Python.3.12",
         "macos": "brew install python@3.12",

@@ -8,10 +8,13 @@ from grader.checking.verdict import Status
 
 
 class CodeCell(msgspec.Struct, frozen=True):
-    """A cell to run, as Python: its index among all cells of the notebook, from 0, and its source."""
+    """A cell to run, as Python: its index among all cells of the notebook, from 0, and its source. In an exercise's
+    check cell, the last check counts.
+    """
 
     index: int
     source: str
+    exercise: str | None = None
 
 
 class Request(msgspec.Struct, frozen=True):
@@ -63,7 +66,7 @@ class TooLong(msgspec.Struct, frozen=True, tag=True):
 
 class Checked(msgspec.Struct, frozen=True, tag=True):
     """The result of a check: in a line, and as the whole report. `at_end`: its check cell did not run, so the exercise
-    was checked after the last cell.
+    was checked after the last cell. Only what `counts` is the exercise's result, as it is in grading.
     """
 
     exercise: str
@@ -73,6 +76,7 @@ class Checked(msgspec.Struct, frozen=True, tag=True):
     headline: str
     report: str
     at_end: bool = False
+    counts: bool = True
 
 
 class Undefined(msgspec.Struct, frozen=True, tag=True):

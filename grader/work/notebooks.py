@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from grader.autograde.submission.bindings import bindings_of, lacks_code
-from grader.autograde.submission.readable import UnreadableError, read_tree
+from grader.autograde.submission.readable import read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, Manifest, Notebook
@@ -170,20 +170,3 @@ def restoring(path: Path) -> str:
     if copy.is_file():
         return f"Jupyter has kept an earlier version: copy {_quoted(copy)} to {_quoted(path)}."
     return "Restore an earlier version, or take the notebook from the course again and copy your code into it."
-
-
-def readable_reason(path: Path, error: UnreadableError) -> str:
-    """Why a notebook cannot be read; git's conflict markers are the likeliest reason for broken JSON."""
-    try:
-        text = path.read_bytes()[: 1 << 20]
-    except OSError:
-        return str(error)
-    if has_conflict(text.decode("utf-8", "replace").splitlines()):
-        return "it contains conflict markers of git (<<<<<<<)"
-    return str(error)
-
-
-def has_conflict(lines: Sequence[str]) -> bool:
-    """Whether these lines contain git's markers of a merge conflict, as a pair."""
-    begin = any(line.startswith("<<<<<<< ") for line in lines)
-    return begin and any(line.startswith(">>>>>>> ") for line in lines)

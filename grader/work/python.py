@@ -7,8 +7,8 @@ from collections.abc import Callable
 from importlib.util import find_spec
 
 from grader.autograde.submission.bindings import bindings_of
+from grader.autograde.submission.ipython import ToPython, without_cell_magic
 
-_RUNS_ITS_CELL = re.compile(r"\s*%%(?:time|timeit|capture|prun)\b")
 _TIME = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^-\s])")
 _LINE = re.compile(r"^(\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)")
 _ASSIGNED = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
@@ -18,24 +18,20 @@ def translator() -> tuple[Callable[[str], str], bool]:
     """A function from a cell's source to Python, and whether it uses IPython."""
     if find_spec("IPython") is None:
         return without_magics, False
-    from grader.autograde.submission.ipython import ToPython
-
     return ToPython(), True
 
 
 def without_magics(source: str) -> str:
     """The cell without magics and shell commands; the other lines keep their numbers.
 
-    Names that a magic or a command would have bound are bound to None. A cell of another language becomes empty.
+    Names that a line magic or a command would have bound are bound to None.
     """
     if bindings_of(source).is_python:
         return source
-    first, *others = source.split("\n")
-    if first.lstrip().startswith("%%"):
-        if not _RUNS_ITS_CELL.match(first):
-            return ""
-        first = ""
-    return "\n".join(_plain(line) for line in [first, *others])
+    source = without_cell_magic(source)
+    if bindings_of(source).is_python:
+        return source
+    return "\n".join(map(_plain, source.split("\n")))
 
 
 def _plain(line: str) -> str:

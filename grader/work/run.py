@@ -10,7 +10,7 @@ import sys
 import threading
 import time
 from collections import deque
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -19,7 +19,10 @@ from typing import IO
 import msgspec
 
 from grader import journal
-from grader.autograde.submission.notebook import LONG
+from grader.autograde.submission.bindings import lacks_code
+from grader.autograde.submission.check_cells import binds, check_of, checked_function, is_only_a_check
+from grader.autograde.submission.notebook import LONG, turned_to_text
+from grader.cells import STUB, check_id, grade_id
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.work.events import Begin, Checked, CodeCell, End, Event, Finished, Request
 from grader.work.notebooks import Work
@@ -65,12 +68,46 @@ def request_for(
         return seconds if seconds is not None else max(SHORTEST, FACTOR * given)
 
     return Request(
-        tuple(CodeCell(index, python(source)) for index, source in work.code if not takes_long(work, index)),
+        tuple(_cells(notebook, work, python)),
         {each.id: limit(each.seconds or limits.seconds_per_exercise) for each in notebook.exercises},
         limit(limits.seconds_per_cell),
         limits.output_bytes,
         width,
     )
+
+
+def _cells(notebook: Notebook, work: Work, python: Callable[[str], str]) -> Iterator[CodeCell]:
+    """The code cells as Python, and which of them is the check cell of which exercise, decided as grading does. One
+    that does not check a function by its name checks the exercise's, too.
+    """
+    checks = {check_id(each.id): each.id for each in notebook.exercises}
+    left = set(checks.values())
+    for index, source in code_of(notebook, work):
+        if takes_long(work, index) or _is_stub_left(notebook, work, source):
+            continue
+        exercise = checks.get(grade_id(work.cells[index]) or "") or next(
+            (name for name in checks.values() if is_only_a_check(source, name)), None
+        )
+        if exercise not in left:
+            yield CodeCell(index, python(source))
+            continue
+        left.discard(exercise)
+        if binds(source):
+            yield CodeCell(index, python(source), exercise)
+        if not (binds(source) and checked_function(source, exercise)):
+            yield CodeCell(index, check_of(exercise, checked_function(source, exercise)), exercise)
+
+
+def code_of(notebook: Notebook, work: Work) -> list[tuple[int, str]]:
+    """The code cells, with text cells that were code: index and source."""
+    turned = turned_to_text(work.cells, [each.id for each in notebook.exercises])
+    return sorted([*work.code, *((index, work.cells[index]["source"]) for index in turned)])
+
+
+def _is_stub_left(notebook: Notebook, work: Work, source: str) -> bool:
+    """Whether a cell is the released one of an exercise that another cell defines."""
+    names = [each.id for each in notebook.exercises if STUB.format(id=each.id) in source]
+    return any(lacks_code(source, name) and work.is_written(name) for name in names)
 
 
 def takes_long(work: Work, index: int) -> bool:
@@ -145,7 +182,7 @@ def _follow(events: queue.Queue[Event | None], show: Callable[[Event], None]) ->
                 deadline = time.monotonic() + seconds + GRACE
             case End():
                 deadline = time.monotonic() + 60.0
-            case Checked(exercise):
+            case Checked(exercise, counts=True):
                 outcome.results[exercise] = event
             case Finished():
                 outcome.finished = True

@@ -29,7 +29,7 @@ import numpy as np
 
 from grader import journal, student
 from grader.autograde.inside.frames import file_of
-from grader.autograde.inside.shell import Shell, display, no_input
+from grader.autograde.inside.shell import NoInput, Shell, display
 from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.observing import caught
 from grader.codec import Raised
@@ -102,7 +102,8 @@ class _Output(io.TextIOBase):
 
 @dataclass
 class _Session:
-    """A running notebook. `events` is the descriptor for events; `cell` is the index of the current cell."""
+    """A running notebook. `events` is the descriptor for events; `cell` is the index of the current cell,
+    `of` the exercise of which it is the check cell."""
 
     request: Request
     events: int
@@ -110,6 +111,7 @@ class _Session:
     lost: Lost = field(default_factory=Lost)
     alarm: _Alarm = field(default_factory=_Alarm)
     cell: int = 0
+    of: str | None = None
     checked: set[str] = field(default_factory=set)
     at_end: bool = False
     _sending: threading.Lock = field(default_factory=threading.Lock)
@@ -139,7 +141,9 @@ class _Session:
             report = Report(stopped(exercise_id))
             journal.note(report.verdict)
         verdict = report.verdict
-        self.checked.add(verdict.id)
+        counts = self.at_end or exercise_id == self.of
+        if counts:
+            self.checked.add(verdict.id)
         self.send(
             Checked(
                 verdict.id,
@@ -149,14 +153,15 @@ class _Session:
                 headline(verdict),
                 verdict_text(verdict, self.request.width),
                 self.at_end,
+                counts,
             )
         )
         self.begin(self.request.cell_seconds)  # for the rest of the cell
         return report
 
-    def run_cell(self, index: int, source: str) -> None:
+    def run_cell(self, index: int, source: str, exercise: str | None) -> None:
         """Run one cell. What it raises is reported."""
-        self.cell = index
+        self.cell, self.of = index, exercise
         filename, ran, raised = file_of(index), Ran(), None
         line: tuple[tuple[str, str], ...] = ()
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
@@ -235,14 +240,14 @@ def main() -> NoReturn:
     sys.modules["__main__"] = module
     sys.path.insert(0, os.getcwd())  # as in Jupyter, so that files next to the notebook can be imported
     sys.argv = [""]
-    builtins.input = no_input
+    builtins.input = NoInput()
     student.check = session.check
     warnings.filterwarnings("ignore", message=".*non-interactive.*cannot be shown")  # figures are not
     sys.stdout = sys.stderr = _Output(session, request.output)
     random.seed(0)
     np.random.seed(0)
     for cell in request.cells:
-        session.run_cell(cell.index, cell.source)
+        session.run_cell(cell.index, cell.source, cell.exercise)
     session.check_the_rest({cell.index: cell.source for cell in request.cells})
     session.send(Finished())
     os._exit(0)

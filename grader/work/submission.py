@@ -10,7 +10,7 @@ from grader.autograde.submission.choose import File as Candidate
 from grader.autograde.submission.choose import sorted_files
 from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, submitted_files
 from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE
-from grader.autograde.submission.readable import UnreadableError
+from grader.autograde.submission.readable import UnreadableError, has_conflict
 from grader.cells import TEXT_STUB, grade_id
 from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
@@ -21,11 +21,9 @@ from grader.work.notebook_names import is_notebook
 from grader.work.notebooks import (
     Work,
     WorkError,
-    has_conflict,
     known_ids,
     marks,
     read_work,
-    readable_reason,
     restoring,
     whose,
 )
@@ -94,7 +92,7 @@ def _works(folder: Path) -> _Works:
             try:
                 found[path] = read_work(path)
             except UnreadableError as error:
-                found[path] = UnreadableError(readable_reason(path, error))
+                found[path] = error
     return found
 
 

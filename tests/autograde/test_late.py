@@ -185,8 +185,8 @@ def test_it_stands_among_what_a_human_looks_at(course, term):
         results = run(course, term)
         (line,) = map(remark_line, results["bo"].remarks)
         assert line == (
-            "timestamp.txt contains 'at noon', which is no time or may be several, so the submission counts as on time; "
-            "write it such as 2026-03-01 23:59:00 +01:00, or with UTC at the end"
+            "timestamp.txt contains 'at noon', which is no time or may be several, so the submission counts as on time"
+            "; write it such as 2026-03-01 23:59:00 +01:00, or with UTC at the end"
         )
         assert results["ann"].remarks == ()
 

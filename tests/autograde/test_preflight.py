@@ -131,6 +131,7 @@ def test_the_roster_is_compared(course, term):
         "roster": 3,
         "absent": ["dee", "eve"],
         "not_in_roster": ["bo", "cy"],
+        "saw_a_pass": {},
         "strays": [],
     }
 

@@ -12,14 +12,17 @@ from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.report import as_tree, for_a_human, may_change_points, remark_line, to_look_at
 from grader.autograde.grading.score import without_cases
 from grader.autograde.remark import (
+    Asks,
     Ended,
     Foreign,
     LeftOut,
     NoTime,
     NotImported,
+    NotSubmitted,
     OddCell,
     OtherFiles,
     OtherName,
+    OtherPython,
     Remark,
     TooLarge,
     Unreadable,
@@ -33,6 +36,11 @@ LINES = {
     Remark(OddCell("check edited", "f"), "nb"): "nb: the check cell of `f` was edited; the released one was used",
     Remark(Foreign(), "nb"): "nb: contains none of this notebook's exercises. Is it from another assignment?",
     Remark(Unreadable("the file is empty"), "nb"): "nb: the file is empty",
+    Remark(NotSubmitted("there is no file nb.ipynb"), "nb"): "nb: there is no file nb.ipynb",
+    Remark(Asks(3), "nb"): "nb, cell 4: calls input(), which returns an empty text while it is graded",
+    Remark(
+        OtherPython(3, "3.13", "3.11"), "nb"
+    ): "nb: contains code that is not Python 3.11, which grades; it was written with Python 3.13",
     Remark(Ended(Fault("timeout", 3, 2.5)), "nb"): "nb, cell 4: stopped after 2.5 s of running time",
     Remark(Ended(Fault("timeout", 3, 10.0), "f"), "nb"): "nb, the check of f: stopped after 10 s of running time",
     Remark(Ended(Fault("died", None)), "nb"): "nb, between cells: the Python process ended",
@@ -95,7 +103,9 @@ def test_every_kind_of_remark_has_its_place():
         "check edited",
         "check missing",
         "check above",
+        "check of another",
         "stub left",
+        "turned to text",
     }
     assert all(may_change_points(remark.what) for remark in LINES if not isinstance(remark.what, OddCell))
 

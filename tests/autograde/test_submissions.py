@@ -60,10 +60,10 @@ def test_a_file_that_cannot_be_read(session, tmp_path, what):
     folder = tmp_path / "ada" / session.chapter.id
     folder.mkdir(parents=True)
     (folder / "recurrence.ipynb").write_bytes(content)
-    check_unreadable(session, folder, words)
+    check_unreadable(session, folder, words, "Open it in Jupyter, save it, and submit the .ipynb file again.")
 
 
-def check_unreadable(session, folder, words):
+def check_unreadable(session, folder, words, advice):
     graded = grade(session, Plain(), "ada", folder)
     assert graded.earned == 0
     assert not graded.fault
@@ -77,8 +77,8 @@ def check_unreadable(session, folder, words):
     first = path.read_bytes()
     for text in (remark, verdicts["rnn_step"].note, shown.cells[0].source):
         assert words in text
-    assert "submit the .ipynb file again" in shown.cells[0].source
-    assert "could not be read" in json.dumps([cell.get("outputs") for cell in shown.cells])
+    assert advice in shown.cells[0].source
+    assert advice in json.dumps([cell.get("outputs") for cell in shown.cells])
     grade(session, Plain(), "ada", folder)
     assert path.read_bytes() == first  # the same bytes each time
 
@@ -99,7 +99,7 @@ def test_no_file(session, tmp_path, make, words):
     folder = tmp_path / session.chapter.id
     folder.mkdir()
     make(folder)
-    check_unreadable(session, folder, words)
+    check_unreadable(session, folder, words, f"This notebook was not submitted: {words}")
 
 
 def test_a_file_under_another_name(session, tmp_path, right):
@@ -272,8 +272,8 @@ LIFTED = "the check cell of `{}` was above the cell that defines it; it was move
 LOST = "the check cell of `{}` was missing; it was restored"
 BROKEN = [
     # how, points, status of rnn_step, remarks
-    (delete_exercise, (0, 2), "unimplemented", [MISSING]),
-    (markdown_exercise, (0, 2), "unimplemented", [MISSING]),
+    (delete_exercise, (0, 2), "error", [MISSING]),
+    (markdown_exercise, (2, 2), "passed", ["the cell of `rnn_step` had become a text cell; it was run as code"]),
     (edit_check, (2, 2), "passed", ["the check cell of `rnn_step` was edited; the released one was used"]),
     (harm_by_check, (2, 2), "passed", ["the check cell of `rnn_step` was edited; the released one was used"]),
     (delete_check, (2, 2), "passed", [LOST.format("rnn_step")]),

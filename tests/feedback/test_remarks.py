@@ -88,7 +88,7 @@ def foreign(cells, by_id):
 CHANGES = [
     (
         edited,
-        "Edited check cells: `rnn_step`, `rnn_forward`. The original cells were used instead. You lose no points.",
+        "Edited check cells: `rnn_step`, `rnn_forward`. The original checks were used. You lose no points.",
     ),
     (missing, "Missing check cells: `rnn_step`. They were restored. You lose no points."),
     (above, "Check cells above the cell that defines their function: `rnn_step`."),

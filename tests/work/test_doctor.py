@@ -44,7 +44,7 @@ FINE = Facts(
 )
 
 ALL_FINE = """\
-✓ Python           3.12.4, /home/ann/course/.venv/bin/python
+✓ Python           3.12.4; grading may use 3.11, /home/ann/course/.venv/bin/python
 ✓ grader           0.1.0, /home/ann/course/.venv/lib/python3.12/site-packages/grader
 ✓ NumPy            2.4.6
 ✓ msgspec          0.22.0

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import traceback
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -25,7 +25,7 @@ from grader.autograde.grading.score import (
     without_cases,
 )
 from grader.autograde.grading.session import Session
-from grader.autograde.remark import Ended, OtherFiles, Remark, TooLarge, Unreadable
+from grader.autograde.remark import Ended, NotSubmitted, OddCell, OtherFiles, Remark, TooLarge, Unreadable
 from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.together import run_together
@@ -34,7 +34,7 @@ from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
 from grader.autograde.submission.names import unfit
 from grader.autograde.submission.notebook import Plan, fresh_ids
-from grader.autograde.submission.readable import UnreadableError
+from grader.autograde.submission.readable import NotSubmittedError, UnreadableError
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Verdict
@@ -142,11 +142,13 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
         planned = chosen.plan
         if isinstance(planned, UnreadableError):
             reason = str(planned)
-            remarks.append(Remark(Unreadable(reason), name))
+            is_absent = isinstance(planned, NotSubmittedError)
+            remarks.append(Remark(NotSubmitted(reason) if is_absent else Unreadable(reason), name))
             answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
-            verdicts[name] = lost = _all_lost(session, notebook, reason)
+            why = (_NOT_SUBMITTED if is_absent else _NOT_READ).format(reason)
+            verdicts[name] = lost = _all_lost(session, notebook, why)
             public[name] = {}
-            _write(session, student, notebook, _explained(session.released[name], lost, reason))
+            _write(session, student, notebook, _explained(session.released[name], lost, why))
             continue
         remarks += [Remark(odd, name) for odd in planned.remarks]
         answers[name] = planned.answers
@@ -161,12 +163,19 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             )
             verdicts[name] = {each: without_cases(found, full) for each, found in full.items()}
             remarks += [Remark(TooLarge(exercise), name) for exercise in exceeded]
+            remarks += [Remark(odd, name) for odd in _unconfirmed(planned, full, public[name])]
         with clock("write"):
             _write(session, student, notebook, autograded_notebook(planned, outcome, verdicts[name]))
     for name in OF_THE_EXCHANGE:
         if name in files:
             write_whole(_folder(session, student) / name, files[name])
     return Graded(student, verdicts, public, tuple(remarks), clock.seconds, answers=answers)
+
+
+def _unconfirmed(plan: Plan, full: Mapping[str, Verdict], public: Mapping[str, Verdict]) -> list[OddCell]:
+    """A remark for each exercise whose saved outputs show a pass, and for which grading finds none."""
+    found = [] if plan.foreign else [name for name in full if not full[name] and not public.get(name)]
+    return [OddCell("saw a pass", name) for name in found if name in plan.saw]
 
 
 def _verdicts(
@@ -199,21 +208,23 @@ def _ended(fault: Fault, planned: Plan) -> Ended:
     return Ended(fault, next((cell.exercise for cell in planned.cells if cell.index == fault.cell), None))
 
 
-def _all_lost(session: Session, notebook: Notebook, reason: str) -> dict[str, Verdict]:
-    note = f"The notebook could not be read: {reason}. {_HAND_IN}"
+def _all_lost(session: Session, notebook: Notebook, note: str) -> dict[str, Verdict]:
     return {e.id: verdict(session.manifest.place(e.id), "error", note=note) for e in notebook.exercises}
 
 
-_HAND_IN = "Open it in Jupyter, save it, and submit the .ipynb file again."
+_NOT_READ = (
+    "The notebook could not be read: {}. Open it in Jupyter, save it, and submit the .ipynb file again. The submitted "
+    "file is unchanged."
+)
+_NOT_SUBMITTED = "This notebook was not submitted: {}."
 
 
-def _explained(released: Any, verdicts: dict[str, Verdict], reason: str) -> Any:
+def _explained(released: Any, verdicts: dict[str, Verdict], note: str) -> Any:
     """The released notebook with a note that says why the submission is not in it."""
     from nbformat.v4 import new_markdown_cell
 
     notebook = copy.deepcopy(released)
-    words = f"**This submission could not be read.** Reason: {reason}. {_HAND_IN} The submitted file is unchanged."
-    notebook.cells.insert(0, new_markdown_cell(words))
+    notebook.cells.insert(0, new_markdown_cell(f"**{note}**"))
     fresh_ids(notebook)
     for cell in notebook.cells:
         for name, found in verdicts.items():

@@ -5,8 +5,8 @@ expected place, and how many submissions have to be graded. This writes nothing.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,11 @@ from grader.autograde.gradebook import roster
 from grader.autograde.grading import store
 from grader.autograde.grading.attempts import folder_of_result
 from grader.autograde.grading.pool import Task
+from grader.autograde.grading.report import saw_a_pass, unconfirmed
 from grader.autograde.grading.session import state_of
+from grader.autograde.submission.choose import choose
 from grader.autograde.submission.folders import Stray, find_submissions
+from grader.autograde.submission.notebook import Plan
 from grader.autograde.term_settings import read_term_settings
 from grader.manifest import Chapter, Manifest
 from grader.shown import named, one_line, some, told_apart
@@ -36,13 +39,15 @@ _TO_DO = {
 @dataclass(frozen=True)
 class Preflight:
     """What was found. `to_do` counts the submissions by what has to be done. `roster` are the students in the
-    gradebook; None if there are none, or if only some students were asked for.
+    gradebook; None if there are none, or if only some students were asked for. `saw` are the exercises for which the
+    saved outputs of a student's notebooks show a pass, although nothing that could earn it was submitted or graded.
     """
 
     to_do: dict[str, int]
     strays: tuple[Stray, ...]
     roster: frozenset[str] | None
     submitted: frozenset[str]
+    saw: dict[str, list[str]] = field(default_factory=dict)
 
     @property
     def absent(self) -> list[str]:
@@ -70,12 +75,15 @@ def preflight(
     students: Collection[str] | None,
     sandboxed: bool,
     db_url: str | None,
+    released: Mapping[str, Any] | None = None,
 ) -> Preflight:
-    """Examine the submissions of these tasks and the files around them. Raises GradebookError,
-    TermSettingsError, OSError."""
+    """Examine the submissions of these tasks and the files around them; with the `released` notebooks, what the
+    submitted ones contain, too. Raises GradebookError, TermSettingsError, OSError.
+    """
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
     count: Counter[str] = Counter()
+    saw: dict[str, list[str]] = {}
     for task in tasks:
         before = store.read(term, chapter.id, task.student)
         try:
@@ -84,7 +92,12 @@ def preflight(
         except OSError:
             count["unreadable"] += 1
             continue
-        count[_to_do(store.reasons(term, chapter.id, task.student, before, now), task.again)] += 1
+        why = store.reasons(term, chapter.id, task.student, before, now)
+        count[_to_do(why, task.again)] += 1
+        if before is not None and not why:
+            saw[task.student] = saw_a_pass(before.graded)
+        elif released is not None:
+            saw[task.student] = _not_written(folder, chapter, released)
     handed = find_submissions(term, chapter)
     strays = handed.strays
     if students is not None:
@@ -94,7 +107,14 @@ def preflight(
         strays=strays,
         roster=roster(db_url) if db_url is not None and students is None else None,
         submitted=frozenset(handed.folders),
+        saw={student: names for student, names in saw.items() if names},
     )
+
+
+def _not_written(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> list[str]:
+    """The exercises for which a submission's saved outputs show a pass and its notebooks contain no code."""
+    plans = (chosen.plan for chosen in choose(folder, chapter, released).values())
+    return [name for plan in plans if isinstance(plan, Plan) for name in sorted(plan.saw - {*plan.written})]
 
 
 def _to_do(why: Collection[store.Reason], again: bool) -> str:
@@ -119,6 +139,8 @@ def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[
     if found.unknown:
         unknown = _names([apart[name] for name in found.unknown], whole)
         lines.append(f"{len(found.unknown)} not in the gradebook: {unknown}. Check the names.")
+    if found.saw:
+        lines.append(unconfirmed(found.saw))
     if found.strays:
         lines += ["Unexpected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
     return lines
@@ -132,6 +154,7 @@ def preflight_tree(chapter: Chapter, found: Preflight) -> dict[str, Any]:
         "roster": None if found.roster is None else len(found.roster),
         "absent": [named(name) for name in found.absent],
         "not_in_roster": [named(name) for name in found.unknown],
+        "saw_a_pass": {named(student): names for student, names in found.saw.items()},
         "strays": [{**msgspec.to_builtins(s), "text": line} for s, line in zip(found.strays, lines, strict=True)],
     }
 

@@ -17,14 +17,17 @@ from grader.autograde.gradebook.scores import NOTHING, ByStudent
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.store import Change
 from grader.autograde.remark import (
+    Asks,
     Ended,
     Foreign,
     LeftOut,
     NoTime,
     NotImported,
+    NotSubmitted,
     OddCell,
     OtherFiles,
     OtherName,
+    OtherPython,
     Remark,
     TooLarge,
     Unreadable,
@@ -205,17 +208,27 @@ def for_a_human(results: Sequence[Graded]) -> list[str]:
     for finding in findings(results):
         kinds.setdefault((finding.rank, *_kind(finding)), []).append(finding)
     told = []
-    for found in kinds.values():
-        if len(found) <= MOST_ALIKE:
-            told += [(each.rank, each.students, each.line) for each in found]
+    for (rank, *kind), found in kinds.items():
+        most = MOST_NAMED if rank == HARMLESS else len(results)
+        students = Counter({student: 1 for each in found for student in each.students})
+        if kind == [OddCell, "saw a pass"]:
+            told.append(unconfirmed({each.student: names for each in results if (names := saw_a_pass(each))}))
+        elif len(found) <= MOST_ALIKE:
+            told += [f"{_names(each.students, most)}: {each.line}" for each in found]
         else:
-            students = Counter({student: 1 for each in found for student in each.students})
-            told.append((found[0].rank, students, f"{found[0].line} (one of {len(found)} such remarks)"))
-    lines = [
-        f"  {_names(students, MOST_NAMED if rank == HARMLESS else len(students))}: {line}"
-        for rank, students, line in told
-    ]
-    return ["Needs manual review:", *lines] if lines else []
+            told.append(f"{_names(students, most)}: {found[0].line} (one of {len(found)} such remarks)")
+    return ["Needs manual review:", *(f"  {line}" for line in told)] if told else []
+
+
+def saw_a_pass(graded: Graded) -> list[str]:
+    """The exercises for which a submission's saved outputs show a pass that grading does not confirm."""
+    return [r.what.name for r in graded.remarks if isinstance(r.what, OddCell) and r.what.kind == "saw a pass"]
+
+
+def unconfirmed(saw: Mapping[str, Sequence[str]]) -> str:
+    """One line for all students and the exercises for which their saved outputs show a pass."""
+    of = ", ".join(f"{named(student)} ({some(names)})" for student, names in saw.items())
+    return f"{_students(len(saw))} saw a pass that grading does not confirm: {of}; compare"
 
 
 def _kind(finding: Finding) -> tuple[Hashable, ...]:
@@ -266,16 +279,19 @@ def summary(
 
 
 def _rank(what: What) -> int:
-    if isinstance(what, Unreadable | Foreign):
+    if isinstance(what, Unreadable | NotSubmitted | Foreign):
         return NOT_GRADED
     return MAY_CHANGE_POINTS if may_change_points(what) else HARMLESS
 
 
 def may_change_points(what: What) -> bool:
     """Whether the points might have been different without what the remark reports."""
-    return not (
-        isinstance(what, OddCell) and what.kind in ("check edited", "check missing", "check above", "stub left")
-    )
+    return not (isinstance(what, OddCell) and what.kind in _WITHOUT_EFFECT)
+
+
+_WITHOUT_EFFECT = frozenset(
+    {"check edited", "check missing", "check above", "check of another", "stub left", "turned to text"}
+)
 
 
 def _names(counts: Counter[str], most: int) -> str:
@@ -292,8 +308,13 @@ def remark_line(remark: Remark) -> str:
             text = _ODD_CELLS[kind].format(name)
         case Foreign():
             text = "contains none of this notebook's exercises. Is it from another assignment?"
-        case Unreadable(reason):
+        case Unreadable(reason) | NotSubmitted(reason):
             text = shortened(reason, MOST_OF_A_REASON)
+        case Asks(cell):
+            text = "calls input(), which returns an empty text while it is graded"
+            where += f", {_place(cell, None)}"
+        case OtherPython(_, theirs, ours):
+            text = f"contains code that is not Python {ours}, which grades; it was written with Python {theirs}"
         case Ended(fault, exercise):
             text = fault.text
             where += f", {_place(fault.cell, exercise)}"
@@ -303,8 +324,8 @@ def remark_line(remark: Remark) -> str:
             )
         case NoTime(found):
             text = (
-                f"timestamp.txt contains {named(found)}, which is no time or may be several, so the submission counts as "
-                f"on time; write it {HOW}"
+                f"timestamp.txt contains {named(found)}, which is no time or may be several, so the submission counts "
+                f"as on time; write it {HOW}"
             )
         case OtherName(due, is_folder, taken):
             text = f"{absence(due, is_folder)}; {named(taken)} was graded instead"
@@ -320,6 +341,11 @@ def remark_line(remark: Remark) -> str:
 
 
 _ODD_CELLS = {
+    "check of another": "the check cell of `{}` names another function; that one was graded",
+    "check of a value": "the check cell of `{0}` checks more than the name of a function; `{0}` itself was graded",
+    "saw a pass": "the saved output of `{}` shows a pass that grading does not confirm; compare",
+    "turned to text": "the cell of `{}` had become a text cell; it was run as code",
+    "magic": "the cell of `{}` begins with a magic (%%) that does not run it as Python here, so it defines nothing",
     "check edited": "the check cell of `{}` was edited; the released one was used",
     "check missing": "the check cell of `{}` was missing; it was restored",
     "check above": "the check cell of `{}` was above the cell that defines it; it was moved below",

@@ -11,8 +11,9 @@ from grader.autograde.fault import Fault
 from grader.autograde.grading.judging import Judge
 from grader.autograde.grading.missing import lacks
 from grader.autograde.inside.frames import End, ExerciseCases, Request, not_defined
+from grader.autograde.remark import OddCell, OtherPython
 from grader.autograde.running.trial import Outcome
-from grader.autograde.submission.notebook import Plan, copied
+from grader.autograde.submission.notebook import OWN_PYTHON, Plan, copied
 from grader.cells import grade_id
 from grader.checking.case import Checks
 from grader.checking.evaluate import evaluate, verdict
@@ -73,6 +74,8 @@ def verdicts_of(
         observed = outcome.observations.get(name)
         if plan.foreign:
             verdicts[name] = verdict(place, "error", note=_FOREIGN)
+        elif OddCell("undefined", name) in plan.remarks:
+            verdicts[name] = verdict(place, "error", note=_NOWHERE.format(name))
         elif observed is None:
             status, note = _not_observed(name, plan, outcome)
             verdicts[name] = verdict(place, status, note=note)
@@ -87,6 +90,7 @@ def verdicts_of(
     return verdicts
 
 
+_NOWHERE = "No cell defines {}. If you wrote that code, check that it is in the file that you submitted."
 _FOREIGN = (
     "Your submission contains none of this notebook's exercises. Is it from another assignment? "
     "Submit the notebook of this one."
@@ -126,11 +130,20 @@ def _not_defined(name: str, plan: Plan, outcome: Outcome) -> str:
     """Why the function does not exist at its check cell: what ended the cell that should define it."""
     index = plan.defining.get(name, -1)
     fault, end = outcome.fault_in(index), outcome.ends.get(index)
+    if OddCell("magic", name) in plan.remarks:
+        return f"{name} is not defined: its cell begins with a magic (%%) that does not run it as Python. Delete it."
+    for remark in plan.remarks:
+        if isinstance(remark, OtherPython) and remark.cell == index:
+            return (
+                f"{name} is not defined: its cell is not Python {remark.ours}, which grades this course. The notebook "
+                f"says that it was written with Python {remark.theirs}. Write the cell so that both accept it."
+            )
     if fault is not None:
         return f"{name} is not defined: the cell that should define it failed ({fault.text}). Fix that cell first."
     if end is not None and end.raised is not None:
         why = f"{end.raised.type}: {end.raised.text}".removesuffix(": ")
-        return f"{name} is not defined: the cell that should define it stopped with {why}. Fix that cell first."
+        its = f" Grading uses Python {OWN_PYTHON}." if end.raised.type == "SyntaxError" else ""
+        return f"{name} is not defined: the cell that should define it stopped with {why}. Fix that cell first.{its}"
     return f"{name} is not defined above its check cell. Define a function with exactly this name in its cell."
 
 

@@ -24,7 +24,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import redirect_stderr, redirect_stdout, suppress
 from dataclasses import dataclass, field
-from functools import partial
+from functools import partial, reduce
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
@@ -48,7 +48,7 @@ from grader.autograde.inside.frames import (
     read_part,
     read_request,
 )
-from grader.autograde.inside.shell import Shell, display, no_input
+from grader.autograde.inside.shell import NoInput, Shell, display
 from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.case import Case, Observation
 from grader.checking.drivers import drive
@@ -81,7 +81,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
     for name, content in work.files.items():
         Path(name).write_bytes(content)
     sys.path.insert(0, os.getcwd())  # as in Jupyter, so that files next to the notebook can be imported
-    builtins.input = no_input
+    builtins.input = NoInput()
     sockets = dict(zip(work.exercises, socket_fds, strict=True))
     forks = []
     seen: dict[str, _Seen] = {}  # for each exercise without a fork so far
@@ -96,7 +96,7 @@ def run(request: bytes, result_fd: int, socket_fds: Sequence[int], confine: Call
             end = _run_cell(cell, notebook, room)
             room -= len(end.printed)
         else:
-            seen[cell.exercise] = _Seen(notebook, dict(notebook.names))
+            seen[cell.exercise] = _Seen(notebook, dict(notebook.names), cell.examined or cell.exercise)
             if not cell.shares:
                 fork = os.fork()
                 if fork == 0:
@@ -132,10 +132,11 @@ class _Notebook:
 
 @dataclass(frozen=True)
 class _Seen:
-    """The names at a check cell, and its notebook."""
+    """The names at a check cell, its notebook, and which of the names is called, or which attribute of one."""
 
     notebook: _Notebook
     names: dict[str, Any]
+    function: str
 
 
 def _begun(first: int) -> _Notebook:
@@ -193,7 +194,7 @@ def _answer_cases(
                 if part.hidden and not confined:
                     confine()
                     confined = True
-                _answer_part(line, part, lines[line], _restored_names(seen[lines[line]]))
+                _answer_part(line, part, lines[line], seen[lines[line]])
     finally:
         os._exit(0)
 
@@ -214,23 +215,28 @@ def _one_thread() -> None:
         sys.modules["torch"].set_num_threads(1)
 
 
-def _answer_part(line: int, part: Part, name: str, namespace: dict[str, Any]) -> None:
+def _answer_part(line: int, part: Part, exercise: str, seen: _Seen) -> None:
     """Answer the public or the hidden cases of an exercise."""
+    namespace = _restored_names(seen)
     with redirect_stdout(_Bounded(0)), redirect_stderr(_Bounded(0)):
         answers = bytearray()
         for index, case in enumerate(part.cases):
-            answers += _answer(index, part, name, namespace, case)
+            answers += _answer(index, part, exercise, seen.function.split("."), namespace, case)
             if len(answers) > HELD_BYTES:
                 _send(line, answers)
                 answers = bytearray()
         _send(line, answers)
 
 
-def _answer(index: int, part: Part, name: str, namespace: dict[str, Any], case: Case) -> bytes:
+def _answer(
+    index: int, part: Part, exercise: str, function: Sequence[str], namespace: dict[str, Any], case: Case
+) -> bytes:
+    name, *attributes = function
     if name not in namespace:
-        return frame_bytes(Observed(index, Observation(raised=not_defined(name))))
+        return frame_bytes(Observed(index, Observation(raised=not_defined(exercise))))
     try:
-        return frame_bytes(Observed(index, drive(part.driver, namespace[name], case, part.fixtures)))
+        called = reduce(getattr, attributes, namespace[name])
+        return frame_bytes(Observed(index, drive(part.driver, called, case, part.fixtures)))
     except CodecError as error:
         return frame_bytes(Observed(index, Observation(Opaque("result", f"({error})"))))
     except BaseException as error:

@@ -29,7 +29,8 @@ _LENGTH = struct.Struct("<I")
 
 @dataclass(frozen=True)
 class Cell:
-    """One cell to run. A check cell's source is not run; the process leaves a fork there, which calls its function.
+    """One cell to run. A check cell's source is not run; the process leaves a fork there, which calls its function:
+    `examined`, or one with the exercise's name.
 
     If it `shares`, the fork of the next check cell (after the last one, the process itself) calls it, because nothing
     that runs until then keeps state. A `plain` cell has no import statements of its own and no last expression.
@@ -40,6 +41,7 @@ class Cell:
     exercise: str | None = None
     shares: bool = False
     plain: bool = False
+    examined: str = ""
 
 
 def file_of(number: int) -> str:

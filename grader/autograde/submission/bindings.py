@@ -22,9 +22,9 @@ _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 @dataclass(frozen=True)
 class Bindings:
     """What the syntax of a cell shows: the names that it binds for the whole notebook, whether it leaves nothing else
-    behind (`stateless`), whether it `stays_within` its notebook, whether it is Python, and whether it is `plain` (see
-    `frames.Cell`). The names of a cell that is not Python are found with a regular expression. `*` among the names says
-    that there may be others, as in `from helper import *`.
+    behind (`stateless`), whether it `stays_within` its notebook, whether it is Python, whether it is `plain` (see
+    `frames.Cell`), and whether it `asks`, that is, calls `input`. The names of a cell that is not Python are found with
+    a regular expression. `*` among the names says that there may be others, as in `from helper import *`.
     """
 
     names: frozenset[str]
@@ -32,6 +32,7 @@ class Bindings:
     stays_within: bool = False
     is_python: bool = True
     plain: bool = False
+    asks: bool = False
 
 
 def bindings_of(source: str) -> Bindings:
@@ -39,15 +40,31 @@ def bindings_of(source: str) -> Bindings:
     return _of_short(source) if len(source) <= SHORT else _of_long(source)
 
 
-def _parsed(source: str) -> Bindings:
+def parsed(source: str) -> ast.Module | None:
+    """A cell's syntax tree; None if it is not Python."""
     try:
-        tree = ast.parse(source, _SUBMISSION)
+        return ast.parse(source, _SUBMISSION)
     except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
+
+
+def _bindings(source: str) -> Bindings:
+    tree = parsed(source)
+    if tree is None:
         return Bindings(frozenset(_names_by_pattern(source)), is_python=False)
     within = stays_within(tree)
     plain = not any(isinstance(statement, ast.Import | ast.ImportFrom) for statement in tree.body)
     plain = plain and not (tree.body and isinstance(tree.body[-1], ast.Expr))
-    return Bindings(bound_names(tree, "global" in source), within and leaves_only_names(tree), within, plain=plain)
+    asks = "input" in source and any(map(_is_input, ast.walk(tree)))
+    names = bound_names(tree, "global" in source)
+    return Bindings(names, within and leaves_only_names(tree), within, plain=plain, asks=asks)
+
+
+def _is_input(node: ast.AST) -> bool:
+    match node:
+        case ast.Call(ast.Name("input")):
+            return True
+    return False
 
 
 def lacks_code(source: str, name: str, stub: str = "") -> bool:
@@ -74,10 +91,8 @@ _Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
 @lru_cache(maxsize=200)
 def _definition(source: str, name: str) -> _Definition | None:
     """The last definition of this name in a cell; None if there is none, or if the cell is not Python."""
-    try:
-        body = ast.parse(source, _SUBMISSION).body
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return None
+    tree = parsed(source)
+    body = [] if tree is None else tree.body
     return next((each for each in reversed(body) if isinstance(each, _Definition) and each.name == name), None)
 
 
@@ -107,8 +122,8 @@ def _not_implemented(statement: ast.stmt) -> bool:
     return False
 
 
-_of_short = lru_cache(maxsize=200)(_parsed)  # enough for all released cells
-_of_long = lru_cache(maxsize=8)(_parsed)  # parsing one can take seconds, and is needed several times
+_of_short = lru_cache(maxsize=200)(_bindings)  # enough for all released cells
+_of_long = lru_cache(maxsize=8)(_bindings)  # parsing one can take seconds, and is needed several times
 
 _BINDING = re.compile(
     r"""^[ \t]*(?:

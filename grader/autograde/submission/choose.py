@@ -16,7 +16,7 @@ from typing import Any
 from grader.autograde.remark import OtherFiles, OtherName, absence
 from grader.autograde.submission.bindings import bindings_of
 from grader.autograde.submission.notebook import Plan, plan, read_notebook
-from grader.autograde.submission.readable import MAX_BYTES, UnreadableError
+from grader.autograde.submission.readable import MAX_BYTES, NotSubmittedError, UnreadableError
 from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
 from grader.shown import named, some
@@ -152,18 +152,21 @@ def _chosen(folder: Path, notebook: Notebook, released: Any, files: Sequence[Fil
     if not files:
         names = some(sorted(file.path.name for file in rest))
         reason = absence(due.name, due.is_dir()) + (f" (found instead: {names})" if names else "")
-        return Chosen(due.name, UnreadableError(reason))
+        return Chosen(due.name, NotSubmittedError(reason))
     best, *others = sorted(
         (_candidate(file, notebook, released) for file in files),
         key=lambda each: (-each.written, each.file.path != due, each.file.path.name),
     )
     remarks: list[OtherName | OtherFiles] = []
     taken = named(best.file.path.name)
-    left = {other.file.path.name for other in others if other.written > 0 and other.file.sources != best.file.sources}
+    untouched = [cell["source"].strip() for cell in released.cells]
+    left = {
+        other.file.path.name
+        for other in others
+        if (other.written > 0 or other.file.path == due) and other.file.sources not in (best.file.sources, untouched)
+    }
     if not due.is_file():
         remarks.append(OtherName(due.name, due.is_dir(), taken))
-    elif best.file.path != due:
-        left.add(due.name)
     if left:
         remarks.append(OtherFiles(taken, tuple(map(named, sorted(left)[:MOST_NAMED]))))
     return Chosen(best.file.path.name, best.plan, tuple(remarks))

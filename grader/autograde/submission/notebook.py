@@ -8,24 +8,29 @@ from __future__ import annotations
 
 import copy
 import json
-from collections.abc import Collection, Sequence
+import re
+import sys
+from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from grader.autograde.imports import skip_iri_grammar
 from grader.autograde.inside.frames import Cell
-from grader.autograde.remark import Foreign, OddCell
+from grader.autograde.remark import Asks, Foreign, OddCell, OtherPython
 from grader.autograde.submission.answers import Answer, answer_cells, read_answers
 from grader.autograde.submission.bindings import bindings_of, lacks_code
-from grader.autograde.submission.ipython import ToPython
+from grader.autograde.submission.check_cells import binds, calls_check, check_of, checked_function, is_only_a_check
+from grader.autograde.submission.ipython import ToPython, skips_its_cell
 from grader.autograde.submission.pictures import bound_pictures, sound_pictures
 from grader.autograde.submission.readable import UnreadableError, read_tree
-from grader.cells import check_id, check_source, grade_id
+from grader.autograde.submission.saved import passes_seen
+from grader.cells import check_id, grade_id
 from grader.codec import writable
 
 MAX_SOURCE = 2_000_000  # characters in all cells together
 MAX_CELLS = 2_000
+OWN_PYTHON = f"{sys.version_info.major}.{sys.version_info.minor}"
 LONG = "long"  # the tag of a cell that is skipped while grading: it takes long, and no points depend on it
 
 
@@ -38,21 +43,24 @@ class Plan:
     that the file contains none of this notebook's exercises. `written` names the exercises that a cell may
     define with code in it. `answers` are hashes of the answers to all questions, empty if there is no answer.
     `stays_within` says that running it changes nothing outside the notebook, so that another notebook can be run after
-    it in the same process.
+    it in the same process. `saw` names the exercises for which the saved outputs show a pass, which proves nothing.
     """
 
     notebook: Any
     cells: tuple[Cell, ...]
     defining: dict[str, int]
-    remarks: tuple[OddCell | Foreign, ...] = ()
+    remarks: tuple[OddCell | Foreign | Asks | OtherPython, ...] = ()
     foreign: bool = False
     written: tuple[str, ...] = ()
     answers: dict[str, str] = field(default_factory=dict)
     stays_within: bool = False
+    saw: frozenset[str] = frozenset()
 
 
 def read_notebook(path: Path) -> Any:
-    """A submitted file as a notebook in format 4. Raises UnreadableError."""
+    """A submitted file as a notebook in format 4, without outputs; `metadata.saw` names the exercises for which they
+    show a pass. Raises UnreadableError.
+    """
     skip_iri_grammar()
     import nbformat
 
@@ -68,6 +76,7 @@ def read_notebook(path: Path) -> Any:
         notebook = nbformat.v4.new_notebook(metadata=nbformat.from_dict(tree.get("metadata", {})))
     except Exception:  # the metadata is not needed
         notebook = nbformat.v4.new_notebook()
+    notebook.metadata["saw"] = sorted(passes_seen(tree["cells"]))
     notebook.cells = [cell for cell in map(_sound_cell, tree["cells"]) if cell is not None]
     fresh_ids(notebook)
     bound_pictures(notebook)
@@ -112,12 +121,13 @@ def _is_plain(value: object) -> bool:
 @dataclass
 class _Draft:
     cells: list[Any] = field(default_factory=list)
-    remarks: list[OddCell | Foreign] = field(default_factory=list)
+    remarks: list[OddCell | Foreign | Asks | OtherPython] = field(default_factory=list)
+    examined: dict[str, str] = field(default_factory=dict)  # what a check cell names instead of the exercise
     _names: dict[str, frozenset[str]] = field(default_factory=dict)  # by source, because parsing can take seconds
 
     def binds(self, cell: Any, name: str) -> bool:
         """Whether a cell binds a name; `*` asks whether it may bind names that its syntax does not show."""
-        if cell["cell_type"] != "code":
+        if cell["cell_type"] != "code" or skips_its_cell(cell["source"]):
             return False
         source = cell["source"]
         if source not in self._names:
@@ -127,11 +137,16 @@ class _Draft:
     def may_bind(self, index: int, name: str) -> bool:
         return self.binds(self.cells[index], name) or self.binds(self.cells[index], "*")
 
+    def name_of(self, exercise: str) -> str:
+        """The name that the function of an exercise is reached by."""
+        return self.examined.get(exercise, exercise).partition(".")[0]
+
     def definitions(self, name: str, stub: Any) -> list[int]:
         """The cells that define an exercise, without released stubs if there are others; if there are none, the first
         cell that may define it.
         """
-        own = [i for i, cell in enumerate(self.cells) if self.binds(cell, name) and not _is_as_released(cell, stub)]
+        bound = self.name_of(name)
+        own = [i for i, cell in enumerate(self.cells) if self.binds(cell, bound) and not _is_as_released(cell, stub)]
         return (
             own
             or [i for i, cell in enumerate(self.cells) if grade_id(cell) == name]
@@ -151,6 +166,10 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     templates = {name: cell for cell in released.cells if (name := grade_id(cell))}
     checks = {check_id(name): name for name in exercises}
     draft = _Draft()
+    for index, name in turned_to_text(submitted.cells, exercises).items():
+        submitted = copied(submitted, cells=[*submitted.cells])
+        submitted.cells[index] = _as_code(submitted.cells[index])
+        draft.remarks.append(OddCell("turned to text", name))
     answers = answer_cells(released, submitted, questions)
     solved = _take_submitted(draft, submitted, templates, checks, exercises, answers)
     foreign = not solved and not any(grade_id(cell) in checks for cell in draft.cells)
@@ -166,6 +185,10 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
     stubs = {i: name for name in exercises for i in _stubs(draft, templates[name])}
     runnable = _runnable(draft, checks, {i for i, name in stubs.items() if i not in definitions[name]})
     given = _read_answers(released, draft, notebook, questions, runnable)
+    draft.remarks += [
+        OddCell("magic", n) for n, (i, *_) in definitions.items() if skips_its_cell(draft.cells[i].source)
+    ]
+    draft.remarks += _of_this_python(submitted, runnable)
     if foreign:
         draft.remarks = [Foreign()]
     return Plan(
@@ -177,7 +200,22 @@ def plan(released: Any, submitted: Any, exercises: Sequence[str], questions: Seq
         tuple(name for name in exercises if _is_written(draft, name, definitions[name], stubs, templates[name].source)),
         {name: "" if foreign else answer.digest for name, answer in given.items()},
         all(cell.exercise is not None or bindings_of(cell.source).stays_within for cell in runnable),
+        frozenset(exercises).intersection(submitted.metadata.get("saw", ())),
     )
+
+
+def _of_this_python(submitted: Any, cells: Sequence[Cell]) -> Iterator[Asks | OtherPython]:
+    """What works where a student's notebook was written but not while it is graded."""
+    own = [(cell.index, bindings_of(cell.source)) for cell in cells if cell.exercise is None]
+    asks = [index for index, found in own if found.asks]
+    yield from map(Asks, asks[:1])
+    theirs = _VERSION.match(str(submitted.metadata.get("language_info", {}).get("version", "")))
+    if theirs and (int(theirs[1]), int(theirs[2])) > sys.version_info[:2]:
+        not_python = [index for index, found in own if not found.is_python]
+        yield from (OtherPython(index, theirs[0], OWN_PYTHON) for index in not_python[:1])
+
+
+_VERSION = re.compile(r"(\d)\.(\d{1,3})(?!\d)")
 
 
 def _read_answers(
@@ -199,7 +237,13 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
     """The cells to run, as Python."""
     python = ToPython()
     return [
-        Cell(index, source := python(cell.source), checks.get(grade_id(cell) or ""), plain=bindings_of(source).plain)
+        Cell(
+            index,
+            source := python(cell.source),
+            exercise := checks.get(grade_id(cell) or ""),
+            plain=bindings_of(source).plain,
+            examined=draft.examined.get(exercise or "", ""),
+        )
         for index, cell in enumerate(draft.cells)
         if cell.cell_type == "code"
         and index not in idle
@@ -209,8 +253,9 @@ def _runnable(draft: _Draft, checks: dict[str, str], idle: set[int]) -> list[Cel
 
 def _is_written(draft: _Draft, name: str, cells: Sequence[int], stubs: Collection[int], stub: str) -> bool:
     """Whether one of these cells may define an exercise with code in it."""
-    own = [i for i in cells if i not in stubs and draft.may_bind(i, name)]
-    return any(not lacks_code(draft.cells[i].source, name, stub) for i in own)
+    bound = draft.name_of(name)
+    own = [i for i in cells if i not in stubs and draft.may_bind(i, bound)]
+    return any(not lacks_code(draft.cells[i].source, bound, stub if bound == name else "") for i in own)
 
 
 def _stubs(draft: _Draft, stub: Any) -> list[int]:
@@ -235,6 +280,34 @@ def _without_needless_forks(cells: Sequence[Cell], released: Collection[str]) ->
     return tuple(replace(cell, shares=i in together) for i, cell in enumerate(cells))
 
 
+def turned_to_text(cells: Sequence[Any], exercises: Sequence[str]) -> dict[int, str]:
+    """The text cells that are run as code, because one key turns either into the other: the first that defines an
+    exercise which no code cell defines, and those that import from `grader`. Their indices, each with what it is of.
+    """
+    codes = [cell for cell in cells if cell["cell_type"] == "code"]
+    texts = {index: cell for index, cell in enumerate(cells) if cell["cell_type"] != "code"}
+    found = {i: "imports" for i, cell in texts.items() if "from grader import" in cell["source"] and _is_python(cell)}
+    for name in exercises:
+        if not any(grade_id(cell) == name or name in bindings_of(cell["source"]).names for cell in codes):
+            defining = (i for i, cell in texts.items() if grade_id(cell) in (name, None) and _defines(cell, name))
+            found |= dict.fromkeys([*defining][:1], name)
+    return found
+
+
+def _is_python(cell: Any) -> bool:
+    return bindings_of(cell["source"]).is_python
+
+
+def _defines(cell: Any, name: str) -> bool:
+    return _is_python(cell) and name in bindings_of(cell["source"]).names
+
+
+def _as_code(cell: Any) -> Any:
+    code = copied(cell, cell_type="code", outputs=[], execution_count=None)
+    code.pop("attachments", None)
+    return code
+
+
 def _take_submitted(
     draft: _Draft,
     submitted: Any,
@@ -257,13 +330,15 @@ def _take_submitted(
             continue
         if name not in templates and cell.cell_type == "code":
             name = next((n for n in exercises if n not in by_id and n not in seen and draft.binds(cell, n)), None)
-            name = name or next((c for c, n in checks.items() if cell.source.strip() == check_source(n)), None)
+            name = name or next((c for c, n in checks.items() if is_only_a_check(cell.source, n)), None)
         if name is None or name not in templates or templates[name].cell_type != cell.cell_type:
             draft.cells.append(_plain(cell))
         elif name in seen or name in answers.values():
-            if name in checks:
+            if name in checks and not binds(cell.source):
                 continue
             draft.cells.append(_plain(cell))
+            if name in checks:
+                continue
             if name not in exercises:
                 if cell.source.strip() not in ("", templates[name].source.strip()):
                     draft.remarks.append(OddCell("answer twice", name))
@@ -273,14 +348,31 @@ def _take_submitted(
                 draft.remarks.append(OddCell("cell twice", name))
         else:
             seen.add(name)
-            template = templates[name]
-            if name in checks and cell.source.strip() != template.source.strip():
-                draft.remarks.append(OddCell("check edited", checks[name]))
-            taken = _own(template)
-            if name not in checks:
+            taken = _own(templates[name])
+            if name in checks:
+                _take_check(draft, taken, cell, checks[name], submitted)
+            else:
                 taken.source = cell.source
             draft.cells.append(taken)
     return seen & {*exercises, *answers.values()}
+
+
+def _take_check(draft: _Draft, taken: Any, cell: Any, exercise: str, submitted: Any) -> None:
+    """Fill in a check cell. If a student's binds names, it is run as a cell of its own above."""
+    if cell.source.strip() == taken.source.strip():
+        return
+    function = checked_function(cell.source, exercise)
+    bound = function.partition(".")[0]
+    if not is_only_a_check(cell.source, exercise):
+        draft.remarks.append(OddCell("check edited", exercise))
+        if binds(cell.source):
+            draft.cells.append(_plain(cell))
+        if not function and calls_check(cell.source, exercise):
+            draft.remarks[-1] = OddCell("check of a value", exercise)
+    if function not in ("", exercise) and any(draft.binds(c, bound) or draft.binds(c, "*") for c in submitted.cells):
+        draft.remarks.append(OddCell("check of another", exercise))
+        draft.examined[exercise] = function
+        taken.source = check_of(exercise, function)
 
 
 def _complete(draft: _Draft, name: str, templates: dict[str, Any], foreign: bool) -> None:
