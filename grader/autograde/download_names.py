@@ -71,9 +71,13 @@ class Unclear:
     ids: tuple[str, ...]
 
 
+OF_WINDOWS = ("zone.identifier", "thumbs.db", "desktop.ini")  # behind what Canvas writes before a name, too
+
+
 def is_hidden(parts: tuple[str, ...]) -> bool:
     """Whether a system made a file, and no student."""
-    return any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in parts)
+    hidden = any((part.startswith(".") and part != "..") or part == "__MACOSX" for part in parts)
+    return hidden or parts[-1].lower().endswith(OF_WINDOWS)
 
 
 def is_litter(parts: tuple[str, ...]) -> bool:

@@ -126,12 +126,11 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
     def _read(self) -> dict[Path, DownloadedFile | Unclear]:
         """All downloaded files whose names identify a student, or several."""
         root = self._folder("extracted")
-        downloads = getattr(self.parent.extractor_plugin_inst, "downloads", ())
         read = {}
         for path in self._files:
             parts = path.relative_to(root).parts
             if self._is_valid(path):
-                read[path] = read_name(path, parts, self._people, below(parts, downloads))
+                read[path] = read_name(path, parts, self._people, below(parts, self._downloads))
         return {path: found for path, found in read.items() if found is not None}
 
     @cached_property
@@ -150,9 +149,16 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
         _tell_strangers(found, self._people, self.log.warning)
         if not self.named_regexp:
             rest = [path for path in self._files if path not in self._read and not self._is_expected(path)]
-            _tell_rest([path.relative_to(self._folder("extracted")) for path in rest], self.log.warning)
+            _tell_rest(
+                [path.relative_to(self._folder("extracted")) for path in rest], self._downloads, self.log.warning
+            )
             _count(found, self.log.warning)
         return _with_own_names(found, self.log.warning)
+
+    @property
+    def _downloads(self) -> Collection[tuple[str, ...]]:
+        """The folders that are downloads, although they are called like a student's."""
+        return getattr(self.parent.extractor_plugin_inst, "downloads", ())
 
     @property
     def _people(self) -> People:
@@ -303,11 +309,12 @@ def _newest_uploads(files: Files, notebook_of: Callable[[Path], str], log: Log) 
     return kept
 
 
-def _tell_rest(files: list[Path], log: Log) -> None:
+def _tell_rest(files: list[Path], downloads: Collection[tuple[str, ...]], log: Log) -> None:
     """Log which other files are not collected."""
     of: dict[str, list[str]] = {}
     for path in files:
-        of.setdefault(owner(path.parts), []).append(path.name if owner(path.parts) else str(path))
+        student = owner(path.parts[below(path.parts, downloads) :])
+        of.setdefault(student, []).append(path.name if student else str(path))
     for student, names in of.items():
         if student:
             log(f"Not collected, because files with these endings or names are not: {some(names)} of {student}.")
