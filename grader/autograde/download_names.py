@@ -173,7 +173,7 @@ def _that_stand_out(pairs: list[re.Match[str]]) -> list[re.Match[str]]:
 def _of_moodle(match: re.Match[str], people: People) -> DownloadedFile:
     """A student or a group: Moodle names a group's folder after it, or after it and one of its members."""
     called, participant = one_form(match["student"].strip()), match["participant"] or ""
-    student, group = people.student(called), ""
+    student, group = people.student(called) or people.student(f"{called} {participant}"), ""
     if student is None and not people.members(called):
         for dash in re.finditer("-", called):
             found, before = people.student(called[dash.end() :].strip()), called[: dash.start()].strip()
@@ -182,7 +182,11 @@ def _of_moodle(match: re.Match[str], people: People) -> DownloadedFile:
     is_group = student is None and bool(people.ids or people.members(called) or not participant)
     is_group = is_group or bool(group)
     return DownloadedFile(
-        student or called, "", group or called, participant="" if is_group else participant, is_group=is_group
+        student or called,
+        "",
+        group or called,
+        participant="" if group or people.members(called) else participant,
+        is_group=is_group,
     )
 
 

@@ -41,8 +41,10 @@ class People:
     names: Mapping[str, frozenset[str]] = field(default_factory=dict)
 
     def student(self, name: str) -> str | None:
-        """The id of the student whom a download calls so; None if the roster has no such student."""
-        return name if name in self.ids else self.others.get(name)
+        """The id of the student whom a download calls so; None if the roster has no such student. In an e-mail address,
+        capitals make no difference.
+        """
+        return name if name in self.ids else self.others.get(name.casefold() if "@" in name else name)
 
     def members(self, group: str) -> tuple[str, ...]:
         """The ids of a group's members; empty if `groups.csv` has no such group."""
@@ -61,10 +63,13 @@ def people(students: Iterable[Student], groups: Mapping[str, tuple[str, ...]] | 
     others: dict[str, set[str]] = {}
     for student in known:
         full = f"{student.first_name} {student.last_name}".strip()
-        for name in (student.lms_user_id, full, student.email):
+        addresses = (text.casefold() for text in (student.email, student.id) if "@" in text)
+        for name in (student.lms_user_id, full, *addresses):
             if name:
                 others.setdefault(one_form(name), set()).add(one_form(student.id))
-    single = {name: next(iter(its)) for name, its in others.items() if len(its) == 1 and name not in ids}
+    single = {
+        name: next(iter(its)) for name, its in others.items() if len(its) == 1 and (name not in ids or name in its)
+    }
     names = {
         one_form(s.id): frozenset({alike(s.first_name + s.last_name), alike(s.last_name + s.first_name)})
         for s in known

@@ -10,6 +10,7 @@ from grader.autograde.submission.bindings import bindings_of
 from grader.autograde.submission.ipython import ToPython, without_cell_magic
 
 _TIME = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^-\s])")
+_RUN = re.compile(r"^(\s*)%run\s+(.*)")
 _LINE = re.compile(r"^(\s*)(?:[%!?]|[\w.]+\?{1,2}\s*$)")
 _ASSIGNED = re.compile(r"^(\s*[\w., ]+=\s*)[%!]")
 
@@ -35,6 +36,8 @@ def without_magics(source: str) -> str:
 
 
 def _plain(line: str) -> str:
+    if runs := _RUN.match(line):
+        return f"{runs[1]}get_ipython().run_line_magic('run', {runs[2]!r})"
     if timed := _TIME.match(line):
         return timed[1] + line[timed.end() :]
     if assigned := _ASSIGNED.match(line):

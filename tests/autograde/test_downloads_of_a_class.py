@@ -182,6 +182,28 @@ def test_a_group_of_moodle(tmp_path):
         assert "may be" not in log
 
 
+@pytest.mark.parametrize("called", ["Participant", "Teilnehmer-in"])
+def test_moodle_without_names(tmp_path, called):
+    """Blind marking calls everyone the same; a roster may have the identifiers of the worksheet."""
+    roster(tmp_path, Student(f"{called} 1234567", "?"), ANN)
+    files = {f"{called}_{number}_assignsubmission_file/recurrence.ipynb": ONE for number in (1234567, 1234568, 1234569)}
+    found, log = collect(tmp_path, files)
+    assert set(found) == {f"{called} 1234567", f"{called}_1234568", f"{called}_1234569"}
+    assert f"2 students are called {called}. They are collected as {called}_1234568, {called}_1234569." in log
+
+
+def test_capitals_make_no_difference_in_an_address(tmp_path):
+    roster(tmp_path, Student("ann", "Ann", "Lee", "Ann.Lee@Example.edu"), Student("bo@example.edu", "Bo", "Xu"))
+    yml = "".join(f"submission_{n}:\n  :submitters:\n  - :email: {name}\n" for n, name in ADDRESSES.items())
+    files = {"9_export/submission_metadata.yml": yml}
+    found, log = collect(tmp_path, files | {f"9_export/submission_{n}/recurrence.ipynb": ONE for n in ADDRESSES})
+    assert set(found) == {"ann", "bo@example.edu"}
+    assert "Not in the roster" not in log
+
+
+ADDRESSES = {111: "ann.lee@example.EDU", 112: "Bo@example.edu"}
+
+
 def test_a_student_is_not_taken_for_the_member_of_a_group(tmp_path):
     name = "Jean-Ann Lee_7_assignsubmission_file/a.ipynb"
     found = read_name(Path(name), Path(name).parts, people([Student("Ann Lee", "Ann", "Lee")]))

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import importlib
+import json
+import runpy
+from contextlib import suppress
 from typing import Any
 
 MOST_INPUTS = 100  # calls of `input` in a notebook
@@ -21,14 +24,18 @@ class Captured:
 
 
 class Shell:
-    """A small replacement for IPython's shell: `%time` runs its statement, other magics are accepted but do nothing."""
+    """A small replacement for IPython's shell: `%time` runs its statement and `%run` a file, other magics are accepted
+    but do nothing.
+    """
 
     def __init__(self, namespace: dict[str, Any]) -> None:
         self._namespace = namespace
         self.captured = Captured()
 
     def run_line_magic(self, name: str, line: str, *_: object, **__: object) -> Any:
-        """Run the statement of `%time`; ignore other magics."""
+        """Run the statement of `%time` or the file of `%run`; ignore other magics."""
+        if name == "run":
+            self._run_file(line)
         if name != "time":
             return None
         try:
@@ -36,6 +43,20 @@ class Shell:
         except SyntaxError:
             exec(line, self._namespace)
             return None
+
+    def _run_file(self, line: str) -> None:
+        """Bind what a Python file or the code cells of a notebook bind."""
+        word = next((word.strip("'\"") for word in line.split() if not word.startswith("-")), "")
+        file = word if word.endswith((".py", ".ipynb")) else f"{word}.py"
+        if not file.endswith(".ipynb"):
+            self._namespace.update(runpy.run_path(file, run_name="__main__"))
+            return
+        with open(file, encoding="utf-8") as notebook:
+            cells = json.load(notebook)["cells"]
+        for cell in cells:
+            if cell["cell_type"] == "code":
+                with suppress(SyntaxError):  # magics
+                    exec(compile("".join(cell["source"]), file, "exec"), self._namespace)
 
     def run_cell_magic(self, name: str, line: str, cell: str) -> None:
         """Write the cell of `%%writefile` to its file, so that the next cell can import it; ignore other magics with

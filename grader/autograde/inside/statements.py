@@ -5,6 +5,7 @@ the cell, because fewer modules are installed for grading than on a student's ma
 from __future__ import annotations
 
 import ast
+import inspect
 from contextlib import suppress
 from dataclasses import dataclass, field
 from types import CodeType
@@ -55,12 +56,12 @@ def run_statements(
     """
     prepared = _prepared.get((source, filename))
     if prepared is None and plain and not lost.names:
-        exec(compile(source, filename, "exec"), namespace)  # all statements at once, in a third of the time
+        _run(compile(source, filename, "exec", _AWAIT), namespace)  # all statements at once, in a third of the time
         return
     for code, imports in prepared or _compiled(source, filename):
         ran.value = None
         try:
-            ran.value = eval(code, namespace)
+            ran.value = _run(code, namespace)
         except ImportError as error:
             if imports is None:
                 raise
@@ -74,13 +75,28 @@ def run_statements(
             ran.raised = ran.raised or caught(error)
 
 
+_AWAIT = ast.PyCF_ALLOW_TOP_LEVEL_AWAIT  # as in IPython
+
+
+def _run(code: CodeType, namespace: dict[str, Any]) -> Any:
+    value = eval(code, namespace)
+    if not code.co_flags & inspect.CO_COROUTINE:
+        return value
+    try:
+        while value.send(None) is None:  # an event loop needs sockets, which the sandbox does not have
+            pass
+    except StopIteration as done:
+        return done.value
+    raise RuntimeError("await waits for something that does not happen while a notebook is graded")
+
+
 def _compiled(source: str, filename: str) -> list[_Statement]:
     """The statements in order. An import of several modules is split; a last expression is compiled to give a value."""
     found: list[_Statement] = []
     body = ast.parse(source, filename).body
     for statement in body:
         if isinstance(statement, ast.Expr) and statement is body[-1]:
-            found.append((compile(ast.Expression(statement.value), filename, "eval"), None))
+            found.append((compile(ast.Expression(statement.value), filename, "eval", _AWAIT), None))
             continue
         single = (
             [ast.copy_location(ast.Import([alias]), statement) for alias in statement.names]
@@ -88,7 +104,7 @@ def _compiled(source: str, filename: str) -> list[_Statement]:
             else [statement]
         )
         for each in single:
-            code = compile(ast.Module([each], []), filename, "exec")
+            code = compile(ast.Module([each], []), filename, "exec", _AWAIT)
             found.append((code, each if isinstance(each, ast.Import | ast.ImportFrom) else None))
     return found
 

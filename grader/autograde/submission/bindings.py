@@ -134,10 +134,14 @@ _BINDING = re.compile(
     re.MULTILINE | re.VERBOSE,
 )
 
+_RUN = re.compile(r"^[ \t]*%run\b", re.MULTILINE)
+
 
 def _names_by_pattern(source: str) -> Iterator[str]:
     for match in _BINDING.finditer(source):
         yield from re.findall(r"\w+|\*", "".join(found or "" for found in match.groups()))
+    if _RUN.search(source):
+        yield "*"
 
 
 def bound_names(tree: ast.Module, within: bool = True) -> frozenset[str]:
