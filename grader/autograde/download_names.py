@@ -27,6 +27,7 @@ from grader.autograde.people import People
 from grader.shown import named, one_form
 from grader.work.archive import TIMESTAMP
 from grader.work.bounded import MAX_NAME
+from grader.work.notebook_names import OF_WINDOWS
 
 METADATA = "submission_metadata.yml"
 
@@ -69,9 +70,6 @@ class Unclear:
     """A name that may be several students'."""
 
     ids: tuple[str, ...]
-
-
-OF_WINDOWS = ("zone.identifier", "thumbs.db", "desktop.ini")  # behind what Canvas writes before a name, too
 
 
 def is_hidden(parts: tuple[str, ...]) -> bool:

@@ -132,6 +132,10 @@ What = (
 )
 
 
+# What a student reads of exercises that nothing defines, whose names follow.
+NOWHERE = "No cell defines {}. If you wrote that code, check that it is in the file that you submitted."
+
+
 class Remark(msgspec.Struct, frozen=True):
     """One remark about this notebook; about all submitted files if `notebook` is empty."""
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from grader.autograde.fault import Fault
 from grader.autograde.remark import (
+    NOWHERE,
     Asks,
     Ended,
     Foreign,
@@ -45,7 +46,7 @@ _ODD_CELLS = {
     "check missing": "Missing check cells: {}. They were restored. You lose no points.",
     "check above": "Check cells above the cell that defines their function: {}. They were moved below it. You lose no "
     "points.",
-    "undefined": "No cell defines {}. If you wrote that code, check that it is in the file that you submitted.",
+    "undefined": NOWHERE,
     "defined again": "Defined again below the check cell: {}. The definition above the check cell was graded.",
     "stub left": "Original cells left in the notebook alongside your own definition: {}. Your definition was graded, "
     "and the original cells were not run. Delete them, because they may override your code when you run the notebook.",

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 ENDING = ".ipynb"
+OF_WINDOWS = ("zone.identifier", "thumbs.db", "desktop.ini")  # behind what Canvas writes before a name, too
 _NEVER = (  # archives, what Windows keeps about a file, and downloads that have not ended
     *(".zip", ".tar", ".gz", ".tgz", ".bz2", ".xz", ".7z", ".rar"),
-    *("zone.identifier", ".lnk", ".url", ".icloud", ".swp", ".tmp", "~"),
+    *(*OF_WINDOWS, ".lnk", ".url", ".icloud", ".swp", ".tmp", "~"),
     *(".crdownload", ".part", ".partial", ".download", ".opdownload"),
 )
 

@@ -92,10 +92,11 @@ def _cells(notebook: Notebook, work: Work, python: Callable[[str], str]) -> Iter
             yield CodeCell(index, python(source))
             continue
         left.discard(exercise)
-        if binds(source):
+        function, is_run = checked_function(source, exercise), binds(source)
+        if is_run:
             yield CodeCell(index, python(source), exercise)
-        if not (binds(source) and checked_function(source, exercise)):
-            yield CodeCell(index, check_of(exercise, checked_function(source, exercise)), exercise)
+        if not (is_run and function):
+            yield CodeCell(index, check_of(exercise, function), exercise)
 
 
 def code_of(notebook: Notebook, work: Work) -> list[tuple[int, str]]:

@@ -214,6 +214,7 @@ CHECKS = {
     'print(check("f", a[0]))': ("", False, True),
     'x.check("f", f)': ("", False, False),
     "check(": ("", False, False),
+    f'check("f", a{".b" * 1500})': (f"a{'.b' * 1500}", True, True),
     "": ("", False, False),
 }
 

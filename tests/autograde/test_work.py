@@ -62,7 +62,7 @@ FUNCTIONS = {
     "quit()": (step("quit()"), 0, "error", None, "exception"),
     "KeyboardInterrupt": (step("raise KeyboardInterrupt"), 0, "error", None, "exception"),
     "input()": (step(f"input('go on? ')\nreturn {RESULT}"), 2, "passed", None, "2 / 2"),
-    "input() for ever": (step("while not input('go on? '):\n    pass"), 0, "error", None, "exception"),
+    "input() without end": (step("while not input('go on? '):\n    pass"), 0, "error", None, "exception"),
     "os._exit": (step("import os\nos._exit(0)"), 0, "error", None, "process ended"),
     "abort": (step("import os\nos.abort()"), 0, "error", None, "process ended"),
     "SIGKILL": (step("import os\nos.kill(os.getpid(), 9)"), 0, "error", None, "exception"),  # it is not permitted
@@ -182,7 +182,7 @@ CELLS = {
     "np?": ("np.tanh??", None),
     "%matplotlib": ("%matplotlib inline\nprint('on')", "on"),
     "input()": ("name = input('name: ')\nprint([name])", "['']"),
-    "input() for ever": ("while not input('name: '):\n    pass", "write the value into the cell"),
+    "input() without end": ("while not input('name: '):\n    pass", "write the value into the cell"),
     "unicode": ("größe = 'żółw 亀 🐢'\nprint(größe)", "żółw 亀 🐢"),
     "surrogates in a string": ("print('\\ud800')", "?"),
     "a syntax error": ("def f(:\n    pass", "SyntaxError"),

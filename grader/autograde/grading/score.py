@@ -11,7 +11,7 @@ from grader.autograde.fault import Fault
 from grader.autograde.grading.judging import Judge
 from grader.autograde.grading.missing import lacks
 from grader.autograde.inside.frames import End, ExerciseCases, Request, not_defined
-from grader.autograde.remark import OddCell, OtherPython
+from grader.autograde.remark import NOWHERE, OddCell, OtherPython
 from grader.autograde.running.trial import Outcome
 from grader.autograde.submission.notebook import OWN_PYTHON, Plan, copied
 from grader.cells import grade_id
@@ -75,7 +75,7 @@ def verdicts_of(
         if plan.foreign:
             verdicts[name] = verdict(place, "error", note=_FOREIGN)
         elif OddCell("undefined", name) in plan.remarks:
-            verdicts[name] = verdict(place, "error", note=_NOWHERE.format(name))
+            verdicts[name] = verdict(place, "error", note=NOWHERE.format(name))
         elif observed is None:
             status, note = _not_observed(name, plan, outcome)
             verdicts[name] = verdict(place, status, note=note)
@@ -90,7 +90,6 @@ def verdicts_of(
     return verdicts
 
 
-_NOWHERE = "No cell defines {}. If you wrote that code, check that it is in the file that you submitted."
 _FOREIGN = (
     "Your submission contains none of this notebook's exercises. Is it from another assignment? "
     "Submit the notebook of this one."

@@ -61,9 +61,8 @@ def _named(statement: ast.stmt, exercise: str) -> str:
 
 
 def _dotted(node: ast.expr) -> str:
-    match node:
-        case ast.Name(name):
-            return name
-        case ast.Attribute(inner, name) if before := _dotted(inner):
-            return f"{before}.{name}"
-    return ""
+    names: list[str] = []
+    while isinstance(node, ast.Attribute):  # students nest deeper than Python calls
+        names.append(node.attr)
+        node = node.value
+    return ".".join([node.id, *reversed(names)]) if isinstance(node, ast.Name) else ""

@@ -285,21 +285,15 @@ def turned_to_text(cells: Sequence[Any], exercises: Sequence[str]) -> dict[int, 
     exercise which no code cell defines, and those that import from `grader`. Their indices, each with what it is of.
     """
     codes = [cell for cell in cells if cell["cell_type"] == "code"]
-    texts = {index: cell for index, cell in enumerate(cells) if cell["cell_type"] != "code"}
-    found = {i: "imports" for i, cell in texts.items() if "from grader import" in cell["source"] and _is_python(cell)}
+    defined = {grade_id(cell) for cell in codes}.union(*(bindings_of(cell["source"]).names for cell in codes))
+    shown = {i: bindings_of(cell["source"]) for i, cell in enumerate(cells) if cell["cell_type"] != "code"}
+    texts = {index: each.names for index, each in shown.items() if each.is_python}
+    found = {index: "imports" for index in texts if "from grader import" in cells[index]["source"]}
     for name in exercises:
-        if not any(grade_id(cell) == name or name in bindings_of(cell["source"]).names for cell in codes):
-            defining = (i for i, cell in texts.items() if grade_id(cell) in (name, None) and _defines(cell, name))
-            found |= dict.fromkeys([*defining][:1], name)
+        if name not in defined:
+            own = (i for i, names in texts.items() if name in names and grade_id(cells[i]) in (name, None))
+            found |= dict.fromkeys([*own][:1], name)
     return found
-
-
-def _is_python(cell: Any) -> bool:
-    return bindings_of(cell["source"]).is_python
-
-
-def _defines(cell: Any, name: str) -> bool:
-    return _is_python(cell) and name in bindings_of(cell["source"]).names
 
 
 def _as_code(cell: Any) -> Any:
