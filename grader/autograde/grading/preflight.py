@@ -94,10 +94,9 @@ def preflight(
             continue
         why = store.reasons(term, chapter.id, task.student, before, now)
         count[_to_do(why, task.again)] += 1
-        if before is not None and not why:
-            saw[task.student] = saw_a_pass(before.graded)
-        elif released is not None:
-            saw[task.student] = _not_written(folder, chapter, released)
+        if released is not None:
+            current = before if not why else None
+            saw[task.student] = saw_a_pass(current.graded) if current else _not_written(folder, chapter, released)
     handed = find_submissions(term, chapter)
     strays = handed.strays
     if students is not None:
