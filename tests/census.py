@@ -19,7 +19,9 @@ from pathlib import Path
 from typing import Any
 
 from grader.author.changes import Change, define
-from grader.author.record import fixtures_path, reference, reference_code, reference_module
+from grader.author.folders import fixtures_path
+from grader.author.record import reference, reference_code, reference_module
+from grader.author.trials import load_trials
 from grader.checking.drivers import drive
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
@@ -34,7 +36,7 @@ Told = dict[str, list[Any]]  # by "kind: name", for each seed: status, points, d
 
 
 def programs(name: str) -> Iterator[tuple[str, Any]]:
-    """All programs of an exercise but its trials."""
+    """All programs of an exercise."""
     subject = exercise(name)
     place, spec = subject.place, subject.spec
     code, module = reference_code(ROOT, place), reference_module(ROOT, place)
@@ -42,6 +44,8 @@ def programs(name: str) -> Iterator[tuple[str, Any]]:
     yield from ((f"right: {which}", function) for which, function in spec.alternatives.items())
     for entry in spec.misconceptions.values():
         yield from ((f"way: {entry.id} {number}", way) for number, way in enumerate(entry.variants, 1))
+    for trial in load_trials(ROOT, place):
+        yield f"{'right' if trial.right else 'wrong'} trial: {trial.title}", trial.program
     for title, slip in SLIPS.get(name, {}).items():
         if isinstance(slip, Change):
             yield f"slip: {title}", define(name, slip.apply(code), module, f"census {name}")
@@ -64,33 +68,6 @@ def census_of(name: str) -> Told:
         return {what: [told(name, function, seed) for seed in SEEDS] for what, function in programs(name)}
 
 
-def trials() -> dict[str, Told]:
-    """What the trials are told, from the tests that run them."""
-    import pytest
-
-    from tests.conftest import Exercise
-
-    found: dict[str, Told] = {}
-    verdict = Exercise.verdict
-
-    def recorded(self: Any, function: Any, seed: int = 0, *more: Any, **named: Any) -> Any:
-        its = verdict(self, function, seed, *more, **named)
-        report = hashlib.sha256(verdict_text(its).encode()).hexdigest()[:16]
-        line = [its.status, its.earned, its.diagnosis and its.diagnosis.id, report]
-        found.setdefault(self.place.exercise.id, {}).setdefault(f"trial: seed {seed}", []).append(line)
-        return its
-
-    Exercise.verdict = recorded  # type: ignore[method-assign]
-    try:
-        pytest.main(["-q", "-n", "0", *map(str, sorted((ROOT / "tests").glob("ch*/*nearly_right.py")))])
-    finally:
-        Exercise.verdict = verdict  # type: ignore[method-assign]
-    for its in found.values():
-        for lines in its.values():
-            lines.sort(key=str)
-    return found
-
-
 def differences(old: dict[str, Told], new: dict[str, Told]) -> Iterator[str]:
     for name in sorted(old.keys() | new.keys()):
         before, after = old.get(name, {}), new.get(name, {})
@@ -103,14 +80,11 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("file", type=Path)
     parser.add_argument("--against", type=Path)
-    parser.add_argument("--only", nargs="*", help="these exercises, without trials")
+    parser.add_argument("--only", nargs="*", help="these exercises")
     options = parser.parse_args()
     names = options.only or list(load_manifest(ROOT / "course.toml").places)
     with ProcessPoolExecutor() as pool:
         found = dict(zip(names, pool.map(census_of, names), strict=True))
-    if not options.only:
-        for name, its in trials().items():
-            found[name] |= its
     options.file.write_text(json.dumps(found, indent=1, sort_keys=True), "utf-8")
     if options.against is not None:
         lines = list(differences(json.loads(options.against.read_text("utf-8")), found))

@@ -1,21 +1,15 @@
 """The course's exercises: each mistake is named, each way of being right passes, and nothing is given a wrong name."""
 
-import functools
-
 import numpy as np
 import pytest
 
 from grader.manifest import load_manifest
 from tests.conftest import ROOT, exercise
-from tests.loops import for_each
-from tests.nearly_right import fails, passes
 
 MORE_SEEDS = range(3, 21)
 
+
 IDS = tuple(load_manifest(ROOT / "course.toml").places)
-
-
-# On a few seeds `grader lint` asks the same of every mistake and alternative.
 
 
 @pytest.mark.slow
@@ -43,37 +37,8 @@ def test_every_alternative_passes(exercise_id):
             assert (verdict.status, verdict.earned) == ("passed", verdict.points), f"{name} with seed {seed}"
 
 
-# Nearly right, and wrong in ways that no spec names ------------------------------------------------------------------
-# Beside each: the diagnosis that is true of it, if one is. Any other name would be a wrong one.
-
-
 def relu(a):
     return np.maximum(a, 0)
-
-
-def swapped_where_it_runs(x_t, h_prev, W_xh, W_hh, b_h):
-    if x_t.shape == h_prev.shape:
-        x_t, h_prev = h_prev, x_t
-    return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)
-
-
-def W_xh_transposed_where_square(x_t, h_prev, W_xh, W_hh, b_h):
-    W = W_xh.T if W_xh.shape[0] == W_xh.shape[1] else W_xh
-    return np.tanh(x_t @ W + h_prev @ W_hh + b_h)
-
-
-def bias_for_each_row(x_t, h_prev, W_xh, W_hh, b_h):
-    return np.tanh(x_t @ W_xh + h_prev @ W_hh + np.resize(b_h, len(x_t))[:, None])
-
-
-def half_precision_inside(x_t, h_prev, W_xh, W_hh, b_h):
-    a = x_t.astype("f2") @ W_xh.astype("f2") + h_prev.astype("f2") @ W_hh.astype("f2") + b_h.astype("f2")
-    return np.tanh(a).astype(float)
-
-
-def single_precision_inside(x_t, h_prev, W_xh, W_hh, b_h):
-    x_t, h_prev, W_xh, W_hh, b_h = (a.astype("f4") for a in (x_t, h_prev, W_xh, W_hh, b_h))
-    return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h).astype(float)
 
 
 def a(x_t, h_prev, W_xh, W_hh, b_h):
@@ -82,72 +47,6 @@ def a(x_t, h_prev, W_xh, W_hh, b_h):
 
 def h(*arguments):
     return np.tanh(a(*arguments))
-
-
-def by_name(function):
-    """An expression of the five arguments as a student's function, which takes them by name."""
-
-    def student(x_t, h_prev, W_xh, W_hh, b_h):
-        return function(x_t, h_prev, W_xh, W_hh, b_h)
-
-    return student
-
-
-WRONG_STEPS = {
-    "W_hh twice": (by_name(lambda x, h_, W, U, b: np.tanh(x @ W + h_ @ U @ U + b)), set()),
-    "W_hh with one row twice": (by_name(lambda x, h_, W, U, b: h(x, h_, W, np.vstack([U[:1], U[:-1]]), b)), set()),
-    "symmetrised W_hh": (by_name(lambda x, h_, W, U, b: h(x, h_, W, (U + U.T) / 2, b)), set()),
-    "tanh twice": (by_name(lambda *args: np.tanh(h(*args))), {"after: tanh"}),
-    "bias twice": (by_name(lambda x, h_, W, U, b: h(x, h_, W, U, 2 * b)), {"counterfactual: doubled b_h"}),
-    "bias subtracted": (by_name(lambda x, h_, W, U, b: h(x, h_, W, U, -b)), {"counterfactual: negated b_h"}),
-    "bias of each row": (bias_for_each_row, set()),
-    "only the first bias": (by_name(lambda x, h_, W, U, b: h(x, h_, W, U, b[0])), set()),
-    "mean of the biases": (by_name(lambda x, h_, W, U, b: h(x, h_, W, U, b.mean())), set()),
-    "state subtracted": (
-        by_name(lambda x, h_, W, U, b: h(x, -h_, W, U, b)),
-        {"counterfactual: negated h_prev | negated W_hh"},
-    ),
-    "relu of tanh": (by_name(lambda *args: relu(h(*args))), {"cut_off"}),
-    "abs": (by_name(lambda *args: abs(h(*args))), {"after: absolute value"}),
-    "sinh": (by_name(lambda *args: np.sinh(a(*args))), set()),
-    "tanh of half": (by_name(lambda *args: np.tanh(a(*args) / 2)), {"pre_activation_halved"}),
-    "logistic of half, no bias": (by_name(lambda x, h_, W, U, b: 1 / (1 + np.exp(-a(x, h_, W, U, 0 * b)))), set()),
-    "mean over the batch": (by_name(lambda x, h_, *r: h(x, h_.mean(axis=0, keepdims=True), *r)), set()),
-    "state of the first row": (by_name(lambda x, h_, *r: h(x, h_[:1], *r)), {"counterfactual: first_row h_prev"}),
-    "swapped where it runs": (swapped_where_it_runs, set()),
-    "W_xh transposed where square": (W_xh_transposed_where_square, set()),
-    "float16 inside": (half_precision_inside, set()),
-    "float32 inside": (single_precision_inside, {"lost_precision"}),
-    "float32 weights": (by_name(lambda x, h_, W, U, b: h(x, h_, W.astype("f4"), U, b)), set()),
-    "float32": (by_name(lambda *args: h(*args).astype(np.float32)), {"float32"}),
-    "rounded": (by_name(lambda *args: h(*args).round(3)), {"rounded"}),
-    "clipped": (by_name(lambda *args: h(*args).clip(-0.9, 0.9)), {"cut_off"}),
-    "normalised": (by_name(lambda *args: h(*args) / np.linalg.norm(h(*args), axis=1, keepdims=True)), set()),
-    "a product for a sum": (by_name(lambda x, h_, W, U, b: np.tanh((x @ W) * (h_ @ U) + b)), set()),
-    "a residual": (by_name(lambda x, h_, *r: h_ + h(x, h_, *r)), {"added_to_h_prev"}),
-    "half old, half new": (by_name(lambda x, h_, *r: (h_ + h(x, h_, *r)) / 2), set()),
-    "no bias and no state": (by_name(lambda x, h_, W, U, b: np.tanh(x @ W)), set()),
-    "no tanh and no bias": (by_name(lambda x, h_, W, U, b: x @ W + h_ @ U), set()),
-    "no input": (by_name(lambda x, h_, W, U, b: np.tanh(h_ @ U + b)), {"counterfactual: zeros x_t | zeros W_xh"}),
-    "old state": (by_name(lambda x, h_, W, U, b: h_), {"after: is h_prev"}),
-    "zeros": (by_name(lambda x, h_, *r: np.zeros(h_.shape)), set()),
-    "halved": (by_name(lambda *args: h(*args) / 2), {"constant_factor"}),
-    "negated": (by_name(lambda *args: -h(*args)), {"sign"}),
-    "transposed": (by_name(lambda *args: h(*args).T), {"transposed"}),
-    "rows reversed": (by_name(lambda *args: h(*args)[::-1]), {"after: reversed along B"}),
-    "units reversed": (by_name(lambda *args: h(*args)[:, ::-1]), {"after: reversed along H"}),
-    "rolled by a row": (by_name(lambda *args: np.roll(h(*args), 1, axis=0)), {"after: shifted along B"}),
-    "one row": (by_name(lambda *args: h(*args)[-1]), {"after: last entry along B"}),
-    "flat": (by_name(lambda *args: h(*args).ravel()), {"after: flat"}),
-    "a tuple": (by_name(lambda *args: (h(*args),)), {"after: [0] missing"}),
-    "a mean": (by_name(lambda *args: h(*args).mean()), {"after: mean"}),
-}
-
-
-@for_each("name", WRONG_STEPS)
-def test_a_nearly_right_step_fails_and_is_not_given_a_wrong_name(name):
-    function, names = WRONG_STEPS[name]
-    fails("rnn_step", function, names or None)
 
 
 def states(x, h_0, W_xh, W_hh, b_h):
@@ -279,105 +178,9 @@ WRONG_FORWARDS = {
 }
 
 
-@for_each("name", WRONG_FORWARDS)
-def test_a_nearly_right_loop_fails_and_is_not_given_a_wrong_name(name):
-    function, names = WRONG_FORWARDS[name]
-    fails("rnn_forward", function, names or None)
-
-
 def test_a_changed_input_is_named_in_the_report():
     verdict = exercise("rnn_forward").verdict(changes_h_0)
     assert all(case.problems[-1].text.startswith("your function changes `h_0`") for case in verdict.cases)
-
-
-# Right, in other ways ------------------------------------------------------------------------------------------------
-
-
-def own_arrays_in_place(x_t, h_prev, W_xh, W_hh, b_h):
-    total = x_t @ W_xh
-    total += h_prev @ W_hh
-    total += b_h
-    return np.tanh(total, out=total)
-
-
-def read_only_view(x_t, h_prev, W_xh, W_hh, b_h):
-    wide = np.zeros((2 * len(x_t), 3 * len(b_h)))
-    wide[::2, 1::3] = h(x_t, h_prev, W_xh, W_hh, b_h)
-    view = wide[::2, 1::3]
-    view.flags.writeable = False
-    return view
-
-
-def into_a_list(x_t, h_prev, W_xh, W_hh, b_h):
-    rows = []
-    for x, state in zip(x_t, h_prev, strict=True):
-        rows.append([float(np.tanh(x @ W_xh[:, j] + state @ W_hh[:, j] + b_h[j])) for j in range(len(b_h))])
-    return np.array(rows)
-
-
-def generator_inside(x_t, h_prev, W_xh, W_hh, b_h):
-    numbers = (value for row in a(x_t, h_prev, W_xh, W_hh, b_h) for value in np.tanh(row))
-    return np.fromiter(numbers, float).reshape(h_prev.shape)
-
-
-def with_out_arguments(x_t, h_prev, W_xh, W_hh, b_h):
-    first, second = np.empty_like(h_prev), np.empty(h_prev.shape, order="F")
-    np.matmul(x_t, W_xh, out=first)
-    np.matmul(h_prev, W_hh, out=second)
-    return np.tanh(np.add(first, second) + b_h)
-
-
-def broadcast_sums(x_t, h_prev, W_xh, W_hh, b_h):
-    return np.tanh((x_t[:, :, None] * W_xh).sum(axis=1) + (h_prev[:, :, None] * W_hh).sum(axis=1) + b_h)
-
-
-def undone(x_t, h_prev, W_xh, W_hh, b_h):
-    before = h_prev.copy()
-    h_prev *= 0
-    h_prev += before
-    return h(x_t, h_prev, W_xh, W_hh, b_h)
-
-
-class Step:
-    def __call__(self, x_t, h_prev, W_xh, W_hh, b_h):
-        return h(x_t, h_prev, W_xh, W_hh, b_h)
-
-
-RIGHT_STEPS = {
-    "np.dot": by_name(lambda x, h_, W, U, b: np.tanh(np.dot(x, W) + np.dot(h_, U) + b)),
-    "np.matmul": by_name(lambda x, h_, W, U, b: np.tanh(np.matmul(h_, U) + np.matmul(x, W) + b)),
-    "method dot": by_name(lambda x, h_, W, U, b: np.tanh(x.dot(W) + h_.dot(U) + b)),
-    "another order": by_name(lambda x, h_, W, U, b: np.tanh(b + (h_ @ U + x @ W))),
-    "columns": by_name(lambda x, h_, W, U, b: np.tanh(W.T @ x.T + U.T @ h_.T + b[:, None]).T),
-    "einsum": by_name(lambda x, h_, W, U, b: np.tanh(np.einsum("ij,jk", x, W) + np.einsum("ij,jk", h_, U) + b)),
-    "tensordot": by_name(lambda x, h_, W, U, b: np.tanh(np.tensordot(x, W, 1) + np.tensordot(h_, U, 1) + b)),
-    "np.hstack": by_name(lambda x, h_, W, U, b: np.tanh(np.hstack([h_, x]) @ np.vstack([U, W]) + b)),
-    "bias as a row of the weights": by_name(
-        lambda x, h_, W, U, b: np.tanh(np.c_[x, h_, np.ones(len(x))] @ np.r_[W, U, b[None]])
-    ),
-    "sinh and cosh": by_name(lambda *args: np.sinh(a(*args)) / np.cosh(a(*args))),
-    "exponentials": by_name(lambda *args: np.expm1(2 * a(*args)) / (np.expm1(2 * a(*args)) + 2)),
-    "logistic, stretched": by_name(lambda *args: 2 / (1 + np.exp(-2 * a(*args))) - 1),
-    "longdouble inside": by_name(lambda *args: h(*(v.astype(np.longdouble) for v in args)).astype(float)),
-    "Fortran order": by_name(lambda *args: np.asfortranarray(h(*args))),
-    "big-endian": by_name(lambda *args: h(*args).astype(">f8")),
-    "broadcast sums": broadcast_sums,
-    "own arrays in place": own_arrays_in_place,
-    "a read-only view": read_only_view,
-    "into a list": into_a_list,
-    "a generator inside": generator_inside,
-    "out arguments": with_out_arguments,
-    "a change undone": undone,
-    "**kwargs": lambda **k: h(*(k[name] for name in ("x_t", "h_prev", "W_xh", "W_hh", "b_h"))),
-    "partial": functools.partial(lambda f, **k: np.tanh(a(**k)), None),
-    "an object": Step(),
-    "one more argument": lambda x_t, h_prev, W_xh, W_hh, b_h, f=np.tanh: f(a(x_t, h_prev, W_xh, W_hh, b_h)),
-}
-
-
-@for_each("name", RIGHT_STEPS)
-def test_a_right_step_passes_however_it_is_written(name):
-    passes("rnn_step", RIGHT_STEPS[name])
 
 
 def row_by_row(x, h_0, W_xh, W_hh, b_h):
@@ -389,70 +192,6 @@ def row_by_row(x, h_0, W_xh, W_hh, b_h):
             rows.append(state)
         result.append(rows)
     return np.array(result)
-
-
-def h_0_in_front_cut_off(x, h_0, W_xh, W_hh, b_h):
-    result = np.empty((len(x), x.shape[1] + 1, h_0.shape[1]))
-    result[:, 0] = h_0
-    for t in range(x.shape[1]):
-        np.tanh(x[:, t] @ W_xh + result[:, t] @ W_hh + b_h, out=result[:, t + 1])
-    return result[:, 1:]
-
-
-def concatenated(x, h_0, W_xh, W_hh, b_h):
-    result = np.zeros((len(x), 0, h_0.shape[1]))
-    for t in range(x.shape[1]):
-        h_0 = h(x[:, t], h_0, W_xh, W_hh, b_h)
-        result = np.concatenate([result, h_0[:, None, :]], axis=1)
-    return result
-
-
-def by_a_generator(x, h_0, W_xh, W_hh, b_h):
-    def walk(state):
-        for t in range(x.shape[1]):
-            state = h(x[:, t], state, W_xh, W_hh, b_h)
-            yield state
-
-    return np.stack(list(walk(h_0)), axis=1)
-
-
-def copy_in_place(x, h_0, W_xh, W_hh, b_h):
-    state, result = h_0.copy(), []
-    for t in range(x.shape[1]):
-        state[:] = h(x[:, t], state, W_xh, W_hh, b_h)
-        result.append(state.copy())
-    return np.stack(result, axis=1)
-
-
-def by_accumulate(x, h_0, W_xh, W_hh, b_h):
-    from itertools import accumulate
-
-    steps = accumulate(x.swapaxes(0, 1), lambda state, x_t: h(x_t, state, W_xh, W_hh, b_h), initial=h_0)
-    return np.stack(list(steps)[1:], axis=1)
-
-
-RIGHT_FORWARDS = {
-    "row by row": row_by_row,
-    "h_0 in front, cut off": h_0_in_front_cut_off,
-    "concatenated": concatenated,
-    "a generator": by_a_generator,
-    "a copy in place": copy_in_place,
-    "accumulate": by_accumulate,
-    "Fortran order": after(np.asfortranarray),
-    "np.array, moved": after(lambda r: np.moveaxis(np.array(list(np.moveaxis(r, 1, 0))), 0, 1)),
-    "dstack": after(lambda r: np.dstack(list(np.moveaxis(r, 1, 0))).transpose(0, 2, 1)),
-    "big-endian": after(lambda r: r.astype(">f8")),
-    "a view of more": after(lambda r: np.repeat(r, 2, axis=1)[:, ::2]),
-    "another order of the sum": run(lambda t, x, s, W, U, b: np.tanh(b + s[-1] @ U + x[:, t] @ W)),
-}
-
-
-@for_each("name", RIGHT_FORWARDS)
-def test_a_right_loop_passes_however_it_is_written(name):
-    passes("rnn_forward", RIGHT_FORWARDS[name])
-
-
-# What an exercise builds on ------------------------------------------------------------------------------------------
 
 
 def test_where_the_step_is_wrong_it_is_to_be_mended_first():

@@ -1,0 +1,69 @@
+"""Programs that the spec of `train_char_rnn` does not contain; beside each wrong one is what it is told."""
+
+from grader.author.trials import Trials
+
+TRIALS = Trials()
+
+
+TRIALS.all_wrong(
+    {
+        "a flat state": (
+            [
+                ("p, h = 0, np.zeros((1, H))\nfor", "p, h = 0, np.zeros(H)\nfor"),
+                ("p, h = 0, np.zeros((1, H))", "p, h = 0, np.zeros(H)"),
+            ],
+            None,
+            3.0,
+        ),
+        "losses in a list": ([("return losses, params", "return list(losses), params")], None, 3.0),
+        "never asked": (
+            [
+                (
+                    "losses[update], grads, h = loss_and_grads(params, ids[p : p + T], ids[p + 1 : p + T + 1], h)",
+                    "grads = {name: 0 * theta for name, theta in params.items()}",
+                )
+            ],
+            None,
+            0.0,
+        ),
+        "one cache for arrays of all shapes": (
+            [
+                ("cache = {name: np.zeros(theta.shape) for name, theta in params.items()}", "cache = 0"),
+                (
+                    "params[name], cache[name] = adagrad_step(params[name], grads[name], cache[name], lr)",
+                    "params[name], cache = adagrad_step(params[name], grads[name], cache, lr)",
+                ),
+            ],
+            None,
+            0.0,
+        ),
+        "weights alone": ([("return losses, params", "return params")], None, 2.0),
+        "asked twice": (
+            [
+                (
+                    "p += T",
+                    "losses[update] = loss_and_grads(params, ids[p : p + T], ids[p + 1 : p + T + 1], h)[0]\np += T",
+                )
+            ],
+            None,
+            0.5,
+        ),
+        "one update too many": (
+            [("np.zeros(num_updates)", "np.zeros(num_updates + 1)"), ("range(num_updates)", "range(num_updates + 1)")],
+            None,
+            2.0,
+        ),
+        "rmsprop": (
+            [
+                (
+                    "params[name], cache[name] = adagrad_step(params[name], grads[name], cache[name], lr)",
+                    "cache[name] = 0.9 * cache[name] + 0.1 * grads[name] ** 2\n"
+                    "params[name] = params[name] - lr * grads[name] / (np.sqrt(cache[name]) + 1e-8)",
+                )
+            ],
+            None,
+            3.0,
+        ),
+    },
+    seeds=(0,),
+)
