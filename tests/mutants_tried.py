@@ -12,7 +12,8 @@ from typing import Any
 import pytest
 
 from grader.author.changes import define
-from grader.author.record import fixtures_path, reference_code, reference_module
+from grader.author.folders import fixtures_path
+from grader.author.record import reference_code, reference_module
 from grader.checking.case import WHOLE, Checks, Facet, Observation
 from grader.checking.compare import agree
 from grader.checking.diagnose import failed_cases

@@ -46,7 +46,7 @@ def reports(place, made, released: Released) -> dict[str, str]:
 
 
 def without_mistakes(root: Path, place, spec):
-    made = record.make_checks(root, place, PUBLIC, True, spec, observed=lambda function, checks: ())
+    made = record.make_checks(root, place, PUBLIC, True, replace(spec, misconceptions={}) if spec.oracle else spec)
     return replace(made, counterfactuals=())  # which are computed when they are looked at
 
 

@@ -16,12 +16,12 @@ KEPT = ("rnn_step", "rnn_forward")  # the first two of the first notebook, whose
 def write_small_course(folder: Path) -> Path:
     """Write it, release it with the data that is shipped for its exercises, and return its root."""
     source, target = ROOT / "solutions" / CHAPTER, folder / "solutions" / CHAPTER
-    (target / "checks").mkdir(parents=True)
+    target.mkdir(parents=True)
     (folder / "course.toml").write_text(_small_manifest((ROOT / "course.toml").read_text("utf-8")), "utf-8")
     notebook = (source / "recurrence.py").read_text("utf-8")
     (target / "recurrence.py").write_text(_small_notebook(notebook), "utf-8")
-    for path in (path for name in KEPT for path in (source / "checks").glob(f"{name}.*")):
-        shutil.copy(path, target / "checks")
+    for name in KEPT:
+        shutil.copytree(source / name, target / name, ignore=shutil.ignore_patterns("__pycache__"))
     release_notebooks(folder, folder / "exercises")
     data = folder / "grader" / "data"
     data.mkdir(parents=True)

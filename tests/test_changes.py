@@ -1,17 +1,20 @@
 """Small changes to a reference solution: what they find, what they make, and how they fail."""
 
 import inspect
+import re
 import textwrap
 
 import numpy as np
 import pytest
 
 from grader.author.changes import ChangeError, change, define, plain_code
+from grader.author.mistake_words import MistakeWords, read_mistake_words
 from grader.author.record import SpecError, load_messages, load_spec, reference_code
-from grader.author.spec import Facet, Output, Spec
+from grader.author.spec import Facet, Output, Spec, instead
 from grader.checking.case import Case
 from grader.checking.drivers import drive
 from grader.manifest import load_manifest
+from grader.messages import MessageError
 from tests.conftest import ROOT
 from tests.small_course import write_small_course
 
@@ -136,33 +139,57 @@ def spec():
 
 
 @pytest.mark.parametrize(
-    ("given", "says"),
+    ("name", "keeps", "says"),
     [
-        ({"name": "not good"}, "mistake 'not good': its name is not an identifier"),
-        ({"name": "there"}, "mistake 'there': the name is used already"),
-        ({"message": " \n"}, "mistake 'new': it has no message"),
-        ({"tempts": ""}, "mistake 'new': `tempts` is empty"),
-        ({"keeps": ["a", "c", "d"]}, "mistake 'new': it keeps 'c, d', but no facet has that name"),
+        ("not good", ["a"], "mistake 'not good': its name is not an identifier"),
+        ("there", ["a"], "mistake 'there': the name is used already"),
+        ("new", ["a", "c", "d"], "mistake 'new': it keeps 'c, d', but no facet has that name"),
     ],
 )
-def test_a_mistake_that_is_not_complete_is_refused(spec, given, says):
-    spec.mistake("there", "A message.", tempts="It does.")
-    complete = {"name": "new", "message": "A message.", "tempts": "It does.", "keeps": ["a"]}
+def test_a_mistake_that_is_not_complete_is_refused(spec, name, keeps, says):
+    spec.mistakes({"there": len})
     with pytest.raises(ValueError, match=says.replace("'", ".")):
-        spec.mistake(**complete | given)
+        spec.mistakes({name: len}, keeps)
 
 
-def test_messages_become_one_paragraph_and_ways_keep_their_order(spec):
+def test_ways_keep_their_order(spec):
     first, second = change("a", "b"), len
+    spec.mistakes({"new": [first, second], **instead("c", {"d": "e", "f": "g"})}, ["a"])
+    assert [(name, its.ways, its.keeps) for name, its in spec.misconceptions.items()] == [
+        ("new", [first, second], ("a",)),
+        ("d", [change("c", "e")], ("a",)),
+        ("f", [change("c", "g")], ("a",)),
+    ]
 
-    @spec.mistake("new", "A message\n  of two lines.", first, second, tempts="It\ndoes.")
-    def third():
-        return 3
 
-    mistake = spec.misconceptions["new"]
-    assert (mistake.message, mistake.tempts) == ("A message of two lines.", "It does.")
-    assert mistake.ways == [first, second, third]
-    assert third() == 3
+WORDS = "# Why it works\n\nIt\ndoes.\n\n# Mistakes\n\n## new\n\nA message\nof two lines.\n\n> It\n> tempts.\n"
+
+
+def test_messages_become_one_paragraph(tmp_path):
+    path = tmp_path / "mistakes.md"
+    assert read_mistake_words(path) == MistakeWords()
+    path.write_text(WORDS)
+    assert read_mistake_words(path) == MistakeWords(
+        "It\ndoes.", {"new": "A message of two lines."}, {"new": "It tempts."}
+    )
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "says"),
+    [
+        ("A message\nof two lines.", "", "new has no message"),
+        ("> It\n> tempts.", "", "new lacks a line '> …'"),
+        ("## new", "## not good", "the heading 'not good' is no name of a mistake"),
+        ("# Mistakes\n", "# Mistakes\n\n## new\n\nA.\n\n> B.\n", "the heading 'new' stands twice"),
+        ("# Mistakes\n", "# Mistakes\n\nThese.\n", "there is text above the first mistake: 'These.'"),
+        ("# Mistakes", "# Errors", "its headings of the first level are to be '# Why it works' and '# Mistakes'"),
+    ],
+)
+def test_words_that_are_not_complete_are_refused(tmp_path, old, new, says):
+    path = tmp_path / "mistakes.md"
+    path.write_text(WORDS.replace(old, new))
+    with pytest.raises(MessageError, match=re.escape(says)):
+        read_mistake_words(path)
 
 
 @pytest.fixture
@@ -199,15 +226,35 @@ def test_a_solution_that_was_rewritten_names_every_change_that_fits_no_longer(co
     with pytest.raises(SpecError) as caught:
         load_spec(course, place)
     said = str(caught.value)
-    assert "checks/rnn_forward.py: mistake 'time_axis_first', variant 1: this text must occur once" in said
+    assert "rnn_forward/spec.py: mistake 'time_axis_first', variant 1: this text must occur once" in said
     assert "occurs nowhere:\nnp.stack(h, axis=1)\n" in said
     assert "mistake 'last_state_only', variant 1: " in said
     assert "h_0_comes_first" not in said
     assert said.endswith("The code is\n" + reference_code(course, place))
 
 
+def test_mistakes_may_be_in_a_file_of_their_own(course, place):
+    before = {name: entry.ways for name, entry in load_spec(course, place).misconceptions.items()}
+    folder = course / "solutions/ch01_vanilla_rnn/rnn_forward"
+    text = (folder / "spec.py").read_text("utf-8")
+    at = slice(text.index("SPEC.mistakes("), text.index("@SPEC.alternative"))
+    head = (
+        "from grader.author.spec import change, instead\nfrom solutions.ch01_vanilla_rnn.rnn_forward.spec import SPEC\n"
+    )
+    (folder / "mistakes.py").write_text(head + text[at], "utf-8")
+    with pytest.raises(SpecError, match=r"spec.py: has mistakes beside mistakes.py; move them there"):
+        load_spec(course, place)
+    (folder / "spec.py").write_text(text.replace(text[at], ""), "utf-8")
+    for _ in range(2):  # nothing of the first time is left
+        assert {name: entry.ways for name, entry in load_spec(course, place).misconceptions.items()} == before
+    edit(course, "recurrence.py", "return np.stack(h, axis=1)", "return np.stack(h, 1)")
+    with pytest.raises(SpecError, match=r"rnn_forward/mistakes.py: mistake 'time_axis_first', variant 1"):
+        load_spec(course, place)
+
+
 def test_a_mistake_that_nobody_can_make_is_refused(course, place):
-    edit(course, "checks/rnn_forward.py", '    change("return np.stack(h, axis=1)", "return h_t"),\n', "")
+    old = '"last_state_only": change("return np.stack(h, axis=1)", "return h_t")'
+    edit(course, "rnn_forward/spec.py", old, '"last_state_only": []')
     with pytest.raises(SpecError, match=r"mistake 'last_state_only' has no variants"):
         load_spec(course, place)
 
@@ -216,10 +263,25 @@ def test_a_message_may_not_stand_among_the_hints(course, place):
     assert (
         load_messages(course, place).mistakes["last_state_only"].startswith("You return only the state after the last")
     )
-    path = course / "solutions/ch01_vanilla_rnn/checks/rnn_forward.md"
+    path = course / "solutions/ch01_vanilla_rnn/rnn_forward/hints.md"
     path.write_text(path.read_text("utf-8") + "\n## Mistake: last_state_only\n\nTwice.\n", "utf-8")
-    with pytest.raises(SpecError, match=r"rnn_forward.md: remove the heading 'Mistake: last_state_only'"):
+    with pytest.raises(MessageError, match=r"hints.md: the messages of mistakes belong into mistakes.md"):
         load_messages(course, place)
+
+
+def test_words_and_mistakes_are_the_same_ones_in_the_order_of_the_words(course, place):
+    names = list(load_spec(course, place).misconceptions)
+    path = course / "solutions/ch01_vanilla_rnn/rnn_forward/mistakes.md"
+    text = path.read_text("utf-8")
+    path.write_text(text.replace(f"## {names[0]}\n", "## another\n"))
+    with pytest.raises(SpecError, match=r"mistakes.md: another is not a mistake of the spec"):
+        load_spec(course, place)
+    head, *parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
+    path.write_text("".join([head, *(part.rstrip() + "\n\n" for part in reversed(parts))]))
+    assert list(load_spec(course, place).misconceptions) == names[::-1]
+    path.write_text("".join([head, *parts[1:]]))
+    with pytest.raises(SpecError, match=rf"mistakes.md: {names[0]} is missing"):
+        load_spec(course, place)
 
 
 def test_two_courses_may_give_their_code_the_same_name():

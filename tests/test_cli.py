@@ -486,13 +486,13 @@ def test_release_again_changes_nothing(grader, tmp_path):
 def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(grader, alone, tmp_path, monkeypatch):
     write_small_course(tmp_path)
     grader("release", at=tmp_path)
-    hints = next((tmp_path / "solutions" / CHAPTER / "checks").glob("*.md"))
+    hints = next((tmp_path / "solutions" / CHAPTER).glob("*/hints.md"))
     recorded = next((tmp_path / "grader" / "data").glob("*.md"))
     with monkeypatch.context() as patched:
         patched.setattr("grader.author.record._files_of", lambda *_: pytest.fail("nothing has changed"))
         assert grader("release", at=tmp_path)[:2] == (0, "Everything was up to date.\n")
     hints.write_text(hints.read_text("utf-8").replace("?", "??", 1), "utf-8")
-    assert f"wrote grader/data/{hints.name}" in grader("release", at=tmp_path)[1].splitlines()
+    assert f"wrote grader/data/{hints.parent.name}.md" in grader("release", at=tmp_path)[1].splitlines()
     content = recorded.read_bytes()
     recorded.write_bytes(content + b"edited")
     assert f"wrote grader/data/{recorded.name}" in grader("release", at=tmp_path)[1].splitlines()

@@ -26,7 +26,7 @@ from grader.manifest import UnknownIdError
 from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]
-CHECKS = "solutions/ch01_vanilla_rnn/checks"
+FOLDER = "solutions/ch01_vanilla_rnn/rnn_step"
 REFERENCE = "solutions/ch01_vanilla_rnn/recurrence.py"
 PAGE = "book/ch01_vanilla_rnn/one_step.md"
 
@@ -54,6 +54,11 @@ def edit(path: Path, old: str, new: str) -> None:
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
+
+
+def cut(path: Path, after: str, before: str) -> None:
+    text = path.read_text("utf-8")
+    path.write_text(f"{text.partition(after)[0]}{after}\n\n{before}{text.partition(before)[2]}", "utf-8")
 
 
 def add(path: Path, text: str) -> None:
@@ -108,7 +113,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     ),
     (
         "right_ones_pass",
-        lambda root: edit(root / CHECKS / "rnn_step.py", 'np.einsum("bi,ij->bj"', 'np.einsum("bi,ji->bj"'),
+        lambda root: edit(root / FOLDER / "spec.py", 'np.einsum("bi,ij->bj"', 'np.einsum("bi,ji->bj"'),
         "alternative with_einsum fails",
     ),
     (
@@ -122,49 +127,52 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     ),
     (
         "misconceptions_are_named",
-        lambda root: edit(
-            root / CHECKS / "rnn_step.py", '"h_prev @ W_hh", "h_prev"', '"h_prev @ W_hh", "(h_prev @ W_hh)"'
-        ),
+        lambda root: edit(root / FOLDER / "spec.py", '"W_hh_left_out": "h_prev"', '"W_hh_left_out": "(h_prev @ W_hh)"'),
         "W_hh_left_out, variant 1, is diagnosed as",
     ),
     (
         "misconceptions_are_named",
-        lambda root: edit(root / CHECKS / "rnn_step.py", "    tempts=", '    keeps=["result"],\n    tempts='),
+        lambda root: edit(root / FOLDER / "spec.py", "SPEC.mistakes(", 'SPEC.mistakes(keeps=["result"], ways='),
         "by its `keeps` it should earn 2",
     ),
     (
         "misconceptions_are_named",
-        lambda root: add(
-            root / CHECKS / "rnn_step.py",
-            '\nSPEC.mistake("twin", "Twin.", change("h_prev @ W_hh", "h_prev"), tempts="It is there.")',
+        lambda root: (
+            add(root / FOLDER / "spec.py", '\nSPEC.mistakes({"twin": change("h_prev @ W_hh", "h_prev")})\n'),
+            add(root / FOLDER / "mistakes.md", "\n## twin\n\nTwin.\n\n> It is there.\n"),
         ),
         "twin, variant 1, gives the same as 'W_hh_left_out' on every case: merge them",
     ),
     (
         "why_is_told",
-        lambda root: edit(root / CHECKS / "rnn_step.py", 'why="""\nInputs', 'driver="call" or """\nInputs'),
-        "has no `why`",
+        lambda root: cut(root / FOLDER / "mistakes.md", "# Why it works", "# Mistakes"),
+        "there is no text below '# Why it works'",
+    ),
+    (
+        "messages_do_not_shout",
+        lambda root: edit(root / FOLDER / "mistakes.md", "You leave out the bias.", "You leave out the bias!"),
+        "no_bias: You leave out the bias!",
     ),
     (
         "cases_are_telling",
-        lambda root: edit(root / CHECKS / "rnn_step.py", "case(rng, B=3, D=2, H=1)", "case(rng, B=3, D=2, H=2)"),
+        lambda root: edit(root / FOLDER / "spec.py", "case(rng, B=3, D=2, H=1)", "case(rng, B=3, D=2, H=2)"),
         "no case has H = 1",
     ),
     (
         "cases_are_telling",
         lambda root: edit(
-            root / CHECKS / "rnn_step.py", "rng.normal(size=(B, D))", "np.linspace(0, 1, B * D).reshape(B, D)"
+            root / FOLDER / "spec.py", "rng.normal(size=(B, D))", "np.linspace(0, 1, B * D).reshape(B, D)"
         ),
         "x_t is evenly spaced",
     ),
     (
         "cases_are_telling",
-        lambda root: edit(root / CHECKS / "rnn_step.py", '"W_hh": rng.normal(size=(H, H))', '"W_hh": np.ones((H, H))'),
+        lambda root: edit(root / FOLDER / "spec.py", '"W_hh": rng.normal(size=(H, H))', '"W_hh": np.ones((H, H))'),
         "W_hh is symmetric",
     ),
     (
         "cases_are_telling",
-        lambda root: edit(root / CHECKS / "rnn_step.py", "[[1.00, -0.50]]", "[[1.003, -0.50]]"),
+        lambda root: edit(root / FOLDER / "spec.py", "[[1.00, -0.50]]", "[[1.003, -0.50]]"),
         "the example's x_t has more than two decimals",
     ),
     (
@@ -186,12 +194,16 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "solution_is_not_shown",
         lambda root: add(
-            root / CHECKS / "rnn_forward.md",
+            root / FOLDER.replace("rnn_step", "rnn_forward") / "hints.md",
             "\n```\ndef f(x_t, h_prev, W_xh, W_hh, b_h):\n    return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)\n```\n",
         ),
-        "rnn_forward.md",
+        "rnn_forward/hints.md",
     ),
-    ("nothing_is_stray", lambda root: add_file(root / CHECKS / "rnn_stop.py"), "no exercise 'rnn_stop'"),
+    (
+        "nothing_is_stray",
+        lambda root: add_file(root / FOLDER.replace("step", "stop") / "spec.py"),
+        "no exercise 'rnn_stop'",
+    ),
     ("nothing_is_stray", lambda root: add_file(root / "grader/data/old.cases.msgpack"), "old.cases.msgpack"),
     (
         "generated_files_are_current",
@@ -200,13 +212,13 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     ),
     (
         "generated_files_are_current",
-        lambda root: edit(root / CHECKS / "rnn_step.md", "## Hint 1\n", "## Hint 1\n\nReally:\n"),
+        lambda root: edit(root / FOLDER / "hints.md", "## Hint 1\n", "## Hint 1\n\nReally:\n"),
         "grader/data/rnn_step.*: not what the present sources give",
     ),
     (
         "generated_files_are_current",
         lambda root: edit(
-            root / CHECKS / "rnn_step.py", 'change(" + h_prev @ W_hh", "")', 'change("+ h_prev", "- h_prev")'
+            root / FOLDER / "spec.py", 'change(" + h_prev @ W_hh", "")', 'change("+ h_prev", "- h_prev")'
         ),
         "grader/data/rnn_step.*: not what the present sources give",
     ),
@@ -244,6 +256,7 @@ def test_a_pattern_that_is_none_is_told_with_its_file(tmp_path: Path) -> None:
 
 
 def add_file(path: Path) -> None:
+    path.parent.mkdir(exist_ok=True)
     path.write_text("", "utf-8")
 
 

@@ -14,8 +14,9 @@ import pytest
 
 from grader.author import demo_class as demo
 from grader.author.course import Course
+from grader.author.folders import fixtures_path
 from grader.author.lint import imported
-from grader.author.record import fixtures_path, load_spec
+from grader.author.record import load_spec
 from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.pool import local

@@ -210,7 +210,7 @@ def test_a_spec_with_gates_that_do_not_fit(monkeypatch):
     subject = exercise("rnn_step")
     spec = replace(subject.spec, gates=[Gates("ab", ("W_xy",))])
     monkeypatch.setattr(grader.author.record, "load_spec", lambda root, place: spec)
-    with pytest.raises(SpecError, match=r"rnn_step\.py: `gates`: no case has an input or a key 'W_xy'"):
+    with pytest.raises(SpecError, match=r"rnn_step/spec\.py: `gates`: no case has an input or a key 'W_xy'"):
         make_checks(ROOT, subject.place, 0, example=True)
 
 
@@ -220,5 +220,7 @@ def test_a_change_inside_the_solution_that_does_not_fit(monkeypatch):
     gates = Gates("ab", ("W_hh",), (), {"da": lambda order: change("nowhere", "anywhere")})
     spec = replace(subject.spec, gates=[gates], example=case, cases=lambda rng: [])
     monkeypatch.setattr(grader.author.record, "load_spec", lambda root, place: spec)
-    with pytest.raises(SpecError, match=r"rnn_step\.py: `gates`: `da` in the order b, a: this text must occur once"):
+    with pytest.raises(
+        SpecError, match=r"rnn_step/spec\.py: `gates`: `da` in the order b, a: this text must occur once"
+    ):
         make_checks(ROOT, subject.place, 0, example=True)

@@ -16,7 +16,7 @@ import pytest
 from grader import sources
 from grader.author import kept, lint_notes, release
 from grader.author.course import Course
-from grader.author.kept import kept_checks, states, without_words
+from grader.author.kept import kept_checks, states
 from grader.author.lint import EXERCISE_RULES, lint_course
 from grader.author.record import make_checks, record
 from grader.author.release import checks_of, out_of_date
@@ -27,8 +27,9 @@ from grader.released import Released, cases_tree, outputs_tree
 from tests.loops import for_each
 from tests.small_course import CHAPTER, ROOT, write_small_course
 
-SPEC = f"solutions/{CHAPTER}/checks/rnn_step.py"
-HINTS = f"solutions/{CHAPTER}/checks/rnn_step.md"
+SPEC = f"solutions/{CHAPTER}/rnn_step/spec.py"
+WORDS = f"solutions/{CHAPTER}/rnn_step/mistakes.md"
+HINTS = f"solutions/{CHAPTER}/rnn_step/hints.md"
 NOTEBOOK = f"solutions/{CHAPTER}/recurrence.py"
 PAGE = f"book/{CHAPTER}/one_step.md"
 BOTH = {"rnn_step", "rnn_forward"}
@@ -85,7 +86,7 @@ def add(path: str, text: str = "# a comment\n") -> Callable[[Path, Path], None]:
 
 
 def reword(old: str, new: str) -> Callable[[Path, Path], None]:
-    return lambda root, package: edit(root / SPEC, old, new)
+    return lambda root, package: edit(root / WORDS, old, new)
 
 
 ONE, NOTEBOOK_NAME = {"rnn_step"}, f"{CHAPTER}/recurrence"
@@ -108,9 +109,11 @@ CHANGES: list[tuple[str, Callable[[Path, Path], None], dict[str, set[str]]]] = [
     ("a message", reword("You leave out the bias.", "You forget it."), {"released": ONE, "linted": ONE}),
     ("a hint", add(HINTS, "\nReally?\n"), {"released": ONE, "linted": BOTH}),
     ("a notebook", add(NOTEBOOK), {**ALL, "released": {*BOTH, NOTEBOOK_NAME}}),
-    ("a judge", lambda root, _: (root / SPEC).with_name("rnn_step_judge.py").write_text("judge = largest = None"),
+    ("a judge", lambda root, _: (root / SPEC).with_name("judge.py").write_text("judge = largest = None"),
      {"results": ONE, "released": ONE, "linted": ONE, "grades": {CHAPTER}}),
-    ("fixtures", lambda root, _: (root / SPEC).with_name(f"{CHAPTER}_fixtures.py").write_text(""), ALL),
+    ("a file of mistakes", lambda root, _: (root / SPEC).with_name("mistakes.py").write_text("SPEC = None"),
+     {"results": ONE, "released": ONE, "linted": ONE, "grades": {CHAPTER}}),
+    ("fixtures", lambda root, _: (root / SPEC).parents[1].joinpath("fixtures.py").write_text(""), ALL),
     ("a page", add(PAGE, "\nA sentence.\n"), {"linted": BOTH}),
     ("points", lambda root, _: edit(root / "course.toml", f"{TITLE}points = 2", f"{TITLE}points = 3"),
      {"released": {"course.toml", NOTEBOOK_NAME}, "linted": BOTH, "grades": {CHAPTER}}),
@@ -180,20 +183,6 @@ def test_imports_are_followed_within_functions_and_through_one_another(tmp_path:
     assert [path.name for path in found] == ["c.py", "a.py", "b.py", "broken.py"]
 
 
-def test_texts_for_readers_are_cut_out_and_nothing_else() -> None:
-    source = (
-        'SPEC = Spec(\n    why="""\nBecause – it\nworks.""",  # why\n    tolerance=why(why="kept"),\n)\n'
-        'SPEC.mistake("é", f"You {1 + 1}".strip(), change("a", "b"), tempts="T", keeps=["x"])\n'
-        '@SPEC.mistake("name", "Words.", tempts=\n  "more" "words")\ndef f():\n    return g("a", "b", why=1)\n'
-    )
-    assert without_words(source.encode()).decode() == (
-        'SPEC = Spec(\n    why=,  # why\n    tolerance=why(why="kept"),\n)\n'
-        'SPEC.mistake("é", , change("a", "b"), tempts=, keeps=["x"])\n'
-        '@SPEC.mistake("name", , tempts=\n  )\ndef f():\n    return g("a", "b", why=1)\n'
-    )
-    assert without_words(b"SPEC = (") == b"SPEC = ("
-
-
 def test_kept_checks_are_those_that_would_be_computed(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     place = load_manifest(root / "course.toml").place("rnn_forward")
     computed = make_checks(root, place, 5, example=False)
@@ -240,7 +229,7 @@ def test_only_what_has_changed_is_released_and_it_is_what_everything_would_give(
         return sorted(str(path.relative_to(root)) for path in release.release(root))
 
     assert (released(), computed.pop()) == ([], "{}")
-    edit(root / SPEC, "You leave out the bias.", "You forget the bias.")
+    edit(root / WORDS, "You leave out the bias.", "You forget the bias.")
     assert out_of_date(root, manifest) == ["rnn_step"]
     assert (released(), computed.pop()) == (["grader/data/rnn_step.md", "released.txt"], "{'rnn_step': False}")
     edit(root / SPEC, 'change(" + b_h", "")', 'change(" + b_h", " - b_h")')
@@ -265,7 +254,7 @@ def test_only_what_has_changed_is_released_and_it_is_what_everything_would_give(
 def test_one_exercise_is_released_and_the_others_stay_out_of_date(root: Path) -> None:
     manifest = load_manifest(root / "course.toml")
     for name in BOTH:
-        path = (root / SPEC).with_name(f"{name}.md")
+        path = root / "solutions" / CHAPTER / name / "hints.md"
         path.write_text(path.read_text("utf-8").replace("## Hint 1\n", "## Hint 1\n\nReally:\n"), "utf-8")
     assert {path.name for path in release.release(root, "rnn_step")} == {"rnn_step.md", "released.txt"}
     assert out_of_date(root, manifest) == ["rnn_forward"]
@@ -293,8 +282,8 @@ def test_lint_follows_again_only_the_rules_that_a_change_concerns(root: Path) ->
     assert followed() == everything
     assert followed() == []
     assert followed(again=True) == everything
-    edit(root / SPEC, "You leave out the bias.", "You forget the bias.")
-    assert followed() == ["why_is_told"]
+    edit(root / WORDS, "You leave out the bias.", "You forget the bias.")
+    assert followed() == ["why_is_told", "messages_do_not_shout"]
     (root / PAGE).write_text((root / PAGE).read_text("utf-8") + "\nA sentence.\n", "utf-8")
     assert followed() == ["page_links_to_it", "solution_is_not_shown"]
     edit(root / SPEC, "yield case(rng, B=1, D=3, H=2)", "yield case(rng, B=1, D=4, H=2)")

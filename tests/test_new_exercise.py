@@ -42,7 +42,9 @@ def test_it_adds_files_and_changes_no_other_text(root: Path) -> None:
     add(root, title='A "leaky" average', points=1.5)
     after = tree(root)
     folder = f"solutions/{CHAPTER}"
-    assert after.keys() - before.keys() == {f"{folder}/checks/leaky_average.py", f"{folder}/checks/leaky_average.md"}
+    assert after.keys() - before.keys() == {
+        f"{folder}/leaky_average/{name}" for name in ("spec.py", "mistakes.md", "hints.md")
+    }
     changed = {name for name in before if before[name] != after[name]}
     assert changed == {"course.toml", f"{folder}/recurrence.py"}
     for name in changed:
@@ -76,13 +78,13 @@ def test_in_the_whole_course_each_notebook_can_get_one(tmp_path: Path) -> None:
 
 def test_lint_lists_what_is_left_until_it_is_written(root: Path) -> None:
     add(root)
-    lines = (root / f"solutions/{CHAPTER}/checks/leaky_average.md").read_text("utf-8").splitlines()
+    lines = (root / f"solutions/{CHAPTER}/leaky_average/hints.md").read_text("utf-8").splitlines()
     ((what, found),) = lint_course(root, "leaky_average")
     assert what == "leaky_average: Nothing is left to write"
-    assert f"solutions/{CHAPTER}/checks/leaky_average.md:5: ask a question that leads to the idea." in found
+    assert f"solutions/{CHAPTER}/leaky_average/hints.md:5: ask a question that leads to the idea." in found
     assert lines[4] == "TODO(leaky_average): ask a question that leads to the idea."
     assert f"{PAGE}: has no {{exercise-link}} leaky_average" in found
-    files = ["recurrence.py", "checks/leaky_average.py", "checks/leaky_average.md"]
+    files = ["recurrence.py", *(f"leaky_average/{name}" for name in ("spec.py", "mistakes.md", "hints.md"))]
     texts = [(root / "solutions" / CHAPTER / name).read_text("utf-8") for name in files]
     assert len(found) == sum(text.count("TODO(") for text in texts) + 1
     assert not any("rnn_step" in problem for _, problems in lint_course(root, "rnn_step") for problem in problems[1:])
@@ -96,13 +98,15 @@ def test_the_guides_own_exercise_passes_when_filled_in(root: Path) -> None:
     cells = next(text for _, _, text in blocks if '# %% exercise="leaky_average"' in text)
     spec = next(text for _, _, text in blocks if text.startswith('"""How `leaky_average`'))
     hints = next(text for _, _, text in blocks if text.startswith("# leaky_average"))
+    words = next(text for _, _, text in blocks if text.startswith("# Why it works"))
     link = next(text for _, _, text in blocks if text == "```{exercise-link} leaky_average\n```\n")
     source = folder / "recurrence.py"
     parts = re.split(r"^(?=# %%)", source.read_text("utf-8"), flags=re.MULTILINE)
     place = next(n for n, part in enumerate(parts) if part.startswith('# %% exercise="leaky_average"'))
     source.write_text("".join([*parts[: place - 1], cells, "\n\n", *parts[place + 1 :]]), "utf-8")
-    (folder / "checks/leaky_average.py").write_text(spec, "utf-8")
-    (folder / "checks/leaky_average.md").write_text(hints, "utf-8")
+    (folder / "leaky_average/spec.py").write_text(spec, "utf-8")
+    (folder / "leaky_average/hints.md").write_text(hints, "utf-8")
+    (folder / "leaky_average/mistakes.md").write_text(words, "utf-8")
     with (root / PAGE).open("a") as page:
         page.write(f"\n{link}")
     assert {what: found for what, found in lint_course(root, "leaky_average") if found} == {}
@@ -115,7 +119,7 @@ BAD = {
     "no name": (("1st",), {}, "'1st' cannot be the name of an exercise: it is the name of the function"),
     "a path": (("../x",), {}, "cannot be the name"),
     "a keyword": (("lambda",), {}, "cannot be the name"),
-    "another file": (("x_judge",), {}, "other files end in _judge"),
+    "another file": (("fixtures",), {}, "a file of the chapter has it"),
     "no points": (("x",), {"points": 0}, "An exercise cannot have 0 points"),
     "infinite points": (("x",), {"points": float("inf")}, "cannot have inf points"),
     "no such page": (("x",), {"page": "two_steps"}, "has no page 'two_steps'. It has: one_step"),
@@ -135,9 +139,10 @@ def test_what_is_refused_leaves_all_as_it_was(root: Path, name: str) -> None:
 
 
 def test_existing_files_notebooks_and_questions_are_refused(root: Path) -> None:
-    path = root / f"solutions/{CHAPTER}/checks/leaky_average.md"
+    path = root / f"solutions/{CHAPTER}/leaky_average/hints.md"
+    path.parent.mkdir()
     path.write_text("mine", "utf-8")
-    with pytest.raises(NewExerciseError, match=r"leaky_average\.md: exists already"):
+    with pytest.raises(NewExerciseError, match=r"leaky_average: exists already"):
         add(root)
     assert path.read_text("utf-8") == "mine"
     with pytest.raises(NewExerciseError, match=r"has no notebook 'loops'\. It has: recurrence"):
@@ -158,7 +163,7 @@ def test_the_command(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     command = ["new", "leaky_average", "--chapter", CHAPTER, "--notebook", "recurrence"]
     done = CliRunner().invoke(app, command)
     assert done.exit_code == 0
-    assert f"wrote solutions/{CHAPTER}/checks/leaky_average.py" in done.output
+    assert f"wrote solutions/{CHAPTER}/leaky_average/spec.py" in done.output
     assert f"{PAGE}:" in done.output
     assert "```{exercise-link} leaky_average\n```" in done.output
     again = CliRunner().invoke(app, command)

@@ -129,7 +129,7 @@ def test_a_stray_file_is_removed_and_the_package_stays(data):
 
 def test_a_changed_hint_is_recorded(course, data):
     record(course, data)
-    path = course / "solutions/demo/checks/apply_twice.md"
+    path = course / "solutions/demo/apply_twice/hints.md"
     path.write_text(path.read_text().replace("can take again", "may take again"))
     assert [path.name for path in record(course, data)] == ["apply_twice.md"]
 
@@ -218,7 +218,7 @@ def test_no_source_of_a_solution_or_a_mistake_is_in_what_is_recorded():
 
 
 def edit(course, name, old, new):
-    path = course / "solutions" / "demo" / "checks" / name
+    path = course / "solutions" / "demo" / name
     text = path.read_text("utf-8")
     assert old in text
     path.write_text(text.replace(old, new), "utf-8")
@@ -227,22 +227,30 @@ def edit(course, name, old, new):
 @pytest.mark.parametrize(
     ("spoil", "error", "says"),
     [
-        (lambda c: (c / "solutions/demo/checks/apply_twice.py").unlink(), SpecError, "apply_twice.py: is missing"),
-        (lambda c: (c / "solutions/demo/checks/apply_twice.md").unlink(), SpecError, "apply_twice.md: is missing"),
-        (lambda c: (c / "solutions/demo/checks/keep_mask_judge.py").unlink(), SpecError, "keep_mask_judge.py"),
-        (lambda c: edit(c, "apply_twice.py", "SPEC = Spec(", "OTHER = SPEC = Spec("), None, ""),
-        (lambda c: edit(c, "keep_mask.py", "SPEC = Spec(", "SPEC = dict("), SpecError, "keep_mask.py"),
-        (lambda c: edit(c, "apply_twice.py", "import numpy as np", "import nunpy as np"), SpecError, "ModuleNotFound"),
-        (lambda c: edit(c, "apply_twice.py", "    oracle=oracle,\n", ""), SpecError, "either an oracle or a file"),
-        (lambda c: edit(c, "apply_twice.py", "f(np.eye(n))", "f(np.eye(n + 1))"), SpecError, "its oracle raises"),
-        (lambda c: edit(c, "apply_twice.md", "## Hint 2", "## Tip 2"), MessageError, "apply_twice.md: "),
+        (lambda c: (c / "solutions/demo/apply_twice/spec.py").unlink(), SpecError, "apply_twice/spec.py: is missing"),
         (
-            lambda c: edit(c, "keep_mask_judge.py", '{"drops', '{"a": None, "drops'),
+            lambda c: (c / "solutions/demo/apply_twice/hints.md").unlink(),
+            MessageError,
+            "apply_twice/hints.md: is missing",
+        ),
+        (lambda c: (c / "solutions/demo/keep_mask/judge.py").unlink(), SpecError, "judge.py"),
+        (lambda c: edit(c, "apply_twice/spec.py", "SPEC = Spec(", "OTHER = SPEC = Spec("), None, ""),
+        (lambda c: edit(c, "keep_mask/spec.py", "SPEC = Spec(", "SPEC = dict("), SpecError, "keep_mask/spec.py"),
+        (
+            lambda c: edit(c, "apply_twice/spec.py", "import numpy as np", "import nunpy as np"),
+            SpecError,
+            "ModuleNotFound",
+        ),
+        (lambda c: edit(c, "apply_twice/spec.py", "    oracle=oracle,\n", ""), SpecError, "either an oracle or a file"),
+        (lambda c: edit(c, "apply_twice/spec.py", "f(np.eye(n))", "f(np.eye(n + 1))"), SpecError, "its oracle raises"),
+        (lambda c: edit(c, "apply_twice/hints.md", "## Hint 2", "## Tip 2"), MessageError, "hints.md: "),
+        (
+            lambda c: edit(c, "keep_mask/judge.py", '{"drops', '{"a": None, "drops'),
             SpecError,
             "the spec has no mistake 'a'",
         ),
         (
-            lambda c: edit(c, "keep_mask_judge.py", '"drops_with_p": _dropped, ', ""),
+            lambda c: edit(c, "keep_mask/judge.py", '"drops_with_p": _dropped, ', ""),
             SpecError,
             "no entry 'drops_with_p'",
         ),
@@ -283,12 +291,12 @@ KINDS = "Use arrays, numbers, strings, None, and lists, tuples and dicts of thes
     ],
 )
 def test_what_cannot_be_compared_is_no_expected_value_and_no_input(course, data, value, says):
-    edit(course, "apply_twice.py", "    return (x @ weight + bias) @ weight + bias", f"    return {value}")
+    edit(course, "apply_twice/spec.py", "    return (x @ weight + bias) @ weight + bias", f"    return {value}")
     with pytest.raises(SpecError) as caught:
         record(course, data)
     assert f"apply_twice: case 'B=1, N=2': its oracle's {says}" in str(caught.value)
     assert str(caught.value).endswith(KINDS)
-    edit(course, "apply_twice.py", '"x": x}', f'"x": x, "y": {value}}}')
+    edit(course, "apply_twice/spec.py", '"x": x}', f'"x": x, "y": {value}}}')
     with pytest.raises(SpecError) as caught:
         record(course, data)
     assert f"apply_twice: case 'B=1, N=2': its input {says}" in str(caught.value)
@@ -297,15 +305,20 @@ def test_what_cannot_be_compared_is_no_expected_value_and_no_input(course, data,
 
 def test_a_tensor_is_no_expected_value(course, data):
     pytest.importorskip("torch")
-    edit(course, "apply_twice.py", "import numpy as np", "import numpy as np\nimport torch")
-    edit(course, "apply_twice.py", "    return (x @ weight + bias) @ weight + bias", "    return {'a': torch.ones(2)}")
+    edit(course, "apply_twice/spec.py", "import numpy as np", "import numpy as np\nimport torch")
+    edit(
+        course,
+        "apply_twice/spec.py",
+        "    return (x @ weight + bias) @ weight + bias",
+        "    return {'a': torch.ones(2)}",
+    )
     says = r"oracle's `y\['a'\]` is a torch tensor of shape \(2,\), .*; `.detach\(\).numpy\(\)` converts it to an array"
     with pytest.raises(SpecError, match=says):
         record(course, data)
 
 
 def test_an_oracle_returns_as_many_results_as_there_are_outputs(course, data):
-    edit(course, "apply_twice.py", '[Output("y", ("B", "N"))]', '[Output("y"), Output("z")]')
+    edit(course, "apply_twice/spec.py", '[Output("y", ("B", "N"))]', '[Output("y"), Output("z")]')
     says = (
         "apply_twice: its oracle does not return its outputs on case 'B=1, N=2': 2 results, `return y, z`; got float64"
     )

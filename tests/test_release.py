@@ -111,7 +111,7 @@ def course(tmp_path):
         "solutions/ch01/first.py": FIRST,
         "solutions/ch02/second.py": SECOND,
         "solutions/ch01/__init__.py": "",
-        "solutions/ch01/checks/double.py": "",
+        "solutions/ch01/double/spec.py": "",
     }.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)
         (root / name).write_text(text, "utf-8")

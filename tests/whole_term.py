@@ -364,7 +364,7 @@ def shorten_capstones(course: Course) -> None:
 def break_a_check(course: Course) -> None:
     chapter, exercise = WRONG_CHECK
     say(f"The check of {exercise} is wrong at first: its author computes the loss in bits")
-    path = course.root / "solutions" / chapter / "checks" / f"{exercise}.py"
+    path = course.root / "solutions" / chapter / exercise / "spec.py"
     text = path.read_text("utf-8")
     same(f"the number of lines to change in {path.name}", text.count(RIGHT_LINE), 1)
     path.write_text(text.replace(RIGHT_LINE, WRONG_LINE), "utf-8")
@@ -408,8 +408,8 @@ def change_the_term(course: Course, expected: Expected) -> None:
     say("The check is corrected")
     chapter, exercise = WRONG_CHECK
     shutil.copy(
-        ROOT / "solutions" / chapter / "checks" / f"{exercise}.py",
-        course.root / "solutions" / chapter / "checks" / f"{exercise}.py",
+        ROOT / "solutions" / chapter / exercise / "spec.py",
+        course.root / "solutions" / chapter / exercise / "spec.py",
     )
     course.grader("release")
     same("the data of the corrected check", changed_files(course.root / "grader" / "data"), [])

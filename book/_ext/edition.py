@@ -9,7 +9,6 @@ from __future__ import annotations
 import ast
 import inspect
 import os
-import textwrap
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -22,8 +21,10 @@ from sphinx.errors import ConfigError
 from sphinx.util.typing import ExtensionMetadata
 
 from grader.author.changes import sources
+from grader.author.folders import mistakes_path, spec_path
+from grader.author.mistake_words import read_mistake_words
 from grader.author.notebooks import BEGIN, END, instructor_notebook, source_path
-from grader.author.record import checks_folder, load_spec
+from grader.author.record import load_spec
 from grader.cells import cell_source
 from grader.manifest import Manifest, Place
 
@@ -46,15 +47,14 @@ def solution(directive: PageElement, manifest: Manifest, place: Place) -> list[n
     if env.config.unrolled_edition != SELF_STUDY:
         return []
     root = Path(env.srcdir)
-    files = source_path(root, place.chapter, place.notebook), checks_folder(root, place) / f"{place.exercise.id}.py"
-    for file in files:
+    words = mistakes_path(root, place)
+    for file in (source_path(root, place.chapter, place.notebook), spec_path(root, place), words):
         env.note_dependency(os.path.relpath(file, root))
     spec = load_spec(root, place)
     notebook = instructor_notebook(root, manifest, place.chapter, place.notebook)
     shown = folded(f"Solution of {place.exercise.id}", classes=["solution"])
     shown += _code(without_docstring(region(cell_source(notebook, place.exercise.id))))
-    why = textwrap.dedent(getattr(spec, "why", None) or "").strip()
-    if why:
+    if why := read_mistake_words(words).why:
         directive.parse(shown, why.splitlines())
     for function in list(spec.alternatives.values())[:1]:
         told, source = alternative(function)

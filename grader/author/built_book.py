@@ -16,7 +16,7 @@ NOTE = ".built_from.json"
 CLASS = "class"
 
 _ROOT_FILES = ("_config.yml", "_toc.yml", "course.toml")
-_PATTERNS = ("book/**/*", "experiments/**/*", "exercises/**/*", "solutions/*/checks/*.md")
+_PATTERNS = ("book/**/*", "experiments/**/*", "exercises/**/*", "solutions/*/*/*.md")
 
 
 class BookError(ExpectedError):

@@ -20,6 +20,8 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from grader.author.folders import SPEC, WAYS
+
 
 class ChangeError(ValueError):
     """A change does not fit the code that it is applied to; the message says which text was not found."""
@@ -118,9 +120,11 @@ def define(name: str, code: str, module: ModuleType, cell: str) -> Callable[...,
 
 
 def sources(thing: Any) -> tuple[str, str]:
-    """The source of the module that a function or class belongs to, and the source that defines it: the same, or its
-    own source if it is a changed copy.
+    """The source of the module that a function or class belongs to, with the spec if that is a file of its mistakes,
+    and the source that defines it: the same, or its own source if it is a changed copy.
     """
     function = next(filter(inspect.isfunction, vars(thing).values())) if isinstance(thing, type) else thing
     own = "".join(linecache.getlines(function.__code__.co_filename))
-    return Path(function.__globals__["__file__"]).read_text("utf-8"), own
+    module = Path(function.__globals__["__file__"])
+    files = [module.with_name(SPEC), module] if module.name == WAYS else [module]
+    return "\n".join(file.read_text("utf-8") for file in files), own

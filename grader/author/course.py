@@ -7,6 +7,7 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.author.folders import HINTS
 from grader.author.notebooks import generate, instructor_notebook, source_path
 from grader.author.shown_solutions import shown_pieces
 from grader.manifest import Chapter, Manifest, Notebook, load_manifest
@@ -68,7 +69,7 @@ class Course:
     @cached_property
     def shown(self) -> dict[str, list[tuple[Path, int, str]]]:
         """Every piece of code that a page or a hint shows, in its comparable form: path, line and source."""
-        hints = sorted((self.root / "solutions").glob("*/checks/*.md"))
+        hints = sorted((self.root / "solutions").glob(f"*/*/{HINTS}"))
         found: dict[str, list[tuple[Path, int, str]]] = {}
         for path, text in {**self.pages, **{path: path.read_text("utf-8") for path in hints}}.items():
             if text not in self.read:

@@ -6,23 +6,25 @@ import re
 from collections.abc import Iterator
 
 from grader.author.course import Course
+from grader.author.folders import PARTS
 from grader.author.notebooks import notebooks_of, stray_files, stray_notebooks
-from grader.author.record import fixtures_path, stray
+from grader.author.record import stray
 from grader.author.release import COURSE, out_of_date
 from grader.author.words import breaches, load_words
-from grader.released import OWN_JUDGE
 
 
 def nothing_is_stray(course: Course) -> list[str]:
     """Every file of checks, notebook and data file belongs to an exercise or a notebook of the course."""
-    known = set(course.manifest.places)
     problems = []
     for chapter in course.manifest.chapters:
-        shared = {"__init__", fixtures_path(course.root, chapter).stem}
-        for path in sorted((course.root / "solutions" / chapter.id / "checks").glob("*.*")):
-            name = path.stem.removesuffix(OWN_JUDGE.format("").removesuffix(".py"))
-            if path.suffix in (".py", ".md") and name not in known | shared:
-                problems.append(f"{course.where(path)}: course.toml has no exercise {name!r}")
+        names = {exercise.id for exercise in chapter.exercises}
+        for path in sorted((course.root / "solutions" / chapter.id).glob("*/*.*")):
+            if path.parent.name == "files" or path.parent.name.startswith(("_", ".")):
+                continue
+            if path.parent.name not in names:
+                problems.append(f"{course.where(path)}: {chapter.id} has no exercise {path.parent.name!r}")
+            elif path.suffix in (".py", ".md") and path.name not in PARTS:
+                problems.append(f"{course.where(path)}: is none of the files of an exercise: {', '.join(PARTS)}")
     left = stray_notebooks(course.manifest, course.root / "exercises")
     left += stray_files(course.root, course.manifest, course.root / "exercises")
     left += stray(course.root / "grader" / "data", course.manifest)

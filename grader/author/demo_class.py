@@ -24,8 +24,9 @@ from typing import Any
 import numpy as np
 
 from grader.author.changes import sources
+from grader.author.folders import fixtures_path
 from grader.author.notebooks import student_notebooks
-from grader.author.record import fixtures_path, load_spec, reference
+from grader.author.record import load_spec, reference
 from grader.author.spec import Spec
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.drivers import drive

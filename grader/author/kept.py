@@ -6,98 +6,48 @@ and those of the other seeds that lint and tests use in `build/checks`.
 
 from __future__ import annotations
 
-import ast
 import hashlib
-from collections.abc import Iterable, Iterator
-from functools import cache, partial
+from collections.abc import Iterable
 from importlib.metadata import PackageNotFoundError, version
-from itertools import accumulate
 from pathlib import Path
 from typing import Any
 
-from grader.author.record import PUBLIC_SEED, checks_folder, fixtures_path, make_checks, reference_path
+from grader.author.folders import fixtures_path, judge_path, mistakes_path, reference_path, spec_path, ways_path
+from grader.author.mistake_words import read_mistake_words
+from grader.author.record import PUBLIC_SEED, make_checks
 from grader.author.spec import Spec
 from grader.checking.case import Checks
 from grader.codec import CodecError, decode, encode
 from grader.files import update_with_files, write_whole
 from grader.manifest import Place
-from grader.released import OWN_JUDGE, cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
+from grader.released import cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
 from grader.sources import PACKAGE, package_sources, with_imports
 
 KEPT = Path("build", "checks")
 
 
 def sources(root: Path, place: Place) -> list[Path]:
-    """The files of the course that an exercise's checks are computed from: its spec and judge, its notebook's source,
-    the chapter's fixtures and data files, and the modules of the course that these import.
+    """The files of the course that an exercise's checks are computed from: its spec, mistakes and judge, its notebook's
+    source, the chapter's fixtures and data files, and the modules of the course that these import.
     """
-    folder, name = checks_folder(root, place), place.exercise.id
-    own = [spec_path(root, place), folder / OWN_JUDGE.format(name), reference_path(root, place)]
+    own = [of(root, place) for of in (spec_path, ways_path, judge_path, reference_path)]
     files = (root / "solutions" / place.chapter.id / "files").glob("*")
     return with_imports(root, [*own, fixtures_path(root, place.chapter), *files])
 
 
-def spec_path(root: Path, place: Place) -> Path:
-    return checks_folder(root, place) / f"{place.exercise.id}.py"
-
-
 def states(root: Path, places: Iterable[Place]) -> dict[str, str]:
-    """For each exercise, a hash of all files that its checks are computed from. Texts that only readers see do not
-    count, nor does where the course and the package are.
+    """For each exercise, a hash of all files that its checks are computed from, and of the order of its mistakes. Where
+    the course and the package are does not count. Raises MessageError.
     """
     engine = hashlib.sha256()
     update_with_files(engine, PACKAGE, package_sources("author/record.py"))
     found = {}
     for place in places:
-        digest, spec = engine.copy(), spec_path(root, place)
-        digest.update(place.exercise.id.encode() + b"\0")
-        read = partial(_without_words_of, spec)
-        update_with_files(digest, root, sources(root, place), read)
+        digest, order = engine.copy(), read_mistake_words(mistakes_path(root, place)).messages
+        digest.update(" ".join([place.exercise.id, *order]).encode() + b"\0")
+        update_with_files(digest, root, sources(root, place))
         found[place.exercise.id] = digest.hexdigest()
     return found
-
-
-def _without_words_of(spec: Path, path: Path) -> bytes:
-    return without_words(path.read_bytes()) if path == spec else path.read_bytes()
-
-
-@cache
-def without_words(source: bytes) -> bytes:
-    """The source of a spec without the messages of its mistakes, why they tempt, and why the solution works.
-
-    They are cut out of the text, because a printed syntax tree differs between versions of Python.
-    """
-    try:
-        calls = [node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call)]
-    except (SyntaxError, ValueError):
-        return source  # who runs it says so
-    starts = [0, *accumulate(map(len, source.splitlines(keepends=True)))]
-    spans = [
-        (starts[words.lineno - 1] + words.col_offset, starts[words.end_lineno - 1] + words.end_col_offset)
-        for call in calls
-        for words in _words(call)
-        if words.end_lineno is not None and words.end_col_offset is not None
-    ]
-    for start, end in sorted(spans, reverse=True):
-        source = source[:start] + source[end:]
-    return source
-
-
-def _words(call: ast.Call) -> Iterator[ast.expr]:
-    """The arguments of `SPEC.mistake(…)` and `Spec(…)` that are texts for readers."""
-    match call.func:
-        case ast.Attribute(attr="mistake"):
-            yield from call.args[1:2]
-            yield from (keyword.value for keyword in call.keywords if keyword.arg == "tempts")
-        case ast.Name(id="Spec"):
-            yield from (keyword.value for keyword in call.keywords if keyword.arg == "why")
-
-
-def written_why(source: bytes) -> str:
-    """What the source of a spec has as `why`, if it is written as a plain text."""
-    calls = (node for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Call))
-    found = (words for call in calls if isinstance(call.func, ast.Name) for words in _words(call))
-    return next((node.value for node in found if isinstance(node, ast.Constant) and isinstance(node.value, str)), "")
 
 
 def versions(*packages: str) -> str:
@@ -133,6 +83,6 @@ def kept_checks(root: Path, place: Place, seed: int, spec: Spec | None = None) -
 def checks_of_trees(root: Path, place: Place, cases: Any, outputs: Any) -> Checks:
     """The checks that these trees were made of (see `grader.released`), with the judge and fixtures of the course."""
     name = place.exercise.id
-    own = checks_folder(root, place) / OWN_JUDGE.format(name)
+    own = judge_path(root, place)
     judge = load_own_judge(own) if own.exists() else None
     return checks_from_trees(name, cases, outputs, judge, read_fixtures(fixtures_path(root, place.chapter)))

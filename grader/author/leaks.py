@@ -19,11 +19,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.author.course import Course
+from grader.author.folders import SPEC
 from grader.author.notebooks import BEGIN, END
 from grader.author.shown_solutions import SMALLEST, shown_pieces, solution_pieces, source_pieces
 from grader.cells import cell_source
 from grader.codec import CodecError, decode, encode
-from grader.released import FIXTURES, OWN_JUDGE, Released
+from grader.released import Released
 
 LONG_LINE = 30  # characters from which a whole line of a solution is searched for, whatever it is
 SHOWN_AT_LEAST = 2  # statements of a function of a spec in one file that count as this function
@@ -110,12 +111,10 @@ def solution_statements(course: Course, released: str = "") -> dict[str, str]:
 def spec_functions(course: Course, released: str = "") -> dict[tuple[str, str], list[str]]:
     """The squeezed statements of each function of a spec, by (path of the spec, name of the function).
 
-    Judges and fixtures are left out, because the package for students contains them.
+    Judges and fixtures are no specs: the package for students contains them.
     """
     found = {}
-    for path in sorted((course.root / "solutions").glob("*/checks/*.py")):
-        if path.name.endswith((OWN_JUDGE.format(""), FIXTURES.format(""))):
-            continue
+    for path in sorted((course.root / "solutions").glob(f"*/*/{SPEC}")):
         for node in ast.parse(path.read_text("utf-8")).body:
             if isinstance(node, ast.FunctionDef):
                 body = "\n".join(map(ast.unparse, node.body))

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import nullcontext, suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache, cached_property
 from itertools import permutations
 from multiprocessing import get_context
@@ -18,20 +18,16 @@ import numpy as np
 
 from grader.author.course import Course
 from grader.author.course_rules import COURSE_RULES
-from grader.author.kept import spec_path, written_why
+from grader.author.folders import hints_path, mistakes_path, reference_path, spec_path
 from grader.author.lint_notes import PAGES, RESULTS, WORDS, hashes, read_notes, write_notes
+from grader.author.mistake_words import WHY, read_mistake_words
 from grader.author.new import placeholders
 from grader.author.record import (
     FEW,
     PUBLIC_SEED,
-    Observer,
-    checks_folder,
     load_messages,
     load_spec,
-    make_checks,
-    mistaken,
     reference,
-    reference_path,
 )
 from grader.author.release import checks_of
 from grader.author.shown_solutions import solution_pieces
@@ -46,7 +42,7 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import Place
 from grader.messages import Messages
-from grader.released import MESSAGES, OUTPUTS
+from grader.released import OUTPUTS
 from grader.render.text import verdict_text
 from grader.sources import bound_names
 
@@ -60,8 +56,6 @@ class Subject:
     course: Course
     place: Place
     seeds: tuple[int, ...] = (PUBLIC_SEED, *OTHER_SEEDS)
-    recorded: Observer | None = None  # records a mistake; without it, checks are taken from where they are kept
-    observed: Observer | None = None  # runs one as a student's function
 
     @cached_property
     def spec(self) -> Spec:
@@ -69,26 +63,16 @@ class Subject:
 
     @cached_property
     def messages(self) -> Messages:
-        return load_messages(self.course.root, self.place, self.spec)
+        return load_messages(self.course.root, self.place)
 
     @cached_property
     def checks(self) -> list[Checks]:
         """The checks of each seed; the public ones are preceded by the example."""
-        root, place, spec, recorded = self.course.root, self.place, self.spec, self.recorded
-        if recorded is None:
-            return [checks_of(root, place, seed, spec) for seed in self.seeds]
-        return [make_checks(root, place, seed, seed == PUBLIC_SEED, spec, recorded) for seed in self.seeds]
+        return [checks_of(self.course.root, self.place, seed, self.spec) for seed in self.seeds]
 
-    def without_mistakes(self) -> Subject:
-        """The same exercise with checks that do not know its mistakes, which take much less time to make."""
-        subject = Subject(self.course, self.place, self.seeds, mistaken)
-        subject.__dict__["messages"] = self.messages
-        subject.__dict__["spec"] = replace(self.spec, misconceptions={}) if self.spec.oracle else self.spec
-        return subject
-
-    def verdicts(self, function: Callable[..., Any], run: Observer | None = None) -> list[Verdict]:
-        run = run or (lambda function, checks: observe(checks, function))
-        return [evaluate(self.place, checks, self.messages.mistakes, run(function, checks)) for checks in self.checks]
+    def verdicts(self, function: Callable[..., Any]) -> list[Verdict]:
+        messages = self.messages.mistakes
+        return [evaluate(self.place, checks, messages, observe(checks, function)) for checks in self.checks]
 
     def verdicts_of_mistake(self, name: str, number: int) -> list[Verdict]:
         """Like `verdicts` for one way to make a mistake, without running it again: its results have been recorded. A
@@ -97,7 +81,7 @@ class Subject:
         """
         function = self.spec.misconceptions[name].variants[number - 1]
         if self.spec.oracle is None or DRIVERS[self.spec.driver].values_only:
-            return self.verdicts(function, self.observed)
+            return self.verdicts(function)
         return [
             evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[name][number - 1])
             for checks in self.checks
@@ -198,8 +182,8 @@ def says(rule: Callable[..., Any]) -> str:
 def nothing_is_left_to_write(subject: Subject) -> list[str]:
     """Nothing is left to write."""
     course, name = subject.course, subject.place.exercise.id
-    folder = checks_folder(course.root, subject.place)
-    files = (reference_path(course.root, subject.place), folder / f"{name}.py", folder / MESSAGES.format(name))
+    paths = (reference_path, spec_path, mistakes_path, hints_path)
+    files = [path(course.root, subject.place) for path in paths]
     left = [f"{course.where(path)}:{line}: {what}" for path in files for line, what in placeholders(path, name)]
     return left + page_links_to_it(subject) if left else []
 
@@ -287,11 +271,48 @@ def _give_the_same(checks: Checks, one: Sequence[Observation], other: Sequence[O
 
 
 def why_is_told(subject: Subject) -> list[str]:
-    """The spec says why the solution works, for the self-study edition."""
-    source = spec_path(subject.course.root, subject.place).read_bytes()
-    if written_why(source).strip() or subject.spec.why.strip():  # running the spec may take a second
+    """The file of mistakes says why the solution works, for the self-study edition."""
+    path = mistakes_path(subject.course.root, subject.place)
+    if read_mistake_words(path).why:
         return []
-    return ["the spec has no `why`; say in a few sentences why the solution works"]
+    return [f"{subject.course.where(path)}: there is no text below '# {WHY}'; say in a few sentences why it works"]
+
+
+def messages_do_not_shout(subject: Subject) -> list[str]:
+    """No message has an exclamation mark."""
+    found = read_mistake_words(mistakes_path(subject.course.root, subject.place))
+    told = {**found.messages, **{f"{name}, after '>'": text for name, text in found.tempts.items()}}
+    return [f"{name}: {text}" for name, text in told.items() if "!" in re.sub("`.*?`", "", text)]
+
+
+def reports_are_well_formed(subject: Subject) -> list[str]:
+    """Every report on a mistake says what was called, came back and is expected and where to go on, in 24 lines."""
+    problems = []
+    for name, entry in subject.spec.misconceptions.items():
+        for number in range(1, len(entry.variants) + 1):
+            text = verdict_text(subject.verdicts_of_mistake(name, number)[0])
+            labels = [line[2:17].strip() for line in text.splitlines() if line[:2] == "  " and line[2:3].strip()]
+            missing = [what for what, any_of in _PARTS.items() if not {*any_of} & {*labels}]
+            missing += ["24 lines at most"] if len(text.splitlines()) > 24 else []
+            problems += [f"{name}, variant {number}, lacks {what}:\n{text}" for what in missing]
+    return problems
+
+
+_PARTS = {
+    "what was called": ("called",),
+    "what came back": ("you returned", "stopped with"),
+    "what is expected": (
+        "differs in",
+        "shape",
+        "dtype",
+        "expected",
+        "not finite",
+        "gradient",
+        "changed input",
+        "stopped with",
+    ),
+    "where to go on": ("next",),
+}
 
 
 def cases_are_telling(subject: Subject) -> list[str]:
@@ -359,12 +380,12 @@ def page_links_to_it(subject: Subject) -> list[str]:
 def solution_is_not_shown(subject: Subject) -> list[str]:
     """No code block of a hint or page contains a statement of the solution."""
     course, name = subject.course, subject.place.exercise.id
-    checks = course.root / "solutions" / subject.place.chapter.id / "checks"
+    own = course.root / "solutions" / subject.place.chapter.id
     found = [
         (course.where(path), line, source)
         for piece in solution_pieces(cell_source(course.notebooks[name].instructor, name))
         for path, line, source in course.shown.get(piece, ())
-        if path in course.pages or path.parent == checks
+        if path in course.pages or path.is_relative_to(own)
     ]
     return [f"{path}:{line}: shows `{source}`" for path, line, source in sorted(found)]
 
@@ -374,7 +395,9 @@ EXERCISE_RULES: dict[Rule, str] = {
     right_ones_pass: RESULTS,
     stub_is_not_implemented: RESULTS,
     misconceptions_are_named: RESULTS,
+    reports_are_well_formed: RESULTS,
     why_is_told: WORDS,
+    messages_do_not_shout: WORDS,
     cases_are_telling: RESULTS,
     page_links_to_it: PAGES,
     solution_is_not_shown: PAGES,

@@ -10,11 +10,10 @@ from pathlib import Path
 import msgspec
 
 from grader.author.course import Course
-from grader.author.kept import sources, states, versions
-from grader.author.record import checks_folder, reference_path
+from grader.author.folders import HINTS, hints_path, mistakes_path, reference_path
+from grader.author.kept import states, versions
 from grader.files import update_with_files, write_whole
 from grader.manifest import Place
-from grader.released import MESSAGES
 from grader.sources import PACKAGE, package_sources
 
 PASSED = Path("build", "lint.json")
@@ -39,14 +38,14 @@ def hashes(course: Course, places: Iterable[Place]) -> dict[str, dict[str, str]]
     engine = hashlib.sha256(f"{sys.version} {versions('numpy', 'torch', 'jupytext', 'nbformat', 'nbgrader')}".encode())
     update_with_files(engine, PACKAGE, package_sources("author/lint.py"))
     shown = engine.copy()
-    update_with_files(shown, course.root, [*course.pages, *(course.root / "solutions").glob("*/checks/*.md")])
+    update_with_files(shown, course.root, [*course.pages, *(course.root / "solutions").glob(f"*/*/{HINTS}")])
     places, found = list(places), {}
     for (name, state), place in zip(states(course.root, places).items(), places, strict=True):
         entry = msgspec.json.encode((place.chapter.id, place.chapter.pages, place.notebook))
-        files = [*sources(course.root, place), checks_folder(course.root, place) / MESSAGES.format(name)]
+        words = [hints_path(course.root, place), mistakes_path(course.root, place)]
         found[name] = {
             RESULTS: _hash(engine, entry + state.encode()),
-            WORDS: _hash(engine, entry, course.root, files),
+            WORDS: _hash(engine, entry, course.root, words),
             PAGES: _hash(shown, entry, course.root, [reference_path(course.root, place)]),
         }
     return found

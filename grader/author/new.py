@@ -13,13 +13,12 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
+from grader.author.folders import FIXTURES, HINTS, MISTAKES, SPEC
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, load_manifest
-from grader.released import MESSAGES
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
-_RESERVED_ENDINGS = ("_judge", "_fixtures")  # of other files in the same folder
 _TABLE = re.compile(r"^[ \t]*\[\[(chapters(?:\.\w+)*)\]\]", re.MULTILINE)
 
 
@@ -67,10 +66,9 @@ def new_exercise(
     words = " ".join((title or "").split()) or name.replace("_", " ").capitalize()
     exercise = Exercise(name, words, points, _page(chapter, notebook, page))
     folder = root / "solutions" / chapter_id
-    spec, hints = folder / "checks" / f"{name}.py", folder / "checks" / MESSAGES.format(name)
-    for path in (spec, hints):
-        if path.exists():
-            raise NewExerciseError(f"{path}: exists already. Give the exercise another name, or delete this file.")
+    own = folder / name
+    if own.exists():
+        raise NewExerciseError(f"{own}: exists already. Give the exercise another name, or delete this folder.")
     source = folder / f"{notebook_name}.py"
     if not source.exists():
         raise NewExerciseError(f"{source}: is missing. Write the notebook's first cells there.")
@@ -78,8 +76,9 @@ def new_exercise(
     if re.search(rf"^(?:def|class) {name}\b", code, re.MULTILINE):
         raise NewExerciseError(f"{source}: defines {name} already. Give the exercise another name.")
     contents = {
-        spec: _SPEC.format(id=name),
-        hints: _HINTS.format(id=name),
+        own / SPEC: _SPEC.format(id=name),
+        own / MISTAKES: _MISTAKES.format(id=name),
+        own / HINTS: _HINTS.format(id=name),
         source: _with_cells(code, _CELLS.format(id=name, title=exercise.title)),
         toml: _with_table(toml.read_text("utf-8"), chapter, notebook, exercise),
     }
@@ -95,9 +94,8 @@ def _check_name(manifest: Manifest, name: str) -> None:
             f"{name!r} cannot be the name of an exercise: it is the name of the function, so use letters, digits and "
             "_, with a letter first, such as leaky_average."
         )
-    for ending in _RESERVED_ENDINGS:
-        if name.endswith(ending):
-            raise NewExerciseError(f"{name!r} cannot be the name of an exercise: other files end in {ending}.")
+    if name == Path(FIXTURES).stem:
+        raise NewExerciseError(f"{name!r} cannot be the name of an exercise: a file of the chapter has it.")
     taken = {chapter.id for chapter in manifest.chapters}
     taken |= {item.id for chapter in manifest.chapters for item in chapter.items}
     if name.lower() in {each.lower() for each in taken}:  # some file systems ignore case
@@ -198,6 +196,19 @@ def {id}(x):
     ### END SOLUTION
 '''
 
+_MISTAKES = """# Why it works
+
+TODO({id}): say in a few sentences why the solution works.
+
+# Mistakes
+
+## input_negated
+
+TODO({id}): say what the student did, what to do instead, and why. You use the negative input. Use `x` itself, because …
+
+> Why students make this mistake.
+"""
+
 _HINTS = """# {id}
 
 ## Hint 1
@@ -253,17 +264,11 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
-    why="TODO({id}): say in a few sentences why the solution works.",
 )
 
 
-# TODO({id}): write the mistakes of students. A message says what they did, what to do instead, and why.
-SPEC.mistake(
-    "input_negated",
-    "You use the negative input. Use `x` itself, because …",
-    change("y = x", "y = -x"),
-    tempts="Why students make this mistake.",
-)
+# TODO({id}): give each mistake of students a name and a change of the solution; what is said of it is in mistakes.md.
+SPEC.mistakes({{"input_negated": change("y = x", "y = -x")}})
 
 
 # TODO({id}): write a correct solution of another kind, which must pass too.

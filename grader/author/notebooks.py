@@ -16,6 +16,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from grader.author.folders import FIXTURES
 from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.cells import STUB, TEXT_STUB, check_id, check_source, grade_id, notebook_bytes
 from grader.errors import ExpectedError
@@ -172,7 +173,7 @@ def check_sources(root: Path, manifest: Manifest) -> None:
                 f"{path.parent.name!r}. Write it, or remove the notebook from course.toml."
             )
     for path in sorted(solutions.glob("*/*.py")):
-        if path.name != "__init__.py" and path not in listed:
+        if path.name not in ("__init__.py", FIXTURES) and path not in listed:
             raise ReleaseError(
                 f"{path}: course.toml lists no notebook {path.stem!r} of a chapter {path.parent.name!r}. "
                 "Add it there, or delete the file."

@@ -21,7 +21,19 @@ import numpy as np
 
 from grader.author.alterations import Oracle, counterfactuals
 from grader.author.changes import Change, ChangeError, define, plain_code
+from grader.author.folders import (
+    MISTAKES,
+    WAYS,
+    fixtures_path,
+    hints_path,
+    judge_path,
+    mistakes_path,
+    reference_path,
+    spec_path,
+    ways_path,
+)
 from grader.author.gates import Gates, Order, gate_alterations
+from grader.author.mistake_words import read_mistake_words
 from grader.author.slopes import slopes
 from grader.author.spec import Spec
 from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
@@ -34,8 +46,8 @@ from grader.checking.verdict import Problem
 from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
 from grader.errors import ExpectedError
 from grader.files import write_whole
-from grader.manifest import Chapter, Manifest, Place, load_manifest
-from grader.messages import Messages, parse_messages
+from grader.manifest import Manifest, Place, load_manifest
+from grader.messages import MessageError, Messages, parse_messages
 from grader.released import (
     CASES,
     FIXTURES,
@@ -57,29 +69,33 @@ SETTLED = 0.1  # of an exercise's tolerance: recorded outputs that differ by at 
 SLOPES = {"gradients": Tolerance(AGREE, AGREE)}  # a part of an observation that is judged with a tolerance of its own
 
 
-Observer = Callable[[Callable[..., Any], Checks], tuple[Observation, ...]]
-
-
 class SpecError(ExpectedError):
     """A check's source under `solutions/` is missing or wrong; the message says which and what to do."""
 
 
-def checks_folder(root: Path, place: Place) -> Path:
-    return root / "solutions" / place.chapter.id / "checks"
-
-
-def fixtures_path(root: Path, chapter: Chapter) -> Path:
-    """The file with a chapter's own fixtures, which build inputs, if it has any."""
-    return root / "solutions" / chapter.id / "checks" / FIXTURES.format(chapter.id)
-
-
 def load_spec(root: Path, place: Place) -> Spec:
-    """The `SPEC` of `solutions/CHAPTER/checks/ID.py`, its changes made in the reference solution. Raises SpecError."""
-    path = checks_folder(root, place) / f"{place.exercise.id}.py"
+    """The `SPEC` of `solutions/CHAPTER/ID/spec.py`, with what `mistakes.py` adds to it, its changes made in the
+    reference solution, its mistakes in the order of `mistakes.md`. Raises SpecError, MessageError.
+    """
+    path = spec_path(root, place)
     module = load_module(path, f"_checks_{place.exercise.id}")
     spec = getattr(module, "SPEC", None)
     if not isinstance(spec, Spec):
         raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
+    if ways_path(root, place).exists():
+        if spec.misconceptions:
+            raise SpecError(f"{path}: has mistakes beside {WAYS}; move them there")
+        path = ways_path(root, place)
+        sys.modules[f"solutions.{place.chapter.id}.{place.exercise.id}.spec"] = module
+        try:
+            load_module(path, f"_mistakes_{place.exercise.id}")
+        finally:
+            del sys.modules[f"solutions.{place.chapter.id}.{place.exercise.id}.spec"]
+    names, written = spec.misconceptions.keys(), mistakes_path(root, place)
+    told = read_mistake_words(written).messages
+    for name in sorted(names ^ told.keys()):
+        raise SpecError(f"{written}: {name} is {'not a mistake of the spec' if name in told else 'missing'}")
+    spec.misconceptions = {name: spec.misconceptions[name] for name in told}
     _make_variants(root, place, spec, path)
     return spec
 
@@ -104,32 +120,24 @@ def _make_variants(root: Path, place: Place, spec: Spec, path: Path) -> None:
         raise SpecError("\n".join([*problems, *([f"The code is\n{code}"] if code else [])]))
 
 
-def load_messages(root: Path, place: Place, spec: Spec | None = None) -> Messages:
-    """The hints of `solutions/CHAPTER/checks/ID.md` and the messages of the spec's mistakes. Runs the spec unless it is
-    given: it may import torch. Raises SpecError, MessageError.
-    """
-    return parse_messages(messages_text(root, place, spec or load_spec(root, place)), str(_hints_path(root, place)))
+def load_messages(root: Path, place: Place) -> Messages:
+    """The hints and the messages of the mistakes. Raises MessageError."""
+    return parse_messages(messages_text(root, place), str(hints_path(root, place)))
 
 
-def messages_text(root: Path, place: Place, spec: Spec) -> str:
-    """Hints and messages in one Markdown text, as they are released. Raises SpecError, MessageError."""
-    path = _hints_path(root, place)
+def messages_text(root: Path, place: Place) -> str:
+    """Hints and messages in one Markdown text, as they are released. Raises MessageError."""
+    path, words = hints_path(root, place), read_mistake_words(mistakes_path(root, place))
     if not path.exists():
-        raise SpecError(f"{path}: is missing; write three hints there")
+        raise MessageError(f"{path}: is missing; write three hints there")
     hints = path.read_text("utf-8")
-    written = parse_messages(hints, str(path))
-    for kind, names in (("Mistake", written.mistakes), ("Tempting", written.tempting)):
-        for name in names:
-            raise SpecError(f"{path}: remove the heading '{kind}: {name}'; the message belongs into `SPEC.mistake(…)`")
+    if parse_messages(hints, str(path)).mistakes:
+        raise MessageError(f"{path}: the messages of mistakes belong into {MISTAKES}")
     told = [
-        f"## Mistake: {entry.id}\n\n{entry.message}\n\n## Tempting: {entry.id}\n\n{entry.tempts}\n"
-        for entry in spec.misconceptions.values()
+        f"## Mistake: {name}\n\n{message}\n\n## Tempting: {name}\n\n{words.tempts[name]}\n"
+        for name, message in words.messages.items()
     ]
-    return "\n".join([hints, *told])
-
-
-def _hints_path(root: Path, place: Place) -> Path:
-    return checks_folder(root, place) / MESSAGES.format(place.exercise.id)
+    return "\n".join([hints.rstrip() + "\n", *told])
 
 
 def load_module(path: Path, name: str) -> ModuleType:
@@ -141,10 +149,6 @@ def load_module(path: Path, name: str) -> ModuleType:
         return load_from_text(path, name)
     except Exception as error:
         raise SpecError(f"{path}: cannot be imported: {type(error).__name__}: {error}") from error
-
-
-def reference_path(root: Path, place: Place) -> Path:
-    return root / "solutions" / place.chapter.id / f"{place.notebook.name}.py"
 
 
 def reference_module(root: Path, place: Place) -> ModuleType:
@@ -172,12 +176,10 @@ def reference_code(root: Path, place: Place) -> str:
 def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) -> Checks:
     """The cases of this seed, preceded by the example if asked, without expected values, so no function is run."""
     name = place.exercise.id
-    own_path = checks_folder(root, place) / OWN_JUDGE.format(name)
+    own_path = judge_path(root, place)
     own = load_own_judge(own_path) if own_path.exists() else None
     if (own is None) == (spec.oracle is None):
-        raise SpecError(
-            f"{own_path.with_name(name + '.py')}: needs either an oracle or a file {own_path.name}, not both"
-        )
+        raise SpecError(f"{spec_path(root, place)}: needs either an oracle or a file {own_path.name}, not both")
     if own is not None:
         for mistake in sorted(set(own.matches) ^ set(spec.misconceptions)):
             lacking = "the spec has no mistake" if mistake in own.matches else "`MATCHES` has no entry"
@@ -214,11 +216,9 @@ def mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation,
     return tuple(replace(o, raised=Raised(o.raised.type, "")) if o.raised else o for o in found)
 
 
-def make_checks(
-    root: Path, place: Place, seed: int, example: bool, spec: Spec | None = None, observed: Observer = mistaken
-) -> Checks:
+def make_checks(root: Path, place: Place, seed: int, example: bool, spec: Spec | None = None) -> Checks:
     """The checks on the cases of this seed, preceded by the example if asked. Runs the oracle; it may import torch. The
-    spec is loaded unless it is given. `observed` runs the misconceptions.
+    spec is loaded unless it is given.
     """
     spec = spec or load_spec(root, place)
     drawn = draw_checks(root, place, spec, seed, example)
@@ -238,7 +238,7 @@ def make_checks(
             )
         ),
         misconceptions={
-            key: tuple(observed(function, checks) for function in entry.variants)
+            key: tuple(mistaken(function, checks) for function in entry.variants)
             for key, entry in spec.misconceptions.items()
         },
     )
@@ -270,7 +270,7 @@ def _of_gates(
 ) -> list[tuple[Gates, list[tuple[str, Order, Oracle]]]]:
     """The gates of the exercise, each with the ways to use another order inside the solution. Raises SpecError."""
     found = []
-    where = f"{checks_folder(root, place) / place.exercise.id}.py: `gates`"
+    where = f"{spec_path(root, place)}: `gates`"
     for gates in spec.gates:
         problem = gates.problem(drawn.cases, drawn.outputs)
         if problem is not None:
@@ -379,10 +379,10 @@ def record(root: Path, data: Path, workers: int = 1, which: Mapping[str, bool] |
                 files |= found
     for chapter in manifest.chapters:
         path = fixtures_path(root, chapter)
-        files |= {data / path.name: path.read_bytes()} if path.exists() else {}
+        files |= {data / FIXTURES.format(chapter.id): path.read_bytes()} if path.exists() else {}
     for place in manifest.places.values():
-        path = checks_folder(root, place) / OWN_JUDGE.format(place.exercise.id)
-        files |= {data / path.name: path.read_bytes()} if path.exists() else {}
+        path = judge_path(root, place)
+        files |= {data / OWN_JUDGE.format(place.exercise.id): path.read_bytes()} if path.exists() else {}
     changed = [path for path, content in files.items() if not path.exists() or path.read_bytes() != content]
     for path in changed:
         write_whole(path, files[path])
@@ -403,10 +403,10 @@ def stray(data: Path, manifest: Manifest) -> list[Path]:
 
 
 def _files_of(root: Path, data: Path, place: Place, everything: bool) -> dict[Path, bytes]:
-    name, spec = place.exercise.id, load_spec(root, place)
-    files = {data / MESSAGES.format(name): messages_text(root, place, spec).encode()}
+    name = place.exercise.id
+    files = {data / MESSAGES.format(name): messages_text(root, place).encode()}
     if everything:
-        checks = make_checks(root, place, PUBLIC_SEED, example=True, spec=spec)
+        checks = make_checks(root, place, PUBLIC_SEED, example=True)
         outputs = data / OUTPUTS.format(name)
         files[data / CASES.format(name)] = encode(cases_tree(checks))
         files[outputs] = _settled(outputs, encode(outputs_tree(checks)), checks.tolerance)

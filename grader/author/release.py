@@ -15,14 +15,15 @@ from pathlib import Path
 
 import msgspec
 
+from grader.author.folders import hints_path, mistakes_path
 from grader.author.kept import kept_checks, sources, states
 from grader.author.notebooks import data_files, notebooks_of, release_notebooks, source_path
-from grader.author.record import PUBLIC_SEED, checks_folder, fixtures_path, record
+from grader.author.record import PUBLIC_SEED, record
 from grader.author.spec import Spec
 from grader.checking.case import Checks
 from grader.files import update_with_files, write_whole
 from grader.manifest import Manifest, Place, load_manifest
-from grader.released import CASES, MESSAGES, OUTPUTS, OWN_JUDGE, Released
+from grader.released import CASES, FIXTURES, MESSAGES, OUTPUTS, OWN_JUDGE, Released
 from grader.sources import PACKAGE, package_sources
 
 NOTE = "released.txt"
@@ -108,9 +109,9 @@ def present(root: Path, manifest: Manifest, only: Collection[str] | None = None)
             found[name] = Made(_hash(root, from_, engines["notebooks"] + entry), _hash(root, into))
     for name, place in manifest.places.items():
         if only is None or name in only:
-            folder, shared = checks_folder(root, place), fixtures_path(root, place.chapter).name
-            from_ = [*sources(root, place), folder / MESSAGES.format(name)]
-            into = [root / _DATA / each.format(name) for each in (CASES, OUTPUTS, MESSAGES, OWN_JUDGE, shared)]
+            from_ = [*sources(root, place), hints_path(root, place), mistakes_path(root, place)]
+            made = [each.format(name) for each in (CASES, OUTPUTS, MESSAGES, OWN_JUDGE)]
+            into = [root / _DATA / each for each in (*made, FIXTURES.format(place.chapter.id))]
             found[name] = Made(_hash(root, from_, engines["data"]), _hash(root, into))
     return found
 

@@ -1,25 +1,21 @@
-"""How an exercise is checked, which its author writes in `solutions/CHAPTER/checks/ID.py`.
+"""How an exercise is checked, which its author writes in `solutions/CHAPTER/ID/spec.py`.
 
 The module defines `SPEC = Spec(...)` and adds mistakes and alternatives to it:
 
     SPEC = Spec(outputs=[Output("y", ("B", "H"))], example=Case(...), cases=cases, oracle=oracle)
 
-    SPEC.mistake(
-        "bias_forgotten",
-        "The bias is missing: add `b` to every row.",
-        change("x @ W + b", "x @ W"),
-        tempts="The equation on the page leaves it out.",
-        keeps=["T = 1"],
-    )
+    SPEC.mistakes({"bias_forgotten": change("x @ W + b", "x @ W")}, keeps=["T = 1"])
 
     @SPEC.alternative
     def with_einsum(x, W, b):
         return np.einsum("bd,dh->bh", x, W) + b
+
+What is said of the mistakes stands in `mistakes.md` beside it (`mistake_words.py`).
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -46,13 +42,20 @@ __all__ = [
     "Spec",
     "Tolerance",
     "change",
+    "instead",
     "module_case",
     "on_grid",
 ]
 
 Function = TypeVar("Function", bound=Callable[..., Any])
+Way = Change | Callable[..., Any]
 
 GRID = 2.0**30
+
+
+def instead(was: str, becomes: Mapping[str, str]) -> dict[str, Change]:
+    """A mistake for each name: `was` in the reference solution becomes this text."""
+    return {name: change(was, text) for name, text in becomes.items()}
 
 
 def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
@@ -69,17 +72,15 @@ def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 @dataclass
 class Mistake:
-    """A named mistake: the message for the student, why it tempts, the facets for which it still earns points, and its
-    variants, written as changes to the reference solution or as functions (`ways`).
+    """A named mistake: the facets for which it still earns points, and its variants, written as changes to the
+    reference solution or as functions (`ways`).
 
     `variants` are the `ways` as functions, in the same order; `record.load_spec` makes them.
     """
 
     id: str
-    message: str
-    tempts: str
     keeps: tuple[str, ...]
-    ways: list[Change | Callable[..., Any]]
+    ways: list[Way]
     variants: list[Callable[..., Any]] = field(default_factory=list)
 
 
@@ -90,13 +91,11 @@ class Spec:
     `example` is the first public case: tiny, with numbers of two decimals. `cases(rng)` generates the others, random
     float64, with all sizes different at least once and each size 1 at least once. `oracle` takes the case's inputs by
     name and returns the expected result; it uses PyTorch, a closed form, finite differences or a slow loop, never the
-    reference solution. If no value is fixed, leave it out and write `judge`, `largest` and `MATCHES` into a file
-    `ID_judge.py` next to the spec (see `grader.checking.case.OwnJudge`).
+    reference solution. If no value is fixed, leave it out and write `judge`, `largest` and `MATCHES` into `judge.py`
+    next to the spec (see `grader.checking.case.OwnJudge`).
 
     `gates` declares arrays that consist of a block for each gate, so that a student who takes the blocks in another
     order is told so.
-
-    `why` says in Markdown why the solution works. It is for the self-study edition of the book; students never get it.
     """
 
     outputs: Sequence[Output]
@@ -107,44 +106,25 @@ class Spec:
     tolerance: Tolerance = DEFAULT_TOLERANCE
     driver: str = "call"
     gates: Sequence[Gates] = ()
-    why: str = ""
     misconceptions: dict[str, Mistake] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
-    def mistake(
-        self,
-        name: str,
-        message: str,
-        *ways: Change | Callable[..., Any],
-        tempts: str,
-        keeps: Sequence[str] = (),
-    ) -> Callable[[Function], Function]:
-        """Register a mistake: its name, its message for the student (one paragraph of Markdown), and its variants, each
-        a `change` to the reference solution or a function with the exercise's arguments.
-
-        `tempts` says why students make it; a student who has made it reads this in the mistake diary. `keeps` names the
-        facets for which it still earns points. The return value is a decorator, which adds a function as one more
-        variant. Raises ValueError.
+    def mistakes(self, ways: Mapping[str, Way | Sequence[Way]], keeps: Sequence[str] = ()) -> None:
+        """Register mistakes by name, each with its variant or variants: a `change` to the reference solution, or a
+        function with the exercise's arguments. `keeps` names the facets for which all of them still earn points. Raises
+        ValueError.
         """
-        message, tempts = (" ".join(text.split()) for text in (message, tempts))
         strange = set(keeps) - {facet.name for facet in self.facets}
-        for wrong, what in (
-            (not name.isidentifier(), "its name is not an identifier"),
-            (name in self.misconceptions, "the name is used already; one mistake can have several variants"),
-            (not message, "it has no message; say what is wrong and what to do"),
-            (not tempts, "`tempts` is empty; say why students make this mistake"),
-            (strange, f"it keeps {', '.join(sorted(strange))!r}, but no facet has that name"),
-        ):
-            if wrong:
-                raise ValueError(f"mistake {name!r}: {what}")
-        entry = Mistake(name, message, tempts, tuple(keeps), list(ways))
-        self.misconceptions[name] = entry
-
-        def one_more_way(function: Function) -> Function:
-            entry.ways.append(function)
-            return function
-
-        return one_more_way
+        for name, given in ways.items():
+            for wrong, what in (
+                (not name.isidentifier(), "its name is not an identifier"),
+                (name in self.misconceptions, "the name is used already; one mistake can have several variants"),
+                (strange, f"it keeps {', '.join(sorted(strange))!r}, but no facet has that name"),
+            ):
+                if wrong:
+                    raise ValueError(f"mistake {name!r}: {what}")
+            its = list(given) if isinstance(given, Sequence) and not isinstance(given, Change) else [given]
+            self.misconceptions[name] = Mistake(name, tuple(keeps), its)
 
     def alternative(self, function: Function) -> Function:
         """Register another correct implementation."""

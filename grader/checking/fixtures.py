@@ -4,7 +4,7 @@ A case contains a `codec.Fixture`: the name of a builder and its parameters. The
 of the student's function, and records the calls of a callable input.
 
 This file has the builders for all chapters. A chapter's own builders are in
-`solutions/CHAPTER/checks/CHAPTER_fixtures.py`, a file that imports nothing from the course and defines `BUILDERS` as
+`solutions/CHAPTER/fixtures.py`, a file that imports nothing from the course and defines `BUILDERS` as
 this one does. Its source is sent along with its cases.
 """
 

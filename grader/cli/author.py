@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import os
 from contextlib import suppress
 from pathlib import Path
@@ -66,8 +67,7 @@ def lint(
     """Check that the course is complete and consistent.
 
     What an exercise has passed is checked again only after a change. The exit status is 1 if a problem is found. With
-    --watch, the quick rules come first, then the mistakes that have just been changed, then all the others. Ctrl-C ends
-    it.
+    --watch, that is after each save of one of its files. Ctrl-C ends it.
     """
     root = course_root()
     if watch:
@@ -114,6 +114,31 @@ def _print_rule(what: str, found: list[str]) -> None:
 
 def _counted(number: int, what: str = "problem") -> str:
     return f"{number} {what}{'s' * (number > 1)}"
+
+
+@author_command()
+def transcript(
+    exercise: Annotated[str, typer.Argument(help="The exercise, such as rnn_step.")],
+    against: Annotated[
+        str | None, typer.Option(help="A revision of git: print only what differs from its reports.")
+    ] = None,
+) -> None:
+    """Print everything that the checks of an exercise report.
+
+    That is, what a student is told who has the right solution, the stub, or makes one of the mistakes, each with its
+    change of the solution and the reason why it is tempting.
+    """
+    from grader.author.transcript import transcript_of, transcript_of_revision
+
+    root = course_root()
+    with told():
+        text = transcript_of(root, exercise)
+        if against is None:
+            typer.echo(text, nl=False)
+            return
+        before = transcript_of_revision(root, exercise, against)
+    found = difflib.unified_diff(before.splitlines(), text.splitlines(), against, "now", lineterm="")
+    typer.echo("\n".join(found) or "The reports are the same.")
 
 
 @author_command()

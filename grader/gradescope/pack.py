@@ -14,7 +14,7 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
-from grader.author.record import checks_folder, fixtures_path
+from grader.author.folders import fixtures_path, judge_path
 from grader.autograde.grading.hidden import hidden_trees
 from grader.autograde.grading.release import released_notebooks
 from grader.codec import encode
@@ -64,10 +64,10 @@ def _course_files(root: Path, manifest: Manifest, chapter: Chapter) -> Iterator[
     for name in ["__init__.py", "course.toml", FIXTURES.format(chapter.id), *names]:
         if (data / name).is_file():
             yield f"grader/data/{name}", data / name
-    own = [checks_folder(root, manifest.place(e.id)) / OWN_JUDGE.format(e.id) for e in chapter.exercises]
+    own = [judge_path(root, manifest.place(e.id)) for e in chapter.exercises]
     for path in [fixtures_path(root, chapter), *own]:
         if path.is_file():  # they are in students' packages, too
-            yield f"solutions/{chapter.id}/checks/{path.name}", path
+            yield path.relative_to(root).as_posix(), path
 
 
 def requirements(manifest: Manifest, chapter: Chapter, released: Mapping[str, Any]) -> list[str]:

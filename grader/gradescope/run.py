@@ -65,7 +65,7 @@ def graded_submission(source: Path, submission: Path, term: Path) -> tuple[Chapt
     """
     root = source / COURSE
     chapter = load_manifest(root / "course.toml").chapter((source / CHAPTER).read_text("utf-8").strip())
-    (root / "solutions" / chapter.id / "checks").mkdir(parents=True, exist_ok=True)  # empty if no judge is needed
+    (root / "solutions" / chapter.id).mkdir(parents=True, exist_ok=True)  # empty if no judge is needed
     keep(root, term, chapter, decode((source / HIDDEN / CASES).read_bytes()))
     shutil.copytree(submission, term / "submitted" / STUDENT, symlinks=True)
     found = find_submissions(term, chapter)

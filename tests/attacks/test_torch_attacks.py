@@ -3,7 +3,7 @@
 import pytest
 from torch_attacks import FAIR, UNEARNED, cells
 
-from grader.author.record import reference_path
+from grader.author.folders import reference_path
 from grader.autograde.inside.frames import Cell, ExerciseCases, Request
 from grader.autograde.running.runner import run_submission
 from grader.autograde.running.sandbox import Sandbox

@@ -65,10 +65,10 @@ def released(tmp_path_factory):
     root = tmp_path_factory.mktemp("all") / "course"
     for chapter, name in IDS.items():
         folder = root / "solutions" / chapter
-        (folder / "checks").mkdir(parents=True)
+        (folder / name).mkdir(parents=True)
         (folder / f"{name}s.py").write_text(NOTEBOOK.format(name, RESULTS[name]))
-        (folder / "checks" / f"{name}.py").write_text(CHECKS.format(RESULTS[name]))
-        (folder / "checks" / f"{name}.md").write_text(f"# {name}\n{HINTS}")
+        (folder / name / "spec.py").write_text(CHECKS.format(RESULTS[name]))
+        (folder / name / "hints.md").write_text(f"# {name}\n{HINTS}")
     (root / "course.toml").write_text('title = "A course"\n' + "".join(CHAPTER.format(*each) for each in IDS.items()))
     release_notebooks(root, root / "exercises")
     (root / "grader" / "data").mkdir(parents=True)
@@ -156,7 +156,7 @@ def test_every_chapter_is_graded_and_gets_a_line(grader, course, term, monkeypat
 def test_only_what_changed_is_graded(grader, course, term, submit):
     grader("--all")
     submit("bo", "ch02", RESULTS["triple"])
-    checks = course / "solutions/ch03/checks/halve.py"
+    checks = course / "solutions/ch03/halve/spec.py"
     checks.write_text(checks.read_text() + "# other checks\n")
     status, output, _ = grader("--all")
     assert status == 0
@@ -171,7 +171,7 @@ def test_only_what_changed_is_graded(grader, course, term, submit):
 
 
 def test_a_chapter_that_fails_does_not_keep_the_others_from_being_graded(grader, course, term):
-    (course / "solutions/ch01/checks/double.py").write_text("SPEC = 3")
+    (course / "solutions/ch01/double/spec.py").write_text("SPEC = 3")
     notebook = course / "exercises/ch02/triples.ipynb"
     notebook.rename(notebook.with_suffix(".away"))
     status, output, error = grader("--all")

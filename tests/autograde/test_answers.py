@@ -88,8 +88,8 @@ def course(tmp_path_factory):
         "solutions/ch01/code.py": CODE,
         "solutions/ch01/words.py": WORDS,
         "solutions/ch01/files/given.json": "[1, 2]",
-        "solutions/ch01/checks/double.py": SPEC,
-        "solutions/ch01/checks/double.md": "## Hint 1\n\na\n\n## Hint 2\n\nb\n\n## Hint 3\n\nc\n",
+        "solutions/ch01/double/spec.py": SPEC,
+        "solutions/ch01/double/hints.md": "## Hint 1\n\na\n\n## Hint 2\n\nb\n\n## Hint 3\n\nc\n",
     }
     for name, text in files.items():
         (root / name).parent.mkdir(parents=True, exist_ok=True)

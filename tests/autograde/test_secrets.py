@@ -162,16 +162,16 @@ def course(tmp_path):
     from grader.manifest import load_manifest
 
     root = tmp_path / "course"
-    checks = root / "solutions/ch01/checks"
-    checks.mkdir(parents=True)
+    folder = root / "solutions/ch01/double"
+    folder.mkdir(parents=True)
     (root / "course.toml").write_text(COURSE)
-    (checks / "double.py").write_text(CHECKS)
-    return root, checks, load_manifest(root / "course.toml").chapters[0]
+    (folder / "spec.py").write_text(CHECKS)
+    return root, folder, load_manifest(root / "course.toml").chapters[0]
 
 
 def test_hidden_checks_are_made_once_and_again_where_a_check_changes(course, tmp_path):
-    root, checks, chapter = course
-    runs = checks / "runs.txt"
+    root, folder, chapter = course
+    runs = folder / "runs.txt"
     term = tmp_path / "term"
     first = hidden.hidden_checks(root, term, chapter)["double"]
     assert np.array_equal(first.expected[0].result, 2 * first.cases[0].inputs["x"])
@@ -180,7 +180,7 @@ def test_hidden_checks_are_made_once_and_again_where_a_check_changes(course, tmp
     assert runs.read_text() == "x"
     assert encode(again.expected[0].result) == encode(first.expected[0].result)
 
-    (checks / "double.py").write_text(CHECKS.replace("size=3", "size=4").replace('"N": 3', '"N": 4'))
+    (folder / "spec.py").write_text(CHECKS.replace("size=3", "size=4").replace('"N": 3', '"N": 4'))
     changed = hidden.hidden_checks(root, term, chapter)["double"]
     assert runs.read_text() == "xx"
     assert changed.cases[0].inputs["x"].shape == (4,)
@@ -193,8 +193,8 @@ def test_hidden_checks_are_made_once_and_again_where_a_check_changes(course, tmp
 
 
 def test_checks_that_cannot_be_made_say_why(course, tmp_path):
-    root, checks, chapter = course
-    (checks / "double.py").write_text("SPEC = 3")
+    root, folder, chapter = course
+    (folder / "spec.py").write_text("SPEC = 3")
     with pytest.raises(hidden.HiddenError, match=r"(?s)hidden cases of ch01 could not be computed:.*defines no SPEC"):
         hidden.hidden_checks(root, tmp_path / "term", chapter)
 
@@ -222,40 +222,41 @@ def course_of_two(course):
     """Two exercises, of which each appends to a file of its own when its checks are computed."""
     from grader.manifest import load_manifest
 
-    root, checks, _ = course
+    root, double, _ = course
     (root / "course.toml").write_text(COURSE + HALF)
+    (double.parent / "half").mkdir()
     for name in ("double", "half"):
-        (checks / f"{name}.py").write_text(CHECKS.replace("runs", name))
-    return root, checks, load_manifest(root / "course.toml").chapters[0]
+        (double.parent / name / "spec.py").write_text(CHECKS.replace("runs", name))
+    return root, double.parent, load_manifest(root / "course.toml").chapters[0]
 
 
 def test_only_the_exercise_that_changed_is_computed_again(course_of_two, tmp_path):
-    root, checks, chapter = course_of_two
+    root, folder, chapter = course_of_two
     term = tmp_path / "term"
 
     def runs():
         hidden.hidden_trees(root, term, chapter)
-        return [(checks / f"{name}.txt").read_text() for name in ("double", "half")]
+        return [(folder / name / f"{name}.txt").read_text() for name in ("double", "half")]
 
     before, state = hidden.hidden_trees(root, term, chapter), hidden.hidden_state(root, term, chapter)
     assert runs() == ["x", "x"]
-    (checks / "half.py").write_text(CHECKS.replace("runs", "half").replace("2 * x", "x / 2"))
+    (folder / "half" / "spec.py").write_text(CHECKS.replace("runs", "half").replace("2 * x", "x / 2"))
     assert runs() == ["x", "xx"]
     after = hidden.hidden_trees(root, term, chapter)
     assert encode(after["double"]) == encode(before["double"])
     assert encode(after["half"]) != encode(before["half"])
     assert hidden.hidden_state(root, term, chapter) != state
 
-    (checks / "double_judge.py").write_text("judge = largest = None")  # refused: this exercise has an oracle
-    with pytest.raises(hidden.HiddenError, match=r"double\.py: needs either an oracle"):
+    (folder / "double" / "judge.py").write_text("judge = largest = None")  # refused: this exercise has an oracle
+    with pytest.raises(hidden.HiddenError, match=r"double/spec\.py: needs either an oracle"):
         runs()
-    (checks / "double_judge.py").unlink()
+    (folder / "double" / "judge.py").unlink()
     assert runs() == ["xx", "xx"]
     for shared, text in (
-        (checks / "ch01_fixtures.py", ""),
-        (checks.parent / "first.py", "def later():\n    from solutions.ch01.deep import double"),
-        (checks.parent / "deep" / "double.py", ""),
-        (checks.parent / "files" / "weights.json", "[1]"),
+        (folder / "fixtures.py", ""),
+        (folder / "first.py", "def later():\n    from solutions.ch01.deep import double"),
+        (folder / "deep" / "double.py", ""),
+        (folder / "files" / "weights.json", "[1]"),
     ):
         before_it = runs()
         shared.parent.mkdir(exist_ok=True)
@@ -291,8 +292,8 @@ def test_the_state_does_not_depend_on_where_the_course_and_the_package_are(cours
     ],
 )
 def test_a_failure_without_a_message_has_a_reason(course, tmp_path, ending, reason):
-    root, checks, chapter = course
-    (checks / "double.py").write_text(f"{CHECKS}\n{ending}\n")
+    root, folder, chapter = course
+    (folder / "spec.py").write_text(f"{CHECKS}\n{ending}\n")
     with pytest.raises(hidden.HiddenError) as caught:
         hidden.hidden_checks(root, tmp_path / "term", chapter)
     first, reason_line = str(caught.value).splitlines()
@@ -324,8 +325,8 @@ def test_chapters_are_computed_ahead_in_one_process(course_of_two, tmp_path, mon
 
 
 def test_what_cannot_be_computed_ahead_is_reported_when_it_is_needed(course, tmp_path):
-    root, checks, chapter = course
-    (checks / "double.py").write_text("SPEC = 3")
+    root, folder, chapter = course
+    (folder / "spec.py").write_text("SPEC = 3")
     with hidden.computed_ahead(root, tmp_path / "term", [chapter]) as wait:
         wait(chapter)
     with pytest.raises(hidden.HiddenError, match="defines no SPEC"):

@@ -71,7 +71,7 @@ def test_what_counts_as_a_source(tmp_path: Path) -> None:
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
         assert sources_digest(tmp_path) == before, name
-    for name in ("_toc.yml", "book/x.md", "experiments/ch01/x.json", "solutions/ch01/checks/x.md", "exercises/x.ipynb"):
+    for name in ("_toc.yml", "book/x.md", "experiments/ch01/x.json", "solutions/ch01/f/x.md", "exercises/x.ipynb"):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text("x")
         assert sources_digest(tmp_path) != before, name

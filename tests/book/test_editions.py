@@ -10,7 +10,7 @@ from edition import alternative, region, without_docstring
 from one_page import build, words
 from sphinx.errors import ConfigError
 
-from grader.author import record
+from grader.author.mistake_words import MistakeWords
 
 PAGE = "# Page\n\n```{exercise-link} rnn_forward\n```\n"
 STATEMENT = "return np.stack(h, axis=1)"
@@ -24,14 +24,8 @@ def test_the_class_edition_is_the_default(tmp_path: Path) -> None:
 
 
 def test_self_study_folds_a_solution_under_the_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    load = record.load_spec
-
-    def with_reason(root: Path, place: object) -> object:
-        spec = load(root, place)
-        spec.why = "\n    Each state is made from the one before, $h_{t-1}$.\n    So the loop hands it on.\n"
-        return spec
-
-    monkeypatch.setattr("edition.load_spec", with_reason)
+    why = "Each state is made from the one before, $h_{t-1}$.\nSo the loop hands it on."
+    monkeypatch.setattr("edition.read_mistake_words", lambda path: MistakeWords(why))
     html, warnings = build(tmp_path, PAGE, "exercise_link", unrolled_edition="self-study", html_title="Book")
     assert warnings == ""
     details = re.search(r'<details class="folded solution">.*?</details>', html, re.S)

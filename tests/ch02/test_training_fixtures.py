@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 import torch
 
-from grader.author.record import fixtures_path
+from grader.author.folders import fixtures_path
 from grader.checking.fixtures import builders
 from grader.manifest import load_manifest
 

@@ -15,7 +15,7 @@ from solutions.ch04_gated.char_lm import CharLM
 from tests.conftest import ROOT
 from tests.loops import for_each
 
-CHECK = load_module(ROOT / "solutions/ch04_gated/checks/CharLM.py", "_checks_CharLM_parity")
+CHECK = load_module(ROOT / "solutions/ch04_gated/CharLM/spec.py", "_checks_CharLM_parity")
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 7, size=6).tolist()) for seed in range(20)]
 ONES_AND_TWOS = list(itertools.product((1, 2), repeat=6))
 

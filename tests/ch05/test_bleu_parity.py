@@ -12,7 +12,7 @@ from solutions.ch05_encoder_decoder.bleu import bleu
 from tests.conftest import ROOT
 from tests.loops import for_each
 
-CHECK = load_module(ROOT / "solutions/ch05_encoder_decoder/checks/bleu.py", "_checks_bleu_parity")
+CHECK = load_module(ROOT / "solutions/ch05_encoder_decoder/bleu/spec.py", "_checks_bleu_parity")
 EQUAL = {"rel": 1e-12, "abs": 1e-15}
 
 

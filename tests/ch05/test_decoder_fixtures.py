@@ -10,7 +10,7 @@ import solutions.ch05_encoder_decoder
 from grader.checking.fixtures import builders
 from tests.loops import for_each
 
-SOURCE = Path(solutions.ch05_encoder_decoder.__file__).parent / "checks" / "ch05_encoder_decoder_fixtures.py"
+SOURCE = Path(solutions.ch05_encoder_decoder.__file__).parent / "fixtures.py"
 BUILD = builders(SOURCE.read_text("utf-8"))
 
 

@@ -15,7 +15,7 @@ from grader.checking.fixtures import builders
 from solutions.ch05_encoder_decoder.decoding import beam_search, greedy_decode
 from tests.conftest import exercise
 
-SOURCE = Path(solutions.ch05_encoder_decoder.__file__).parent / "checks" / "ch05_encoder_decoder_fixtures.py"
+SOURCE = Path(solutions.ch05_encoder_decoder.__file__).parent / "fixtures.py"
 BUILD = builders(SOURCE.read_text("utf-8"))
 
 

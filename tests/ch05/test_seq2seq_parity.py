@@ -15,8 +15,8 @@ from solutions.ch05_encoder_decoder.seq2seq import Seq2Seq, caption_init
 from tests.conftest import ROOT
 from tests.loops import for_each
 
-CHECK = load_module(ROOT / "solutions/ch05_encoder_decoder/checks/Seq2Seq.py", "_checks_Seq2Seq_parity")
-STATE = load_module(ROOT / "solutions/ch05_encoder_decoder/checks/caption_init.py", "_checks_caption_init_parity")
+CHECK = load_module(ROOT / "solutions/ch05_encoder_decoder/Seq2Seq/spec.py", "_checks_Seq2Seq_parity")
+STATE = load_module(ROOT / "solutions/ch05_encoder_decoder/caption_init/spec.py", "_checks_caption_init_parity")
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 7, size=6).tolist()) for seed in range(20)]
 ONES_AND_TWOS = list(itertools.product((1, 2), repeat=6))
 

@@ -15,7 +15,7 @@ from tests.conftest import ROOT
 from tests.loops import for_each
 from tests.prose import check_shown, numbers, section, table
 
-CHECK = load_module(ROOT / "solutions/ch06_attention/checks/AttentionDecoder.py", "_checks_AttentionDecoder_parity")
+CHECK = load_module(ROOT / "solutions/ch06_attention/AttentionDecoder/spec.py", "_checks_AttentionDecoder_parity")
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 6, size=8).tolist()) for seed in range(20)]
 SMALL = [tuple(1 + (n >> k & 1) for k in range(8)) for n in (0, 1, 2, 4, 8, 16, 32, 64, 128, 255, 254, 253, 251, 247)]
 

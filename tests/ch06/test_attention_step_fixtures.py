@@ -10,7 +10,7 @@ import solutions.ch06_attention
 from grader.checking.fixtures import builders
 from tests.loops import for_each
 
-SOURCE = Path(solutions.ch06_attention.__file__).parent / "checks" / "ch06_attention_fixtures.py"
+SOURCE = Path(solutions.ch06_attention.__file__).parent / "fixtures.py"
 BUILD = builders(SOURCE.read_text("utf-8"))
 SIZES = [(3, 5, 4, 2, 6), (1, 4, 3, 2, 1), (2, 1, 1, 3, 2), (4, 2, 1, 1, 1)]
 

@@ -14,11 +14,8 @@ from solutions.ch06_attention.decoder import alignment_accuracy, attend, attenti
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
 
-CHECKS = ROOT / "solutions/ch06_attention/checks"
-CHECK = load_module(CHECKS / "attention_step.py", "_checks_attention_step_parity")
-BUILD = builders(
-    (Path(solutions.ch06_attention.__file__).parent / "checks/ch06_attention_fixtures.py").read_text("utf-8")
-)
+CHECK = load_module(ROOT / "solutions/ch06_attention/attention_step/spec.py", "_checks_attention_step_parity")
+BUILD = builders((Path(solutions.ch06_attention.__file__).parent / "fixtures.py").read_text("utf-8"))
 RANDOM = [tuple(np.random.default_rng(seed).integers(1, 7, size=7).tolist()) for seed in range(20)]
 SIZES = [*RANDOM, *itertools.product((1, 2), repeat=7)]  # (B, T, S, V, D, H, K)
 

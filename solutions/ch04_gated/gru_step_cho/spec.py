@@ -1,0 +1,161 @@
+"""How `gru_step_cho` is checked: against a slow loop over units, written from the equations of Cho et al. (2014)."""
+
+from math import exp, tanh
+
+import numpy as np
+
+from grader.author.spec import Case, Gates, Output, Spec, change, instead
+
+
+def oracle(x_t, h_prev, W_x, W_h, b_x, b_h):
+    """Unit by unit: the gates of all units first, because the candidate of a unit needs the reset gates of all."""
+
+    def weighted(values, weights, column, bias):
+        return sum(value * weight for value, weight in zip(values, weights[:, column], strict=True)) + bias[column]
+
+    def logistic(a):
+        return 1 / (1 + exp(-a))
+
+    H, h_t = h_prev.shape[1], np.zeros(h_prev.shape)
+    for x, h, new in zip(x_t, h_prev, h_t, strict=True):
+        r = [logistic(weighted(x, W_x, j, b_x) + weighted(h, W_h, j, b_h)) for j in range(H)]
+        z = [logistic(weighted(x, W_x, H + j, b_x) + weighted(h, W_h, H + j, b_h)) for j in range(H)]
+        reset = [r_k * h_k for r_k, h_k in zip(r, h, strict=True)]
+        for j in range(H):
+            candidate = tanh(weighted(x, W_x, 2 * H + j, b_x) + weighted(reset, W_h, 2 * H + j, b_h))
+            new[j] = z[j] * h[j] + (1 - z[j]) * candidate
+    return h_t
+
+
+EXAMPLE = Case(
+    sizes={"B": 1, "D": 1, "H": 2},
+    inputs={
+        "x_t": np.array([[1.50]]),
+        "h_prev": np.array([[0.40, -0.60]]),
+        "W_x": np.array([[0.60, -0.40, 0.80, -0.20, 0.50, -1.00]]),
+        "W_h": np.array([[0.50, -0.30, 0.20, 0.70, 0.90, -0.50], [-0.80, 0.40, -0.60, 0.10, 0.30, 1.10]]),
+        "b_x": np.array([0.10, -0.20, 0.35, 0.20, -0.40, 0.10]),
+        "b_h": np.array([-0.30, 0.25, 0.15, -0.35, 0.25, 0.45]),
+    },
+)
+
+
+def case(rng, B, D, H):
+    return Case(
+        sizes={"B": B, "D": D, "H": H},
+        inputs={
+            "x_t": rng.normal(size=(B, D)),
+            "h_prev": rng.uniform(-0.9, 0.9, size=(B, H)),
+            "W_x": rng.normal(size=(D, 3 * H)) / np.sqrt(D),
+            "W_h": rng.normal(size=(H, 3 * H)) / np.sqrt(H),
+            "b_x": rng.normal(size=3 * H),
+            "b_h": rng.normal(size=3 * H),
+        },
+    )
+
+
+def cases(rng):
+    yield case(rng, B=2, D=3, H=4)
+    yield case(rng, B=5, D=3, H=3)
+    yield case(rng, B=4, D=4, H=4)
+    yield case(rng, B=1, D=3, H=2)
+    yield case(rng, B=3, D=1, H=5)
+    yield case(rng, B=3, D=2, H=1)
+
+
+SPEC = Spec(
+    outputs=[Output("h_t", ("B", "H"))],
+    example=EXAMPLE,
+    cases=cases,
+    oracle=oracle,
+    gates=[
+        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+        Gates("rzn", inputs=("W_x", "b_x")),
+        Gates("rzn", inputs=("W_h", "b_h")),
+    ],
+)
+MIX, CANDIDATE = "(1 - z) * n + z * h_prev", "np.tanh(x_n + (r * h_prev) @ W_hn + b_hn)"
+
+SPEC.mistakes(
+    {
+        "r_after_the_product": [
+            change("(r * h_prev) @ W_hn + b_hn", "r * (h_prev @ W_hn + b_hn)"),
+            change("(r * h_prev) @ W_hn", "r * (h_prev @ W_hn)"),
+        ],
+        "b_hn_gated": change("(r * h_prev) @ W_hn + b_hn", "(r * h_prev) @ W_hn + r * b_hn"),
+        **instead(
+            MIX,
+            {
+                "update_gate_swapped": "z * n + (1 - z) * h_prev",
+                "n_returned": "n",
+            },
+        ),
+        "r_on_the_gates_too": change(
+            "z = sigmoid(x_z + h_z)",
+            "z = sigmoid(x_z + (r * h_prev) @ W_h[:, H : 2 * H] + b_h[H : 2 * H])",
+        ),
+        "reset_state_kept": change("z * h_prev", "z * (r * h_prev)"),
+        "r_times_everything": change("x_n + (r * h_prev) @ W_hn + b_hn", "r * (x_n + h_prev @ W_hn + b_hn)"),
+        **instead(
+            "(r * h_prev) @",
+            {
+                "r_left_out": "h_prev @",
+                "reset_by_z": "(z * h_prev) @",
+            },
+        ),
+        "h_prev_left_out_of_n": [
+            change("x_n + (r * h_prev) @ W_hn + b_hn", "x_n + b_hn"),
+            change("x_n + (r * h_prev) @ W_hn + b_hn", "x_n"),
+        ],
+        "W_hn_left_out": [
+            change("(r * h_prev) @ W_hn + b_hn", "r * h_prev + b_hn"),
+            change("(r * h_prev) @ W_hn + b_hn", "r * h_prev"),
+        ],
+        "h_prev_not_gated": [change(MIX, "z * n + h_prev"), change(MIX, "(1 - z) * n + h_prev")],
+        "no_tanh": change(CANDIDATE, CANDIDATE.removeprefix("np.tanh")),
+        "sigmoid_for_tanh": change("np.tanh(", "sigmoid("),
+        "no_sigmoid": [
+            change("r = sigmoid(x_r + h_r)", "r = x_r + h_r", ("z = sigmoid(x_z + h_z)", "z = x_z + h_z")),
+            change("r = sigmoid(x_r + h_r)", "r = x_r + h_r"),
+            change("z = sigmoid(x_z + h_z)", "z = x_z + h_z"),
+        ],
+        "tanh_for_sigmoid": [
+            change(
+                "r = sigmoid(x_r + h_r)", "r = np.tanh(x_r + h_r)", ("z = sigmoid(x_z + h_z)", "z = np.tanh(x_z + h_z)")
+            ),
+            change("r = sigmoid", "r = np.tanh"),
+            change("z = sigmoid", "z = np.tanh"),
+        ],
+        "blocks_of_W_h_transposed": [
+            change("@ W_hn", "@ W_hn.T"),
+            change(
+                "@ W_hn", "@ W_hn.T", ("h_prev @ W_h ", "h_prev @ np.hstack([W.T for W in np.split(W_h, 3, axis=1)]) ")
+            ),
+        ],
+        "b_hn_left_out": change(" + b_hn)", ")"),
+        "b_xn_left_out": [
+            change("np.tanh(x_n +", "np.tanh(x_n - b_x[2 * H :] +"),
+            change("np.tanh(x_n +", "np.tanh(x_n - b_x[2 * H :] +", (" + b_hn)", ")")),
+        ],
+    }
+)
+
+
+@SPEC.alternative
+def block_by_block(x_t, h_prev, W_x, W_h, b_x, b_h):
+    """Slices of the weights, one gate after the other; the two biases merged, which is right in this version."""
+    H, b = h_prev.shape[1], b_x + b_h
+    r = 1 / (1 + np.exp(-(x_t @ W_x[:, :H] + h_prev @ W_h[:, :H] + b[:H])))
+    z = 1 / (1 + np.exp(-(x_t @ W_x[:, H : 2 * H] + h_prev @ W_h[:, H : 2 * H] + b[H : 2 * H])))
+    n = np.tanh(x_t @ W_x[:, 2 * H :] + (r * h_prev) @ W_h[:, 2 * H :] + b[2 * H :])
+    return n + z * (h_prev - n)
+
+
+@SPEC.alternative
+def joined_rows(x_t, h_prev, W_x, W_h, b_x, b_h):
+    """Input and state side by side, as one row with one matrix; the second time with the state reset."""
+    W, b = np.concatenate([W_x, W_h]), b_x + b_h
+    r_and_z = np.hstack([x_t, h_prev]) @ W + b
+    r, z, _ = np.split(0.5 + 0.5 * np.tanh(r_and_z / 2), 3, axis=1)
+    n = np.tanh(np.split(np.hstack([x_t, r * h_prev]) @ W + b, 3, axis=1)[2])
+    return n - z * n + h_prev * z
