@@ -128,7 +128,16 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
     (
         "misconceptions_are_named",
         lambda root: edit(root / FOLDER / "spec.py", '"W_hh_left_out": "h_prev"', '"W_hh_left_out": "(h_prev @ W_hh)"'),
-        "W_hh_left_out, variant 1, is diagnosed as",
+        "W_hh_left_out, variant 1, is right on every case, of which there are",
+    ),
+    (
+        "misconceptions_are_named",
+        lambda root: edit(
+            root / FOLDER / "spec.py",
+            '"W_hh_left_out": "h_prev"',
+            '"W_hh_left_out": "h_prev[99]"',
+        ),
+        "W_hh_left_out, variant 1, is diagnosed as None",
     ),
     (
         "misconceptions_are_named",
@@ -253,6 +262,14 @@ def test_a_pattern_that_is_none_is_told_with_its_file(tmp_path: Path) -> None:
     (tmp_path / "words.toml").write_text("[patterns]\n'(' = 'a bracket'\n", "utf-8")
     with pytest.raises(ValueError, match=r"words\.toml: '\(' is no regular expression"):
         load_words(tmp_path)
+
+
+@pytest.mark.parametrize("rule", ["cases_are_telling"])
+def test_a_case_of_nothing_but_zeros_is_allowed(copy: Path, rule: str) -> None:
+    spec = copy / FOLDER / "spec.py"
+    edit(spec, '"W_hh": rng.normal(size=(H, H))', '"W_hh": np.zeros((H, H))')
+    edit(spec, "rng.normal(size=(B, D))", "np.zeros((B, D))")
+    assert problems_of(copy, rule) == []
 
 
 def add_file(path: Path) -> None:

@@ -80,7 +80,7 @@ _SLIPS: dict[str, tuple[str, str]] = {
     "float32": ("return result.astype(np.float32)", "failed"),
     "changes its input": ("{array} += 1\nreturn result", "failed"),
     "raises SystemExit": ("raise SystemExit(0)", "error"),
-    "raises an exception": ("raise DemoError('not my day')", "error"),
+    "raises an exception": ("raise RuntimeError('not my day')", "error"),
     ENDLESS: ("while True:\n    pass", "timeout"),
     "ends the process": ("import os\nos._exit(0)", "error"),
     "prints a megabyte": ("print('x' * 1_000_000)\nreturn result", "passed"),

@@ -246,7 +246,13 @@ def misconceptions_are_named(subject: Subject, only: Collection[str] | None = No
                         f"{name}, variant {number}, gives the same as {twins[name]!r} on every case: merge them"
                     )
                     break
-                if verdict or found != name:
+                if verdict:
+                    problems.append(
+                        f"{name}, variant {number}, is right on every case, of which there are {len(verdict.cases)}: "
+                        f"add a case that it gets wrong, or remove it, because it is no mistake"
+                    )
+                    break
+                if found != name:
                     named = f"{name}, variant {number}, is diagnosed as {found!r}"
                     problems.append(f"{named}:\n{verdict_text(verdict)}")
                 elif not abs(verdict.earned - expected) < 1e-9:
@@ -290,7 +296,10 @@ def reports_are_well_formed(subject: Subject) -> list[str]:
     problems = []
     for name, entry in subject.spec.misconceptions.items():
         for number in range(1, len(entry.variants) + 1):
-            text = verdict_text(subject.verdicts_of_mistake(name, number)[0])
+            verdict = subject.verdicts_of_mistake(name, number)[0]
+            if verdict:
+                continue  # `misconceptions_are_named` says so
+            text = verdict_text(verdict)
             labels = [line[2:17].strip() for line in text.splitlines() if line[:2] == "  " and line[2:3].strip()]
             missing = [what for what, any_of in _PARTS.items() if not {*any_of} & {*labels}]
             missing += ["24 lines at most"] if len(text.splitlines()) > 24 else []
@@ -354,6 +363,8 @@ def _telltale_inputs(case: Case) -> Iterator[tuple[str, str]]:
             continue
         if value.dtype != np.float64:
             yield name, f"is {value.dtype}; inputs are float64"
+        if not value.any():
+            continue  # zeros are there on purpose
         if value.ndim == 2 and value.shape[0] == value.shape[1] > 1 and np.array_equal(value, value.T):
             yield name, "is symmetric, so a transposed matrix would not be noticed"
         steps = np.diff(value.ravel())

@@ -4,8 +4,10 @@ it with its change, and other work. `grader transcript` prints it.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import inspect
+import io
 import linecache
 import os
 import re
@@ -117,7 +119,10 @@ class Transcript:
             file = f"<transcript of {self._name}, {part.title} {number}>"
             linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
             exec(compile(cell, file, "exec"), namespace)
-        with warnings.catch_warnings():  # as in a notebook, a warning is no error
+        with (
+            warnings.catch_warnings(),
+            contextlib.redirect_stdout(io.StringIO()),
+        ):  # a warning is no error in a notebook
             warnings.simplefilter("ignore")
             return [grader.student.check(each, namespace[each]) for each in self._places if each in namespace]
 

@@ -128,14 +128,12 @@ def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
     changed = [name for name in case.inputs if name in observation.changed]
     if not changed:
         return []
-    names = " and ".join(f"`{name}`" for name in changed)
-    return [
-        Problem(
-            "changed",
-            f"your function changes {names}. Leave the inputs as they are: "
-            f"`{changed[0]} = {changed[0]} + …` makes a new array, `{changed[0]} += …` overwrites the old one",
-        )
-    ]
+    names, first = " and ".join(f"`{name}`" for name in changed), changed[0]
+    remedy = f"`{first} = {first} + …` makes a new array, `{first} += …` overwrites the old one"
+    if isinstance(case.inputs[first], list | dict):
+        kind = "dict" if isinstance(case.inputs[first], dict) else "list"
+        remedy = f"put what is new into a new {kind}, and write neither into `{first}` nor into anything in it"
+    return [Problem("changed", f"your function changes {names}. Leave the inputs as they are: {remedy}")]
 
 
 def returned_text(

@@ -131,10 +131,7 @@ SPEC.mistakes(
                 "rows_not_divided": "return counts",
             },
         ),
-        "wraps_round": [
-            change(RANGE, "range(len(ids))", ("ids[t + 1]", "np.roll(ids, -1)[t]")),
-            change(RANGE, "range(len(ids))", (ENTRY, "counts[ids[t - 1], ids[t]]")),
-        ],
+        "wraps_round": change(RANGE, "range(len(ids))", ("ids[t + 1]", "np.roll(ids, -1)[t]")),
         **instead(
             RANGE,
             {

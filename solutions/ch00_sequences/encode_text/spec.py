@@ -4,7 +4,7 @@ import numpy as np
 
 from grader.author.spec import Case, Output, Spec, change, instead
 
-EMPTY, KNOWN, UNKNOWN = "empty text", "without <unk>", "raises KeyError"
+EMPTY, FIRST, KNOWN, UNKNOWN = "empty text", "<unk> with the id 0", "without <unk>", "raises KeyError"
 
 
 def oracle(text, vocab):
@@ -59,6 +59,8 @@ def cases(rng):
     yield case(rng, T=1, V=4, unknown=[0])
     yield case(rng, T=7, V=4, unknown=[1, 2, 5])
     yield case(rng, T=30, V=20, unknown=[4, 5, 21])
+    yield Case({"T": 9, "V": 6}, {"text": " Aad, D a ", "vocab": {"a": 4, " ": 2, "A": 0, "d": 5, "<unk>": 3, ",": 1}})
+    yield Case({"T": 4, "V": 3}, {"text": "abca", "vocab": {"b": 2, "<unk>": 0, "a": 1}}, FIRST)
     yield case(rng, T=6, V=1, unk=False, kind=KNOWN)
     yield case(rng, T=8, V=5, unk=False, kind=KNOWN)
     yield case(rng, T=0, V=4, kind=EMPTY)
@@ -97,6 +99,10 @@ SPEC.mistakes(
             LOOP,
             {
                 "unk_always_looked_up": 'return np.array([vocab.get(c, vocab["<unk>"]) for c in text], dtype=np.int64)',
+                "spaces_at_the_ends_removed": (
+                    'known = [c if c in vocab else "<unk>" for c in text.strip()]\n'
+                    "return np.array([vocab[c] for c in known], dtype=np.int64)"
+                ),
                 "unknown_left_out": "return np.array([vocab[c] for c in text if c in vocab], dtype=np.int64)",
             },
         ),
@@ -107,10 +113,11 @@ SPEC.mistakes(
             *(change("raise KeyError(character)", f"ids[t] = {wrong}") for wrong in ("0", "-1", "len(vocab)")),
             change(OTHERWISE, 'elif "<unk>" in vocab:\n    ids[t] = vocab["<unk>"]'),
         ],
-        "id_0_taken_for_unknown": [
-            change(LOOP, 'return np.array([vocab.get(c) or vocab["<unk>"] for c in text], dtype=np.int64)'),
-            change("if character in vocab:", "if vocab.get(character):"),
-        ],
+        "lower_cased": change("enumerate(text)", "enumerate(text.lower())"),
+        "unk_with_the_id_0_not_found": change('elif "<unk>" in vocab:', 'elif vocab.get("<unk>"):'),
+        "id_0_taken_for_unknown": change(
+            LOOP, 'return np.array([vocab.get(c) or vocab["<unk>"] for c in text], dtype=np.int64)'
+        ),
         "positions_for_ids": [
             change(
                 "vocab[character]", "list(vocab).index(character)", ('vocab["<unk>"]', 'list(vocab).index("<unk>")')

@@ -227,6 +227,7 @@ def cases(rng):
     yield renamed(rng, {"ba": 20, "bab": 5, "cab": 6, "ab": 3, "de": 1}, 4, PLAIN)  # a b in the text of ba b
     yield renamed(rng, {"abcab": 4, "de": 6, "dec": 1}, 2, PLAIN)  # (a, b) twice in a word
     yield renamed(rng, {"abc": 3, "ab": 5}, 0, PLAIN)
+    yield case({"Ana": 5, "An": 4, "an": 3, "ran": 3}, 3)  # capital letters are letters of their own
     yield renamed(rng, {"aaa": 2, "bc": 3, "de": 1}, 3, OVERLAP)
     yield renamed(rng, {"aaaa": 3, "cd": 7, "ce": 1}, 3, OVERLAP)
     yield search(rng, overlaps, 3, OVERLAP, letters=3, number=4, low=3, high=6, most=9)
@@ -328,10 +329,6 @@ def makes_end_mark_added(word_counts, num_merges):
     return learn(word_counts, num_merges, start=lambda w: (*w[:-1], w[-1] + "</w>"))
 
 
-def makes_words_not_merged(word_counts, num_merges):
-    return learn(word_counts, num_merges, merge=lambda pieces, pair: pieces)
-
-
 def top(word_counts, num_merges):
     counts = {}
     for word, count in word_counts.items():
@@ -342,12 +339,6 @@ def top(word_counts, num_merges):
 
 def makes_stops_at_count_1(word_counts, num_merges):
     return learn(word_counts, num_merges, least=2)
-
-
-def one_pair_left(word_counts, num_merges):
-    """Stop when at most one word has more than one piece."""
-    merges = learn(word_counts, num_merges)
-    return merges[:-1] if len(merges) < num_merges or len(word_counts) == 1 else merges
 
 
 def first_of_nothing(word_counts, num_merges):
@@ -386,7 +377,7 @@ SPEC.mistakes(
         "pairs_across_words": [across, across_different_words],
         "spaces_in_pairs": [across_spaces, makes_spaces_in_pairs],
         "end_mark_added": [with_w, with_an_underscore, with_a_dollar, with_eow, with_a_space, makes_end_mark_added],
-        "words_not_merged": [change(SPLIT, ""), makes_words_not_merged],
+        "words_not_merged": change(SPLIT, ""),
         "counted_only_once": top,
         "strings_for_pairs": [makes_strings_for_pairs, with_spaces],
         "earlier_counts_kept": change("counts = {}\n", "", ("merges = []\n", "merges = []\ncounts = {}\n")),
@@ -429,7 +420,7 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "stops_at_count_1": makes_stops_at_count_1,
-        "last_pair_not_merged": [change("if not counts:", "if len(counts) <= 1:"), one_pair_left],
+        "last_pair_not_merged": change("if not counts:", "if len(counts) <= 1:"),
         "does_not_stop": [change(BREAK, ""), first_of_nothing, none_for_a_merge],
     },
     keeps=["counts and merges", "overlapping pairs", "ties"],

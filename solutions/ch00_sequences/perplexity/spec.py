@@ -55,10 +55,7 @@ SPEC.mistakes(
                 "minus_too_many": "float(np.exp(-np.mean(token_nll)))",
             },
         ),
-        "converted_to_bits": [
-            change(CODE, "float(np.exp(np.mean(token_nll) / np.log(2)))"),
-            change(CODE, "float(np.exp(np.mean(token_nll) * np.log2(np.e)))"),
-        ],
+        "converted_to_bits": change(CODE, "float(np.exp(np.mean(token_nll) / np.log(2)))"),
         "sum_in_place_of_mean": [
             change(CODE, "float(np.exp(np.sum(token_nll)))"),
             change(CODE, "float(np.exp(np.minimum(np.sum(token_nll), 700)))"),
@@ -71,12 +68,9 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "product_of_probabilities": [
-            change(CODE, "float(np.float64(np.prod(np.exp(-token_nll))) ** (-1 / len(token_nll)))"),
-            change(CODE, "float(np.float64(np.exp(-np.sum(token_nll))) ** (-1 / len(token_nll)))"),
-            change(CODE, "float(np.float64(np.prod(np.exp(token_nll))) ** (1 / len(token_nll)))"),
-            change(CODE, "float(np.float64(np.exp(np.sum(token_nll))) ** (1 / len(token_nll)))"),
-        ],
+        "product_of_probabilities": change(
+            CODE, "float(np.float64(np.prod(np.exp(-token_nll))) ** (-1 / len(token_nll)))"
+        ),
     },
     keeps=["short texts"],
 )

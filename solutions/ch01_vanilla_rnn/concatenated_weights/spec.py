@@ -74,10 +74,7 @@ SPEC.mistakes(
                 "matrices_multiplied": "W_xh @ W_hh",
             },
         ),
-        "not_joined": [
-            change("np.concatenate([W_xh, W_hh], axis=0)", "[W_xh, W_hh]"),
-            change("np.concatenate([W_xh, W_hh], axis=0)", "(W_xh, W_hh)"),
-        ],
+        "not_joined": change("np.concatenate([W_xh, W_hh], axis=0)", "[W_xh, W_hh]"),
         "rows_in_a_list": [
             change("np.concatenate([W_xh, W_hh], axis=0)", "W_xh.tolist() + W_hh.tolist()"),
             change("np.concatenate([W_xh, W_hh], axis=0)", "list(W_xh) + list(W_hh)"),

@@ -66,11 +66,9 @@ SPEC.mistakes(
     {
         "one_of_the_repeated_kept": [
             change(ADD, "dE[ids] = de"),
-            change(ADD, "dE[ids] += de"),
             change(
                 ADD, "used, first = np.unique(ids, return_index=True)\ndE[used] = de.reshape(-1, de.shape[2])[first]"
             ),
-            change(ADD, "for place in np.ndindex(ids.shape):\n    dE[ids[place]] = de[place]"),
         ],
         **instead(
             ADD,

@@ -145,7 +145,6 @@ SPEC.mistakes(
             change("errors.max()", "errors.flat[0]"),
             change("errors.max()", "(errors[size > 0][0] if size.any() else 0.0)"),
             change("errors.max()", "errors.flat[-1]"),
-            change("errors.max()", "(errors[size > 0][-1] if size.any() else 0.0)"),
         ],
         "entry_of_the_largest_difference": [
             change("errors.max()", "errors.flat[np.abs(a - b).argmax()]"),

@@ -87,13 +87,11 @@ SPEC.mistakes(
         ],
         "jacobian_transposed": [
             change("return product", "return product.T"),
-            change(STEP, f"product @ {FACTOR}.T"),
             change("return product", "return product.T", ("range(k + 1, t + 1)", "range(k, t)")),
         ],
         "factors_transposed": [
             change(FACTOR, f"{FACTOR}.T"),
             change(FACTOR, f"{FACTOR}.T", ("range(k + 1, t + 1)", "range(k, t)")),
-            change(STEP, f"(W_hh * {DERIVATIVE}) @ product"),
         ],
         **instead(
             "range(k + 1, t + 1)",

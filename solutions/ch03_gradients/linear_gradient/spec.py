@@ -153,7 +153,7 @@ SPEC.mistakes(
         ),
         "eigenvectors_as_rows": change("dh_T @ Q", "dh_T @ Q.T", (BACK, "np.linalg.inv(Q.T)")),
         "entries_powered": [change(ALL, "return dh_T @ W_hh.T**lag"), change(ALL, "return dh_T @ W_hh**lag")],
-        "multiplied_by_lag": [change(POWER, "(eigenvalues * lag)"), change(ALL, "return dh_T @ W_hh.T * lag")],
+        "multiplied_by_lag": change(POWER, "(eigenvalues * lag)"),
         "diagonal_matrix_powered": change(f"coordinates * {POWER}", "coordinates @ np.diag(eigenvalues) ** lag"),
         "not_dh_T_at_lag_0": [
             change(POWER, "eigenvalues ** max(lag, 1)"),

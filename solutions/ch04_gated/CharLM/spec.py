@@ -157,23 +157,8 @@ class Released(torch.nn.Module):
 
 SPEC.mistakes(
     {
-        "state_ignored": [
-            change("self.rnn(x, state)", "self.rnn(x)"),
-            change(
-                "h, (h_n, c_n) = self.rnn(x, state)",
-                """
-        if state is None:
-            zeros = torch.zeros(self.rnn.num_layers, len(ids), self.rnn.hidden_size)
-            state = (zeros, zeros)
-        h, _ = self.rnn(x, state)
-        """,
-                ("(h_n.detach(), c_n.detach())", "state"),
-            ),
-        ],
-        "state_not_returned": [
-            change("(h_n.detach(), c_n.detach())", "None"),
-            change("h, (h_n, c_n)", "h, _", ("(h_n.detach(), c_n.detach())", "state")),
-        ],
+        "state_ignored": change("self.rnn(x, state)", "self.rnn(x)"),
+        "state_not_returned": change("(h_n.detach(), c_n.detach())", "None"),
         "h_and_c_exchanged": change("(h_n.detach(), c_n.detach())", "(c_n.detach(), h_n.detach())"),
         "state_is_no_pair": [
             change("(h_n.detach(), c_n.detach())", "h_n.detach()"),
@@ -220,11 +205,7 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "state_not_detached": [
-            change("(h_n.detach(), c_n.detach())", "(h_n, c_n)"),
-            change("c_n.detach()", "c_n"),
-            change("h_n.detach()", "h_n"),
-        ],
+        "state_not_detached": change("(h_n.detach(), c_n.detach())", "(h_n, c_n)"),
     },
     keeps=["one text", "the carried state", "training mode"],
 )
@@ -258,15 +239,6 @@ SPEC.mistakes(
         "random_in_eval": [
             change("self.head(h)", "self.head(torch.nn.functional.dropout(h))"),
             change("self.head(h)", "self.head(torch.nn.functional.dropout(h, self.rnn.dropout))"),
-            change(
-                "h, (h_n, c_n) = self.rnn(x, state)",
-                """
-        if state is None:
-            size = (self.rnn.num_layers, len(ids), self.rnn.hidden_size)
-            state = (torch.randn(size), torch.randn(size))
-        h, (h_n, c_n) = self.rnn(x, state)
-        """,
-            ),
         ],
         "state_lost_within_the_text": change(
             "h, (h_n, c_n) = self.rnn(x, state)",
@@ -278,10 +250,9 @@ SPEC.mistakes(
         h = torch.cat(steps, dim=1)
         """,
         ),
-        "gradient_cut_within_the_text": [
-            change(
-                "h, (h_n, c_n) = self.rnn(x, state)",
-                """
+        "gradient_cut_within_the_text": change(
+            "h, (h_n, c_n) = self.rnn(x, state)",
+            """
         steps = []
         for t in range(ids.shape[1]):
             h, (h_n, c_n) = self.rnn(x[:, t : t + 1], state)
@@ -289,19 +260,7 @@ SPEC.mistakes(
             steps.append(h)
         h = torch.cat(steps, dim=1)
         """,
-            ),
-            change(
-                "h, (h_n, c_n) = self.rnn(x, state)",
-                """
-        steps = []
-        for t in range(ids.shape[1]):
-            h, (h_n, c_n) = self.rnn(x[:, t : t + 1], state)
-            state = (h_n.detach(), c_n)
-            steps.append(h)
-        h = torch.cat(steps, dim=1)
-        """,
-            ),
-        ],
+        ),
     }
 )
 SPEC.mistakes(

@@ -110,10 +110,7 @@ SPEC.mistakes(
             change("x[rows, order])[rows, order]", "x)[rows, order]"),
             change("x[rows, order])[rows, order]", "x)[:, ::-1]"),
         ],
-        "never_reversed": [
-            change("x[rows, order])[rows, order]", "x)"),
-            change("x[rows, order])[rows, order]", "x[::-1])[::-1]"),
-        ],
+        "never_reversed": change("x[rows, order])[rows, order]", "x)"),
         "backward_states_first": change("[forward, backward]", "[backward, forward]"),
         "states_combined_entry_by_entry": [
             change("np.concatenate([forward, backward], axis=2)", "forward + backward"),

@@ -63,7 +63,6 @@ SPEC = Spec(
     facets=[Facet("top", 1, outputs=("top",)), Facet("final", 1, outputs=("final",))],
 )
 LOOP = "for layer in layers:\n    top = layer(top)\n    final.append(top[:, -1])"
-ALL = f"tops = []\n{LOOP}\n    tops.append(top)"
 
 SPEC.mistakes(
     {
@@ -92,10 +91,7 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "final_in_reverse_order": [
-            change("return top, final", "return top, final[::-1]"),
-            change("final.append(top[:, -1])", "final.insert(0, top[:, -1])"),
-        ],
+        "final_in_reverse_order": change("return top, final", "return top, final[::-1]"),
         "final_state_of_the_top_only": [
             change("return top, final", "return top, final[-1:]"),
             change("return top, final", "return top, final[-1]"),

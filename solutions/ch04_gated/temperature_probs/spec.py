@@ -87,10 +87,7 @@ BRANCH = f"if temperature == 0:\n    {GREEDY}\n"
 
 SPEC.mistakes(
     {
-        "multiplied_by_the_temperature": [
-            change(RETURN, "return softmax(logits * temperature)"),
-            change(RETURN, "p = softmax(logits) ** temperature\nreturn p / p.sum(axis=-1, keepdims=True)"),
-        ],
+        "multiplied_by_the_temperature": change(RETURN, "return softmax(logits * temperature)"),
         **instead(
             RETURN,
             {
@@ -101,10 +98,7 @@ SPEC.mistakes(
                 "normalised_over_everything": "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum()",
             },
         ),
-        "temperature_has_no_effect": [
-            change(RETURN, "return softmax(logits)"),
-            change(RETURN, "p = softmax(logits) / temperature\nreturn p / p.sum(axis=-1, keepdims=True)"),
-        ],
+        "temperature_has_no_effect": change(RETURN, "return softmax(logits)"),
         "number_added_to_the_temperature": [
             change(RETURN, "return softmax(logits / (temperature + 1e-6))"),
             change(RETURN, "return softmax(logits / (temperature + 1e-8))"),
@@ -130,14 +124,9 @@ SPEC.mistakes(
             *(change(RETURN, f"return softmax(logits / max(temperature, {least}))") for least in ("1e-3", "1e-4")),
             change("temperature == 0", "temperature < 1e-4"),
         ],
-        "maximum_of_the_whole_array": [
-            change(
-                RETURN, "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum(axis=-1, keepdims=True)"
-            ),
-            change(
-                RETURN, "e = np.exp((logits - logits.max()) / temperature)\nreturn e / e.sum(axis=-1, keepdims=True)"
-            ),
-        ],
+        "maximum_of_the_whole_array": change(
+            RETURN, "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum(axis=-1, keepdims=True)"
+        ),
     },
     keeps=["ordinary temperatures", "temperature 0"],
 )

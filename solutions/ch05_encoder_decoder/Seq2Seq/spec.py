@@ -225,7 +225,6 @@ SPEC.mistakes(
             change(PACK, SORTED),
             change(PACK, SORTED, ("(target_in)", "(target_in[order])")),
             change(PACK, SORTED + "context = context[:, order]"),
-            change(PACK, SORTED.replace("self.encoder(packed)", "self.encoder(packed)\ntarget_in = target_in[order]")),
             change(
                 PACK,
                 SORTED.replace(", descending=True, stable=True", "").replace(
@@ -361,9 +360,6 @@ SPEC.mistakes(
         "last_step_only": [
             change("self.head(states)", "self.head(states[:, -1])"),
             change("self.head(states)", "self.head(states[:, -1:])"),
-            change(
-                "states, _ = self.decoder", "_, states = self.decoder", ("self.head(states)", "self.head(states[-1])")
-            ),
         ],
         "softmax_applied": [
             change("self.head(states)", "self.head(states).softmax(dim=-1)"),
@@ -375,13 +371,7 @@ SPEC.mistakes(
             change("self.head(states)", "self.head(torch.tanh(states))"),
             change("self.head(states)", "self.head(torch.relu(states))"),
         ],
-        "context_detached": [
-            change("(target_in), context)", "(target_in), context.detach())"),
-            change(
-                PACK,
-                "with torch.no_grad():\n" + "\n".join(f"    {line}" for line in PACK.splitlines()),
-            ),
-        ],
+        "context_detached": change("(target_in), context)", "(target_in), context.detach())"),
         "embedding_detached": [
             change("self.source_embedding(source)", "self.source_embedding(source).detach()"),
             change("self.target_embedding(target_in)", "self.target_embedding(target_in).detach()"),
@@ -462,14 +452,9 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "top_layer_repeated": [
-            change("(target_in), context)", "(target_in), context[-1:].expand_as(context).contiguous())"),
-            change(
-                PACK,
-                OUTPUTS + "top = outputs[torch.arange(len(source)), source_lengths - 1]\n"
-                "context = top.expand(self.decoder.num_layers, *top.shape).contiguous()",
-            ),
-        ],
+        "top_layer_repeated": change(
+            "(target_in), context)", "(target_in), context[-1:].expand_as(context).contiguous())"
+        ),
         **instead(
             "(target_in), context)",
             {

@@ -285,7 +285,6 @@ SPEC.mistakes(
                 ("0.0, state", "1.0, state"),
                 ("total + log", "total * log"),
             ),
-            change(SCORE, "score = np.exp(total) / len(ids) ** length_penalty"),
             change(SCORE, "score = np.exp(total / len(ids) ** length_penalty)"),
         ],
         "eos_not_in_the_sum": [
@@ -390,15 +389,7 @@ SPEC.mistakes(
                 f"words = {IDS}\nresults.append((words, np.float64(total) / np.float64(len(words)) ** length_penalty))",
             ),
         ],
-        "sos_counted": [
-            change("len(ids) **", "(len(ids) + 1) **"),
-            change(
-                "[([], 0.0",
-                "[([sos_id], 0.0",
-                ("if ids and ids[-1]", "if len(ids) > 1 and ids[-1]"),
-                (IDS, "[k for k in ids[1:] if k != eos_id]"),
-            ),
-        ],
+        "sos_counted": change("len(ids) **", "(len(ids) + 1) **"),
         **instead(
             "len(ids) **",
             {

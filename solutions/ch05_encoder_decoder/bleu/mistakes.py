@@ -187,10 +187,7 @@ SPEC.mistakes(
                 ),
             },
         ),
-        "clipped_by_the_sum": [
-            change("limits |= ", "limits += "),
-            change("limits |= ", "limits.update(", (R_GRAMS + ")", R_GRAMS + "))")),
-        ],
+        "clipped_by_the_sum": change("limits |= ", "limits += "),
         "clipped_by_the_minimum": change(
             "limits |= Counter",
             "limits = Counter",

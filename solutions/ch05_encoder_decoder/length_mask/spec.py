@@ -65,14 +65,10 @@ SPEC.mistakes(
                 "one_entry_too_many": "<=",
             },
         ),
-        "one_entry_too_few": [
-            change("np.arange(max_length)", "np.arange(1, max_length + 1)"),
-            change("lengths[:, None]", "lengths[:, None] - 1"),
-        ],
+        "one_entry_too_few": change("np.arange(max_length)", "np.arange(1, max_length + 1)"),
         "as_wide_as_the_longest_row": change("np.arange(max_length)", "np.arange(lengths.max())"),
         "real_entries_at_the_end": [
             change("np.arange(max_length)", "np.arange(max_length)[::-1]"),
-            change(WHOLE, "np.arange(max_length) >= max_length - lengths[:, None]"),
             change(WHOLE, "np.arange(max_length) >= np.where(lengths > 0, max_length - lengths, 0)[:, None]"),
         ],
         "only_the_last_entry": [change("< lengths[:, None]", "== lengths[:, None] - 1"), change("<", "==")],

@@ -130,7 +130,6 @@ SPEC.mistakes(
         "row_means_undefined": [
             change(MEAN, "((losses * mask).sum(axis=1) / mask.sum(axis=1)).mean()"),
             change(MEAN, "np.mean([row[real].mean() for row, real in zip(losses, mask) if real.any()])"),
-            change(MEAN, "np.nanmean((losses * mask).sum(axis=1) / mask.sum(axis=1))"),
         ],
         "mask_inverted": [
             change(MEAN, "(losses * ~mask).sum() / max((~mask).sum(), 1)"),
@@ -156,7 +155,7 @@ SPEC.mistakes(
                 "perplexity_returned": f"np.exp({MEAN}) if mask.any() else 0.0",
             },
         ),
-        "padding_in_the_divisor": [change(MEAN, "(losses * mask).mean()"), change(COUNT, "mask.size")],
+        "padding_in_the_divisor": change(MEAN, "(losses * mask).mean()"),
         "mean_of_row_means": [
             change(MEAN, "((losses * mask).sum(axis=1) / np.maximum(mask.sum(axis=1), 1)).mean()"),
             change(MEAN, "np.mean([row[real].mean() for row, real in zip(losses, mask) if real.any()] or [0.0])"),
@@ -178,10 +177,9 @@ SPEC.mistakes(
         "small_number_in_the_divisor": [
             *(change(COUNT, f"(mask.sum() + {small})") for small in ("1e-8", "1e-7", "1e-6", "1e-5"))
         ],
-        "last_real_token_left_out": [
-            change("losses = ", "mask = np.arange(mask.shape[1]) < mask.sum(axis=1, keepdims=True) - 1\nlosses = "),
-            change("losses = ", "mask = np.column_stack([mask[:, 1:], np.zeros(len(mask), dtype=bool)])\nlosses = "),
-        ],
+        "last_real_token_left_out": change(
+            "losses = ", "mask = np.arange(mask.shape[1]) < mask.sum(axis=1, keepdims=True) - 1\nlosses = "
+        ),
         "tiny_number_in_the_logarithm": [
             *(change(LOSSES, f"-np.log({P} + {tiny})") for tiny in ("1e-7", "1e-8", "1e-9"))
         ],

@@ -81,10 +81,7 @@ SPEC.mistakes(
             change("return ids, lengths", "return ids, lengths - 1"),
             change("return ids, lengths", "return ids, np.maximum(lengths - 1, 0)"),
         ],
-        "amount_of_padding": [
-            change("return ids, lengths", "return ids, lengths.max() - lengths"),
-            change("return ids, lengths", "return ids, (ids == pad_id).sum(axis=1)"),
-        ],
+        "amount_of_padding": change("return ids, lengths", "return ids, lengths.max() - lengths"),
     },
     keeps=["ids"],
 )

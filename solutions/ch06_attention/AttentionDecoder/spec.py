@@ -144,7 +144,6 @@ SPEC = Spec(
         Facet("padded sources", 1, kinds=(PADDED,)),
     ],
 )
-LOOP = "for t in range(target_in.shape[1]):"
 HIDDEN = "hidden = torch.tanh(self.query(state)[:, None] + projected)"
 SCORES = "scores = self.score(hidden)[:, :, 0].masked_fill(~mask, -torch.inf)"
 ALPHA = "alpha = torch.softmax(scores, dim=1)"
@@ -244,11 +243,9 @@ SPEC.mistakes(
         ),
         "another_function_for_tanh": [change("torch.tanh", "torch.sigmoid"), change("torch.tanh", "torch.relu")],
         "query_is_the_embedding": change("self.query(state)", "self.query(words[:, t])"),
-        "query_without_effect": [
-            change(HIDDEN, "hidden = torch.tanh(self.query(state))[:, None] + torch.tanh(projected)"),
-            change(HIDDEN, "hidden = self.query(state)[:, None] + torch.tanh(projected)"),
-            change(HIDDEN, "hidden = torch.tanh(projected)"),
-        ],
+        "query_without_effect": change(
+            HIDDEN, "hidden = torch.tanh(self.query(state))[:, None] + torch.tanh(projected)"
+        ),
         "projection_left_out": [
             change("self.query(state)[:, None]", "state[:, None]"),
             change("self.key(keys)", "keys"),
@@ -285,10 +282,7 @@ SPEC.mistakes(
                 "context_first_in_the_cell": "[context, words[:, t]]",
             },
         ),
-        "context_not_in_the_head": [
-            change("[state, context]", "[state, 0 * context]"),
-            change(HEAD, "logits.append(state @ self.head.weight[:, : state.shape[1]].T + self.head.bias)"),
-        ],
+        "context_not_in_the_head": change("[state, context]", "[state, 0 * context]"),
         **instead(
             "[state, context]",
             {
@@ -326,10 +320,7 @@ SPEC.mistakes(
         "tanh_before_the_head": change(
             "self.head(torch.cat([state, context], dim=1))", "self.head(torch.tanh(torch.cat([state, context], dim=1)))"
         ),
-        "attention_detached": [
-            change(CONTEXT, "context = (alpha.detach()[:, :, None] * keys).sum(dim=1)"),
-            change(ALPHA, "alpha = torch.softmax(scores.detach(), dim=1)"),
-        ],
+        "attention_detached": change(CONTEXT, "context = (alpha.detach()[:, :, None] * keys).sum(dim=1)"),
         "new_state_detached": change(CELL, CELL + ".detach()"),
     }
 )
@@ -363,11 +354,7 @@ SPEC.mistakes(
                 "last_step_as_one_step": "return logits[-1][:, None], weights[-1][:, None]",
             },
         ),
-        "state_detached": [
-            change(CELL, CELL.replace("dim=1), state)", "dim=1), state.detach())")),
-            change(CELL, "state = state.detach()\n" + CELL),
-            change(HEAD, HEAD + "\nstate = state.detach()"),
-        ],
+        "state_detached": change(CELL, CELL.replace("dim=1), state)", "dim=1), state.detach())")),
     },
     keeps=["one step"],
 )

@@ -73,10 +73,7 @@ SPEC.mistakes(
                 "sigmoid_in_place_of_tanh": "(1 / (1 + np.exp(-(q[:, None] + k))))",
             },
         ),
-        "v_inside_the_tanh": [
-            change(f"{TANH} @ v", "np.tanh((q[:, None] + k) @ v)"),
-            change(f"{TANH} @ v", "np.tanh((q @ v)[:, None] + k @ v)"),
-        ],
+        "v_inside_the_tanh": change(f"{TANH} @ v", "np.tanh((q[:, None] + k) @ v)"),
         **instead(
             f"{TANH} @ v",
             {

@@ -87,10 +87,7 @@ COMPARE = "np.mean(weights.argmax(axis=1)[aligned] == gold[aligned])"
 
 SPEC.mistakes(
     {
-        "unaligned_counted_as_wrong": [
-            change(COMPARE, "np.mean(weights.argmax(axis=1) == gold)"),
-            change(COMPARE, "np.sum(weights.argmax(axis=1)[aligned] == gold[aligned]) / len(gold)"),
-        ],
+        "unaligned_counted_as_wrong": change(COMPARE, "np.mean(weights.argmax(axis=1) == gold)"),
         **instead(
             COMPARE,
             {
@@ -101,10 +98,7 @@ SPEC.mistakes(
                 "unaligned_removed_from_one_side": "np.mean(weights.argmax(axis=1)[: aligned.sum()] == gold[aligned])",
             },
         ),
-        "unaligned_is_the_last_word": [
-            change(COMPARE, "np.mean(weights.argmax(axis=1) == gold % weights.shape[1])"),
-            change(COMPARE, "np.mean(weights[np.arange(len(gold)), gold] == weights.max(axis=1))"),
-        ],
+        "unaligned_is_the_last_word": change(COMPARE, "np.mean(weights.argmax(axis=1) == gold % weights.shape[1])"),
         "first_word_left_out": [
             change("gold != -1", "gold > 0"),
             change("gold != -1", "gold != 0"),
@@ -123,10 +117,7 @@ SPEC.mistakes(
             change(COMPARE, "weights[aligned, gold[aligned]].mean()"),
             change(COMPARE, "weights[aligned, gold[aligned]].sum() / len(gold)"),
         ],
-        "needs_a_majority": [
-            change(COMPARE, "np.mean(weights[aligned, gold[aligned]] > 0.5)"),
-            change(COMPARE, "np.mean(np.round(weights[aligned, gold[aligned]]))"),
-        ],
+        "needs_a_majority": change(COMPARE, "np.mean(weights[aligned, gold[aligned]] > 0.5)"),
         **instead(
             "np.mean(",
             {

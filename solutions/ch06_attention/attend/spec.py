@@ -98,16 +98,10 @@ SPEC.mistakes(
             },
         ),
         "weights_of_every_row": [change(SUM, "weights @ values"), change(SUM, "np.dot(weights, values)")],
-        "largest_weight_alone_times_its_weight": [
-            change(SUM, "(values[np.arange(len(values)), weights.argmax(axis=1)] * weights.max(axis=1)[:, None])"),
-            change(
-                PRODUCTS, "(np.where(weights == weights.max(axis=1, keepdims=True), weights, 0)[:, :, None] * values)"
-            ),
-        ],
-        "divided_by_the_sum_of_the_weights": [
-            change(SUM, f"{SUM} / weights.sum(axis=1, keepdims=True)"),
-            change("weights[:, :, None]", "(weights / weights.sum(axis=1, keepdims=True))[:, :, None]"),
-        ],
+        "largest_weight_alone_times_its_weight": change(
+            SUM, "(values[np.arange(len(values)), weights.argmax(axis=1)] * weights.max(axis=1)[:, None])"
+        ),
+        "divided_by_the_sum_of_the_weights": change(SUM, f"{SUM} / weights.sum(axis=1, keepdims=True)"),
         "mean_where_there_is_nothing": mean_of_the_rest,
     }
 )

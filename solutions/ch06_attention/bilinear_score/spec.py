@@ -58,7 +58,6 @@ SPEC.mistakes(
     {
         "W_transposed": [
             change(QW, "query @ W.T"),
-            change(QW, "query", (SUM, "((keys @ W) * query[:, None]).sum(axis=2)")),
             change(QW, "query", (SUM, "np.einsum('bh,bsk,kh->bs', query, keys, W)")),
         ],
         **instead(
@@ -97,7 +96,6 @@ SPEC.mistakes(
             change(SUM, "keys @ in_key_space.T"),
             change(SUM, "in_key_space @ keys.swapaxes(1, 2)"),
             change(SUM, "np.dot(in_key_space, keys.swapaxes(1, 2))"),
-            change(SUM, "np.einsum('bk,csk->cbs', in_key_space, keys)"),
         ],
     }
 )

@@ -28,19 +28,10 @@ WHOLE = "np.tril(np.ones((T, T), dtype=bool))"
 
 SPEC.mistakes(
     {
-        "future_allowed": [change("np.tril", "np.triu"), change(WHOLE, f"{WHOLE}.T")],
-        "diagonal_left_out": [
-            change(WHOLE, "np.tril(np.ones((T, T), dtype=bool), k=-1)"),
-            change(WHOLE, "np.arange(T) < np.arange(T)[:, None]"),
-        ],
-        "true_where_forbidden": [
-            change(WHOLE, "~np.tril(np.ones((T, T), dtype=bool))"),
-            change(WHOLE, "np.triu(np.ones((T, T), dtype=bool), k=1)"),
-        ],
-        "next_position_allowed": [
-            change(WHOLE, "np.tril(np.ones((T, T), dtype=bool), k=1)"),
-            change(WHOLE, "np.arange(T) <= np.arange(T)[:, None] + 1"),
-        ],
+        "future_allowed": change("np.tril", "np.triu"),
+        "diagonal_left_out": change(WHOLE, "np.tril(np.ones((T, T), dtype=bool), k=-1)"),
+        "true_where_forbidden": change(WHOLE, "~np.tril(np.ones((T, T), dtype=bool))"),
+        "next_position_allowed": change(WHOLE, "np.tril(np.ones((T, T), dtype=bool), k=1)"),
         "zeros_and_ones": [change(", dtype=bool", ""), change("dtype=bool", "dtype=int")],
         "added_to_the_scores": [
             change(WHOLE, f"np.where({WHOLE}, 0.0, -np.inf)"),

@@ -229,10 +229,7 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "uniform_in_a_row_all_masked": [
-            change("-np.inf", "-1e300", *UNTREATED),
-            change(RETURN, f"return np.where(some, e / {SUM}, 1 / scores.shape[-1])"),
-        ],
+        "uniform_in_a_row_all_masked": change("-np.inf", "-1e300", *UNTREATED),
         "softmax_of_a_row_all_masked": [
             *(
                 change(
@@ -243,7 +240,6 @@ SPEC.mistakes(
         ],
         "nan_in_a_row_all_masked": [
             change(SUM, RIGHT_SUM),
-            change(LARGEST, "real.max(axis=-1, keepdims=True)", (SUM, RIGHT_SUM)),
             change("some = mask", "if not mask.any():\n    return np.zeros(scores.shape)\nsome = mask", *UNTREATED),
         ],
     },

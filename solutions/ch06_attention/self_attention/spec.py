@@ -137,7 +137,7 @@ SPEC.mistakes(
                 "scaled_by_root_M": "/ np.sqrt(W_v.shape[1])",
             },
         ),
-        "scaled_by_root_D": [change(SCORES, "/ np.sqrt(x.shape[2])"), change(SCORES, "/ np.sqrt(len(W_k))")],
+        "scaled_by_root_D": change(SCORES, "/ np.sqrt(x.shape[2])"),
         "scaled_after_the_softmax": change(SCORES, "", (WEIGHTS, f"{WEIGHTS} / np.sqrt(W_k.shape[1])")),
         **instead(
             WEIGHTS,
@@ -156,10 +156,7 @@ SPEC.mistakes(
             change(WEIGHTS, "weights = np.exp(scores)\nweights = weights / max(weights.sum(), 1e-9)"),
         ],
         "no_softmax": change(WEIGHTS, "weights = scores", (MASKED, "np.where(mask, scores, 0)")),
-        "scores_transposed": [
-            change("q @ k.swapaxes(1, 2)", "k @ q.swapaxes(1, 2)"),
-            change("x @ W_q, x @ W_k,", "x @ W_k, x @ W_q,"),
-        ],
+        "scores_transposed": change("q @ k.swapaxes(1, 2)", "k @ q.swapaxes(1, 2)"),
         "keys_reshaped": change("k.swapaxes(1, 2)", "k.reshape(len(x), -1, x.shape[1])"),
         "weights_transposed": [
             change(RETURN, "return weights.swapaxes(1, 2) @ v, weights"),
