@@ -215,8 +215,9 @@ def test_a_title_is_not_repeated(file: Path) -> None:
     check("bigram_probs", lambda ids, vocab_size, alpha: _relative_frequencies(ids, vocab_size))
     for width in (40, 100):
         text = diary().text(width)
-        assert text.count("You do not use `alpha`") == 1
-        assert "Your probabilities are those of the counts" in " ".join(text.split())
+        words = " ".join(text.split())
+        assert words.count("You do not add `alpha` to the counts") == 1
+        assert "A pair that did not occur gets the probability 0" in words
         assert max(map(len, text.splitlines())) <= width
 
 
