@@ -8,7 +8,9 @@ transcripts, and thirty mutants, on each seed of the tests.
 from __future__ import annotations
 
 import argparse
+import contextlib
 import hashlib
+import io
 import json
 import sys
 import warnings
@@ -63,7 +65,7 @@ def told(name: str, function: Any, seed: int) -> list[Any]:
 
 
 def census_of(name: str) -> Told:
-    with warnings.catch_warnings():
+    with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):  # of what the programs print
         warnings.simplefilter("ignore")
         return {what: [told(name, function, seed) for seed in SEEDS] for what, function in programs(name)}
 
