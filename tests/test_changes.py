@@ -259,12 +259,13 @@ def test_a_mistake_that_nobody_can_make_is_refused(course, place):
         load_spec(course, place)
 
 
-def test_a_message_may_not_stand_among_the_hints(course, place):
+@pytest.mark.parametrize("heading", ["Mistake", "Tempting"])
+def test_a_message_may_not_stand_among_the_hints(course, place, heading):
     assert (
         load_messages(course, place).mistakes["last_state_only"].startswith("You return only the state after the last")
     )
     path = course / "solutions/ch01_vanilla_rnn/rnn_forward/hints.md"
-    path.write_text(path.read_text("utf-8") + "\n## Mistake: last_state_only\n\nTwice.\n", "utf-8")
+    path.write_text(path.read_text("utf-8") + f"\n## {heading}: last_state_only\n\nTwice.\n", "utf-8")
     with pytest.raises(MessageError, match=r"hints.md: the messages of mistakes belong into mistakes.md"):
         load_messages(course, place)
 

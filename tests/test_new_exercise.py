@@ -120,6 +120,7 @@ BAD = {
     "a path": (("../x",), {}, "cannot be the name"),
     "a keyword": (("lambda",), {}, "cannot be the name"),
     "another file": (("fixtures",), {}, "a file of the chapter has it"),
+    "the folder of files": (("files",), {}, "or a folder"),
     "no points": (("x",), {"points": 0}, "An exercise cannot have 0 points"),
     "infinite points": (("x",), {"points": float("inf")}, "cannot have inf points"),
     "no such page": (("x",), {"page": "two_steps"}, "has no page 'two_steps'. It has: one_step"),

@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator
 
 from grader.author.course import Course
-from grader.author.folders import PARTS
+from grader.author.folders import FILES, PARTS
 from grader.author.notebooks import notebooks_of, stray_files, stray_notebooks
 from grader.author.record import stray
 from grader.author.release import COURSE, out_of_date
@@ -19,7 +19,7 @@ def nothing_is_stray(course: Course) -> list[str]:
     for chapter in course.manifest.chapters:
         names = {exercise.id for exercise in chapter.exercises}
         for path in sorted((course.root / "solutions" / chapter.id).glob("*/*.*")):
-            if path.parent.name == "files" or path.parent.name.startswith(("_", ".")):
+            if path.parent.name == FILES or path.parent.name.startswith(("_", ".")):
                 continue
             if path.parent.name not in names:
                 problems.append(f"{course.where(path)}: {chapter.id} has no exercise {path.parent.name!r}")

@@ -14,6 +14,7 @@ JUDGE = "judge.py"  # of an exercise without fixed values
 TRIALS = "trials.py"  # programs that the spec does not contain
 PARTS = (SPEC, WAYS, MISTAKES, HINTS, JUDGE, TRIALS)
 FIXTURES = "fixtures.py"  # of a whole chapter: what builds inputs
+FILES = "files"  # of a whole chapter: what its notebooks read
 
 
 def exercise_folder(root: Path, place: Place) -> Path:

@@ -12,7 +12,7 @@ from importlib.metadata import PackageNotFoundError, version
 from pathlib import Path
 from typing import Any
 
-from grader.author.folders import fixtures_path, judge_path, mistakes_path, reference_path, spec_path, ways_path
+from grader.author.folders import FILES, fixtures_path, judge_path, mistakes_path, reference_path, spec_path, ways_path
 from grader.author.mistake_words import read_mistake_words
 from grader.author.record import PUBLIC_SEED, make_checks
 from grader.author.spec import Spec
@@ -31,7 +31,7 @@ def sources(root: Path, place: Place) -> list[Path]:
     source, the chapter's fixtures and data files, and the modules of the course that these import.
     """
     own = [of(root, place) for of in (spec_path, ways_path, judge_path, reference_path)]
-    files = (root / "solutions" / place.chapter.id / "files").glob("*")
+    files = (root / "solutions" / place.chapter.id / FILES).glob("*")
     return with_imports(root, [*own, fixtures_path(root, place.chapter), *files])
 
 

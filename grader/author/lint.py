@@ -74,18 +74,22 @@ class Subject:
         messages = self.messages.mistakes
         return [evaluate(self.place, checks, messages, observe(checks, function)) for checks in self.checks]
 
-    def verdicts_of_mistake(self, name: str, number: int) -> list[Verdict]:
-        """Like `verdicts` for one way to make a mistake, without running it again: its results have been recorded. A
-        judge of the exercise's own also needs the calls of callable inputs, which are not recorded, and of a torch
+    @cached_property
+    def verdicts_of_mistakes(self) -> dict[str, list[list[Verdict]]]:
+        """Like `verdicts` for each way to make each mistake, without running it again: its results have been recorded.
+        A judge of the exercise's own also needs the calls of callable inputs, which are not recorded, and of a torch
         module gradients are recorded only if all values are right.
         """
-        function = self.spec.misconceptions[name].variants[number - 1]
+        mistakes, messages = self.spec.misconceptions, self.messages.mistakes
         if self.spec.oracle is None or DRIVERS[self.spec.driver].values_only:
-            return self.verdicts(function)
-        return [
-            evaluate(self.place, checks, self.messages.mistakes, checks.misconceptions[name][number - 1])
-            for checks in self.checks
-        ]
+            return {name: list(map(self.verdicts, entry.variants)) for name, entry in mistakes.items()}
+        return {
+            name: [
+                [evaluate(self.place, checks, messages, checks.misconceptions[name][way]) for checks in self.checks]
+                for way in range(len(entry.variants))
+            ]
+            for name, entry in mistakes.items()
+        }
 
 
 Rule = Callable[[Subject], list[str]]
@@ -228,18 +232,16 @@ def imported(notebook: Any, source: str) -> dict[str, Any]:
     return namespace
 
 
-def misconceptions_are_named(subject: Subject, only: Collection[str] | None = None) -> list[str]:
+def misconceptions_are_named(subject: Subject) -> list[str]:
     """Each variant of every mistake fails, is named, and earns the points that its author gives."""
     shares = {facet.name: facet.share for facet in subject.spec.facets}
     points = subject.place.exercise.points
     problems = []
     twins = _twins(subject)
     for name, entry in subject.spec.misconceptions.items():
-        if only is not None and name not in only:
-            continue
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
-        for number in range(1, len(entry.variants) + 1):
-            for verdict in subject.verdicts_of_mistake(name, number):
+        for number, verdicts in enumerate(subject.verdicts_of_mistakes[name], 1):
+            for verdict in verdicts:
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(
@@ -294,9 +296,8 @@ def messages_do_not_shout(subject: Subject) -> list[str]:
 def reports_are_well_formed(subject: Subject) -> list[str]:
     """Every report on a mistake says what was called, came back and is expected and where to go on, in 24 lines."""
     problems = []
-    for name, entry in subject.spec.misconceptions.items():
-        for number in range(1, len(entry.variants) + 1):
-            verdict = subject.verdicts_of_mistake(name, number)[0]
+    for name, ways in subject.verdicts_of_mistakes.items():
+        for number, (verdict, *_) in enumerate(ways, 1):
             if verdict:
                 continue  # `misconceptions_are_named` says so
             text = verdict_text(verdict)

@@ -13,7 +13,7 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.author.folders import FIXTURES, HINTS, MISTAKES, SPEC
+from grader.author.folders import FILES, FIXTURES, HINTS, MISTAKES, SPEC
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, load_manifest
@@ -94,8 +94,10 @@ def _check_name(manifest: Manifest, name: str) -> None:
             f"{name!r} cannot be the name of an exercise: it is the name of the function, so use letters, digits and "
             "_, with a letter first, such as leaky_average."
         )
-    if name == Path(FIXTURES).stem:
-        raise NewExerciseError(f"{name!r} cannot be the name of an exercise: a file of the chapter has it.")
+    if name in (Path(FIXTURES).stem, FILES):
+        raise NewExerciseError(
+            f"{name!r} cannot be the name of an exercise: a file of the chapter has it, or a folder."
+        )
     taken = {chapter.id for chapter in manifest.chapters}
     taken |= {item.id for chapter in manifest.chapters for item in chapter.items}
     if name.lower() in {each.lower() for each in taken}:  # some file systems ignore case

@@ -16,7 +16,7 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.author.folders import FIXTURES
+from grader.author.folders import FILES, FIXTURES
 from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.cells import STUB, TEXT_STUB, check_id, check_source, grade_id, notebook_bytes
 from grader.errors import ExpectedError
@@ -141,7 +141,7 @@ def data_files(root: Path, manifest: Manifest) -> dict[Path, Path]:
     return {
         Path(chapter.id, path.name): path
         for chapter in manifest.chapters
-        for path in sorted((root / "solutions" / chapter.id / "files").glob("*"))
+        for path in sorted((root / "solutions" / chapter.id / FILES).glob("*"))
         if path.is_file() and not path.name.startswith(".")
     }
 

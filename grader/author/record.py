@@ -131,7 +131,8 @@ def messages_text(root: Path, place: Place) -> str:
     if not path.exists():
         raise MessageError(f"{path}: is missing; write three hints there")
     hints = path.read_text("utf-8")
-    if parse_messages(hints, str(path)).mistakes:
+    written = parse_messages(hints, str(path))
+    if written.mistakes or written.tempting:
         raise MessageError(f"{path}: the messages of mistakes belong into {MISTAKES}")
     told = [
         f"## Mistake: {name}\n\n{message}\n\n## Tempting: {name}\n\n{words.tempts[name]}\n"

@@ -36,9 +36,7 @@ from grader.released import read_fixtures
 from grader.render.notes import Report
 
 Slips = Mapping[str, Change | str]  # a change of the solution, or a cell
-Notebooks = Mapping[
-    str, Mapping[str, Change | str | None]
-]  # several exercises: a change, None for right, "" for a stub
+Notebooks = Mapping[str, Mapping[str, Change | str | None]]  # by exercise: a change, None for right, "" for a stub
 
 
 @dataclass(frozen=True)
@@ -119,10 +117,8 @@ class Transcript:
             file = f"<transcript of {self._name}, {part.title} {number}>"
             linecache.cache[file] = (len(cell), None, cell.splitlines(keepends=True), file)
             exec(compile(cell, file, "exec"), namespace)
-        with (
-            warnings.catch_warnings(),
-            contextlib.redirect_stdout(io.StringIO()),
-        ):  # a warning is no error in a notebook
+        # In a notebook, a warning is no error; what the work prints is no report.
+        with warnings.catch_warnings(), contextlib.redirect_stdout(io.StringIO()):
             warnings.simplefilter("ignore")
             return [grader.student.check(each, namespace[each]) for each in self._places if each in namespace]
 

@@ -1,9 +1,9 @@
 """`grader lint EXERCISE --watch`: check an exercise again whenever one of its files is saved.
 
 The watching process imports what is slow to import, once, and runs nothing of the course. Each run is a fork of it that
-follows the rules of `lint`, those on words and on right work first, so that every run sees the files as they are now,
-and a run that is out of date can be ended. What an exercise has passed is not checked again until what the rule depends
-on has changed, and the checks of all seeds are kept, so a run computes only what a change concerns.
+follows the rules of `lint`, so that every run sees the files as they are now, and a run that is out of date can be
+ended. What an exercise has passed is not checked again until what the rule depends on has changed, and the checks of
+all seeds are kept, so a run computes only what a change concerns.
 """
 
 from __future__ import annotations
