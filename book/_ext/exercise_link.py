@@ -4,7 +4,8 @@
     ```
 
 Title, points, notebook and what comes first are read from `course.toml`; an unknown id is a warning. The box can be
-linked to, `[the exercise](#exercise-rnn_step)`. In the self-study edition the solution follows it, folded.
+linked to, `[the exercise](#exercise-rnn_step)`. It ends with *Try it here* (`try_here.py`), or says where else an
+exercise of PyTorch can be done. In the self-study edition the solution follows it, folded.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from page_element import PageElement
 from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
+from try_here import can_be_tried, place_for
 
 from grader.manifest import Place, UnknownIdError, load_manifest
 
@@ -59,7 +61,25 @@ class ExerciseLink(PageElement):
         for needed in exercise.needs:
             after += [nodes.Text(" It builds on "), nodes.literal("", needed), nodes.Text(".")]
         box += nodes.paragraph("", "", *after)
+        root = Path(self.env.srcdir)
+        if can_be_tried(root, place):
+            box += place_for(exercise.id)
+        else:
+            box += self._elsewhere(path)
         return box
+
+    def _elsewhere(self, path: str) -> nodes.paragraph:
+        """Where an exercise can be done whose check does not run in a page."""
+        return nodes.paragraph(
+            "", "",
+            nodes.Text("Its check needs PyTorch, which does not run in a web page. On your own machine, run "),
+            nodes.literal("", f"jupyter lab {path}"),
+            nodes.Text(" once the course is installed. To install nothing, upload the notebook above to an online "
+                       "service such as "),
+            nodes.reference("", "Google Colab", refuri="https://colab.research.google.com/"),
+            nodes.Text("; the file "), nodes.literal("", "README.txt"),
+            nodes.Text(" in the course's zip says how it finds the course there."),
+        )  # fmt: skip
 
 
 def _points(points: float) -> str:
@@ -68,5 +88,6 @@ def _points(points: float) -> str:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("edition")
+    app.setup_extension("try_here")
     app.add_directive("exercise-link", ExerciseLink)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

@@ -12,7 +12,8 @@ MISTAKES = "mistakes.md"  # why the solution works, and what is said of each mis
 HINTS = "hints.md"
 JUDGE = "judge.py"  # of an exercise without fixed values
 TRIALS = "trials.py"  # programs that the spec does not contain
-PARTS = (SPEC, WAYS, MISTAKES, HINTS, JUDGE, TRIALS)
+GIVEN = "given.py"  # on a page, for an exercise that builds on this one; written in another way than the solution
+PARTS = (SPEC, WAYS, MISTAKES, HINTS, JUDGE, TRIALS, GIVEN)
 FIXTURES = "fixtures.py"  # of a whole chapter: what builds inputs
 FILES = "files"  # of a whole chapter: what its notebooks read
 

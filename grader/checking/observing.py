@@ -22,6 +22,7 @@ _NOT_THE_STUDENTS = (
     "<frozen",
     str(Path(__file__).parents[1]) + os.sep,
     *{sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib", "purelib", "platlib")},
+    *{os.path.dirname(str(module.__file__)) + os.sep for module in (os, np)},  # sysconfig is wrong in a browser
 )
 _COMPREHENSIONS = ("<listcomp>", "<setcomp>", "<dictcomp>")  # frames of their own before Python 3.12
 

@@ -1,0 +1,100 @@
+"""Files that are fetched once, each recognised by its SHA-256, wherever it came from.
+
+`book/try_here/pins.toml` names them. They are kept in `build/pinned/`, outside the built book.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import tarfile
+import tomllib
+import urllib.request
+import zipfile
+from collections.abc import Iterable
+from pathlib import Path, PurePosixPath
+
+import msgspec
+
+from grader.errors import ExpectedError
+from grader.files import write_whole
+
+PINS = Path("book", "try_here", "pins.toml")
+KEPT = Path("build", "pinned")
+_SECONDS = 20  # without an answer
+
+
+class PinnedError(ExpectedError):
+    """A pinned file is nowhere to be had; the message says which, and what each place answered."""
+
+
+class Pin(msgspec.Struct, frozen=True):
+    """A file's SHA-256, and the addresses where it can be had; what follows a # is its path inside an archive."""
+
+    sha256: str
+    from_: list[str] = msgspec.field(name="from")
+
+
+class _Pins(msgspec.Struct, frozen=True):
+    files: dict[str, Pin]
+
+
+def read_pins(root: Path) -> dict[str, Pin]:
+    """The pins by the names of their files. Raises PinnedError if they cannot be read."""
+    path = root / PINS
+    try:
+        return msgspec.convert(tomllib.loads(path.read_text("utf-8")), _Pins).files
+    except (OSError, UnicodeDecodeError, tomllib.TOMLDecodeError, msgspec.ValidationError) as error:
+        raise PinnedError(f"{path}: cannot be read: {error}") from error
+
+
+def pinned(root: Path) -> dict[str, bytes]:
+    """All pinned files by name, fetched where they are not kept yet. Raises PinnedError."""
+    fetched: dict[str, bytes] = {}  # archives that hold several of them
+    found = {}
+    for name, pin in read_pins(root).items():
+        path = root / KEPT / name
+        content = path.read_bytes() if path.is_file() else b""
+        if _digest(content) != pin.sha256:
+            content = _fetch(name, pin, fetched)
+            write_whole(path, content)
+        found[name] = content
+    return found
+
+
+def _fetch(name: str, pin: Pin, fetched: dict[str, bytes]) -> bytes:
+    answers = []
+    for address in pin.from_:
+        where, _, inside = address.partition("#")
+        try:
+            if where not in fetched:
+                with urllib.request.urlopen(where, timeout=_SECONDS) as answer:
+                    fetched[where] = answer.read()
+            content = _member(fetched[where], inside) if inside else fetched[where]
+        except (OSError, ValueError, KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
+            answers.append(f"{where}: {error}")
+            continue
+        if _digest(content) == pin.sha256:
+            return content
+        answers.append(f"{where}: another file, whose SHA-256 is {_digest(content)}")
+    raise PinnedError(f"{name} (SHA-256 {pin.sha256}) could not be had. " + ". ".join(answers))
+
+
+def _member(archive: bytes, path: str) -> bytes:
+    if zipfile.is_zipfile(io.BytesIO(archive)):
+        with zipfile.ZipFile(io.BytesIO(archive)) as opened:
+            return opened.read(path)
+    with tarfile.open(fileobj=io.BytesIO(archive)) as opened:
+        found = opened.extractfile(path)
+        if found is None:
+            raise KeyError(path)
+        return found.read()
+
+
+def _digest(content: bytes) -> str:
+    return hashlib.sha256(content).hexdigest()
+
+
+def by_suffix(names: Iterable[str], suffix: str) -> list[str]:
+    """The names that end so, in order."""
+    return sorted(name for name in names if PurePosixPath(name).suffix == suffix)
