@@ -1,8 +1,8 @@
 """Try it here: what is loaded when a reader solves an exercise on its page.
 
 The packs of `grader.author.in_page` are written into the site's `_static/try/`, before pages are, and a small script
-with their version, which pages with such an exercise load. If the pinned files cannot be had, there are no buttons,
-and the build says so in a line.
+with their version, which pages with such an exercise load. Below each code cell of a page that runs there too stands
+*Run this code*. If the pinned files cannot be had, there are no buttons, and the build says so in a line.
 """
 
 from __future__ import annotations
@@ -10,21 +10,40 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+from html import escape
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 from docutils import nodes
-from page_element import attach, has_class, make
+from page_element import PageElement, attach, folded, has_class, make, raw
 from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
-from grader.author.in_page import PARTS, Pack, engine_packs, exercise_pack, licences, runs_in_a_page
+from grader.author.in_page import (
+    PARTS,
+    Pack,
+    Scratch,
+    engine_packs,
+    exercise_pack,
+    licences,
+    page_pack,
+    page_pack_name,
+    runs_in_a_page,
+    scratch_cells,
+)
 from grader.author.pinned import PinnedError, pinned
+from grader.checking.evaluate import evaluate, observe
+from grader.checking.verdict import Verdict
 from grader.codec import decode
 from grader.manifest import Place, load_manifest
-from grader.released import CASES
+from grader.released import CASES, COURSE
+from grader.render.html import mark, rows_html, verdict_html
+from grader.render.rows import headline, rows
 
 _log = logging.getLogger(__name__)
+_SHORT = ("differs in", "likely cause")
 _FOLDER, _SCRIPT = "try", "try_here.js"
 _PACKS = "/* the packs, as the build made them */ {}"
 _BUILT = '/* what the build knows */ { version: "", megabytes: 0 }'
@@ -37,11 +56,70 @@ def can_be_tried(root: Path, place: Place) -> bool:
     return recorded.is_file() and runs_in_a_page(decode(recorded.read_bytes())["driver"])
 
 
-def place_for(exercise_id: str) -> nodes.Node:
+def place_for(exercise_id: str) -> nodes.Element:
     """Where the button stands; the script puts it there."""
-    place = make("div", classes=["try-here"], data_exercise=exercise_id, data_label="Try it here")
-    place["ids"] = [f"try-{exercise_id}"]
+    return _place(exercise_id, data_exercise=exercise_id, data_label="Try it here")
+
+
+def _place(name: str, **data: str) -> nodes.Element:
+    place = make("div", classes=["try-here"], **data)
+    place["ids"] = [f"try-{name}"]
     return place
+
+
+class TryIt(PageElement):
+    """`try-it`: code for an exercise that is not right yet, the report of its check, and the button to correct it.
+
+        ```{try-it} rnn_step
+        def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):
+            …
+        ```
+
+    The report is made while the page is built. Code that passes is refused, because the page would show a solution.
+    """
+
+    required_arguments = 1
+
+    def run(self) -> list[nodes.Node]:
+        exercise_id, code = self.arguments[0], "\n".join(self.content)
+        namespace: dict[str, Any] = {"np": np}
+        exec(compile(code, f"<try-it {exercise_id}>", "exec"), namespace)
+        checks = COURSE.checks(exercise_id)
+        seen = observe(checks, namespace[exercise_id])
+        verdict = evaluate(COURSE.manifest.place(exercise_id), checks, COURSE.messages(exercise_id).mistakes, seen)
+        if verdict or verdict.diagnosis is None:
+            return [self.refuse(f"{exercise_id}: this code passes, or its mistake has no name. Show one that has.")]
+        place = _place(f"first-{exercise_id}", data_exercise=exercise_id, data_label="Try it here")
+        place += nodes.literal_block(code, code, language="python")
+        whole = folded("The whole report", raw(verdict_html(verdict)))
+        place += make("div", raw(_short(verdict)), whole, classes=["try-first-report"])
+        return [place]
+
+
+def _short(verdict: Verdict) -> str:
+    """The lines of a report that say where the result is wrong, and why."""
+    title = f"<strong>{mark(verdict)} <code>{verdict.id}</code></strong> {escape(headline(verdict))}"
+    return f"<div>{title}{rows_html([row for row in rows(verdict) if row.label in _SHORT])}</div>"
+
+
+def add_scratch_cells(app: Sphinx, doctree: nodes.document) -> None:
+    """Below each code cell that runs in a page."""
+    docname = app.env.docname
+    cells = [node for node in doctree.findall(nodes.container) if node.get("nb_element") == "cell_code"]
+    offered = _scratch(Path(app.env.doc2path(docname))) if cells else []
+    for number, scratch in enumerate(offered):
+        for cell in cells:
+            source = next(cell.findall(nodes.literal_block), None)
+            if source is not None and source.astext().strip() == scratch.code.strip():
+                of = f"{page_pack_name(docname)}/{number}"
+                place = _place(f"code-{number}", data_scratch=of, data_label="Run this code")
+                cell.parent.insert(cell.parent.index(cell) + 1, place)
+                cells.remove(cell)
+                break
+
+
+def _scratch(path: Path) -> list[Scratch]:
+    return scratch_cells(path.read_text("utf-8")) if path.suffix == ".md" else []
 
 
 def write(app: Sphinx) -> None:
@@ -63,6 +141,10 @@ def write(app: Sphinx) -> None:
     places = [place for place in manifest.places.values() if can_be_tried(root, place)]
     packs = [*engine_packs(root, pins)]
     packs += [exercise_pack(root, manifest, place) for place in places]
+    for chapter in manifest.chapters:
+        for page in (f"book/{chapter.id}/{name}" for name in chapter.pages):
+            if cells := _scratch(root / f"{page}.md"):
+                packs.append(page_pack(page, cells))
     for pack in packs:
         for name, script in zip(pack.file_names(), pack.scripts, strict=True):
             (static / _FOLDER / name).write_text(script, "utf-8")
@@ -91,6 +173,8 @@ def _hash(text: str) -> str:
 
 def setup(app: Sphinx) -> ExtensionMetadata:
     app.setup_extension("page_element")
+    app.add_directive("try-it", TryIt)
     app.connect("builder-inited", write)
+    app.connect("doctree-read", add_scratch_cells)
     attach(app, has_class("try-here"), _SCRIPT)
     return {"version": "1", "parallel_read_safe": True, "parallel_write_safe": True}

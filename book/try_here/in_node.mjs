@@ -1,5 +1,6 @@
 // The same Python as in a page, under Node: `node in_node.mjs FOLDER` loads the packs of a folder, then answers each line
-// of JSON on standard input with one on standard output. The book's build compiles modules with it, and tests ask it.
+// of JSON on standard input with one on standard output. The book's build compiles modules with it, and tests ask it;
+// these name a second folder, which they find as /course.
 import fs from "node:fs";
 import os from "node:os";
 import path from "node:path";
@@ -7,7 +8,7 @@ import readline from "node:readline";
 import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 
-const [folder] = process.argv.slice(2);
+const [folder, course] = process.argv.slice(2);
 
 function loadPack(name) {
   const pattern = new RegExp(`^${name}(-\\d+)?\\.js$`);
@@ -35,6 +36,10 @@ function write([name, content]) {
 
 packs.filter(([name]) => name.includes("/")).forEach(write);
 write(["lib/python3.14/site-packages/in_page.py", fs.readFileSync(path.join(temporary, "in_page.py"))]);
+if (course) {
+  python.FS.mkdir("/course");
+  python.FS.mount(python.FS.filesystems.NODEFS, { root: course }, "/course");
+}
 const program = python.pyimport("in_page");
 program.start("");
 

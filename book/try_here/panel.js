@@ -128,6 +128,16 @@
     return new TextDecoder().decode(files.find(([path]) => path === name)[1]);
   }
 
+  const exercises = new Map(); // those whose packs are here
+
+  async function exerciseOf(id) {
+    if (!exercises.has(id)) {
+      const files = await loadPack(id);
+      exercises.set(id, { id, files, about: JSON.parse(textOf(files, "exercise.json")) });
+    }
+    return exercises.get(id);
+  }
+
   // --- Python -------------------------------------------------------------------------------------
 
   const python = {
@@ -237,13 +247,15 @@
     "": () => "Done.",
   };
 
+  // Of an exercise; or, without one, of a code cell of the page: its code, and what has to run before it.
   class Panel {
-    constructor(box, exercise) {
+    constructor(box, exercise, cell) {
       this.box = box;
       this.exercise = exercise;
       this.about = exercise?.about;
-      this.key = box.dataset.kept ?? exercise.id;
-      this.start = box.dataset.start ?? this.about.stub;
+      this.cell = cell;
+      this.key = exercise?.id ?? box.dataset.scratch;
+      this.start = box.querySelector("pre")?.textContent ?? this.about?.stub ?? cell.code; // the code that the page shows
       this.level = 0;
       this.build();
     }
@@ -271,6 +283,9 @@
       this.bar = element("progress", { max: 1, value: 0, hidden: true, aria: { label: "Loading Python" } });
       this.printed = element("pre", { className: "try-printed", tabIndex: 0, hidden: true, aria: { label: "What your code printed", role: "region" } });
       this.report = element("div", { className: "try-report", aria: { label: `Report on ${this.name}`, role: "region" } });
+      this.hinted = element("div", { className: "try-hint" });
+      const first = this.box.querySelector(".try-first-report"); // of the code that the page shows
+      if (first && saved === null) this.report.append(first);
       this.notes = element("p", { className: "try-notes", hidden: true });
       this.runs = button(this.exercise ? "Run and check" : "Run this code", () => this.run());
       this.stops = button("Stop", () => this.stop(), { hidden: true });
@@ -282,7 +297,7 @@
         element("label", { htmlFor: this.editor.id, textContent: this.exercise ? `Your ${this.name}` : "Code to try" }),
         this.editor,
         element("p", { id: `${id}-keys`, className: "try-keys", textContent: "Ctrl+Enter runs it. Tab leaves the editor; Ctrl+] and Ctrl+[ indent and unindent lines." }),
-        row, this.bar, this.status, this.notes, this.printed, this.report,
+        row, this.bar, this.status, this.hinted, this.notes, this.printed, this.report,
         this.folded("More", this.more()),
       );
       this.box.replaceChildren(this.body);
@@ -297,7 +312,7 @@
     task() {
       const place = element("div", { className: "try-task" });
       place.innerHTML = this.about.task; // of the book itself
-      place.querySelectorAll("table, pre").forEach((wide) => wide.setAttribute("tabindex", "0"));
+      place.querySelectorAll("table, pre, .math.block").forEach((wide) => wide.setAttribute("tabindex", "0"));
       if (this.about.setup) {
         place.append(element("p", { textContent: "This runs before your code:" }), element("pre", { tabIndex: 0 }, element("code", { textContent: this.about.setup })));
       }
@@ -363,8 +378,8 @@
     // --- running ---
 
     // What runs before the code: the set-up, and the exercises that stand before this one in the notebook.
-    before() {
-      if (!this.exercise) return { before: [["<set-up>", this.box.dataset.before ?? ""]], notes: [] };
+    async before() {
+      if (!this.exercise) return this.beforeCell();
       const notes = [];
       const before = [["<set-up>", this.about.setup]];
       for (const [name, stub] of Object.entries(this.about.before)) {
@@ -382,6 +397,23 @@
       return { before, notes };
     }
 
+    // Before a cell of the page: what it uses of the cells above, and the functions that readers write in exercises.
+    async beforeCell() {
+      const before = [];
+      const notes = [];
+      for (const name of this.cell.exercises) {
+        const { about } = await exerciseOf(name);
+        const own = store.passed(name) ? store.code(name) : about.given[name];
+        if (own === undefined) {
+          const link = element("a", { href: new URL(`../../${about.page}`, folder), textContent: about.title });
+          return { missing: ["This code uses ", element("code", { textContent: name }), ", which you write yourself in the exercise ", link, ". Once it passes there, come back and run this."] };
+        }
+        before.push(["<set-up>", about.setup], [store.passed(name) ? `<your ${name}>` : `<given ${name}>`, own]);
+        notes.push(store.passed(name) ? `It uses your ${name}.` : `It uses a given version of ${name}, because you have not written yours yet.`);
+      }
+      return { before: [...before, ["<set-up>", this.cell.before]], notes };
+    }
+
     async run() {
       if (this.running) return;
       this.running = true;
@@ -389,10 +421,11 @@
       this.printed.textContent = "";
       this.printed.hidden = true;
       this.report.replaceChildren();
-      const { before, notes } = this.before();
-      this.notes.textContent = notes.join(" ");
-      this.notes.hidden = !notes.length;
-      if (await this.ready()) {
+      const { before, notes = [], missing } = await this.before();
+      this.notes.replaceChildren(...(missing ?? [notes.join(" ")]));
+      this.notes.hidden = !missing && !notes.length;
+      if (missing) this.tell("Not run yet.");
+      else if (await this.ready()) {
         this.stops.hidden = false;
         this.tell("Running …");
         const seconds = Math.max(SHORTEST, FACTOR * (this.about?.seconds ?? 10));
@@ -443,12 +476,10 @@
     hint() {
       const { hints } = this.about;
       this.level = (this.level % hints.length) + 1;
-      const place = element("div", { className: "try-hint" }, element("p", {}, element("strong", { textContent: `Hint ${this.level} of ${hints.length}` })));
       const text = element("div");
       text.innerHTML = hints[this.level - 1]; // of the book itself
-      place.append(text);
-      this.report.replaceChildren(place);
-      formulas(place);
+      this.hinted.replaceChildren(element("p", {}, element("strong", { textContent: `Hint ${this.level} of ${hints.length}` })), text);
+      formulas(this.hinted);
       this.hints.textContent = this.level < hints.length ? "Next hint" : "First hint";
       this.tell(`Hint ${this.level} of ${hints.length} is below.`);
     }
@@ -517,7 +548,7 @@
       const notebook = JSON.parse(textOf(this.exercise.files, "notebook.ipynb"));
       for (const cell of notebook.cells) {
         const { grade_id: id, solution } = cell.metadata.nbgrader ?? {};
-        const code = id === this.key ? this.code : store.code(id);
+        const code = id === this.key && this.code !== this.about.stub ? this.code : store.code(id);
         if (solution && code !== null && this.about.exercises.includes(id)) cell.source = code.trimEnd().split(/(?<=\n)/);
       }
       save(`${this.about.notebook}.ipynb`, `${JSON.stringify(notebook, null, 1)}\n`, "application/x-ipynb+json");
@@ -565,17 +596,18 @@
       }
       const id = box.dataset.exercise;
       let exercise = null;
-      if (id) {
-        const told = box.querySelector(".try-here-told");
-        try {
-          const files = await loadPack(id);
-          exercise = { id, files, about: JSON.parse(textOf(files, "exercise.json")) };
-        } catch (error) {
-          told.textContent = `${error.message}. Is the connection there? Press the button again, or use the notebook.`;
-          return;
+      let cell = null;
+      try {
+        if (id) exercise = await exerciseOf(id);
+        else {
+          const [pack, number] = box.dataset.scratch.split("/");
+          cell = JSON.parse(textOf(await loadPack(pack), "page.json"))[number];
         }
+      } catch (error) {
+        box.querySelector(".try-here-told").textContent = `${error.message}. Is the connection there? Press the button again.`;
+        return;
       }
-      const panel = new Panel(box, exercise);
+      const panel = new Panel(box, exercise, cell);
       this.panels.push(panel);
       await panel.ready();
     },

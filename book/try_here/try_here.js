@@ -20,7 +20,8 @@
     const { label } = box.dataset;
     const button = Object.assign(document.createElement("button"), { type: "button", className: "u-button", textContent: label });
     const told = Object.assign(document.createElement("p"), { className: "try-here-told" });
-    told.textContent = `Loads about ${BUILT.megabytes} MB the first time. Nothing is installed, and what you write stays in this browser.`;
+    const loads = `Loads about ${BUILT.megabytes} MB the first time`;
+    told.textContent = box.dataset.scratch ? `${loads}.` : `${loads}. Nothing is installed, and what you write stays in this browser.`;
     told.id = `${box.id}-told`;
     button.setAttribute("aria-describedby", told.id);
     button.addEventListener("click", async () => {
@@ -35,7 +36,9 @@
       }
       button.disabled = false;
     });
-    box.append(button, told);
+    const first = box.querySelector(".try-first-report");
+    if (first) first.before(button, told);
+    else box.append(button, told);
   }
 
   document.querySelectorAll(".try-here").forEach(offer);

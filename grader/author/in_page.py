@@ -8,9 +8,7 @@ from a server. `python` is Pyodide with NumPy, from pinned files, in several pie
 
 from __future__ import annotations
 
-import ast
 import base64
-import builtins
 import gzip
 import hashlib
 import io
@@ -31,6 +29,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 
 from grader.author.folders import GIVEN, exercise_folder
 from grader.author.pinned import KEPT, PinnedError
+from grader.author.runnable import Before, before, set_up
 from grader.cells import cell_source
 from grader.files import write_whole
 from grader.manifest import Manifest, Notebook, Place
@@ -49,6 +48,7 @@ _SITE = "lib/python3.14/site-packages"
 _STDLIB = "python_stdlib.zip"
 _NOT_LOADED = re.compile(r"(/tests/|/f2py/|/_pyinstaller/|_tests\.|\.(pyi|h|a|pxd|ini|txt)$|\.dist-info/)")
 _LICENCE = re.compile(r"\.dist-info/licenses/")
+_HIDDEN = {"remove-input", "remove-cell", "hide-input", "hide-cell"}
 _TORCH_DRIVERS = ("module",)
 _TASK_HEADING = re.compile(r"<(/?)h[1-6]>")
 
@@ -246,22 +246,21 @@ def about(root: Path, manifest: Manifest, place: Place, notebook: NotebookNode) 
     of the exercises before it in the same notebook, and, where it builds on one, a given version of that.
     """
     exercise_id = place.exercise.id
-    before = before_exercise(place.notebook, exercise_id)
     given = {}
-    for needed in place.exercise.needs:
-        path = exercise_folder(root, manifest.place(needed)) / GIVEN
+    for name in (exercise_id, *place.exercise.needs):
+        path = exercise_folder(root, manifest.place(name)) / GIVEN
         if path.is_file():
-            given[needed] = path.read_text("utf-8")
+            given[name] = path.read_text("utf-8")
     hints = Released(root / "grader" / "data").messages(exercise_id).hints
     return {
         "id": exercise_id,
         "title": place.exercise.title,
-        "chapter": place.chapter.id,
+        "page": f"book/{place.chapter.id}/{place.exercise.page}.html#exercise-{exercise_id}",
         "notebook": place.notebook.name,
         "stub": cell_source(notebook, exercise_id),
         "task": as_html(task_of(notebook, exercise_id)),
         "setup": setup_of(notebook, exercise_id),
-        "before": {name: cell_source(notebook, name) for name in before},
+        "before": {name: cell_source(notebook, name) for name in before_exercise(place.notebook, exercise_id)},
         "given": given,
         "hints": [as_html(text) for text in hints],
         "seconds": place.exercise.seconds or manifest.limits(place.chapter).seconds_per_exercise,
@@ -291,65 +290,49 @@ def task_of(notebook: NotebookNode, exercise_id: str) -> str:
 
 
 def setup_of(notebook: NotebookNode, exercise_id: str) -> str:
-    """The code that stands before the exercise and that it may use: imports, definitions, and values made from them.
-
-    What needs a package that a page does not have is left out, as in grading.
-    """
-    kept: list[str] = []
-    bound = set(dir(builtins))
+    """The code that stands before the exercise and that it may use, without what needs a package that a page lacks."""
+    cells: list[str] = []
     for cell in notebook.cells:
         grade_id = cell.metadata.get("nbgrader", {}).get("grade_id", "")
         if grade_id == exercise_id:
             break
         if cell.cell_type == "code" and not grade_id:
-            kept += _runs_here(cell.source, bound)
-    return "\n\n".join(kept)
+            cells.append(cell.source)
+    return set_up(cells)
 
 
-def _runs_here(source: str, bound: set[str]) -> list[str]:
-    """The statements of a cell that define something and need nothing unbound; their names are added to `bound`."""
-    kept = []
-    for statement in ast.parse(source).body:
-        names = {node.id for node in ast.walk(statement) if isinstance(node, ast.Name)}
-        stored = {
-            node.id for node in ast.walk(statement) if isinstance(node, ast.Name) and not isinstance(node.ctx, ast.Load)
-        }
-        if isinstance(statement, ast.Import | ast.ImportFrom):
-            modules = [alias.name for alias in statement.names]
-            if isinstance(statement, ast.ImportFrom):
-                modules = [statement.module or ""]
-            if not all(is_here(module) for module in modules):
-                continue
-            bound |= {alias.asname or alias.name.partition(".")[0] for alias in statement.names}
-        elif isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            arguments = {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
-            inner = {
-                node.name for node in ast.walk(statement) if isinstance(node, ast.FunctionDef | ast.ClassDef)
-            } | _imported_inside(statement)
-            if names - stored - arguments - inner - bound:
-                continue
-            bound.add(statement.name)
-        elif isinstance(statement, ast.Assign | ast.AnnAssign | ast.AugAssign | ast.For):
-            if names - stored - bound:
-                continue
-            bound |= stored
-        else:
-            continue
-        kept.append(ast.get_source_segment(source, statement) or "")
-    return kept
+@dataclass(frozen=True)
+class Scratch:
+    """A code cell of a page that a reader can run there: its code, and what has to run before it."""
+
+    code: str
+    before: Before
 
 
-def _imported_inside(statement: ast.stmt) -> set[str]:
-    imports = [node for node in ast.walk(statement) if isinstance(node, ast.Import | ast.ImportFrom)]
-    return {alias.asname or alias.name.partition(".")[0] for node in imports for alias in node.names}
+def scratch_cells(text: str) -> list[Scratch]:
+    """The visible code cells of a page that run in a page's Python, from its MyST source."""
+    import jupytext
+
+    cells: list[str] = []
+    found = []
+    for cell in jupytext.reads(text, fmt="md:myst").cells:
+        if cell.cell_type == "code":
+            needed = None if _HIDDEN & set(cell.metadata.get("tags", ())) else before(cells, cell.source)
+            if needed is not None:
+                found.append(Scratch(cell.source, needed))
+            cells.append(cell.source)
+    return found
 
 
-def is_here(module: str) -> bool:
-    """Whether a page's Python has a module: all of the standard library but what needs a terminal or a network."""
-    import sys
+def page_pack(page: str, cells: Sequence[Scratch]) -> Pack:
+    """What the scratch cells of a page need."""
+    listed = [{"code": each.code, "before": each.before.code, "exercises": each.before.exercises} for each in cells]
+    return make_pack(page_pack_name(page), [("page.json", json.dumps(listed, ensure_ascii=False).encode())])
 
-    top = module.partition(".")[0]
-    return top in {"numpy", "grader"} or top in sys.stdlib_module_names
+
+def page_pack_name(page: str) -> str:
+    """The name of the pack of a page, given as "book/CHAPTER/PAGE"."""
+    return "page-" + page.removeprefix("book/").replace("/", "-")
 
 
 def runs_in_a_page(driver: str) -> bool:
