@@ -22,6 +22,7 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 from grader.author.in_page import (
+    FOLDER,
     PARTS,
     Pack,
     Scratch,
@@ -44,10 +45,10 @@ from grader.render.rows import headline, rows
 
 _log = logging.getLogger(__name__)
 _SHORT = ("differs in", "likely cause")
-_FOLDER, _SCRIPT = "try", "try_here.js"
+_SCRIPT = "try_here.js"
 _PACKS = "/* the packs, as the build made them */ {}"
 _BUILT = '/* what the build knows */ { version: "", megabytes: 0 }'
-_NONE = f"(function () {{}})(); // no {_FOLDER}/"
+_NONE = "// The parts for Try it here were not there when this book was built.\n"
 
 
 def can_be_tried(root: Path, place: Place) -> bool:
@@ -127,7 +128,7 @@ def write(app: Sphinx) -> None:
     if app.builder.format != "html":
         return
     static = Path(app.outdir, "_static")
-    shutil.rmtree(static / _FOLDER, ignore_errors=True)
+    shutil.rmtree(static / FOLDER, ignore_errors=True)
     static.mkdir(parents=True, exist_ok=True)
     root = Path(app.srcdir)
     try:
@@ -136,7 +137,7 @@ def write(app: Sphinx) -> None:
         _log.info("Try it here: the book has no such buttons. %s", error)
         (static / _SCRIPT).write_text(_NONE, "utf-8")
         return
-    (static / _FOLDER / "licences").mkdir(parents=True)
+    (static / FOLDER / "licences").mkdir(parents=True)
     manifest = load_manifest(root / "course.toml")
     places = [place for place in manifest.places.values() if can_be_tried(root, place)]
     packs = [*engine_packs(root, pins)]
@@ -147,11 +148,11 @@ def write(app: Sphinx) -> None:
                 packs.append(page_pack(page, cells))
     for pack in packs:
         for name, script in zip(pack.file_names(), pack.scripts, strict=True):
-            (static / _FOLDER / name).write_text(script, "utf-8")
+            (static / FOLDER / name).write_text(script, "utf-8")
     for name, content in licences(pins):
-        (static / _FOLDER / "licences" / name).write_bytes(content)
+        (static / FOLDER / "licences" / name).write_bytes(content)
     for name in ("NOTICE.txt",):
-        shutil.copyfile(root / PARTS / name, static / _FOLDER / "licences" / name)
+        shutil.copyfile(root / PARTS / name, static / FOLDER / "licences" / name)
     _write_scripts(root, static, packs)
 
 
@@ -162,8 +163,8 @@ def _write_scripts(root: Path, static: Path, packs: list[Pack]) -> None:
     panel = (root / PARTS / "panel.js").read_text("utf-8").replace(_PACKS, listed)
     megabytes = round(sum(pack.size for pack in packs[:2]) / 1e6)
     built = json.dumps({"version": _hash(panel), "megabytes": megabytes})
-    (static / _FOLDER / "panel.css").write_text(style, "utf-8")
-    (static / _FOLDER / "panel.js").write_text(panel, "utf-8")
+    (static / FOLDER / "panel.css").write_text(style, "utf-8")
+    (static / FOLDER / "panel.js").write_text(panel, "utf-8")
     (static / _SCRIPT).write_text((root / PARTS / _SCRIPT).read_text("utf-8").replace(_BUILT, built), "utf-8")
 
 

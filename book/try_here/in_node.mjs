@@ -50,7 +50,7 @@ function answer(asked) {
     const told = JSON.parse(program.run(JSON.stringify(asked.run), (text) => printed.push(text)));
     return { ...told, printed: printed.join("") };
   }
-  if (asked.python) return python.runPython(asked.python);
+  if (asked.python) return python.runPython(asked.python) ?? null;
   return true;
 }
 

@@ -5,6 +5,7 @@ The requests and answers are JSON. `unrolledPrint` is a function of the worker, 
 
 import ast
 import builtins
+import contextlib
 import io
 import json
 import linecache
@@ -94,9 +95,10 @@ def run(request, say):
 
 
 def _before(name, code, space, output):
-    """Run a set-up or an earlier function. Its exceptions are told, but they stop nothing."""
+    """Run a set-up or an earlier function. What it prints is left out; its exceptions are told, but stop nothing."""
     try:
-        exec(_compiled(name, code), space)
+        with contextlib.redirect_stdout(io.StringIO()):
+            exec(_compiled(name, code), space)
     except BaseException as error:
         output.write(_told(error) + "\n")
 

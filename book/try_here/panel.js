@@ -138,6 +138,24 @@
     return exercises.get(id);
   }
 
+  // What runs before an exercise: its set-up, and the exercises that stand before it in the notebook.
+  function builtOn({ setup, before: stubs, given }) {
+    const notes = [];
+    const before = [["<set-up>", setup]];
+    for (const [name, stub] of Object.entries(stubs)) {
+      const mine = store.code(name);
+      const written = mine !== null && mine !== stub;
+      if (name in given && !(written && store.passed(name))) {
+        before.push([`<given ${name}>`, given[name]]);
+        notes.push(`It builds on ${name}. ${written ? "Yours has not passed its check yet" : "You have not written yours yet"}, so a given version runs here in its place.`);
+      } else {
+        before.push([`<your ${name}>`, mine ?? stub]);
+        if (name in given) notes.push(`It builds on ${name}: yours is used.`);
+      }
+    }
+    return { before, notes };
+  }
+
   // --- Python -------------------------------------------------------------------------------------
 
   const python = {
@@ -377,28 +395,9 @@
 
     // --- running ---
 
-    // What runs before the code: the set-up, and the exercises that stand before this one in the notebook.
+    // What runs before the code, and what the reader is told about it.
     async before() {
-      if (!this.exercise) return this.beforeCell();
-      const notes = [];
-      const before = [["<set-up>", this.about.setup]];
-      for (const [name, stub] of Object.entries(this.about.before)) {
-        const mine = store.code(name);
-        const given = this.about.given[name];
-        const written = mine !== null && mine !== stub;
-        if (given && !(written && store.passed(name))) {
-          before.push([`<given ${name}>`, given]);
-          notes.push(`It builds on ${name}. ${written ? "Yours has not passed its check yet" : "You have not written yours yet"}, so a given version runs here in its place.`);
-        } else {
-          before.push([`<your ${name}>`, mine ?? stub]);
-          if (given) notes.push(`It builds on ${name}: yours is used.`);
-        }
-      }
-      return { before, notes };
-    }
-
-    // Before a cell of the page: what it uses of the cells above, and the functions that readers write in exercises.
-    async beforeCell() {
+      if (this.exercise) return builtOn(this.about);
       const before = [];
       const notes = [];
       for (const name of this.cell.exercises) {
@@ -408,7 +407,7 @@
           const link = element("a", { href: new URL(`../../${about.page}`, folder), textContent: about.title });
           return { missing: ["This code uses ", element("code", { textContent: name }), ", which you write yourself in the exercise ", link, ". Once it passes there, come back and run this."] };
         }
-        before.push(["<set-up>", about.setup], [store.passed(name) ? `<your ${name}>` : `<given ${name}>`, own]);
+        before.push(...builtOn(about).before, [store.passed(name) ? `<your ${name}>` : `<given ${name}>`, own]);
         notes.push(store.passed(name) ? `It uses your ${name}.` : `It uses a given version of ${name}, because you have not written yours yet.`);
       }
       return { before: [...before, ["<set-up>", this.cell.before]], notes };

@@ -10,13 +10,18 @@ import msgspec
 
 from grader.errors import ExpectedError
 from grader.files import files_digest, write_whole
+from grader.sources import with_imports
 
 SITE = Path("build", "book", "_build", "html")
 NOTE = ".built_from.json"
 CLASS = "class"
 
 _ROOT_FILES = ("_config.yml", "_toc.yml", "course.toml")
-_PATTERNS = ("book/**/*", "experiments/**/*", "exercises/**/*", "solutions/*/*/*.md")
+_PATTERNS = (
+    *("book/**/*", "experiments/**/*", "exercises/**/*", "solutions/*/*/*.md", "solutions/*/*/given.py"),
+    "grader/data/*",
+)
+SHIPPED = ("__init__.py", "student.py", "render/__init__.py", "checking/__init__.py")  # pages run these
 
 
 class BookError(ExpectedError):
@@ -33,7 +38,8 @@ class BuiltFrom(msgspec.Struct, frozen=True):
 def sources_digest(root: Path) -> str:
     """A hash of the names and contents of all sources of the book; generated and hidden files do not count."""
     found = [root / name for name in _ROOT_FILES]
-    return files_digest(root, [*found, *(path for pattern in _PATTERNS for path in root.glob(pattern))])
+    shipped = with_imports(root, [root / "grader" / module for module in SHIPPED], ["grader"])
+    return files_digest(root, [*found, *shipped, *(path for pattern in _PATTERNS for path in root.glob(pattern))])
 
 
 def note(site: Path, edition: str, sources: str) -> None:

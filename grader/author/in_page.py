@@ -21,12 +21,11 @@ import zipfile
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from markdown_it import MarkdownIt
-from mdit_py_plugins.dollarmath import dollarmath_plugin
-
+from grader.author.built_book import SHIPPED
 from grader.author.folders import GIVEN, exercise_folder
 from grader.author.pinned import KEPT, PinnedError
 from grader.author.runnable import Before, before, set_up
@@ -42,6 +41,8 @@ if TYPE_CHECKING:
     from nbformat import NotebookNode
 
 PARTS = Path("book", "try_here")
+FOLDER = "try"  # of the site's static files
+SCRIPTS = ("panel.js",)  # in it, and no packs
 PIECE = 1_000_000  # characters of base64 in one script
 Files = Sequence[tuple[str, bytes]]
 _SITE = "lib/python3.14/site-packages"
@@ -116,6 +117,31 @@ def engine_packs(root: Path, pins: Mapping[str, bytes]) -> tuple[Pack, Pack]:
     made = {"made_from": digest.hexdigest(), **{pack.name: pack.scripts for pack in packs}}
     write_whole(kept, json.dumps(made).encode())
     return packs
+
+
+def searched(files: Iterable[tuple[str, bytes]]) -> Iterator[tuple[str, bytes]]:
+    """What the packs among these files contain, as files below the path of the pack, and all other files as they are.
+
+    Code that stands in JSON is given as files of its own. Pyodide and NumPy are left out, because they are pinned.
+    """
+    for path, content in files:
+        folder, _, name = path.rpartition("/")
+        if not folder.endswith(f"_static/{FOLDER}") or not name.endswith(".js") or name in SCRIPTS:
+            yield path, content
+        elif not name.startswith("python-"):
+            for inner, each in unpacked([content.decode("utf-8")]):
+                yield f"{path}/{inner}", each
+                if inner in ("exercise.json", "page.json"):
+                    codes = _codes(json.loads(each))
+                    yield from ((f"{path}/{at}.py", code.encode()) for at, code in enumerate(codes))
+
+
+def _codes(tree: Any) -> Iterator[str]:
+    if isinstance(tree, str):
+        yield tree
+    elif isinstance(tree, dict | list):
+        for each in tree.values() if isinstance(tree, dict) else tree:
+            yield from _codes(each)
 
 
 def python_files(pins: Mapping[str, bytes]) -> list[tuple[str, bytes]]:
@@ -218,7 +244,7 @@ def grader_files(root: Path, pins: Mapping[str, bytes]) -> list[tuple[str, bytes
 
 def shipped_sources() -> list[Path]:
     """The modules of `grader` that a check in a page imports."""
-    return package_sources("__init__.py", "student.py", "render/__init__.py", "checking/__init__.py")
+    return package_sources(*SHIPPED)
 
 
 def exercise_pack(root: Path, manifest: Manifest, place: Place) -> Pack:
@@ -344,14 +370,15 @@ def as_html(markdown: str) -> str:
     """A notebook's Markdown as HTML. Formulas get the marks by which MathJax finds them on the book's pages; headings
     become paragraphs, because the page around them has its own.
     """
+    from markdown_it import MarkdownIt
+    from mdit_py_plugins.dollarmath import dollarmath_plugin
+
     parser = MarkdownIt("commonmark", {"html": False}).enable(["table", "strikethrough"])
     parser.use(dollarmath_plugin, renderer=_formula, allow_labels=False, double_inline=True)
     return _TASK_HEADING.sub(_paragraph, parser.render(markdown))
 
 
 def _formula(content: str, options: Mapping[str, Any]) -> str:
-    from html import escape
-
     opening, closing = ("\\[", "\\]") if options.get("display_mode") else ("\\(", "\\)")
     return f'<span class="math notranslate nohighlight">{opening}{escape(content)}{closing}</span>'
 

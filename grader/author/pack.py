@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.author import in_page
 from grader.author.built_book import NOTE, up_to_date_book
 from grader.author.course import Course
 from grader.author.leaks import Leak, find_leaks, secrets_of
@@ -206,7 +207,9 @@ def check_paths(paths: Sequence[str]) -> None:
 
 
 def check_secrets(files: Sequence[tuple[str, bytes]], course: Course, terms: Iterable[Path]) -> None:
-    """Raise PackError if a file shows a solution, a spec or a hidden case. The wheel is searched file by file."""
+    """Raise PackError if a file shows a solution, a spec or a hidden case. The wheel and what a page loads to run code
+    are searched file by file.
+    """
     searched = []
     for path, content in files:
         if path.endswith(".whl"):
@@ -215,7 +218,7 @@ def check_secrets(files: Sequence[tuple[str, bytes]], course: Course, terms: Ite
             searched += [(f"{path}/{name}", each) for name, each in inside]
         else:
             searched.append((path, content))
-    if leaks := find_leaks(searched, secrets_of(course, terms)):
+    if leaks := find_leaks(in_page.searched(searched), secrets_of(course, terms)):
         raise PackError(_told(leaks))
 
 

@@ -19,20 +19,22 @@ _SOLUTIONS = "solutions"
 
 @dataclass(frozen=True)
 class Statement:
-    """A statement of a module: its source, the global names that it uses, those that it binds, and those whose values
-    it may change. `exercises` are what it imports from solutions; `imports` are the modules of any other import.
+    """A statement of a module: its source, the global names that it needs, those that it binds, and those whose values
+    it may change. It may use what a loop binds, too, from before the loop. `exercises` are what it imports from
+    solutions; `imports` are the modules of any other import.
     """
 
     source: str
-    uses: frozenset[str]
+    needs: frozenset[str]
     binds: frozenset[str]
+    may_use: frozenset[str] = frozenset()
     changes: frozenset[str] = frozenset()
     imports: tuple[str, ...] = ()
     exercises: tuple[str, ...] = ()
 
     def runs(self, bound: Collection[str]) -> bool:
         """Whether it runs where these names are bound."""
-        return self.uses <= set(bound) and all(is_here(module) for module in self.imports)
+        return self.needs <= set(bound) and all(is_here(module) for module in self.imports)
 
 
 @dataclass
@@ -69,14 +71,15 @@ def _statement(source: str, node: ast.stmt) -> Statement:
         return Statement(text, frozenset(), names, imports=tuple(modules))
     top = symtable.symtable(text, "cell", "exec")
     symbols = top.get_symbols()
+    defined = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else None
     binds = {each.get_name() for each in symbols if each.is_assigned() or each.is_imported()}
-    if isinstance(node, ast.FunctionDef | ast.ClassDef):
-        binds = {node.name}
+    binds = {defined} if defined else binds
     uses = {each.get_name() for each in symbols if each.is_referenced()} | set(_inner(top))
     first = {*binds} if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) else _only_bound(node)
-    changes = frozenset(_changed(node)) - binds
+    changes = frozenset(() if defined else _changed(node)) - binds
     modules = [name for inner in ast.walk(node) for name in _imported(inner)]
-    return Statement(text, frozenset(uses - first) | changes, frozenset(binds), changes, tuple(modules))
+    needs = frozenset(uses - first) | changes
+    return Statement(text, needs, frozenset(binds), frozenset(uses & first), changes, tuple(modules))
 
 
 def _inner(table: symtable.SymbolTable) -> Iterator[str]:
@@ -133,13 +136,14 @@ def before(cells: Sequence[str], code: str) -> Before | None:
     for each in statements(code):
         if not each.runs(bound):
             return None
-        wanted |= each.uses
+        wanted |= each.needs | each.may_use
         bound |= each.binds
+    modules = {name for each in kept if each.imports for name in each.binds}  # which calls of their functions keep
     needed = []
     for each in reversed(kept):
-        if (each.binds | each.changes) & wanted:
+        if (each.binds | each.changes - modules) & wanted:
             needed.append(each)
-            wanted |= each.uses
+            wanted |= each.needs | each.may_use
     return _as_before(needed[::-1])
 
 
