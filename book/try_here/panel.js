@@ -2,8 +2,7 @@
 (function () {
   "use strict";
   const PACKS = /* the packs, as the build made them */ {};
-  const FACTOR = 10; // a page's Python may be this much slower than the limits of grading assume
-  const SHORTEST = 20; // seconds: what a limit is at least
+  const LIMITS = { factor: 10, shortest: 20 }; // a page's Python may be this much slower than grading assumes; seconds
   const LARGEST = 5e6; // bytes of a file of saved work
   const KEY = "unrolled:try:";
   const FORMAT = "unrolled-work-1";
@@ -427,7 +426,7 @@
       else if (await this.ready()) {
         this.stops.hidden = false;
         this.tell("Running …");
-        const seconds = Math.max(SHORTEST, FACTOR * (this.about?.seconds ?? 10));
+        const seconds = Math.max(LIMITS.shortest, LIMITS.factor * (this.about?.seconds ?? 10));
         const code = this.code;
         const request = { exercise: this.exercise?.id ?? null, name: this.name, before, code };
         const answer = await python.run(this.exercise, request, seconds, (text) => this.print(text));
@@ -446,7 +445,7 @@
     show({ done, late, stopped, why }, code, seconds) {
       if (late) {
         if (this.about) this.report.replaceChildren(cleaned(this.about.stopped));
-        return this.tell(`Stopped after ${counted(Math.round(seconds), "second")}. Your code is kept.`);
+        return this.tell(`Stopped after ${counted(Math.ceil(seconds), "second")}. Your code is kept.`);
       }
       if (stopped) return this.tell("Stopped. Your code is kept.");
       if (!done) return this.tell(`Python ended while your code ran (${why}). Your code is kept, and Run starts Python again.`);
@@ -588,6 +587,7 @@
   self.unrolledTry = {
     panels: [],
     python,
+    limits: LIMITS,
     async open(box, at) {
       folder = at;
       if (!document.getElementById("try-style")) {

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.author.course import Course
+from grader.author.in_page import make_pack, searched
 from grader.author.leaks import Secrets, find_leaks, solution_statements
 
 pytestmark = pytest.mark.browser
@@ -24,11 +25,23 @@ def leaks(site: Path) -> list[str]:
     paths = [path for path in site.rglob("*") if path.suffix in SEARCHED and not THEIRS & set(path.parts)]
     assert any(path.name == "searchindex.js" for path in paths)
     files = [(path.relative_to(site).as_posix(), path.read_bytes()) for path in paths]
-    return [str(leak) for leak in find_leaks(files, Secrets(told, {}))]
+    return [str(leak) for leak in find_leaks(searched(files), Secrets(told, {}))]
 
 
 def test_the_site_holds_no_solution(site: Path) -> None:
     assert leaks(site) == []
+
+
+def test_a_solution_in_a_pack_would_be_found(tmp_path: Path) -> None:
+    (tmp_path / "searchindex.js").write_text("", "utf-8")
+    (tmp_path / "_static" / "try").mkdir(parents=True)
+    line = "    return np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)\n"
+    pack = make_pack("rnn_forward", [("exercise.json", json.dumps({"given": {"rnn_step": line}}).encode())])
+    (tmp_path / "_static" / "try" / "rnn_forward.js").write_text(pack.scripts[0], "utf-8")
+    assert {leak.partition(":")[0] for leak in leaks(tmp_path)} == {
+        "_static/try/rnn_forward.js/exercise.json",
+        "_static/try/rnn_forward.js/0.py",
+    }
 
 
 @pytest.mark.parametrize("name", ["page.html", "script.js", "searchindex.js", "book.ipynb"])

@@ -8,7 +8,6 @@ out.
 from __future__ import annotations
 
 import contextlib
-import inspect
 import io
 import json
 import re
@@ -79,17 +78,25 @@ def reports(root: Path, name: str) -> dict[str, list[str]]:
 
 
 def _uses_torch(program: Any) -> bool:
-    code = getattr(inspect.unwrap(program), "__code__", None)
-    codes = [code] if code else []
-    for each in codes:
-        codes += [inner for inner in each.co_consts if isinstance(inner, types.CodeType)]
-    module = inspect.getmodule(program)
-    helpers = [getattr(module, used, None) for each in codes for used in each.co_names]
-    codes += [helper.__code__ for helper in helpers if isinstance(helper, types.FunctionType)]
-    return any("torch" in each.co_names for each in codes)
+    """Whether a program uses PyTorch, itself or in a function that it calls."""
+    waiting, seen = [program], set()
+    while waiting:
+        function = waiting.pop()
+        if not isinstance(function, types.FunctionType) or function in seen:
+            continue
+        seen.add(function)
+        codes = [function.__code__]
+        for code in codes:
+            codes += [inner for inner in code.co_consts if isinstance(inner, types.CodeType)]
+            if "torch" in code.co_names:
+                return True
+            waiting += [function.__globals__.get(name) for name in code.co_names]
+        waiting += [cell.cell_contents for cell in function.__closure__ or ()]
+    return False
 
 
 def in_page(name: str) -> str:
     """The same in a page's Python, where the course is at /course: JSON."""
-    sys.modules.setdefault("torch", _Anything("torch", (), {}))  # type: ignore[arg-type]
+    for module in ("torch", "torch.nn", "torch.nn.functional", "torch.nn.utils", "torch.nn.utils.rnn"):
+        sys.modules.setdefault(module, _Anything(module, (), {}))  # type: ignore[arg-type]
     return json.dumps(reports(Path("/course"), name))
