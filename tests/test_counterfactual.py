@@ -656,6 +656,12 @@ def test_what_was_done_at_the_end_is_named(name):
     assert "{" not in found[1]
 
 
+def test_it_is_named_whatever_the_size_of_integers_is():
+    found = at_end([np.arange(4), np.arange(5)], lambda ids: (ids + 1).astype(np.int32))
+    assert found is not None
+    assert found[0] == "after: one more"
+
+
 def test_every_after_is_a_name_of_its_own():
     names = [a.name for some in (*OF_KIND.values(), OF_ARRAYS, ALONG) for a in some]
     assert {name for name in names if names.count(name) > 1} == {"sum over {}", "mean over {}", "shifted along {}"}

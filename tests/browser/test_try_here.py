@@ -231,13 +231,13 @@ def _code(page: Page, number: int) -> str:
 def test_loading_can_be_cancelled_and_tried_again(browser: Browser, base_url: str):
     with opened(browser, base_url, STEP) as (page, _):
         held = []
-        page.route("**/try/python-*", held.append)
+        page.route("**/try/python-*", lambda route: held.append(route))
         box = Box(page, "rnn_step").open()
         box.press("Cancel")
         box.says("Cancelled")
         page.unroute("**/try/python-*")
         for route in held:
-            route.continue_()
+            route.abort()
         box.run(RIGHT, "Everything is right")
 
 

@@ -32,7 +32,7 @@ def test_reports_are_the_same(name: str, authors_page: Page):
     for title, (result, text) in here.items():
         kind = title.partition(": ")[0]
         if name in OPEN_TO_LAPACK and kind != "right":
-            assert there[title][0].split()[:2] == result.split()[:2], title
+            assert there[title][0].split()[1] == result.split()[1], title
         elif kind in ("right", "way"):
             assert there[title] == [result, text], title
         else:

@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import Checks, Observation, Output
-from grader.checking.compare import close, compare, named_outputs
+from grader.checking.compare import close, compare, named_outputs, same_kind
 from grader.checking.diagnose.counterfactual import is_evidence, leaves, softmax
 from grader.checking.diagnose.evidence import results_prefix
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
@@ -182,7 +182,7 @@ class _Place:
         except Exception:  # the operation does not apply to this value
             return False
         if _is_array(made) and _is_array(wanted):  # `compare` would make a text about the difference
-            alike = (made.shape, made.dtype) == (wanted.shape, wanted.dtype)
+            alike = made.shape == wanted.shape and same_kind(made.dtype, wanted.dtype)
             return alike and bool(close(wanted, made, self.checks.tolerance).all())
         return compare(self.output, wanted, made, self.checks.tolerance) is None
 
