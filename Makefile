@@ -27,7 +27,7 @@ test system browser slow term: export OMP_NUM_THREADS := 1
 test system browser slow term: export OPENBLAS_NUM_THREADS := 1
 say = @printf '\n== %s\n'
 
-.PHONY: help course demo test system sandbox book book-self-study pack browser variations slow term bench constraints clean
+.PHONY: help course demo test system sandbox book book-self-study pack browser variations slow term bench constraints pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -89,8 +89,8 @@ pack: .venv/.stamp ## one zip for students: the release, the book and what they 
 	@$(MAKE) --no-print-directory book
 	@grader pack
 
-browser: book ## the built book, opened in Chromium
-	@{ command -v chromium && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium libatomic1'); }
+browser: book ## the built book, opened in Chromium and Firefox
+	@{ command -v chromium && command -v firefox-esr && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium firefox-esr libatomic1'); }
 	pytest $(side_by_side) -m browser tests/browser
 
 variations: .venv/.stamp ## pages and notebooks on other processors, threads, texts and initial weights (half an hour)
@@ -112,6 +112,9 @@ constraints: ## update constraints.txt to the newest compatible versions; PyTorc
 	{ echo '# What CI tested, pinned. Regenerate: make constraints'; \
 	build/constraints/bin/pip freeze --all --exclude pip --exclude-editable | sed 's/^\(torch==[^+]*\).*/\1/'; } > build/constraints.txt
 	mv build/constraints.txt constraints.txt
+
+pins: .venv/.stamp ## the SHA-256 of what pages load to run code, after book/try_here/pins.toml got other addresses
+	python -m grader.author.pinned
 
 clean: ## delete what was built; the environment and term/ are kept
 	rm -rf build dist *.egg-info .mypy_cache .pytest_cache .ruff_cache
@@ -141,7 +144,7 @@ if { $(3); } > build/logs/$(2).log 2>&1; then printf '%4d s\n' $$SECONDS; \
 else status=$$?; printf 'failed after %d s; all of it is in build/logs/$(2).log:\n' $$SECONDS; tail -n 25 build/logs/$(2).log | cut -c 1-200 >&2; (exit $$status); fi
 
 # The pages that the last build of the book names, two lines for each, and what to do.
-failed_pages = if [ -s build/book/_build/failed_pages.txt ]; then printf '\nThe book is complete but for this:\n'; cat build/book/_build/failed_pages.txt; \
+failed_pages = cat build/book/_build/no_try_here.txt 2>/dev/null || true; if [ -s build/book/_build/failed_pages.txt ]; then printf '\nThe book is complete but for this:\n'; cat build/book/_build/failed_pages.txt; \
 echo "Please report it: send these lines, build/logs/book.log and what  uname -m; $(python) --version  prints."; fi
 
 # PyTorch: from a wheel that pip finds on this machine, otherwise from TORCH_INDEX, otherwise from pip's default index.

@@ -48,13 +48,18 @@ _SHORT = ("differs in", "likely cause")
 _SCRIPT = "try_here.js"
 _PACKS = "/* the packs, as the build made them */ {}"
 _BUILT = '/* what the build knows */ { version: "", megabytes: 0 }'
+MISSING = "no_try_here.txt"  # beside the site; the Makefile shows it
 _NONE = "// The parts for Try it here were not there when this book was built.\n"
 
 
 def can_be_tried(root: Path, place: Place) -> bool:
-    """Whether the check of an exercise runs in a page."""
-    recorded = root / "grader" / "data" / CASES.format(place.exercise.id)
-    return recorded.is_file() and runs_in_a_page(decode(recorded.read_bytes())["driver"])
+    """Whether the check of an exercise runs in a page, as far as its recorded checks say."""
+    recorded = _recorded(root, place)
+    return not recorded.is_file() or runs_in_a_page(decode(recorded.read_bytes())["driver"])
+
+
+def _recorded(root: Path, place: Place) -> Path:
+    return root / "grader" / "data" / CASES.format(place.exercise.id)
 
 
 def place_for(exercise_id: str) -> nodes.Element:
@@ -131,17 +136,20 @@ def write(app: Sphinx) -> None:
     shutil.rmtree(static / FOLDER, ignore_errors=True)
     static.mkdir(parents=True, exist_ok=True)
     root = Path(app.srcdir)
+    missing = Path(app.outdir).parent / MISSING
+    missing.unlink(missing_ok=True)
     try:
         pins = pinned(root)
     except PinnedError as error:
-        _log.info("Try it here: the book has no such buttons. %s", error)
+        missing.write_text(f"The book has no buttons for trying exercises on its pages: {error}\n", "utf-8")
+        _log.info("%s", missing.read_text("utf-8").strip())
         (static / _SCRIPT).write_text(_NONE, "utf-8")
         return
     (static / FOLDER / "licences").mkdir(parents=True)
     manifest = load_manifest(root / "course.toml")
-    places = [place for place in manifest.places.values() if can_be_tried(root, place)]
+    places = [place for place in manifest.places.values() if _recorded(root, place).is_file()]
     packs = [*engine_packs(root, pins)]
-    packs += [exercise_pack(root, manifest, place) for place in places]
+    packs += [exercise_pack(root, manifest, place) for place in places if can_be_tried(root, place)]
     for chapter in manifest.chapters:
         for page in (f"book/{chapter.id}/{name}" for name in chapter.pages):
             if cells := _scratch(root / f"{page}.md"):

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 import hashlib
 import io
+import json
 import tarfile
 import tomllib
 import urllib.request
 import zipfile
-from collections.abc import Iterable
-from pathlib import Path, PurePosixPath
+from contextlib import suppress
+from pathlib import Path
 
 import msgspec
 
@@ -22,6 +23,7 @@ from grader.files import write_whole
 PINS = Path("book", "try_here", "pins.toml")
 KEPT = Path("build", "pinned")
 _SECONDS = 20  # without an answer
+_FAILURES = (OSError, ValueError, KeyError, zipfile.BadZipFile, tarfile.TarError)
 
 
 class PinnedError(ExpectedError):
@@ -65,19 +67,25 @@ def pinned(root: Path) -> dict[str, bytes]:
 def _fetch(name: str, pin: Pin, fetched: dict[str, bytes]) -> bytes:
     answers = []
     for address in pin.from_:
-        where, _, inside = address.partition("#")
+        where = address.partition("#")[0]
         try:
-            if where not in fetched:
-                with urllib.request.urlopen(where, timeout=_SECONDS) as answer:
-                    fetched[where] = answer.read()
-            content = _member(fetched[where], inside) if inside else fetched[where]
-        except (OSError, ValueError, KeyError, zipfile.BadZipFile, tarfile.TarError) as error:
+            content = _from(address, fetched)
+        except _FAILURES as error:
             answers.append(f"{where}: {error}")
             continue
         if _digest(content) == pin.sha256:
             return content
         answers.append(f"{where}: another file, whose SHA-256 is {_digest(content)}")
     raise PinnedError(f"{name} (SHA-256 {pin.sha256}) could not be had. " + ". ".join(answers))
+
+
+def _from(address: str, fetched: dict[str, bytes]) -> bytes:
+    """What an address gives; `fetched` keeps archives. Raises one of _FAILURES."""
+    where, _, inside = address.partition("#")
+    if where not in fetched:
+        with urllib.request.urlopen(where, timeout=_SECONDS) as answer:
+            fetched[where] = answer.read()
+    return _member(fetched[where], inside) if inside else fetched[where]
 
 
 def _member(archive: bytes, path: str) -> bytes:
@@ -95,6 +103,42 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
 
 
-def by_suffix(names: Iterable[str], suffix: str) -> list[str]:
-    """The names that end so, in order."""
-    return sorted(name for name in names if PurePosixPath(name).suffix == suffix)
+def repin(root: Path) -> list[str]:
+    """Write the SHA-256 of what the addresses give now into the pins, after the addresses were changed; return the
+    names of the files that changed. NumPy's wheel has to be the one that Pyodide's lock file names.
+
+    Raises PinnedError, also if two addresses of a file give different ones.
+    """
+    text = (root / PINS).read_text("utf-8")
+    fetched: dict[str, bytes] = {}
+    found: dict[str, bytes] = {}
+    changed = []
+    for name, pin in read_pins(root).items():
+        contents = []
+        for address in pin.from_:
+            with suppress(*_FAILURES):
+                contents.append(_from(address, fetched))
+        if len({_digest(content) for content in contents}) != 1:
+            raise PinnedError(f"{name}: {len(contents)} of its addresses answer, and not with one and the same file.")
+        found[name] = contents[0]
+        digest = _digest(contents[0])
+        if digest != pin.sha256:
+            text = text.replace(pin.sha256, digest)
+            changed.append(name)
+    check_numpy(found)
+    write_whole(root / PINS, text.encode())
+    return changed
+
+
+def check_numpy(files: dict[str, bytes]) -> None:
+    """Raise PinnedError if NumPy's wheel is not the one that was built for this Pyodide."""
+    numpy = json.loads(files["pyodide-lock.json"])["packages"]["numpy"]
+    wheel = files.get(numpy["file_name"])
+    if wheel is None or _digest(wheel) != numpy["sha256"]:
+        raise PinnedError(
+            f"Pyodide's lock file names {numpy['file_name']} with the SHA-256 {numpy['sha256']}. Pin that."
+        )
+
+
+if __name__ == "__main__":
+    print(*repin(Path.cwd()) or ["Nothing has changed."], sep="\n")

@@ -74,7 +74,9 @@ def _statement(source: str, node: ast.stmt) -> Statement:
     defined = node.name if isinstance(node, ast.FunctionDef | ast.ClassDef) else None
     binds = {each.get_name() for each in symbols if each.is_assigned() or each.is_imported()}
     binds = {defined} if defined else binds
+    added = (each.target for each in ast.walk(node) if isinstance(each, ast.AugAssign) and not defined)
     uses = {each.get_name() for each in symbols if each.is_referenced()} | set(_inner(top))
+    uses |= {target.id for target in added if isinstance(target, ast.Name)}  # `x += 1` uses x, too
     first = {*binds} if not isinstance(node, ast.Assign | ast.AnnAssign | ast.AugAssign) else _only_bound(node)
     changes = frozenset(() if defined else _changed(node)) - binds
     modules = [name for inner in ast.walk(node) for name in _imported(inner)]
