@@ -77,8 +77,8 @@ class ExerciseLink(PageElement):
             nodes.Text(" once the course is installed. To install nothing, upload the notebook above to an online "
                        "service such as "),
             nodes.reference("", "Google Colab", refuri="https://colab.research.google.com/"),
-            nodes.Text("; the file "), nodes.literal("", "README.txt"),
-            nodes.Text(" in the course's zip says how it finds the course there."),
+            nodes.Text(", together with the zip that your class was given: its "), nodes.literal("", "README.txt"),
+            nodes.Text(" says how."),
         )  # fmt: skip
 
 

@@ -18,18 +18,23 @@ from pathlib import Path
 
 DIARY = Path("/home/diary.jsonl")
 LONGEST_OUTPUT = 100_000  # characters that one run may print
+PIECE = 5_000  # characters that are passed on together at most
+PAUSE = 0.1  # seconds between two pieces that are shorter
 LONGEST_VALUE = 4_000  # characters of a last expression's text
 _CUT = "\n[what was printed beyond this is not shown]\n"
 _OURS = ("<your ", "<given ", "<set-up")
 
 
 class _Output(io.TextIOBase):
-    """What code prints, passed on up to a number of characters."""
+    """What code prints, passed on up to a number of characters: at once if nothing was for a while, else in pieces, as
+    a page that is told every letter of a loop would answer nothing else.
+    """
 
     encoding = "utf-8"
 
     def __init__(self, say):
         self._say, self._room = say, LONGEST_OUTPUT
+        self._waiting, self._size, self._said = [], 0, 0.0
 
     def writable(self):
         return True
@@ -38,9 +43,17 @@ class _Output(io.TextIOBase):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
         if text and self._room > 0:
-            self._say(text[: self._room] + _CUT * (len(text) > self._room))
-        self._room -= len(text)
+            self._waiting.append(text[: self._room] + _CUT * (len(text) > self._room))
+            self._size += len(text)
+            self._room -= len(text)
+            if self._room <= 0 or self._size > PIECE or time.perf_counter() - self._said > PAUSE:
+                self.flush()
         return len(text)
+
+    def flush(self):
+        if self._waiting:
+            self._say("".join(self._waiting))
+            self._waiting, self._size, self._said = [], 0, time.perf_counter()
 
 
 class _NoExit(SystemExit):
@@ -88,6 +101,7 @@ def run(request, say):
         except BaseException as error:
             answer["status"], answer["problem"] = "raised", _told(error)
     finally:
+        output.flush()
         sys.stdout, sys.stderr = saved
     answer["milliseconds"] = (time.perf_counter() - began) * 1000
     answer["diary"] = DIARY.read_text("utf-8") if DIARY.exists() else ""
@@ -132,7 +146,7 @@ def _check(exercise_id, space, answer, shown):
 
     if exercise_id not in space:
         answer["status"] = "undefined"
-        answer["problem"] = f"This code defines no `{exercise_id}`. Keep the line that begins with its name."
+        answer["problem"] = f"This code defines no {exercise_id}. Keep the line that begins with  def {exercise_id}("
         return
     report = student.check(exercise_id, space[exercise_id])
     shown.append(report._repr_html_())

@@ -162,6 +162,7 @@
     module: undefined, // the compiled interpreter, for the same reason
     worker: null,
     started: null,
+    busy: false, // whether code runs, or is waiting to
     waiting: new Map(),
     inside: new Set(), // the exercises whose data the worker has
     last: 0,
@@ -224,13 +225,16 @@
       all.forEach(({ resolve }) => resolve(why));
     },
 
+    // Give the worker the recorded checks and the messages of an exercise, once.
+    async give({ id, files }) {
+      if (this.inside.has(id)) return;
+      await this.ask("load", { files: files.filter(([path]) => path.includes("/")) });
+      this.inside.add(id);
+    },
+
     async run(exercise, request, seconds, print) {
       await this.start();
-      if (exercise && !this.inside.has(exercise.id)) {
-        const files = exercise.files.filter(([path]) => path.includes("/"));
-        await this.ask("load", { files });
-        this.inside.add(exercise.id);
-      }
+      if (exercise) await this.give(exercise);
       const limit = setTimeout(() => this.end({ late: true }), seconds * 1000);
       const answer = await this.ask("run", { request: JSON.stringify(request) }, print);
       clearTimeout(limit);
@@ -259,8 +263,9 @@
     failed: (points) => `Not right yet: ${points}. The report says where.`,
     error: (points) => `Not right yet: ${points}. The report says which exception was raised.`,
     unimplemented: () => "Not written yet. Replace the line that raises NotImplementedError.",
-    raised: () => "Your code raised an exception before it could be checked.",
+    raised: () => "Your code raised an exception before it could be checked. It is printed below.",
     undefined: () => "The function that is to be checked is not there.",
+    cell: () => "The code raised an exception. It is printed below.",
     "": () => "Done.",
   };
 
@@ -272,7 +277,8 @@
       this.about = exercise?.about;
       this.cell = cell;
       this.key = exercise?.id ?? box.dataset.scratch;
-      this.start = box.querySelector("pre")?.textContent ?? this.about?.stub ?? cell.code; // the code that the page shows
+      this.first = box.id.startsWith("try-first-"); // shows the code with which the editor begins
+      this.start = this.first ? box.querySelector("pre").textContent : (this.about?.stub ?? cell.code);
       this.level = 0;
       this.build();
     }
@@ -320,6 +326,13 @@
       this.box.replaceChildren(this.body);
       formulas(this.body);
       this.editor.focus();
+      this.editor.setSelectionRange(0, 0);
+      this.editor.scrollTo(0, 0);
+    }
+
+    // Bring into view what a press has changed; the focus stays where it is.
+    look(place) {
+      place.scrollIntoView({ block: "nearest" });
     }
 
     folded(summary, ...content) {
@@ -380,7 +393,9 @@
       if (!python.worker) this.tell("Starting Python …");
       try {
         const versions = await python.start();
-        if (!this.running) this.tell(`Python ${versions.python} with NumPy ${versions.numpy} is ready.`);
+        document.querySelectorAll(".try-here-told").forEach((told) => (told.hidden = true)); // the others load no more
+        const kept = store.code(this.key) === null || !this.exercise ? "" : store.passed(this.key) ? " This is the code with which you passed." : " This is your code from before.";
+        if (!this.running) this.tell(`Python ${versions.python} with NumPy ${versions.numpy} is ready.${kept}`);
         return true;
       } catch (error) {
         this.tell(`Python did not start in this browser (${error.message}). Use the notebook instead.`);
@@ -414,27 +429,36 @@
 
     async run() {
       if (this.running) return;
-      this.running = true;
+      if (python.busy) return this.tell("Something else on this page is still running. Stop it first.");
+      this.running = python.busy = true;
       this.runs.setAttribute("aria-disabled", "true");
       this.printed.textContent = "";
       this.printed.hidden = true;
       this.report.replaceChildren();
+      try {
+        await this.runCode();
+      } catch (error) {
+        this.tell(`${error.message}. Is the connection there? Your code is kept.`);
+      } finally {
+        this.stops.hidden = true;
+        this.running = python.busy = false;
+        this.runs.removeAttribute("aria-disabled");
+      }
+    }
+
+    async runCode() {
       const { before, notes = [], missing } = await this.before();
       this.notes.replaceChildren(...(missing ?? [notes.join(" ")]));
       this.notes.hidden = !missing && !notes.length;
-      if (missing) this.tell("Not run yet.");
-      else if (await this.ready()) {
-        this.stops.hidden = false;
-        this.tell("Running …");
-        const seconds = Math.max(LIMITS.shortest, LIMITS.factor * (this.about?.seconds ?? 10));
-        const code = this.code;
-        const request = { exercise: this.exercise?.id ?? null, name: this.name, before, code };
-        const answer = await python.run(this.exercise, request, seconds, (text) => this.print(text));
-        this.show(answer, code, seconds);
-      }
-      this.stops.hidden = true;
-      this.running = false;
-      this.runs.removeAttribute("aria-disabled");
+      if (missing) return this.tell("Not run yet.");
+      if (!(await this.ready())) return;
+      this.stops.hidden = false;
+      this.tell("Running …");
+      const seconds = Math.max(LIMITS.shortest, LIMITS.factor * (this.about?.seconds ?? 10));
+      const code = this.code;
+      const request = { exercise: this.exercise?.id ?? null, name: this.name, before, code };
+      const answer = await python.run(this.exercise, request, seconds, (text) => this.print(text));
+      this.show(answer, code, seconds);
     }
 
     print(text) {
@@ -445,6 +469,8 @@
     show({ done, late, stopped, why }, code, seconds) {
       if (late) {
         if (this.about) this.report.replaceChildren(cleaned(this.about.stopped));
+        python.start().catch(() => {}); // so that the next run need not wait
+        this.look(this.status);
         return this.tell(`Stopped after ${counted(Math.ceil(seconds), "second")}. Your code is kept.`);
       }
       if (stopped) return this.tell("Stopped. Your code is kept.");
@@ -453,7 +479,13 @@
       this.report.replaceChildren(...done.shown.map(cleaned));
       store.write("diary", done.diary);
       if (done.status === "passed") store.write(`passed:${this.key}`, code);
-      this.tell(WORDS[done.status](`${done.earned} of ${counted(done.points, "point")}`));
+      const words = !this.exercise && done.status === "raised" ? WORDS.cell : WORDS[done.status];
+      this.tell(words(`${done.earned} of ${counted(done.points, "point")}`));
+      if (done.status === "passed" && this.first) {
+        this.notes.replaceChildren("Next: ", element("a", { href: new URL(`../../${this.about.page}`, folder), textContent: "the page that explains this step, where your code is kept" }), ".");
+        this.notes.hidden = false;
+      }
+      this.look(this.status);
       this.box.dataset.status = done.status;
       this.box.dataset.milliseconds = done.milliseconds;
     }
@@ -465,10 +497,18 @@
     }
 
     async ask(what) {
-      if (this.running || !(await this.ready())) return;
-      const { done } = await python.ask("ask", { what });
-      if (done) this.report.replaceChildren(cleaned(done));
-      this.tell(what === "diary" ? "Your mistake diary is below." : "Your progress since this page was opened is below.");
+      if (this.running || python.busy || !(await this.ready())) return;
+      const met = what === "diary" ? (store.read("diary") ?? "").matchAll(/"exercise":"(\w+)"/g) : [];
+      for (const id of new Set([...met].map(([, found]) => found))) {
+        if (id in PACKS) await python.give(await exerciseOf(id)); // the messages that it shows
+      }
+      const { done, why } = await python.ask("ask", { what });
+      if (!done) return this.tell(`This could not be shown (${why}).`);
+      const passed = store.names().filter((name) => name.startsWith("code:") && store.passed(name.slice(5)));
+      const before = element("p", { textContent: `Passed in this browser so far: ${passed.map((name) => name.slice(5)).join(", ") || "nothing yet"}.` });
+      this.report.replaceChildren(...(what === "progress" ? [before] : []), cleaned(done));
+      this.tell(what === "diary" ? "Your mistake diary is below." : "Your progress is below.");
+      this.look(this.report);
     }
 
     hint() {
@@ -480,6 +520,7 @@
       formulas(this.hinted);
       this.hints.textContent = this.level < hints.length ? "Next hint" : "First hint";
       this.tell(`Hint ${this.level} of ${hints.length} is below.`);
+      this.look(this.hinted);
     }
 
     // --- the editor ---
@@ -532,13 +573,14 @@
     // --- leaving the page with it ---
 
     reset() {
-      if (!confirm(`Put back the code that ${this.name} began with? What you wrote here is deleted.`)) return;
+      if (!confirm(`Start over? What you wrote here for ${this.name} is deleted.`)) return;
       store.remove(`code:${this.key}`);
       store.remove(`passed:${this.key}`);
       this.editor.value = this.start;
       this.fit();
       this.report.replaceChildren();
-      this.tell("The code of the beginning is back.");
+      this.hinted.replaceChildren();
+      this.tell("You can start over.");
     }
 
     // The released notebook, with what was written for its exercises in their cells.
@@ -550,7 +592,9 @@
         if (solution && code !== null && this.about.exercises.includes(id)) cell.source = code.trimEnd().split(/(?<=\n)/);
       }
       save(`${this.about.notebook}.ipynb`, `${JSON.stringify(notebook, null, 1)}\n`, "application/x-ipynb+json");
-      this.tell(`${this.about.notebook}.ipynb is in your downloads, with all that you have written for it.`);
+      const lacks = Object.keys(this.about.before).filter((name) => name in this.about.given && !store.passed(name));
+      const more = lacks.length ? ` The given version of ${lacks.join(", ")} is not in it: write your own before you submit.` : "";
+      this.tell(`${this.about.notebook}.ipynb is in your downloads, with all that you have written for it.${more}`);
     }
 
     export_() {
@@ -563,6 +607,7 @@
       const [file] = chooser.files;
       chooser.value = "";
       if (!file) return;
+      if (python.busy) return this.tell("Something on this page is still running. Stop it first.");
       let work;
       try {
         if (file.size > LARGEST) throw new Error("too large");
@@ -570,12 +615,16 @@
         if (found.format !== FORMAT) throw new Error("another format");
         work = Object.entries(found.work).filter(([name, text]) => /^(code:|passed:|diary$)/.test(name) && typeof text === "string");
       } catch {
-        return this.tell("This file is no exported work. Choose the file unrolled-work.json that Export all my work made.");
+        return this.tell("This is not a file of exported work. Choose unrolled-work.json, which Export all my work made.");
       }
       const replaced = work.filter(([name, text]) => name.startsWith("code:") && store.read(name) !== null && store.read(name) !== text);
       const names = replaced.map(([name]) => name.slice("code:".length)).join(", ");
-      if (replaced.length && !confirm(`This replaces what you wrote here for ${names}. Import it?`)) return;
-      work.forEach(([name, text]) => store.write(name, text));
+      if (replaced.length && !confirm(`This replaces what you wrote here for ${names}. Import it?`)) return this.tell("Nothing was imported.");
+      for (const [name, text] of work) {
+        if (name !== "diary") store.write(name, text);
+        else store.write(name, [...new Set(`${store.read(name) ?? ""}${text}`.split("\n").filter(Boolean))].sort().map((line) => `${line}\n`).join(""));
+      }
+      python.end({ why: "work was imported" }); // the next one starts with the imported diary
       self.unrolledTry.panels.forEach((panel) => {
         panel.editor.value = store.code(panel.key) ?? panel.start;
         panel.fit();
@@ -608,7 +657,8 @@
       }
       const panel = new Panel(box, exercise, cell);
       this.panels.push(panel);
-      await panel.ready();
+      if (cell) await panel.run();
+      else await panel.ready();
     },
   };
 })();

@@ -75,7 +75,9 @@ def readme(title: str, chapters: Sequence[Chapter], names: Names, torch_notebook
 
 _BOOK = """
   book/index.html
-      the book; open it in a browser (no internet connection needed)
+      the book; open it in a browser (no internet connection needed).
+      Most exercises can be solved and checked right there, with nothing
+      installed: press "Try it here" below an exercise.
 """
 
 _TORCH_FILE = """

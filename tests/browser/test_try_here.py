@@ -137,6 +137,16 @@ def test_stop_ends_an_endless_loop(step: Box):
     step.run(RIGHT, "Everything is right")
 
 
+def test_an_endless_loop_that_prints_leaves_the_page_usable(step: Box):
+    step.editor.fill("while True:\n    print('x')\n")
+    step.press("Run and check")
+    step.page.wait_for_function("document.querySelector('.try-printed').textContent.includes('beyond this is not')")
+    step.press("Stop")
+    step.says("Stopped. Your code is kept.")
+    assert step.at.locator(".try-printed").evaluate("printed => printed.childNodes.length") < 2_000
+    step.run(RIGHT, "Everything is right")
+
+
 def test_a_limit_ends_it_too(step: Box):
     step.page.evaluate("unrolledTry.limits.factor = unrolledTry.limits.shortest = 0.1")
     report = step.run(f"{HEAD}    while True:\n        pass\n", "Stopped after 1 second")
@@ -175,10 +185,32 @@ def test_work_is_kept_reset_exported_and_imported(step: Box, tmp_path: Path):
     chooser = step.at.get_by_label("Import a file of exported work")
     (tmp_path / "other.json").write_text('{"format": "another"}')
     chooser.set_input_files(tmp_path / "other.json")
-    step.says("This file is no exported work")
+    step.says("This is not a file of exported work")
     chooser.set_input_files(tmp_path / "work.json")
     step.says("what was written for 1 exercise")
     assert step.editor.input_value() == RIGHT
+
+
+def test_the_diary_names_what_other_pages_met_and_what_was_imported(step: Box, tmp_path: Path):
+    forward = Box(step.page, "rnn_forward").open()
+    forward.run(FORWARD.replace("h_0 = rnn", "rnn"), "Not right yet")
+    step.run(WRONG, "Not right yet")
+    kept = step.page.evaluate("localStorage['unrolled:try:diary']")
+    assert kept.count('"exercise"') == 2
+    step.page.reload()
+    step.page.evaluate("localStorage.clear()")
+    (tmp_path / "work.json").write_text(json.dumps({"format": "unrolled-work-1", "work": {"diary": kept}}))
+    step.open().says("is ready")
+    step.run(WRONG, "Not right yet")
+    step.at.get_by_text("More", exact=True).click()
+    step.at.get_by_label("Import a file of exported work").set_input_files(tmp_path / "work.json")
+    step.says("Imported")
+    step.press("My mistake diary")
+    step.says("Your mistake diary is below")
+    expect(step.at.locator(".try-report")).to_contain_text("Met in 2 of 2 checks")
+    expect(step.at.locator(".try-report")).to_contain_text("The forward pass over a sequence")
+    step.run(RIGHT, "Everything is right")
+    assert step.page.evaluate("localStorage['unrolled:try:diary']").count('"exercise"') == 4
 
 
 def test_hints_progress_and_diary(step: Box):
@@ -189,8 +221,8 @@ def test_hints_progress_and_diary(step: Box):
     expect(step.at.locator(".try-hint")).to_contain_text("Hint 2 of 3")
     step.at.get_by_text("More", exact=True).click()
     step.press("My progress")
-    step.says("progress")
-    expect(step.at.locator(".try-report")).to_contain_text("rnn_step")
+    step.says("Your progress is below")
+    expect(step.at.locator(".try-report")).to_contain_text("Passed in this browser so far: nothing yet.")
     step.press("My mistake diary")
     expect(step.at.locator(".try-report")).to_contain_text("Still open", timeout=SECONDS)
 
@@ -211,8 +243,6 @@ def test_a_code_cell_of_the_page_runs_and_uses_what_was_written(browser: Browser
     with opened(browser, base, STEP) as (page, troubles):
         cell = next(n for n in range(9) if "rnn_forward" in _code(page, n))
         box = Box(page, f"code-{cell}", "Run this code").open()
-        box.says("is ready")
-        box.press("Run this code")
         box.says("Not run yet")
         expect(box.at.get_by_role("link", name="The forward pass over a sequence")).to_be_visible()
         Box(page, "rnn_forward").open().run(FORWARD, "Everything is right")

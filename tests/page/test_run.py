@@ -107,7 +107,7 @@ def test_most_chapters_have_such_cells():
         ("1 / 0", "raised", "line 1"),
         ("raise KeyboardInterrupt", "raised", "KeyboardInterrupt"),
         ("import torch", "raised", "No module named 'torch'"),
-        ("x = 1", "undefined", "defines no `rnn_step`"),
+        ("x = 1", "undefined", "defines no rnn_step"),
         (STEP.format("import sys; sys.exit(3)"), "error", ""),
         (STEP.format("import os; os._exit(3)"), "error", ""),
         (STEP.format("return input()"), "error", ""),
