@@ -42,11 +42,12 @@ class _Output(io.TextIOBase):
     def write(self, text):
         if not isinstance(text, str):
             raise TypeError(f"write() argument must be str, not {type(text).__name__}")
-        if text and self._room > 0:
-            self._waiting.append(text[: self._room] + _CUT * (len(text) > self._room))
+        if text and self._room >= 0:
+            cut = len(text) > self._room
+            self._waiting.append(text[: self._room] + _CUT * cut)
             self._size += len(text)
             self._room -= len(text)
-            if self._room <= 0 or self._size > PIECE or time.perf_counter() - self._said > PAUSE:
+            if cut or self._size > PIECE or time.perf_counter() - self._said > PAUSE:
                 self.flush()
         return len(text)
 

@@ -624,6 +624,7 @@
         if (name !== "diary") store.write(name, text);
         else store.write(name, [...new Set(`${store.read(name) ?? ""}${text}`.split("\n").filter(Boolean))].sort().map((line) => `${line}\n`).join(""));
       }
+      await python.started?.catch(() => {});
       python.end({ why: "work was imported" }); // the next one starts with the imported diary
       self.unrolledTry.panels.forEach((panel) => {
         panel.editor.value = store.code(panel.key) ?? panel.start;

@@ -193,7 +193,7 @@ def test_work_is_kept_reset_exported_and_imported(step: Box, tmp_path: Path):
 
 def test_the_diary_names_what_other_pages_met_and_what_was_imported(step: Box, tmp_path: Path):
     forward = Box(step.page, "rnn_forward").open()
-    forward.run(FORWARD.replace("h_0 = rnn", "rnn"), "Not right yet")
+    forward.run(FORWARD.replace("h_0 = rnn", "h_t = rnn").replace("append(h_0)", "append(h_t)"), "Not right yet")
     step.run(WRONG, "Not right yet")
     kept = step.page.evaluate("localStorage['unrolled:try:diary']")
     assert kept.count('"exercise"') == 2

@@ -131,6 +131,8 @@ def test_what_is_printed_is_shown_up_to_a_limit(page: Page):
     assert answer["printed"].startswith("aaa")
     assert answer["printed"].endswith("[what was printed beyond this is not shown]\n")
     assert len(answer["printed"]) < 101_000
+    exactly = page.run("for _ in range(60_000):\n    print('x')")
+    assert exactly["printed"].endswith("x\n\n[what was printed beyond this is not shown]\n")
 
 
 def test_the_last_expression_is_shown_and_a_report_as_in_a_notebook(page: Page):
