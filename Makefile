@@ -91,12 +91,12 @@ pack: .venv/.stamp ## one zip for students: the release, the book and what they 
 
 browser: book ## the built book, opened in Chromium and Firefox
 	@{ command -v chromium && command -v firefox-esr && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium firefox-esr libatomic1'); }
-	pytest $(side_by_side) -m browser tests/browser
+	pytest $(side_by_side) -m 'browser and not slow' tests/browser
 
 variations: .venv/.stamp ## pages and notebooks on other processors, threads, texts and initial weights (half an hour)
 	python -m tests.variations
 
-slow: .venv/.stamp ## the tests that take minutes, and pages and notebooks under all variations
+slow: book .venv/.stamp ## the tests that take minutes, and pages and notebooks under all variations
 	pytest -m slow
 	@$(MAKE) --no-print-directory variations
 
