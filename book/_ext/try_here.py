@@ -1,13 +1,12 @@
 """Try it here: what is loaded when a reader solves an exercise on its page.
 
-The packs of `grader.author.in_page` are written into the site's `_static/try/`, before pages are, and a small script
-with their version, which pages with such an exercise load. Below each code cell of a page that runs there too stands
-*Run this code*. If the pinned files cannot be had, there are no buttons, and the build says so in a line.
+The packs of `grader.author.engine` and `in_page` are written into the site's `_static/try/`, before pages are, and a
+small script with their version, which pages with such an exercise load. Below each code cell of a page that runs there
+too stands *Run this code*. If the pinned files cannot be had, there are no buttons, and the build says so in a line.
 """
 
 from __future__ import annotations
 
-import hashlib
 import json
 import shutil
 from html import escape
@@ -21,19 +20,9 @@ from sphinx.application import Sphinx
 from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
-from grader.author.in_page import (
-    FOLDER,
-    PARTS,
-    Pack,
-    Scratch,
-    engine_packs,
-    exercise_pack,
-    licences,
-    page_pack,
-    page_pack_name,
-    runs_in_a_page,
-    scratch_cells,
-)
+from grader.author.engine import PARTS, engine_packs, licences
+from grader.author.in_page import Scratch, exercise_pack, page_pack, page_pack_name, runs_in_a_page, scratch_cells
+from grader.author.packs import FOLDER, Pack, version_of
 from grader.author.pinned import PinnedError, pinned
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
@@ -155,29 +144,23 @@ def write(app: Sphinx) -> None:
             if cells := _scratch(root / f"{page}.md"):
                 packs.append(page_pack(page, cells))
     for pack in packs:
-        for name, script in zip(pack.file_names(), pack.scripts, strict=True):
-            (static / FOLDER / name).write_text(script, "utf-8")
+        pack.write(static / FOLDER)
     for name, content in licences(pins):
         (static / FOLDER / "licences" / name).write_bytes(content)
-    for name in ("NOTICE.txt",):
-        shutil.copyfile(root / PARTS / name, static / FOLDER / "licences" / name)
+    shutil.copyfile(root / PARTS / "NOTICE.txt", static / FOLDER / "licences" / "NOTICE.txt")
     _write_scripts(root, static, packs)
 
 
 def _write_scripts(root: Path, static: Path, packs: list[Pack]) -> None:
     style = (root / PARTS / "panel.css").read_text("utf-8")
     known = {pack.name: {"files": pack.file_names(), "size": pack.size, "version": pack.version} for pack in packs}
-    listed = json.dumps({**known, "style": _hash(style)}, separators=(",", ":"))
+    listed = json.dumps({**known, "style": version_of(style)}, separators=(",", ":"))
     panel = (root / PARTS / "panel.js").read_text("utf-8").replace(_PACKS, listed)
     megabytes = round(sum(pack.size for pack in packs[:2]) / 1e6)
-    built = json.dumps({"version": _hash(panel), "megabytes": megabytes})
+    built = json.dumps({"version": version_of(panel), "megabytes": megabytes})
     (static / FOLDER / "panel.css").write_text(style, "utf-8")
     (static / FOLDER / "panel.js").write_text(panel, "utf-8")
     (static / _SCRIPT).write_text((root / PARTS / _SCRIPT).read_text("utf-8").replace(_BUILT, built), "utf-8")
-
-
-def _hash(text: str) -> str:
-    return hashlib.sha256(text.encode()).hexdigest()[:10]
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

@@ -13,12 +13,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.author import in_page
 from grader.author.built_book import NOTE, up_to_date_book
 from grader.author.course import Course
 from grader.author.leaks import Leak, find_leaks, secrets_of
 from grader.author.notebooks import data_files
 from grader.author.pack_texts import Names, readme, requirements, torch_requirements
+from grader.author.packs import searched
 from grader.author.record import stray
 from grader.author.wheel import archive_files, build_wheel, project
 from grader.cells import notebook_bytes
@@ -210,15 +210,15 @@ def check_secrets(files: Sequence[tuple[str, bytes]], course: Course, terms: Ite
     """Raise PackError if a file shows a solution, a spec or a hidden case. The wheel and what a page loads to run code
     are searched file by file.
     """
-    searched = []
+    files_inside = []
     for path, content in files:
         if path.endswith(".whl"):
             inside = archive_files(content)
             check_paths([name for name, _ in inside])
-            searched += [(f"{path}/{name}", each) for name, each in inside]
+            files_inside += [(f"{path}/{name}", each) for name, each in inside]
         else:
-            searched.append((path, content))
-    if leaks := find_leaks(in_page.searched(searched), secrets_of(course, terms)):
+            files_inside.append((path, content))
+    if leaks := find_leaks(searched(files_inside), secrets_of(course, terms)):
         raise PackError(_told(leaks))
 
 

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Collection, Iterator, Sequence
 from dataclasses import dataclass, field
 
+from grader.sources import bound_names
+
 _HERE = {"numpy", "grader"} | sys.stdlib_module_names
 _SOLUTIONS = "solutions"
 
@@ -64,7 +66,7 @@ def _statement(source: str, node: ast.stmt) -> Statement:
     if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.decorator_list:
         text = "\n".join(source.splitlines()[node.decorator_list[0].lineno - 1 : node.end_lineno])
     if isinstance(node, ast.Import | ast.ImportFrom):
-        names = frozenset(alias.asname or alias.name.partition(".")[0] for alias in node.names)
+        names = frozenset(bound_names(node))
         modules = [node.module or ""] if isinstance(node, ast.ImportFrom) else [alias.name for alias in node.names]
         if modules[0].partition(".")[0] == _SOLUTIONS and all(alias.asname is None for alias in node.names):
             return Statement(text, frozenset(), names, exercises=tuple(alias.name for alias in node.names))
@@ -101,7 +103,7 @@ def _only_bound(node: ast.Assign | ast.AnnAssign | ast.AugAssign) -> set[str]:
 
 
 def _changed(node: ast.stmt) -> Iterator[str]:
-    """The names whose values a statement may change: by a method, an item, an attribute or as an argument."""
+    """The names whose values a statement may change: by a method, an item or an attribute."""
     for each in ast.walk(node):
         if isinstance(each, ast.Subscript | ast.Attribute) and isinstance(each.ctx, ast.Store):
             yield from _root(each)

@@ -12,7 +12,8 @@ import pytest
 from one_page import build, words
 
 from grader.author import pinned
-from grader.author.in_page import as_html, make_pack, scratch_cells, searched, unpacked
+from grader.author.in_page import as_html, scratch_cells
+from grader.author.packs import make_pack, searched, unpacked
 from grader.author.pinned import PinnedError, check_numpy, read_pins
 from grader.author.runnable import before, set_up
 from tests.conftest import ROOT

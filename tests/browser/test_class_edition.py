@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 from grader.author.course import Course
-from grader.author.in_page import make_pack, searched
 from grader.author.leaks import Secrets, find_leaks, solution_statements
+from grader.author.packs import make_pack, searched
 
 pytestmark = pytest.mark.browser
 

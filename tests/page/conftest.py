@@ -10,7 +10,8 @@ from typing import Any
 
 import pytest
 
-from grader.author.in_page import Pack, engine_packs, exercise_pack, find_node
+from grader.author.engine import engine_packs, find_node
+from grader.author.in_page import exercise_pack
 from grader.author.pinned import PinnedError, pinned
 from grader.manifest import load_manifest
 from tests.conftest import ROOT
@@ -59,23 +60,18 @@ class Page:
         self._process.communicate()
 
 
-def write_pack(folder: Path, pack: Pack) -> None:
-    for name, script in zip(pack.file_names(), pack.scripts, strict=True):
-        (folder / name).write_text(script, "utf-8")
-
-
 @pytest.fixture(scope="session")
 def packs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the packs of Python, of `grader` and of every exercise."""
     try:
         pins = pinned(ROOT)
     except PinnedError as error:
-        pytest.skip(str(error))
+        pytest.fail(str(error), pytrace=False)
     folder = tmp_path_factory.mktemp("packs")
     for pack in engine_packs(ROOT, pins):
-        write_pack(folder, pack)
+        pack.write(folder)
     for name in EXERCISES:
-        write_pack(folder, exercise_pack(ROOT, COURSE, COURSE.place(name)))
+        exercise_pack(ROOT, COURSE, COURSE.place(name)).write(folder)
     return folder
 
 
