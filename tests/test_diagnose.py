@@ -505,11 +505,13 @@ def test_failed_cases_are_those_of_the_facet():
     assert [failed_cases(made, judged, facet) for facet in BY_KIND] == [[0], [1]]
 
 
-def test_what_an_exercise_builds_on_comes_after_its_own_mistakes_and_before_patterns():
+def test_what_an_exercise_builds_on_comes_after_a_cause_that_fits():
     made = checks([ORDINARY] * 2, H, [1.0, 2.0], {"first": [[3.0, 3.0]]})
     assert diagnosed(made, [3.0, 3.0], ["f"]) == "first"
-    assert diagnosed(made, [-1.0, -2.0], ["f"]) == "needs"
+    assert diagnosed(made, [-1.0, -2.0], ["f"]) == "sign"
     assert diagnosed(made, [-1.0, -2.0]) == "sign"
+    assert diagnosed(made, [0.3, -5.0], ["f"]) == "needs"
+    assert diagnosed(made, [0.3, -5.0]) is None
     assert diagnosed(made, [1.0, 2.0], ["f"]) is None
 
 

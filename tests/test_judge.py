@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output, OwnJudge, Tolerance
-from grader.checking.compare import agree, close, compare, same_value
+from grader.checking.compare import WHY_NOT, agree, close, compare, same_value
 from grader.checking.describe import describe
 from grader.checking.judge import judge, returned_text
 from grader.checking.verdict import Problem
@@ -159,10 +159,10 @@ def test_scalars(expected, got, due):
         ([[1.0, 2], [3.0]], [[1.0, 2], [4]], "values", "h[1][0]: got 4, expected 3"),
         ([("a", "b")], [("a", "c")], "values", "h[0]: got ('a', 'c'), expected ('a', 'b')"),
         ([[1, True]], [[1, None]], "type", "h[0][1]: True or False; got None"),
-        ([("a", "b")], [["a", "b"]], "type", "h[0]: a tuple of 2; got a list of 2"),
-        ([["a"]], [("a",)], "type", "h[0]: a list of 1; got a tuple of 1"),
+        ([("a", "b")], [["a", "b"]], "type", f"h[0]: a tuple of 2; got a list of 2. {WHY_NOT[tuple]}"),
+        ([["a"]], [("a",)], "type", f"h[0]: a list of 1; got a tuple of 1. {WHY_NOT[list]}"),
         ([("a", "b")], [(("a", "b"), 2)], "type", "h[0][0]: a string; got a tuple of 2"),
-        ({"a": [1]}, {"a": (1,)}, "type", "h['a']: a list of 1; got a tuple of 1"),
+        ({"a": [1]}, {"a": (1,)}, "type", f"h['a']: a list of 1; got a tuple of 1. {WHY_NOT[list]}"),
         (("a", "b"), ["a", "b"], None, ""),
         ([Pair("a", 1)], [("a", 1)], None, ""),
         ([("a", 1)], [Pair("a", 1)], None, ""),

@@ -119,13 +119,45 @@ def test_under_validate_a_wrong_answer_raises_its_report(monkeypatch):
         assert str(caught.value).startswith("rnn_step   0 / 2")
 
 
-def test_what_an_exercise_builds_on_is_to_be_mended_first():
-    own = "counterfactual: zeros b_h"
-    assert check("rnn_forward", forward_without_bias).verdict.diagnosis.id == own  # nothing is known of rnn_step yet
+def forward_of_unknown_numbers(x, h_0, W_xh, W_hh, b_h):
+    return np.sin(rnn_forward(x, h_0, W_xh, W_hh, b_h) ** 2 + 0.3)
+
+
+def forward_by_itself(x, h_0, W_xh, W_hh, b_h):
+    states = [h_0]
+    for t in range(x.shape[1]):
+        states.append(np.sin(x[:, t] @ W_xh + states[-1] @ W_hh + b_h + 0.3))
+    return np.stack(states[1:], axis=1)
+
+
+def test_what_an_exercise_builds_on_is_named_if_nothing_else_fits():
+    assert check("rnn_forward", forward_of_unknown_numbers).verdict.diagnosis is None  # nothing is known of rnn_step
     check("rnn_step", no_bias)
-    assert check("rnn_forward", forward_without_bias).verdict.diagnosis.id == "needs"
+    assert check("rnn_forward", forward_of_unknown_numbers).verdict.diagnosis.id == "needs"
     check("rnn_step", rnn_step)
-    assert check("rnn_forward", forward_without_bias).verdict.diagnosis.id == own
+    assert check("rnn_forward", forward_of_unknown_numbers).verdict.diagnosis is None
+
+
+def test_what_an_exercise_builds_on_does_not_replace_a_cause_that_fits():
+    words = "Your code uses `rnn_step`, which failed when last checked, so the mistake may be there."
+    check("rnn_step", no_bias)
+    diagnosis = check("rnn_forward", forward_without_bias).verdict.diagnosis
+    assert diagnosis.id == "counterfactual: zeros b_h"
+    assert diagnosis.text.endswith(words)
+
+
+def test_what_the_code_does_not_use_is_not_named():
+    check("rnn_step", no_bias)
+    assert check("rnn_forward", forward_by_itself).verdict.diagnosis is None
+
+
+def test_a_function_without_its_name_or_the_name_without_a_function():
+    with pytest.raises(UnknownIdError, match='Give the id of an exercise in quotes, such as "rnn_step"'):
+        check(rnn_step)
+    with pytest.raises(UnknownIdError, match='Give the id of an exercise in quotes, such as "rnn_step"'):
+        hint(rnn_step)
+    with pytest.raises(TypeError, match=r'^Give the function too: check\("rnn_step", rnn_step\)$'):
+        check("rnn_step")
 
 
 def test_hints_grow_plainer_by_level():

@@ -17,10 +17,10 @@ from grader.author.folders import GIVEN, exercise_folder
 from grader.author.packs import Pack, make_pack
 from grader.author.runnable import Before, before, set_up
 from grader.cells import cell_source
+from grader.checking.evaluate import verdict
 from grader.manifest import Manifest, Notebook, Place
 from grader.released import FIXTURES, Released
 from grader.render.notes import Report
-from grader.work.stopped import stopped
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode
@@ -75,7 +75,7 @@ def about(root: Path, manifest: Manifest, place: Place, notebook: NotebookNode) 
         "given": given,
         "hints": [as_html(text) for text in hints],
         "seconds": place.exercise.seconds or manifest.limits(place.chapter).seconds_per_exercise,
-        "stopped": Report(stopped(exercise_id))._repr_html_(),
+        "stopped": Report(verdict(place, "timeout"))._repr_html_(),
         "exercises": [exercise.id for exercise in place.notebook.exercises],
     }
 

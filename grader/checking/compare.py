@@ -147,7 +147,9 @@ def _compare_texts(at: _Location, expected: str, got: Any) -> Problem | None:
 def _compare_sequences(at: _Location, expected: Any, got: Any) -> Problem | None:
     kind = f"a {type(expected).__name__}"
     if not isinstance(got, list | tuple) or (at.path and type(got) is not type(expected)):
-        return at.type_problem(f"{kind} of {len(expected)}", got, kind)
+        problem = at.type_problem(f"{kind} of {len(expected)}", got, kind)
+        only_the_type = isinstance(got, list | tuple) and _compare(at, _in_tuples(expected), _in_tuples(got)) is None
+        return replace(problem, text=f"{problem.text}. {WHY_NOT[type(expected)]}") if only_the_type else problem
     pairs = enumerate(zip(expected, got, strict=False))
     problems = (_compare(at.entry(index), entry, value) for index, (entry, value) in pairs)
     first = next((problem for problem in problems if problem is not None), None)
@@ -160,6 +162,18 @@ def _compare_sequences(at: _Location, expected: Any, got: Any) -> Problem | None
         right = ("", "the first is right", f"the first {common} are right")[min(common, 2)]
         return at.value_problem("; ".join(filter(None, (count, first.text if first else right))))
     return first
+
+
+# Why a list is not as good as a tuple of the same entries inside a result, and vice versa.
+WHY_NOT: dict[type, str] = {
+    tuple: "Its entries are right: `tuple(…)` makes a tuple of it. To Python, a list never equals a tuple, and only a "
+    "tuple can be a key of a dict",
+    list: "Its entries are right: `list(…)` makes a list of it. To Python, a tuple never equals a list",
+}
+
+
+def _in_tuples(value: Any) -> Any:
+    return tuple(map(_in_tuples, value)) if isinstance(value, list | tuple) else value
 
 
 def _compare_dicts(at: _Location, expected: Any, got: Any) -> Problem | None:

@@ -4,7 +4,7 @@ Notebooks and the autograder both use this module.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -23,9 +23,14 @@ from grader.codec import shortened
 from grader.manifest import Place
 
 
-def observe(checks: Checks, function: Any) -> tuple[Observation, ...]:
-    """Run a function on every case, in this process."""
-    return settled(checks, [drive(checks.driver, function, case, checks.fixtures) for case in checks.cases])
+def observe(checks: Checks, function: Any, after_first: Callable[[], None] | None = None) -> tuple[Observation, ...]:
+    """Run a function on every case, in this process. `after_first` is called after the first case."""
+    observations = []
+    for case in checks.cases:
+        observations.append(drive(checks.driver, function, case, checks.fixtures))
+        if after_first is not None and len(observations) == 1:
+            after_first()
+    return settled(checks, observations)
 
 
 def evaluate(

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from grader.checking.beside import side_by_side
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Observation, Output, Tolerance
 from grader.checking.compare import compare, named_outputs
 from grader.checking.describe import OBSERVED_WORDS, cut, describe
@@ -39,6 +40,8 @@ def judge(checks: Checks, index: int, observation: Observation, words: bool = Tr
     problems += _problems_of_inputs(case, observation)
     if not words:
         return CaseResult(case.name, "", "", tuple(problems))
+    if expected is not None and any(problem.kind in ("values", "not_finite") for problem in problems):
+        problems = _with_values(checks, expected, observation, problems)
     called = checks.call_text(index, DRIVERS[checks.driver].call_text)
     returned = returned_text(checks.outputs, observation, expected, checks.tolerance, checks.driver)
     return CaseResult(case.name, called, returned, tuple(problems))
@@ -102,6 +105,21 @@ def problems_of_result(checks: Checks, expected: Observation, observation: Obser
         if problem is not None:
             problems.append(problem)
     return problems
+
+
+def _with_values(
+    checks: Checks, expected: Observation, observation: Observation, problems: list[Problem]
+) -> list[Problem]:
+    """The problems, with the numbers of small arrays."""
+    right, results = (named_outputs(checks.outputs, each.result) for each in (expected, observation))
+    if isinstance(right, Problem) or isinstance(results, Problem):
+        return problems
+    return [
+        replace(each, beside=side_by_side(right[each.output], results[each.output], checks.tolerance))
+        if each.output in right
+        else each
+        for each in problems
+    ]
 
 
 def _problem_of_gradient(output: Output, observation: Observation, named: bool) -> Problem | None:

@@ -158,7 +158,7 @@ def caught(error: BaseException) -> Raised:
     frames: list[tuple[CodeType, int]] = []
     for frame, line in traceback.walk_tb(error.__traceback__):
         code = frame.f_code
-        if code.co_filename.startswith(_NOT_THE_STUDENTS):
+        if not is_the_students(code):
             continue
         if frames and code.co_name in _COMPREHENSIONS:
             frames[-1] = frames[-1][0], line
@@ -169,6 +169,11 @@ def caught(error: BaseException) -> Raised:
         for code, line in frames[-MAX_LINES:]
     )
     return Raised(readable(type(error).__name__), readable(text[:500]), lines)
+
+
+def is_the_students(code: CodeType) -> bool:
+    """Whether code was written by a student: it belongs neither to the grader nor to Python or a library."""
+    return not code.co_filename.startswith(_NOT_THE_STUDENTS)
 
 
 def cannot_be_called(function: Any, inputs: Mapping[str, Any], name: str = "the function") -> str:

@@ -33,13 +33,16 @@ class Grid:
 
 @dataclass(frozen=True)
 class Problem:
-    """One problem of one case. `output` is the name of the result that is wrong, or None for the call as a whole."""
+    """One problem of one case. `output` is the name of the result that is wrong, or None for the call as a whole.
+    `beside` has the returned numbers and the expected ones side by side, as lines, if they are few.
+    """
 
     kind: ProblemKind
     text: str
     output: str | None = None
     lines: tuple[str, ...] = ()
     grid: Grid | None = None
+    beside: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -71,8 +74,8 @@ class Diagnosis:
 
 @dataclass(frozen=True)
 class Verdict:
-    """The result of checking one exercise; true if the exercise passed. Only autograding and `grader check` give the
-    status 'timeout'.
+    """The result of checking one exercise; true if the exercise passed. The status 'timeout' says that it
+    was stopped.
 
     `unwritten` is the name of a function that this one calls and that is not implemented yet.
     """

@@ -13,6 +13,7 @@ from grader.cli.app import ChapterArgument, err, folder_name, lines, out, stop, 
 
 if TYPE_CHECKING:
     from grader.work.events import Checked
+    from grader.work.printed import OnlyNew
     from grader.work.run import Outcome
 
 
@@ -21,7 +22,9 @@ def check(
     notebook: Annotated[
         Path, typer.Argument(help="The notebook, such as exercises/ch01_vanilla_rnn/recurrence.ipynb.")
     ],
-    watch: Annotated[bool, typer.Option("--watch", help="Check again whenever the notebook is saved.")] = False,
+    watch: Annotated[
+        bool, typer.Option("--watch", help="Check again whenever the notebook is saved, and show what is new.")
+    ] = False,
     output: Annotated[bool, typer.Option("--output", help="Show everything that the cells print.")] = False,
     seconds: Annotated[
         float | None,
@@ -39,30 +42,33 @@ def check(
     The exit status is 0 if every exercise is right, 1 if not, and 130 after Ctrl-C.
     """
     from grader.work.notebooks import require_file
+    from grader.work.printed import OnlyNew
     from grader.work.watch import changes
 
+    new = OnlyNew(lambda line: out.print(line, soft_wrap=True))
     try:
         if not watch:
-            raise typer.Exit(0 if _checked(notebook, seconds, output) else 1)
+            raise typer.Exit(0 if _checked(notebook, seconds, output, new) else 1)
         with told():
             require_file(notebook, Path.cwd())  # a mistyped name would be waited for
         for _ in changes(notebook, time.sleep):
             with suppress(typer.Exit):  # the notebook may be in a state between two edits
-                _checked(notebook, seconds, output)
+                _checked(notebook, seconds, output, new)
+            new.next_run()
             out.print(f"Waiting for {notebook.name} to be saved. Ctrl-C ends.", soft_wrap=True)
     except KeyboardInterrupt:
         err.print("Stopped.")
         raise typer.Exit(130) from None
 
 
-def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
-    """Run and report; whether everything is right."""
+def _checked(path: Path, seconds: float | None, whole: bool, new: OnlyNew) -> bool:
+    """Run and report what the previous run did not; whether everything is right."""
     from grader.autograde.submission.readable import UnreadableError
     from grader.released import COURSE
     from grader.render.rows import number
     from grader.shown import named
     from grader.work.facts import shadows_in
-    from grader.work.notebooks import read_work, require_file, restoring, whose
+    from grader.work.notebooks import cell_names, read_work, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
     from grader.work.python import translator
     from grader.work.run import code_of, request_for, run, takes_long
@@ -83,22 +89,25 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
         python, with_ipython = translator()
         width = min(out.width, 120) if out.is_terminal else None
         request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds, width)
-        write(f"{path.name}: {chapter.title} › {notebook.title}")
-        write("")
+        new.line(f"{path.name}: {chapter.title} › {notebook.title}")
+        new.line("")
+        names = cell_names(work, notebook)
         cells = [(index, source) for index, source in code_of(notebook, work) if not takes_long(work, index)]
-        if not with_ipython and (left := [index + 1 for index, source in cells if python(source) != source]):
-            write(f"IPython is not installed, so magics and shell commands are left out: {_cells(left)}.")
-            write("")
-        if texts := [index + 1 for index, _ in cells if work.cells[index]["cell_type"] != "code"]:
-            write(f"Run as code although they are text: {_cells(texts)}. Turn them back with the key Y.")
-            write("")
-        display = Display(write, None if whole else FEW_LINES)
+        if not with_ipython and (left := [names[index] for index, source in cells if python(source) != source]):
+            new.line(f"IPython is not installed, so magics and shell commands are left out of {'; '.join(left)}.")
+            new.line("")
+        if texts := [names[index] for index, _ in cells if work.cells[index]["cell_type"] != "code"]:
+            new.line(f"Run as code although it is text: {'; '.join(texts)}. Turn it back with the key Y.")
+            new.line("")
+        display = Display(new.line, names, None if whole else FEW_LINES)
         outcome: Outcome = run(request, path.resolve().parent, display.show)
     display.flush()
-    for line in [*ending_lines(outcome), *table_lines(notebook.exercises, outcome.results)]:
-        write(line)
-    if long := [index + 1 for index, _ in work.code if takes_long(work, index)]:
-        write(f"Not run, because it takes long and no points depend on it: {_cells(long)}.")
+    for line in [*ending_lines(outcome, names), *table_lines(notebook.exercises, outcome.results)]:
+        new.line(line)
+        new.end_block()
+    if long := [names[index] for index, _ in work.code if takes_long(work, index)]:
+        new.line(f"Not run, because it takes long and no points depend on it: {'; '.join(long)}.")
+        new.end_block()
     results = [outcome.results.get(each.id) for each in notebook.exercises]
     right = sum(map(_passed, results))
     if notebook.exercises:
@@ -115,10 +124,6 @@ def _checked(path: Path, seconds: float | None, whole: bool) -> bool:
 
 def _passed(result: Checked | None) -> bool:
     return result is not None and result.status == "passed"
-
-
-def _cells(numbers: list[int]) -> str:
-    return f"cell{'s' * (len(numbers) > 1)} {', '.join(map(str, numbers))}"
 
 
 @student_command()

@@ -90,3 +90,14 @@ class Progress:
 
     def _repr_html_(self) -> str:
         return f"<pre>{html.escape(repr(self))}</pre>"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Raised by `check` when the student interrupts it. A notebook shows two lines instead of a traceback."""
+
+    def __init__(self, exercise_id: str, where: str) -> None:
+        self.lines = [f"The check of {exercise_id} was interrupted.", *filter(None, [where])]
+        super().__init__(" ".join(self.lines))
+
+    def _render_traceback_(self) -> list[str]:
+        return self.lines

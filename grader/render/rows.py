@@ -71,6 +71,8 @@ def facts(verdict: Verdict) -> list[Row]:
         several = len({problem.output for problem in case.problems} - {None}) > 1
         for problem in case.problems:
             found.append(_problem_row(problem))
+            if problem.beside:
+                found.append(Row("side by side", "\n".join(problem.beside), code=True))
             if problem.grid is not None and not (several and everywhere(problem.grid)):
                 found.append(Row("where", grid_text(problem.grid), grid=problem.grid))
     if verdict.diagnosis is not None:
@@ -123,8 +125,8 @@ def _problem_row(problem: Problem) -> Row:
 
 
 def number(value: float) -> str:
-    """Points without trailing zeros: 2, 1.5."""
-    return f"{value:g}"
+    """Points with at most two decimals and no trailing zeros: 2, 1.5, 0.33."""
+    return f"{round(value, 2):g}"
 
 
 def counted(count: float, what: str) -> str:

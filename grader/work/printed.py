@@ -30,11 +30,12 @@ def terminal_lines(text: str) -> list[str]:
 
 @dataclass
 class Display:
-    """Shows events as lines, as they come; `write` prints one line. At most `most` lines of a cell's output are shown,
-    all of them if it is None.
+    """Shows events as lines, as they come; `write` prints one line. `names` says what cells are called. At most `most`
+    lines of a cell's output are shown, all of them if it is None.
     """
 
     write: Callable[[str], None]
+    names: Mapping[int, str]
     most: int | None = FEW_LINES
     _text: list[str] = field(default_factory=list)
     _cell: int = 0
@@ -54,7 +55,7 @@ class Display:
         match event:
             case Failed(cell, kind, text, lines):
                 first, *others = terminal_lines(text) or [""]
-                self.write(f"Cell {cell + 1} ended with {harmless(kind)}: {first}".rstrip(": "))
+                self.write(f"{self._subject(cell)} ended with {harmless(kind)}: {first}".rstrip(": "))
                 for line in others[:3]:
                     self.write(f"    {line}")
                 for place, code in lines:
@@ -63,9 +64,8 @@ class Display:
                     self.write("    If the course needs this module, grader doctor says how to install it.")
                 self.write("")
             case TooLong(cell, seconds):
-                self.write(
-                    f"Cell {cell + 1} was stopped after {number(seconds)} s. Does it contain a loop that never ends?"
-                )
+                stopped = f"{self._subject(cell)} was stopped after {number(seconds)} s."
+                self.write(f"{stopped} Does it contain a loop that never ends?")
                 self.write("")
             case Checked(report=report):
                 for line in terminal_lines(report):
@@ -81,19 +81,53 @@ class Display:
         self._text.clear()
         if not lines or lines == [""]:
             return
-        self.write(f"Cell {self._cell + 1} printed:")
+        self.write(f"{self._subject(self._cell)} printed:")
         for line in lines[: self.most]:
             self.write(f"  │ {line}".rstrip())
         if self.most is not None and (more := len(lines) - self.most) > 0:
             self.write(f"  │ … and {more} more line{'s' * (more > 1)}; see all with --output")
         self.write("")
 
+    def _subject(self, cell: int) -> str:
+        name = self.names[cell]
+        return f"{name[0].upper()}{name[1:]}{',' if ',' in name else ''}"
 
-def ending_lines(outcome: Outcome) -> list[str]:
+
+@dataclass
+class OnlyNew:
+    """Writes lines in blocks that end with an empty line, and leaves out those that the previous run wrote too."""
+
+    write: Callable[[str], None]
+    _before: frozenset[tuple[str, ...]] = frozenset()
+    _now: list[tuple[str, ...]] = field(default_factory=list)
+    _block: list[str] = field(default_factory=list)
+
+    def line(self, text: str) -> None:
+        """Take a line of the current block."""
+        self._block.append(text)
+        if not text:
+            self.end_block()
+
+    def end_block(self) -> None:
+        """Write the current block, if it is new."""
+        block = tuple(self._block)
+        self._block.clear()
+        if block and block not in self._before:
+            for text in block:
+                self.write(text)
+        self._now.append(block)
+
+    def next_run(self) -> None:
+        """What was taken so far is the previous run."""
+        self._before, self._now = frozenset(self._now), []
+        self._block.clear()
+
+
+def ending_lines(outcome: Outcome, names: Mapping[int, str]) -> list[str]:
     """Why not all cells have run; nothing if they have."""
     if outcome.finished:
         return []
-    where = "before the first cell" if outcome.cell is None else f"in cell {outcome.cell + 1}"
+    where = "before the first cell" if outcome.cell is None else f"in {names[outcome.cell]}"
     if outcome.exercise is not None:
         where += f", while {outcome.exercise} was checked"
     if outcome.hung:

@@ -24,11 +24,10 @@ from grader.autograde.submission.check_cells import binds, check_of, checked_fun
 from grader.autograde.submission.notebook import LONG, turned_to_text
 from grader.cells import STUB, check_id, grade_id
 from grader.manifest import Chapter, Manifest, Notebook
+from grader.time_limit import on_own_machine
 from grader.work.events import Begin, Checked, CodeCell, End, Event, Finished, Request
 from grader.work.notebooks import Work
 
-FACTOR = 5  # a student's machine may be this much slower than the limits of grading assume
-SHORTEST = 10.0  # seconds: what a limit is at least
 GRACE = 5.0  # seconds in which code may end after it was interrupted
 _POLL = 0.1  # seconds; on Windows, Ctrl-C is noticed only between two waits
 _LAST = 20  # lines of standard error that are kept
@@ -65,7 +64,7 @@ def request_for(
     limits = manifest.limits(chapter)
 
     def limit(given: float) -> float:
-        return seconds if seconds is not None else max(SHORTEST, FACTOR * given)
+        return seconds if seconds is not None else on_own_machine(given)
 
     return Request(
         tuple(_cells(notebook, work, python)),
@@ -193,9 +192,10 @@ def _follow(events: queue.Queue[Event | None], show: Callable[[Event], None]) ->
 
 def _note_time_out(exercise: str | None) -> None:
     if exercise is not None:
-        from grader.work.stopped import stopped
+        from grader.checking.evaluate import verdict
+        from grader.released import COURSE
 
-        journal.note(stopped(exercise))
+        journal.note(verdict(COURSE.manifest.place(exercise), "timeout"))
 
 
 def _read_events(stream: IO[bytes], events: queue.Queue[Event | None]) -> None:

@@ -27,56 +27,21 @@ from typing import Any, BinaryIO, NoReturn
 import msgspec
 import numpy as np
 
-from grader import journal, student
+from grader import student
 from grader.autograde.inside.frames import file_of
 from grader.autograde.inside.shell import NoInput, Shell, display
 from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.observing import caught
 from grader.codec import Raised
+from grader.manifest import Place
 from grader.render.notes import Hint, Progress, Report
 from grader.render.rows import headline
 from grader.render.text import verdict_text
+from grader.time_limit import TimeLimit
 from grader.work.events import Begin, Checked, End, Event, Failed, Finished, Printed, Request, TooLong, Undefined
-from grader.work.stopped import stopped
 
 LONGEST_VALUE = 4_000  # characters of a last expression's text
 _CUT = "\n[what was printed beyond this is not shown]\n"
-
-
-class _Alarm:
-    """Interrupts the main thread when time is up. `rang` says that it did."""
-
-    def __init__(self) -> None:
-        self.rang = False
-        self._lock = threading.Lock()
-        self._timer: threading.Timer | None = None
-
-    def set(self, seconds: float) -> None:
-        """Start to count; this replaces an earlier limit."""
-        self.off()
-        timer = threading.Timer(seconds, lambda: self._ring(timer))
-        timer.daemon = True
-        self.rang, self._timer = False, timer
-        timer.start()
-
-    def off(self) -> None:
-        """Stop counting."""
-        with self._lock:
-            if self._timer is not None:
-                self._timer.cancel()
-            self._timer = None
-
-    def _ring(self, timer: threading.Timer) -> None:
-        with self._lock:  # so that it never rings once it is off
-            if timer is not self._timer:
-                return
-            self.rang = True
-            if hasattr(signal, "pthread_kill"):  # unlike `interrupt_main`, this ends a `sleep`
-                signal.pthread_kill(threading.main_thread().ident or 0, signal.SIGINT)
-            else:
-                import _thread
-
-                _thread.interrupt_main()
 
 
 class _Output(io.TextIOBase):
@@ -109,7 +74,7 @@ class _Session:
     events: int
     names: dict[str, Any] = field(default_factory=dict)
     lost: Lost = field(default_factory=Lost)
-    alarm: _Alarm = field(default_factory=_Alarm)
+    limit: TimeLimit = field(default_factory=TimeLimit)
     cell: int = 0
     of: str | None = None
     checked: set[str] = field(default_factory=set)
@@ -122,26 +87,20 @@ class _Session:
             while line:
                 line = line[os.write(self.events, line) :]
 
-    def begin(self, seconds: float, exercise: str | None = None) -> None:
-        self.send(Begin(self.cell, seconds, exercise))
-        self.alarm.set(seconds)
+    def begin(self) -> None:
+        """Start to count the time of a cell, or of the rest of one after a check."""
+        self.send(Begin(self.cell, self.request.cell_seconds, None))
+        self.limit.set(self.request.cell_seconds)
 
-    def check(self, exercise_id: str, function: Any) -> Report:
-        """In place of `grader.check`: the same, within the exercise's time limit, and reported to the parent."""
-        seconds = self.request.exercises.get(exercise_id, self.request.cell_seconds)
-        self.begin(seconds, exercise_id)
-        try:
-            try:
-                report = _student_check(exercise_id, function)
-            finally:
-                self.alarm.off()
-        except KeyboardInterrupt:
-            if not self.alarm.rang:
-                raise
-            report = Report(stopped(exercise_id))
-            journal.note(report.verdict)
+    def check_within(self, place: Place, function: Any, seconds: float) -> Report:
+        """In place of `student.check_within`: the same within the limit of the request, and reported to the parent."""
+        exercise = place.exercise.id
+        seconds = self.request.exercises.get(exercise, self.request.cell_seconds)
+        self.limit.off()
+        self.send(Begin(self.cell, seconds, exercise))
+        report = _check_within(place, function, seconds)
         verdict = report.verdict
-        counts = self.at_end or exercise_id == self.of
+        counts = self.at_end or exercise == self.of
         if counts:
             self.checked.add(verdict.id)
         self.send(
@@ -156,7 +115,7 @@ class _Session:
                 counts,
             )
         )
-        self.begin(self.request.cell_seconds)  # for the rest of the cell
+        self.begin()
         return report
 
     def run_cell(self, index: int, source: str, exercise: str | None) -> None:
@@ -167,21 +126,21 @@ class _Session:
         linecache.cache[filename] = (len(source), None, source.splitlines(keepends=True), filename)
         try:
             try:
-                self.begin(self.request.cell_seconds)
+                self.begin()
                 run_statements(source, filename, self.names, self.lost, ran)
                 if ran.value is not None and not isinstance(ran.value, Report | Progress):  # the parent shows both
                     print(_text_of(ran.value))
             except BaseException as error:
-                if isinstance(error, KeyboardInterrupt) and self.alarm.rang:
+                if isinstance(error, KeyboardInterrupt) and self.limit.rang:
                     raise
                 raised = caught(error)  # SystemExit and KeyboardInterrupt end only the cell
                 if isinstance(error, SyntaxError) and error.filename == filename:
                     raised = msgspec.structs.replace(raised, text=error.msg)
                     line = ((f"line {error.lineno}", (error.text or "").strip()),)
             finally:
-                self.alarm.off()
+                self.limit.off()
         except KeyboardInterrupt:
-            if not self.alarm.rang:
+            if not self.limit.rang:
                 raise
             self.send(TooLong(index, self.request.cell_seconds))
         if raised or ran.raised:
@@ -195,13 +154,13 @@ class _Session:
             if exercise in self.checked:
                 continue
             if exercise in self.names:
-                self.check(exercise, self.names[exercise])
-                self.alarm.off()
+                student.check(exercise, self.names[exercise])
+                self.limit.off()
             else:
                 self.send(Undefined(exercise))
 
 
-_student_check = student.check
+_check_within = student.check_within
 
 
 def _text_of(value: object) -> str:
@@ -241,7 +200,7 @@ def main() -> NoReturn:
     sys.path.insert(0, os.getcwd())  # as in Jupyter, so that files next to the notebook can be imported
     sys.argv = [""]
     builtins.input = NoInput()
-    student.check = session.check
+    student.check_within = session.check_within
     warnings.filterwarnings("ignore", message=".*non-interactive.*cannot be shown")  # figures are not
     sys.stdout = sys.stderr = _Output(session, request.output)
     random.seed(0)

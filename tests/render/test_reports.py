@@ -259,7 +259,7 @@ def test_a_text_of_several_lines_is_indented_under_its_label():
     ]
 
 
-@pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (1.5, "1.5"), (0.0, "0"), (1 / 3, "0.333333")])
+@pytest.mark.parametrize(("value", "text"), [(2.0, "2"), (1.5, "1.5"), (0.0, "0"), (1 / 3, "0.33"), (100 / 3, "33.33")])
 def test_points_as_people_write_them(value, text):
     assert number(value) == text
 

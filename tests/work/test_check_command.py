@@ -73,11 +73,12 @@ def test_later_cells_run_after_an_error(grader, notebook):
     edited(notebook, RIGHT, added)
     status, output, _ = grader("check", notebook)
     assert status == 0  # the exercises are right
-    assert f"Cell {first} ended with ZeroDivisionError: division by zero\n    line 5 in <module>: f()\n" in output
-    assert "    line 2 in f: return 1 / 0\n" in output
-    assert f"Cell {first + 1} printed:\n  │ still here\n" in output
-    assert f"Cell {first + 2} ended with SystemExit\n" in output
-    assert f"Cell {first + 3} ended with SyntaxError: invalid syntax\n    line 1: def f(:\n" in output
+    assert f"Cell {first}, below rnn_forward, ended with ZeroDivisionError: division by zero\n" in output
+    assert "    line 5 in <module>: f()\n    line 2 in f: return 1 / 0\n" in output
+    assert f"Cell {first + 1}, below rnn_forward, printed:\n  │ still here\n" in output
+    assert f"Cell {first + 2}, below rnn_forward, ended with SystemExit\n" in output
+    assert f"Cell {first + 3}, below rnn_forward, ended with SyntaxError: invalid syntax\n" in output
+    assert "    line 1: def f(:\n" in output
     assert "  │ last\n" in output
 
 
@@ -92,7 +93,7 @@ def test_endless_loops_are_stopped(grader, notebook, diary):
     status, output, _ = grader("check", notebook, "--seconds", "0.7")
     assert status == 1
     assert "✗ rnn_step      0 / 2   stopped: it ran longer than its time limit" in output
-    assert f"Cell {first} was stopped after 0.7 s. Does it contain a loop that never ends?" in output
+    assert f"Cell {first}, below rnn_forward, was stopped after 0.7 s. Does it contain a loop" in output
     assert "  │ on\n" in output
     assert statuses(diary)[0] == ("rnn_step", "timeout")
 
@@ -104,14 +105,24 @@ def test_a_sleep_is_stopped_too(grader, notebook):
     assert "was stopped after 2 s." in output
 
 
+def test_a_loop_that_catches_everything_is_stopped_too(grader, notebook):
+    endless = "        n = 0\n        while True:\n            n += 1\n"
+    stubborn = f"while True:\n    try:\n{endless}    except BaseException:\n        pass"
+    edited(notebook, RIGHT, [stubborn, "print('on')"])
+    status, output, _ = grader("check", notebook, "--seconds", "1")
+    assert status == 0
+    assert "was stopped after 1 s. Does it contain a loop that never ends?" in output
+    assert "  │ on\n" in output
+
+
 def test_a_loop_that_ignores_the_interruption_ends_the_run(grader, notebook, monkeypatch):
     monkeypatch.setattr(module, "GRACE", 0.5)
-    stubborn = "while True:\n    try:\n        while True:\n            pass\n    except BaseException:\n        pass"
+    stubborn = "import signal\nsignal.signal(signal.SIGINT, signal.SIG_IGN)\nwhile True:\n    pass"
     first = released_cells(notebook) + 1
     edited(notebook, RIGHT, [stubborn, "print('never')"])
     status, output, _ = grader("check", notebook, "--seconds", "1")
     assert status == 1
-    assert f"Stopped in cell {first}: it ran longer than its time limit and could not be interrupted." in output
+    assert f"Stopped in cell {first}, below rnn_forward: it ran longer than its time limit and could" in output
     assert "The cells after it did not run." in output
     assert "✓ rnn_step      2 / 2" in output
     assert "never" not in output.replace("never ends", "")
@@ -122,7 +133,7 @@ def test_a_process_that_ends_is_reported(grader, notebook):
     edited(notebook, RIGHT, ["import os\nos.abort()"])
     status, output, _ = grader("check", notebook)
     assert status == 1
-    assert f"The notebook's process ended in cell {first}." in output
+    assert f"The notebook's process ended in cell {first}, below rnn_forward." in output
     assert "Fatal Python error: Aborted" in output
 
 
@@ -231,7 +242,8 @@ def test_magics(grader, notebook, monkeypatch, with_ipython):
     assert "ended with" not in output
     assert "  │ 4 4\n" in output
     assert "  │ timed\n" in output
-    left = f"magics and shell commands are left out: cells {first}, {first + 1}, {first + 2}, {first + 3}."
+    left = "; ".join(f"cell {first + more}, below rnn_forward" for more in range(4))
+    left = f"magics and shell commands are left out of {left}."
     assert (left in output) != with_ipython
 
 
@@ -371,9 +383,10 @@ def test_a_saved_file_is_noticed_once_it_is_whole(tmp_path):
     assert seen == [("1", 0), ("123", 6), ("1234", 8)]
 
 
-def test_watching_ends_with_ctrl_c(grader, notebook, monkeypatch):
-    edited(notebook, RIGHT)
-    saved = iter([STEP.replace("tanh", "sin"), None])
+def test_watching_shows_what_is_new_and_ends_with_ctrl_c(grader, notebook, monkeypatch):
+    edited(notebook, RIGHT, ["print('still here')"])
+    wrong = STEP.replace("tanh", "sin")
+    saved = iter([wrong, None, f"# the same\n{wrong}", None])
 
     def sleep(seconds):
         source = next(saved, "stop")
@@ -385,7 +398,13 @@ def test_watching_ends_with_ctrl_c(grader, notebook, monkeypatch):
     monkeypatch.setattr("grader.cli.student.time.sleep", sleep)
     status, output, error = grader("check", notebook, "--watch")
     assert (status, error) == (130, "Stopped.\n")
-    assert output.count("recurrence.ipynb: The vanilla RNN") == 2
-    assert "4 of 4 points" in output
-    assert "0 of 2 exercises right" in output
-    assert output.count("Waiting for recurrence.ipynb to be saved. Ctrl-C ends.") == 2
+    first, second, third, rest = output.split("Waiting for recurrence.ipynb to be saved. Ctrl-C ends.\n")
+    assert rest == ""
+    assert "recurrence.ipynb: The vanilla RNN" in first
+    assert "still here" in first
+    assert "2 of 2 exercises right, 4 of 4 points." in first
+    assert second.startswith("rnn_step   0 / 2   not right yet")
+    assert "still here" not in second
+    assert "✗ rnn_step      0 / 2" in second
+    assert second.endswith("Next: rnn_step. If you are stuck:  grader hint rnn_step\n")
+    assert third == "".join(second.splitlines(keepends=True)[-2:])

@@ -90,7 +90,7 @@ def test_the_commands_of_a_student(alone, tmp_path):
     assert checked.stderr == ""
     assert checked.returncode == 0
     assert "2 of 2 exercises right, 4 of 4 points." in checked.stdout
-    assert "IPython is not installed, so magics and shell commands are left out: cell " in checked.stdout
+    assert "IPython is not installed, so magics and shell commands are left out of cell " in checked.stdout
     shown = alone("-m", "grader", "progress", CHAPTER)
     assert (shown.returncode, shown.stderr) == (0, "")
     assert "✓ 2 done, ◐ 0 started" in shown.stdout

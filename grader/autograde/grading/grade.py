@@ -183,7 +183,7 @@ def _verdicts(
 ) -> tuple[dict[str, Verdict], dict[str, Verdict]]:
     """The verdicts on the hidden cases, and those on public ones, of all exercises of a notebook."""
     full = verdicts_of(session.manifest, notebook, session.hidden, session.texts, plan, outcome, judge)
-    return full, public_verdicts(session.manifest, session.public, session.texts, outcome, full, judge)
+    return full, public_verdicts(session.manifest, session.public, session.texts, plan, outcome, full, judge)
 
 
 class _Clock:

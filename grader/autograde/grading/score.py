@@ -13,6 +13,7 @@ from grader.autograde.grading.missing import lacks
 from grader.autograde.inside.frames import End, ExerciseCases, Request, not_defined
 from grader.autograde.remark import NOWHERE, OddCell, OtherPython
 from grader.autograde.running.trial import Outcome
+from grader.autograde.submission.mentions import used_in
 from grader.autograde.submission.notebook import OWN_PYTHON, Plan, copied
 from grader.cells import grade_id
 from grader.checking.case import Checks
@@ -84,10 +85,16 @@ def verdicts_of(
         elif all(observation.raised == not_defined(name) for observation in observed):
             verdicts[name] = verdict(place, "error", note=_not_defined(name, plan, outcome))
         else:
-            wrong_needs = [needed for needed in exercise.needs if not verdicts[needed]]
-            find = partial(evaluate, place, checks[name], texts[name], observed, wrong_needs, words=False)
-            verdicts[name] = judge((name, True, outcome.digests[name, True].hex(), *wrong_needs), find)
+            needs = _wrong_needs(place, plan, verdicts)
+            find = partial(evaluate, place, checks[name], texts[name], observed, needs, words=False)
+            verdicts[name] = judge((name, True, outcome.digests[name, True].hex(), *needs), find)
     return verdicts
+
+
+def _wrong_needs(place: Place, plan: Plan, verdicts: Mapping[str, Verdict]) -> list[str]:
+    """The exercises that this one builds on, that are wrong, and that the student's code for it uses."""
+    wrong = [needed for needed in place.exercise.needs if not verdicts.get(needed, True)]
+    return used_in((cell.source for cell in plan.cells), place.exercise.id, wrong) if wrong else []
 
 
 _FOREIGN = (
@@ -150,6 +157,7 @@ def public_verdicts(
     manifest: Manifest,
     public: Mapping[str, Checks],
     texts: Mapping[str, Mapping[str, str]],
+    plan: Plan,
     outcome: Outcome,
     verdicts: Mapping[str, Verdict],
     judge: Judge,
@@ -159,8 +167,9 @@ def public_verdicts(
     for name, hidden in verdicts.items():
         observed = outcome.public.get(name)
         if not hidden and observed is not None and not lacks(name, outcome):
-            needs = [needed for needed in manifest.place(name).exercise.needs if not verdicts.get(needed, True)]
-            find = partial(evaluate, manifest.place(name), public[name], texts[name], observed, needs)
+            place = manifest.place(name)
+            needs = _wrong_needs(place, plan, verdicts)
+            find = partial(evaluate, place, public[name], texts[name], observed, needs)
             shown[name] = judge((name, False, outcome.digests[name, False].hex(), *needs), find)
     return shown
 

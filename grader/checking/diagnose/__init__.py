@@ -3,17 +3,18 @@
 If the same call gave two different results, that is the cause, because such results are no evidence for any other.
 Otherwise the exercise's own misconceptions are tried first. The student's results on all cases are compared with those
 of each named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by
-facet. A misconception is reported only if exactly one matches. If none does, the cause may be an exercise that this one
-builds on. Finally, the patterns shared by all exercises are tried, first on all outputs together and then on each
-output.
+facet. A misconception is reported only if exactly one matches. If none does, the patterns shared by all exercises are
+tried, first on all outputs together and then on each output. If no exact pattern fits, the cause may be an exercise
+that this one builds on; only then come the vague patterns.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 
-from grader.checking.case import WHOLE, Checks, Observation
+from grader.checking.case import WHOLE, Checks, Facet, Observation
 from grader.checking.diagnose.counterfactual import mistreated_input
 from grader.checking.diagnose.evidence import facets_prefix, failed_cases, without_random_results
 from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
@@ -34,8 +35,8 @@ def diagnose(
 ) -> Diagnosis | None:
     """The one cause that the evidence singles out, or None.
 
-    `texts` contains the message of each misconception. `wrong_needs` names the exercises that this one builds on and
-    that are wrong themselves. If none of this exercise's own misconceptions fits, they are to be fixed first.
+    `texts` contains the message of each misconception. `wrong_needs` names the exercises that the student's code uses
+    and that are wrong themselves. If no cause in this exercise fits exactly, they are to be fixed first.
     """
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
     if not failing:
@@ -58,14 +59,35 @@ def diagnose(
             (name,) = mistakes
             explained = [other for other, others in found if list(others) == [name]]
             return Diagnosis(name, (facets_prefix(explained) if checks.own is None else "") + texts.get(name, ""))
-    if wrong_needs and _may_come_from_needs(observations, results, wrong_needs):
-        return _fix_first(wrong_needs)
+    from_needs = bool(wrong_needs) and _may_come_from_needs(observations, results, wrong_needs)
     results = without_random_results(observations, results)
     evidence = checks, observations, results
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
-    if any(problem.kind == "gradient" for result in results for problem in result.problems):
+    several = any(mistakes for _, mistakes in found)
+    exact = _exact_cause(*evidence, failing, several)
+    if exact is not None:
+        return replace(exact, text=f"{exact.text} {_may_be_there(wrong_needs)}") if from_needs else exact
+    if from_needs:
+        return _fix_first(wrong_needs)
+    if several or _lacks_a_gradient(results):
+        return None
+    return pattern(*evidence, failing, vague_pattern) or pattern(*evidence, failing, vague_pattern, by_output=True)
+
+
+def _exact_cause(
+    checks: Checks,
+    observations: tuple[Observation, ...],
+    results: tuple[CaseResult, ...],
+    failing: list[Facet],
+    several: bool,
+) -> Diagnosis | None:
+    """A cause that every exercise can have and that gives exactly these results. If `several` mistakes fit a facet,
+    only a mistreated input is looked for.
+    """
+    evidence = checks, observations, results
+    if _lacks_a_gradient(results):
         return None  # the value of that result is right, so no pattern of values explains the problem
-    if any(mistakes for _, mistakes in found):
+    if several:
         return mistreated_input(*evidence)
     return (
         pattern(*evidence, failing, exact_pattern)
@@ -74,9 +96,11 @@ def diagnose(
         or extra_operation(*evidence)
         or extra_operation(*evidence, by_output=True)
         or mistreated_input(*evidence, by_output=True)
-        or pattern(*evidence, failing, vague_pattern)
-        or pattern(*evidence, failing, vague_pattern, by_output=True)
     )
+
+
+def _lacks_a_gradient(results: tuple[CaseResult, ...]) -> bool:
+    return any(problem.kind == "gradient" for result in results for problem in result.problems)
 
 
 def _may_come_from_needs(
@@ -87,6 +111,11 @@ def _may_come_from_needs(
     raised = [observation.raised for observation in observations if observation.raised is not None]
     raised_in_needs = all(any(line.function in wrong_needs for line in each.lines) for each in raised)
     return bool(kinds) and kinds <= {"values", "not_finite", "raised"} and raised_in_needs
+
+
+def _may_be_there(wrong_needs: Sequence[str]) -> str:
+    names = " and ".join(f"`{name}`" for name in wrong_needs)
+    return f"Your code uses {names}, which failed when last checked, so the mistake may be there."
 
 
 def _fix_first(wrong_needs: Sequence[str]) -> Diagnosis:

@@ -25,6 +25,7 @@ COUNTED, WHOLE = "Where does the counting start and end?", "Is all of {0} used?"
 STEP, ROW = "Which step of {0} does each step of the loop use?", "Does each row use its own row of {0}?"
 WHICH, FLAG = "Which of the two belongs where?", "What does True mean in {0}?"
 GATE = "Is each block used as the right gate?"
+ROWS = "Texts in which vectors are columns have {0} on the left. Here vectors are rows, and {0} is on the right."
 
 # For each slip: how the message describes it, and a question. {0} is the input, as code; {1} the other input. For
 # gates see `grader/author/gates.py`.
@@ -149,11 +150,16 @@ def short_name(counterfactual: Counterfactual) -> str:
 def message(counterfactual: Counterfactual) -> str:
     """The message for the student."""
     slips = counterfactual.slips
-    question = WORDS[slips[0][0]][1].format(*slips[0][1]) if len(slips) == 1 else "Check both."
+    question = _question(*slips[0]) if len(slips) == 1 else "Check both."
     if len(slips) > 1 and len({(slip, len(words)) for slip, words in slips}) == len(slips[0][1]) == 1:
         slips = ((slips[0][0], (" or ".join(words[0] for _, words in slips),)),)
     clauses = [WORDS[slip][0].format(*words) for slip, words in slips]
     return f"This is the result you get if {' or if '.join(clauses)}. {question}"
+
+
+def _question(slip: str, words: tuple[str, ...]) -> str:
+    weights = slip == "transposed" and words[0].startswith("`W")
+    return (ROWS if weights else WORDS[slip][1]).format(*words)
 
 
 # Fingerprints ---------------------------------------------------------------------------------------------------------
