@@ -150,6 +150,11 @@ class Manifest:
     autograde: dict[str, Any]
     book_url: str = ""  # where the built book is published; empty if it is not
 
+    @property
+    def book_base(self) -> str:
+        """The address of the published book, ending with a slash; empty if it is not published."""
+        return f"{self.book_url.rstrip('/')}/" if self.book_url else ""
+
     @cached_property
     def places(self) -> dict[str, Place]:
         return {

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from pathlib import Path
 from typing import Any
 
 from grader import journal
@@ -22,6 +23,7 @@ from grader.time_limit import TimeLimit, seconds_of_check
 # The latest verdict of this session on each exercise: for `progress`, and for exercises that build on others.
 _latest: dict[str, Verdict] = {}
 _LEFT_OUT = object()
+_SITE = "book"  # the folder of the book in the students' bundle
 
 
 def check(exercise_id: str, function: Any = _LEFT_OUT) -> Report:
@@ -57,7 +59,20 @@ def check_within(place: Place, function: Any, seconds: float) -> Report:
         result = verdict(place, "timeout", note=_where(error))
     _latest[place.exercise.id] = result
     journal.note(result)
-    return Report(result)
+    return Report(result, _page_address(place))
+
+
+def _page_address(place: Place) -> str:
+    """Where the page about an exercise is: in the published book, or else in the one that the students' bundle has."""
+    if base := COURSE.manifest.book_base:
+        return base + place.page_address
+    try:
+        here = Path.cwd()
+    except OSError:  # the folder was deleted
+        return ""
+    sites = (folder / _SITE for folder in (here, *here.parents))
+    site = next((each for each in sites if (each / f"{place.page_path}.html").is_file()), None)
+    return "" if site is None else f"{Path(os.path.relpath(site, here)).as_posix()}/{place.page_address}"
 
 
 def _verdict(place: Place, function: Any) -> Verdict:
@@ -87,8 +102,9 @@ def hint(exercise_id: str, level: int = 1) -> Hint:
 
 
 def progress() -> Progress:
-    """Show the results of this session's checks so far, exercise by exercise."""
-    return Progress(COURSE.manifest, dict(_latest))
+    """Show the results of your checks, exercise by exercise: the latest of this session, or else of your diary."""
+    earlier = {entry.exercise: entry for entry in journal.read() if entry.exercise in COURSE.manifest.places}
+    return Progress(COURSE.manifest, dict(_latest), earlier)
 
 
 def diary(chapter_id: str | None = None) -> Diary:

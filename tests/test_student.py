@@ -1,6 +1,7 @@
 """`check`, `hint` and `progress` as a student meets them, on the course's own data."""
 
 import os
+import re
 import subprocess
 import sys
 
@@ -11,6 +12,7 @@ import grader
 from grader import check, hint, progress
 from grader.checking.verdict import CheckFailed
 from grader.manifest import UnknownIdError
+from grader.released import COURSE
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
 from tests.conftest import exercise
@@ -179,14 +181,14 @@ def test_another_level_says_which_there_are(level):
 
 
 def test_progress_before_and_after():
-    assert repr(progress()) == "You have not run a check in this session yet. Run a check cell first."
+    assert repr(progress()) == "You have not run a check yet. Run a check cell first."
     check("rnn_step", stub)
     lines = repr(progress()).splitlines()
     assert lines[0] == "The vanilla RNN"
     assert len(lines) == 1 + len(exercise("rnn_step").place.chapter.exercises)
     assert [line.split(maxsplit=4) for line in lines[1:3]] == [
         ["rnn_step", "0", "/", "2", "not implemented yet"],
-        ["rnn_forward", "0", "/", "2", "not checked in this session"],
+        ["rnn_forward", "0", "/", "2", "not checked yet"],
     ]
     check("rnn_step", rnn_step)
     before = progress()
@@ -195,8 +197,40 @@ def test_progress_before_and_after():
         ["rnn_step", "2", "/", "2", "right on all 7 cases"],
         ["rnn_forward", "2", "/", "2", "right on all 7 cases"],
     ]
-    assert "not checked in this session" in repr(before)  # what was shown stays as it was
+    assert "not checked yet" in repr(before)  # what was shown stays as it was
     assert progress()._repr_html_() == f"<pre>{progress()!r}</pre>"
+
+
+def test_progress_knows_earlier_sessions(tmp_path, monkeypatch):
+    monkeypatch.setenv("UNROLLED_DIARY", str(tmp_path / "diary.jsonl"))
+    check("rnn_step", rnn_step)
+    check("rnn_forward", forward_by_itself)
+    lines = (tmp_path / "diary.jsonl").read_text()
+    (tmp_path / "diary.jsonl").write_text(re.sub(r'"at":"[^"]+"', '"at":"2026-01-02T03:04:05+00:00"', lines))
+    monkeypatch.setattr(grader.student, "_latest", {})
+    assert [line.split(maxsplit=4) for line in repr(progress()).splitlines()[1:4]] == [
+        ["rnn_step", "2", "/", "2", "right on 2026-01-02"],
+        ["rnn_forward", "0", "/", "2", "not right yet on 2026-01-02"],
+        ["concatenated_weights", "0", "/", "1", "not checked yet"],
+    ]
+    check("rnn_step", no_bias)
+    assert "rnn_step" in progress().verdicts
+    assert repr(progress()).splitlines()[1].endswith("not right yet: 0 of 7 cases pass")
+
+
+def test_the_page_of_a_report_is_a_link_where_there_is_a_book(tmp_path, monkeypatch):
+    page = COURSE.manifest.place("rnn_step").page_path
+    file = tmp_path / "book" / f"{page}.html"
+    notebooks = tmp_path / "exercises" / "ch01_vanilla_rnn"
+    file.parent.mkdir(parents=True)
+    notebooks.mkdir(parents=True)
+    monkeypatch.chdir(notebooks)
+    assert "<a href" not in check("rnn_step", no_bias)._repr_html_()
+    file.write_text("")
+    link = f'<a href="../../book/{page}.html#exercise-rnn_step">The vanilla RNN › One step of a recurrent network</a>'
+    assert link in check("rnn_step", no_bias)._repr_html_()
+    monkeypatch.setattr(type(COURSE.manifest), "book_base", "https://course.example/")
+    assert link.replace("../../book", "https://course.example") in check("rnn_step", no_bias)._repr_html_()
 
 
 def test_import_brings_neither_torch_nor_matplotlib_nor_any_notebook_machinery():

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.author.folders import FILES, FIXTURES
+from grader.author.page_links import with_page_links
 from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.cells import STUB, TEXT_STUB, check_id, check_source, grade_id, notebook_bytes
 from grader.errors import ExpectedError
@@ -72,7 +73,8 @@ def instructor_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebo
             f"{path}:1: no cell imports what the check cells call. Add to the first code cell:  "
             "from grader import check, hint, progress"
         )
-    return _finish(released, chapter, notebook)
+    finished = _finish(released, chapter, notebook)
+    return with_page_links(finished, manifest, chapter, manifest.book_base) if manifest.book_base else finished
 
 
 def student_notebook(root: Path, manifest: Manifest, chapter: Chapter, notebook: Notebook) -> NotebookNode:

@@ -19,6 +19,7 @@ from grader.author.leaks import Leak, find_leaks, secrets_of
 from grader.author.notebooks import data_files
 from grader.author.pack_texts import Names, readme, requirements, torch_requirements
 from grader.author.packs import searched
+from grader.author.page_links import BUNDLED, with_page_links
 from grader.author.record import stray
 from grader.author.wheel import archive_files, build_wheel, project
 from grader.cells import notebook_bytes
@@ -114,6 +115,8 @@ def bundle_parts(
     }
     if site is not None:
         parts["the book"] = book_files(site)
+        if not course.manifest.book_url:
+            parts["the exercises"] = _linked(exercises, course, notebooks)
     return parts
 
 
@@ -141,6 +144,18 @@ def released_files(course: Course, notebooks: dict[str, NotebookNode]) -> list[t
             "delete it."
         )
     return list(released.items())
+
+
+def _linked(
+    exercises: list[tuple[str, bytes]], course: Course, notebooks: dict[str, NotebookNode]
+) -> list[tuple[str, bytes]]:
+    """The notebooks with links to the book that is in the bundle."""
+    chapters = {chapter.id: chapter for chapter in course.manifest.chapters}
+    linked = {
+        f"exercises/{path}": with_page_links(notebook, course.manifest, chapters[path.partition("/")[0]], BUNDLED)
+        for path, notebook in notebooks.items()
+    }
+    return [(path, notebook_bytes(linked[path]) if path in linked else content) for path, content in exercises]
 
 
 def _contains(path: Path, content: bytes) -> bool:

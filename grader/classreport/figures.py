@@ -238,7 +238,7 @@ def _mistake(
         message=messages.mistakes.get(cause) or usual,
         hint=" ".join(messages.hints[0].split()),
         page=place.page_title,
-        address=f"{manifest.book_url.rstrip('/')}/{place.page_address}" if manifest.book_url else "",
+        address=f"{manifest.book_base}{place.page_address}" if manifest.book_base else "",
         count=len(having),
         of=of,
         students=tuple(sorted(graded.student for graded in having)),

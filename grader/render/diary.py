@@ -42,16 +42,16 @@ class Line:
     @property
     def state(self) -> str:
         """Whether it is overcome, and when."""
-        day = _day(self.met.since)
+        since = day(self.met.since)
         if self.met.overcome == "passed":
-            return f"Overcome: the exercise passed on {day}."
+            return f"Overcome: the exercise passed on {since}."
         if self.met.overcome == "gone":
-            return f"Overcome: a later check, on {day}, no longer showed it."
+            return f"Overcome: a later check, on {since}, no longer showed it."
         return "Still open: no later check has shown that it is gone."
 
     @property
     def when(self) -> str:
-        first, last = _day(self.met.first), _day(self.met.last)
+        first, last = day(self.met.first), day(self.met.last)
         dates = f"on {first}" if first == last else f"between {first} and {last}"
         return f"Met in {self.met.times} of {counted(self.met.checks, 'check')}, {dates}."
 
@@ -160,7 +160,7 @@ def diary_of(course: Released, found: Sequence[Met], chapter_id: str | None = No
             continue
         lines = tuple(line for line in (_line(course, one) for one in of_this) if line is not None)
         if lines:
-            address = f"{manifest.book_url.rstrip('/')}/{place.page_address}" if manifest.book_url else ""
+            address = f"{manifest.book_base}{place.page_address}" if manifest.book_base else ""
             sections.append(Section(place.chapter, place.exercise, place.page_title, address, lines))
     return Diary(tuple(sections), chapter)
 
@@ -183,7 +183,7 @@ def _after(title: str, message: str) -> str:
     return rest if rest == message else rest[:1].upper() + rest[1:]
 
 
-def _day(time: str | None) -> str:
+def day(time: str | None) -> str:
     """The date of an ISO 8601 time. The file may have been edited, so nothing else is shown."""
     found = re.match(r"[0-9]{4}-[0-9]{2}-[0-9]{2}", time or "")
     return found[0] if found else "an unknown day"

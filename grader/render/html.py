@@ -22,15 +22,17 @@ _CODE = re.compile(r"`([^`\n]+)`")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(\w(?:[^*<>\n]*\w)?)\*(?![\w*])")
 
 
-def verdict_html(verdict: Verdict) -> str:
-    """The report as HTML. The colour of its edge adds nothing that the words do not say."""
+def verdict_html(verdict: Verdict, address: str = "") -> str:
+    """The report as HTML; the page that it names is a link if its `address` is given. The colour of its edge adds
+    nothing that the words do not say.
+    """
     title = (
         f"<strong>{mark(verdict)} <code>{html.escape(verdict.id)}</code> "
         f"{number(verdict.earned)} / {number(verdict.points)}</strong> {html.escape(headline(verdict))}"
     )
     return (
         f'<div class="unrolled-verdict" style="border-left:4px solid {_EDGE[verdict.status]};padding:.2em 0 .2em .8em">'
-        f"<div>{title}</div>{rows_html(rows(verdict))}</div>"
+        f"<div>{title}</div>{rows_html(rows(verdict), address)}</div>"
     )
 
 
@@ -39,21 +41,24 @@ def mark(verdict: Verdict) -> str:
     return _MARK.get(verdict.status, "✗")
 
 
-def rows_html(rows: Sequence[Row]) -> str:
-    """Labelled rows as a description list in HTML; empty without rows."""
+def rows_html(rows: Sequence[Row], address: str = "") -> str:
+    """Labelled rows as a description list in HTML; empty without rows. `address` is that of the page to read."""
     body = "".join(
-        f'<dt style="font-weight:600">{html.escape(row.label)}</dt><dd style="margin:0 0 .3em 1.2em">{_fact(row)}</dd>'
+        f'<dt style="font-weight:600">{html.escape(row.label)}</dt>'
+        f'<dd style="margin:0 0 .3em 1.2em">{_fact(row, address)}</dd>'
         for row in rows
     )
     return f'<dl style="margin:.4em 0 0 0">{body}</dl>' if body else ""
 
 
-def _fact(row: Row) -> str:
+def _fact(row: Row, address: str) -> str:
     if row.grid is not None:
         return grid_svg(row.grid)
     if row.code:
         return f'<pre style="margin:0;overflow-x:auto" tabindex="0"><code>{html.escape(row.text)}</code></pre>'
     text = prose(row.text) if row.label == "likely cause" else inline(row.text)
+    if row.page and address:
+        text = text.replace(inline(row.page), f'<a href="{html.escape(address)}">{inline(row.page)}</a>')
     return f'<span style="white-space:pre-wrap;overflow-wrap:anywhere">{text}</span>'
 
 

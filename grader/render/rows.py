@@ -39,12 +39,15 @@ def headline(verdict: Verdict) -> str:
 
 @dataclass(frozen=True)
 class Row:
-    """A label and a text of one or more lines. `code` says that the text is code, and `grid` is its picture, if any."""
+    """A label and a text of one or more lines. `code` says that the text is code, `grid` is its picture, if any, and
+    `page` is the part of the text that names a page of the book.
+    """
 
     label: str
     text: str
     code: bool = False
     grid: Grid | None = None
+    page: str = ""
 
 
 def rows(verdict: Verdict) -> list[Row]:
@@ -53,7 +56,7 @@ def rows(verdict: Verdict) -> list[Row]:
     if verdict.status == "timeout":
         found.append(Row("what to do", "look for a loop that never ends, or for a computation that is done too often"))
     if not verdict:
-        found.append(Row("next", harmless(f'hint("{verdict.id}")   page: {verdict.page}')))
+        found.append(Row("next", harmless(f'hint("{verdict.id}")   page: {verdict.page}'), page=verdict.page))
     return found
 
 
