@@ -328,6 +328,18 @@ def test_a_mistake_that_raises_needs_a_case_that_returns():
     assert diagnosed(always, [raised, raised]) is None
 
 
+def test_several_exceptions_beside_several_right_cases_prove_a_mistake():
+    raised, other = Observation(raised=Raised("IndexError", "")), Observation(raised=Raised("ValueError", ""))
+    results = [raised, 1.0, raised, 1.0, raised, 1.0]
+    made = checks([ORDINARY] * 6, H, [1.0] * 6, {"first": [results]})
+    assert diagnosed(made, results) == "first"
+    assert diagnosed(made, [other, *results[1:]]) is None
+    assert diagnosed(made, [*results[:5], 2.0]) is None
+    assert diagnosed(made, [*results[:5], raised]) is None
+    few = checks([ORDINARY] * 5, H, [1.0] * 5, {"first": [results[:5]]})
+    assert diagnosed(few, results[:5]) is None
+
+
 def test_a_right_case_beside_an_exception_is_not_evidence():
     raised = Observation(raised=Raised("ValueError", ""))
     made = checks([ORDINARY, ORDINARY], H, [1.0, 1.0], {"first": [[raised, 1.0]]})

@@ -13,7 +13,7 @@ from html import escape
 import nbformat
 import pytest
 from packed_course import PAGE, ROOT, write, write_packed_course
-from small_course import CHAPTER
+from small_course import CHAPTER, KEPT
 from typer.testing import CliRunner
 
 from grader.author.built_book import SITE, BookError, note, sources_digest, up_to_date_book
@@ -24,6 +24,7 @@ from grader.author.wheel import WheelError, archive_files, build_wheel, project,
 from grader.cli.commands import app
 from grader.codec import encode
 from grader.files import zip_bytes
+from tests.kept_back import kept_back, planted
 
 VERSION = project(ROOT)["version"]
 TOP = f"unrolled-{VERSION}"
@@ -317,6 +318,18 @@ def test_what_students_get_anyway_is_no_secret(secrets, files):
     assert find_leaks(public, secrets) == []
     lines = ["import numpy as np", "B, T, D = x.shape", "return h", "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):"]
     assert find_leaks([("book/x.html", "\n".join(lines).encode())], secrets) == []
+
+
+def test_students_get_no_other_way_and_are_not_told_why_one_works(course, files):
+    sources = Course(course)
+    kept = kept_back(sources)
+    assert set(kept.solutions.values()) == {f"{name} (why it works)" for name in KEPT}
+    public = [(name, content) for name, content in files.items() if not name.endswith(".whl")]
+    assert find_leaks(public + archive_files(files[f"{TOP}/{WHEEL}"]), kept) == []
+    for name in KEPT:
+        for says, page in planted(sources, name).values():
+            (leak, *_) = find_leaks([("book/x.html", page)], kept)
+            assert says in leak.what
 
 
 def test_a_planted_secret_in_the_wheel_is_found(course):

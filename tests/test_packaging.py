@@ -12,11 +12,14 @@ from pathlib import Path
 
 import pytest
 
+from grader.author.course import Course
+from grader.author.leaks import find_leaks
 from grader.author.notebooks import instructor_notebook
 from grader.author.shown_solutions import solution_pieces, source_pieces
 from grader.cells import cell_source
 from grader.manifest import load_manifest
 from grader.released import Released
+from tests.kept_back import kept_back
 
 pytestmark = pytest.mark.system
 
@@ -68,6 +71,13 @@ def test_the_wheel_holds_no_solution(unpacked: Path) -> None:
     for path in unpacked.rglob("*.py"):
         shown = {pieces[p] for p in source_pieces(path.read_text("utf-8")) if p in pieces}
         assert not shown, f"{path.relative_to(unpacked)} shows a piece of {shown}"
+
+
+def test_the_wheel_holds_no_other_way_and_does_not_say_why_one_works(unpacked: Path) -> None:
+    files = [
+        (path.relative_to(unpacked).as_posix(), path.read_bytes()) for path in unpacked.rglob("*") if path.is_file()
+    ]
+    assert [str(leak) for leak in find_leaks(files, kept_back(Course(ROOT)))] == []
 
 
 def test_a_recorded_exception_tells_its_type_alone(unpacked: Path) -> None:

@@ -3,7 +3,8 @@
     ```{exercise-link} rnn_step
     ```
 
-Title, points, notebook and what comes first are read from `course.toml`; an unknown id is a warning. The box can be
+Title, points, notebook and what comes first are read from `course.toml`; an unknown id is a warning. The notebook is
+named but not linked to: a browser would download a second copy, which `grader submit` does not find. The box can be
 linked to, `[the exercise](#exercise-rnn_step)`. It ends with *Try it here* (`try_here.py`), or says where else an
 exercise of PyTorch can be done. In the self-study edition the solution follows it, folded.
 """
@@ -15,7 +16,6 @@ from pathlib import Path
 from docutils import nodes
 from edition import solution
 from page_element import PageElement
-from sphinx import addnodes
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
 from try_here import can_be_tried, place_for
@@ -39,7 +39,7 @@ class ExerciseLink(PageElement):
         anchor = f"exercise-{place.exercise.id}"
         if any(anchor in node["ids"] for node in self.state.document.findall(nodes.admonition)):
             return [self.refuse(f"{place.exercise.id} has a box here already. Keep one, and link to #{anchor}.")]
-        return [self._box(place, anchor), *solution(self, manifest, place)]
+        return [self._box(place, anchor), *solution(self, place)]
 
     def _box(self, place: Place, anchor: str) -> nodes.Element:
         exercise = place.exercise
@@ -47,13 +47,10 @@ class ExerciseLink(PageElement):
         box = nodes.admonition("", title, classes=["exercise-link"], ids=[anchor], names=[anchor])
         self.state.document.note_explicit_target(box, box)
         path = f"exercises/{place.chapter.id}/{place.notebook.name}.ipynb"
-        download = addnodes.download_reference(
-            "", "", nodes.literal("", path), refdoc=self.env.docname, refdomain="", reftype="download",
-            reftarget=f"/{path}", refexplicit=True, refwarn=True,
-        )  # fmt: skip
         box += nodes.paragraph(
             "", "", nodes.Text("In the notebook "), nodes.emphasis("", place.notebook.title), nodes.Text(", "),
-            download, nodes.Text(", write "), nodes.literal("", exercise.id), nodes.Text(" and run its check:"),
+            nodes.literal("", path), nodes.Text(", write "), nodes.literal("", exercise.id),
+            nodes.Text(" and run its check:"),
         )  # fmt: skip
         call = f'check("{exercise.id}", {exercise.id})'
         box += nodes.literal_block(call, call, language="python")
@@ -74,11 +71,10 @@ class ExerciseLink(PageElement):
             "", "",
             nodes.Text("Its check needs PyTorch, which does not run in a web page. On your own machine, run "),
             nodes.literal("", f"jupyter lab {path}"),
-            nodes.Text(" once the course is installed. To install nothing, upload the notebook above to an online "
-                       "service such as "),
+            nodes.Text(" once the course is installed. To install nothing, upload the notebook from the zip that your "
+                       "class was given to an online service such as "),
             nodes.reference("", "Google Colab", refuri="https://colab.research.google.com/"),
-            nodes.Text(", together with the zip that your class was given: its "), nodes.literal("", "README.txt"),
-            nodes.Text(" says how."),
+            nodes.Text(", together with the zip: its "), nodes.literal("", "README.txt"), nodes.Text(" says how."),
         )  # fmt: skip
 
 

@@ -480,7 +480,8 @@
       store.write("diary", done.diary);
       if (done.status === "passed") store.write(`passed:${this.key}`, code);
       const words = !this.exercise && done.status === "raised" ? WORDS.cell : WORDS[done.status];
-      this.tell(words(`${done.earned} of ${counted(done.points, "point")}`));
+      const more = done.status === "passed" ? this.offer() : "";
+      this.tell(words(`${done.earned} of ${counted(done.points, "point")}`) + more);
       if (done.status === "passed" && this.first) {
         this.notes.replaceChildren("Next: ", element("a", { href: new URL(`../../${this.about.page}`, folder), textContent: "the page that explains this step, where your code is kept" }), ".");
         this.notes.hidden = false;
@@ -488,6 +489,19 @@
       this.look(this.status);
       this.box.dataset.status = done.status;
       this.box.dataset.milliseconds = done.milliseconds;
+    }
+
+    // What a page keeps for readers who have passed: folded, with the words that offer it. Most pages keep nothing.
+    offer() {
+      const kept = document.getElementById(`passed-${this.key}`);
+      if (!kept) return "";
+      const open = () => {
+        kept.open = true;
+        kept.querySelector("summary").focus();
+        kept.scrollIntoView();
+      };
+      this.report.append(element("div", { className: "try-buttons" }, button(kept.dataset.offer, open)));
+      return ` ${kept.dataset.told}`;
     }
 
     stop() {
@@ -594,7 +608,9 @@
       save(`${this.about.notebook}.ipynb`, `${JSON.stringify(notebook, null, 1)}\n`, "application/x-ipynb+json");
       const lacks = Object.keys(this.about.before).filter((name) => name in this.about.given && !store.passed(name));
       const more = lacks.length ? ` The given version of ${lacks.join(", ")} is not in it: write your own before you submit.` : "";
-      this.tell(`${this.about.notebook}.ipynb is in your downloads, with all that you have written for it.${more}`);
+      const chapter = this.about.page.split("/")[1];
+      const where = ` Move it to the folder exercises/${chapter}, in place of the notebook of that name, before you submit.`;
+      this.tell(`${this.about.notebook}.ipynb is in your downloads, with all that you have written for it.${where}${more}`);
     }
 
     export_() {

@@ -3,7 +3,7 @@ but the order in which mistakes are compared.
 
     # Why it works
 
-    The sum over ... (for the self-study edition of the book)
+    The sum over ... (for readers who have solved it)
 
     # Mistakes
 

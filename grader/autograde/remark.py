@@ -137,10 +137,13 @@ NOWHERE = "No cell defines {}. If you wrote that code, check that it is in the f
 
 
 class Remark(msgspec.Struct, frozen=True):
-    """One remark about this notebook; about all submitted files if `notebook` is empty."""
+    """One remark about this notebook; about all submitted files if `notebook` is empty. `place` is what its cell is
+    called (see `submission/cell_names.py`), if it is about one.
+    """
 
     what: What
     notebook: str = ""
+    place: str = ""
 
 
 def absence(name: str, is_folder: bool) -> str:

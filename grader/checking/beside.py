@@ -10,7 +10,7 @@ from grader.checking.case import Tolerance
 from grader.checking.compare import close
 from grader.checking.numbers import distinguish
 
-MOST_LINES, MOST_COLUMNS = 8, 4
+MOST_LINES, MOST_COLUMNS = 4, 4
 _WRONG, _RIGHT = "≠", " "
 
 

@@ -1,4 +1,4 @@
-"""Commands for instructors: grade a class and write feedback."""
+"""Commands for instructors: grade a class."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ import typer
 from rich.table import Table
 
 from grader.cli.app import (
-    ChapterArgument,
     DbUrl,
     OneLine,
     TermOption,
@@ -393,46 +392,6 @@ def _all_chapters(
 
 def _json(tree: dict[str, Any]) -> str:
     return json_text(msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1))
-
-
-@instructor_command()
-def feedback(
-    chapter: ChapterArgument,
-    given_term: TermOption = None,
-    student: Annotated[
-        list[str] | None, typer.Option(help="Write the page of this student only. Repeat the option for several.")
-    ] = None,
-    db_url: DbUrl = None,
-) -> None:
-    """Write a feedback page for each graded submission.
-
-    The page is TERM/feedback/STUDENT/CHAPTER.html. It is written from the stored results, so no student code is run.
-
-    The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
-    not graded yet.
-    """
-    from grader.feedback.write import write_feedback
-    from grader.shown import some
-
-    root = course_root()
-    term = term_folder(root, given_term)
-    with out.status("Writing feedback …"), told():
-        written = write_feedback(root, term, chapter, student, db_url)
-    count = len(written.pages)
-    out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
-    for names, what in (
-        (written.unsafe, "graded without a sandbox, as the page says"),
-        (written.outdated, "out of date, because the submission or the course has changed since it was graded"),
-        (written.ungraded, "not graded yet, so without a page"),
-    ):
-        if names:
-            of = f"{len(names)} submission{'s' * (len(names) != 1)}"
-            err.print(f"{of} {what}: {some(names)}.", style="yellow", soft_wrap=True)
-    if written.outdated or written.ungraded:
-        first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."
-        err.print(first, style="yellow", soft_wrap=True)
-    if written.ungraded:
-        raise typer.Exit(3)
 
 
 def _proved(run: _Run, proof: Future[None] | None) -> bool:

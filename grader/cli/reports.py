@@ -1,4 +1,4 @@
-"""Commands for instructors that report on a class."""
+"""Commands for instructors that write pages: about a class, for each student, and on how exercises are solved."""
 
 from __future__ import annotations
 
@@ -88,3 +88,78 @@ def report(
         err.print(first, style="yellow", soft_wrap=True)
     if found.ungraded.count:
         raise typer.Exit(3)
+
+
+@instructor_command()
+def feedback(
+    chapter: ChapterArgument,
+    given_term: TermOption = None,
+    student: Annotated[
+        list[str] | None, typer.Option(help="Write the page of this student only. Repeat the option for several.")
+    ] = None,
+    solutions: Annotated[
+        bool,
+        typer.Option(
+            "--solutions",
+            help="Show how each exercise is solved, once the due date and all extensions have passed.",
+        ),
+    ] = False,
+    db_url: DbUrl = None,
+) -> None:
+    """Write a feedback page for each graded submission.
+
+    The page is TERM/feedback/STUDENT/CHAPTER.html. It is written from the stored results, so no student code is run.
+    With --solutions, it also has the course's solution of each exercise, why it works, and another way, all folded.
+    Pages that were written before are replaced.
+
+    The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
+    not graded yet.
+    """
+    from grader.feedback.write import write_feedback
+    from grader.shown import some
+
+    root = course_root()
+    term = term_folder(root, given_term)
+    with out.status("Writing feedback …"), told():
+        written = write_feedback(root, term, chapter, student, db_url, solutions)
+    count = len(written.pages)
+    out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
+    for names, what in (
+        (written.unsafe, "graded without a sandbox, as the page says"),
+        (written.outdated, "out of date, because the submission or the course has changed since it was graded"),
+        (written.ungraded, "not graded yet, so without a page"),
+    ):
+        if names:
+            of = f"{len(names)} submission{'s' * (len(names) != 1)}"
+            err.print(f"{of} {what}: {some(names)}.", style="yellow", soft_wrap=True)
+    if written.outdated or written.ungraded:
+        first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."
+        err.print(first, style="yellow", soft_wrap=True)
+    if written.ungraded:
+        raise typer.Exit(3)
+
+
+@instructor_command()
+def solutions(
+    chapter: ChapterArgument,
+    given_term: TermOption = None,
+    given_path: Annotated[
+        Path | None,
+        typer.Option("--out", help="The page to write. Default: TERM/reports/CHAPTER-solutions.html.", dir_okay=False),
+    ] = None,
+    db_url: DbUrl = None,
+) -> None:
+    """Write a page with the solutions of a chapter, to show in class or hand out.
+
+    For each exercise it has the course's solution, why it works, and another way, folded; on paper all are open. It
+    names no student. If students can still submit the chapter on time, the command says so.
+    """
+    from grader.feedback.write import write_solutions
+
+    root = course_root()
+    term = term_folder(root, given_term)
+    with err.status("Reading the solutions …"), told():
+        path, still_open = write_solutions(root, term, chapter, given_path, db_url)
+    out.print(f"Wrote {path}.", soft_wrap=True)
+    if still_open:
+        err.print(f"{still_open} Show the page after that time.", style="yellow", soft_wrap=True)

@@ -63,12 +63,13 @@ def check(
 
 def _checked(path: Path, seconds: float | None, whole: bool, new: OnlyNew) -> bool:
     """Run and report what the previous run did not; whether everything is right."""
+    from grader.autograde.submission.cell_names import cell_names
     from grader.autograde.submission.readable import UnreadableError
     from grader.released import COURSE
     from grader.render.rows import number
     from grader.shown import named
     from grader.work.facts import shadows_in
-    from grader.work.notebooks import cell_names, read_work, require_file, restoring, whose
+    from grader.work.notebooks import read_work, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
     from grader.work.python import translator
     from grader.work.run import code_of, request_for, run, takes_long
@@ -91,7 +92,7 @@ def _checked(path: Path, seconds: float | None, whole: bool, new: OnlyNew) -> bo
         request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds, width)
         new.line(f"{path.name}: {chapter.title} › {notebook.title}")
         new.line("")
-        names = cell_names(work, notebook)
+        names = cell_names(work.cells, [each.id for each in notebook.exercises])
         cells = [(index, source) for index, source in code_of(notebook, work) if not takes_long(work, index)]
         if not with_ipython and (left := [names[index] for index, source in cells if python(source) != source]):
             new.line(f"IPython is not installed, so magics and shell commands are left out of {'; '.join(left)}.")

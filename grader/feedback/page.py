@@ -31,9 +31,10 @@ def feedback_page(
     graded: Graded,
     hints: Mapping[str, str],
     recorded: Recorded = NOTHING,
+    solutions: str = "",
 ) -> str:
     """The page of one submission. `hints` holds the first hint of each exercise, `recorded` what the gradebook has
-    recorded for the submission.
+    recorded for the submission, and `solutions` is the section on how the exercises are solved, if it is shown.
     """
     found = graded.by_exercise
     public = graded.public_by_exercise
@@ -48,7 +49,8 @@ def feedback_page(
 <p>For <bdi>{student}</bdi></p>
 """
     main = "" if graded.sandboxed else _STAMP
-    main += f"{_points(chapter, graded, recorded)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}{wrong}"
+    main += f"{_points(chapter, graded, recorded)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}"
+    main += f"{wrong}{solutions}"
     footer = f"{_FOOTER}{_BY_A_PERSON if chapter.questions else ''}"
     return html_page(f"{escape(chapter.title)}, feedback for {student}", header, main, footer)
 
@@ -232,8 +234,8 @@ def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: 
     place = manifest.place(exercise.id)
     points = f"{number(verdict.earned)} of {counted(verdict.points, 'point')}"
     page = escape(place.page_title)
-    if manifest.book_url:
-        address = f"{manifest.book_url.rstrip('/')}/{place.page_address}"
+    if manifest.book_base:
+        address = manifest.book_base + place.page_address
         page = f'<a href="{escape(address)}" rel="noreferrer">{page}</a>'
     name = escape(exercise.id)
     return f"""<article class="{verdict.status}" id="{name}" aria-labelledby="title-{name}">

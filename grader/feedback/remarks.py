@@ -22,9 +22,9 @@ from grader.autograde.remark import (
     Remark,
     TooLarge,
     Unreadable,
-    What,
     absence,
 )
+from grader.autograde.submission.cell_names import subject
 from grader.manifest import Chapter
 from grader.shown import named, one_line, shortened, some
 
@@ -65,7 +65,7 @@ def for_student(chapter: Chapter, remarks: tuple[Remark, ...]) -> list[tuple[str
     told: dict[tuple[str, str], list[str]] = {}
     for remark in remarks:
         title, what = titles.get(remark.notebook, ""), remark.what
-        sentence = _sentence(what)
+        sentence = _sentence(remark)
         if sentence:
             names = told.setdefault((title, sentence), [])
             if isinstance(what, OddCell) and what.name not in names:
@@ -79,9 +79,10 @@ def for_student(chapter: Chapter, remarks: tuple[Remark, ...]) -> list[tuple[str
     return sentences
 
 
-def _sentence(what: What) -> str:
+def _sentence(remark: Remark) -> str:
     """The sentence for a remark; empty if there is nothing to say."""
-    match what:
+    cell = subject(remark.place or "a cell")
+    match remark.what:
         case OddCell(kind, _):
             return _ODD_CELLS[kind]
         case Foreign():
@@ -90,18 +91,18 @@ def _sentence(what: What) -> str:
             return f"It could not be read: {shortened(reason, MOST_OF_A_REASON)}."
         case NotSubmitted(reason):
             return f"It was not submitted: {shortened(reason, MOST_OF_A_REASON)}."
-        case Asks(cell):
+        case Asks():
             return (
-                f"Cell {cell + 1} calls `input()`, which returns an empty text while your notebook is graded. Write "
+                f"{cell} calls `input()`, which returns an empty text while your notebook is graded. Write "
                 "the value into the cell."
             )
-        case OtherPython(cell, theirs, ours):
+        case OtherPython(_, theirs, ours):
             return (
-                f"Cell {cell + 1} is not Python {ours}, which grades this course. Your notebook says that it was "
+                f"{cell} is not Python {ours}, which grades this course. Your notebook says that it was "
                 f"written with Python {theirs}, which may accept more. Write the cell so that both accept it."
             )
         case Ended(fault, exercise):
-            return "" if exercise is not None else _of_cell(fault)
+            return "" if exercise is not None else _of_cell(fault, cell)
         case LeftOut(file, size):
             return (
                 f"The file {named(file)} ({size / 1e6:.1f} MB) was not available to your notebooks while they ran: "
@@ -112,9 +113,9 @@ def _sentence(what: What) -> str:
         case OtherName(due, is_folder, taken):
             why = absence(due, is_folder)
             return f"{why[0].upper()}{why[1:]}, so {named(taken)} was graded instead. Keep the original file name."
-        case NotImported(cell, module, reason):
+        case NotImported(_, module, reason):
             return (
-                f"Cell {cell + 1} could not import `{named(module)}`: {named(reason)}. The lines that need it were "
+                f"{cell} could not import `{named(module)}`: {named(reason)}. The lines that need it were "
                 "skipped, and the others were run. Use only packages that the course installs, or submit the module's "
                 "file together with your notebook."
             )
@@ -125,19 +126,19 @@ def _sentence(what: What) -> str:
             )
 
 
-def _of_cell(fault: Fault) -> str:
+def _of_cell(fault: Fault, cell: str) -> str:
     """Why a cell was stopped, and what to look for in it."""
     if fault.cell is None:
         return f"The notebook could not be run to its end: {fault.text}."
-    number, others = fault.cell + 1, "The other cells were run without it."
+    others = "The other cells were run without it."
     match fault.kind:
         case "timeout":
-            return f"Cell {number} was {fault.text}. {others} Does it contain a loop that never ends?"
+            return f"{cell} was {fault.text}. {others} Does it contain a loop that never ends?"
         case "memory":
             return (
-                f"Cell {number} used more memory than a notebook is allowed and was stopped. {others} "
+                f"{cell} used more memory than a notebook is allowed and was stopped. {others} "
                 "Does something in it keep growing?"
             )
         case "died":
-            return f"Cell {number} did not finish: the Python process ended. {others} Does the cell end the process?"
-    return f"Cell {number} could not be run to its end: {fault.text}."
+            return f"{cell} did not finish: the Python process ended. {others} Does the cell end the process?"
+    return f"{cell} could not be run to its end: {fault.text}."

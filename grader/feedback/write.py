@@ -1,4 +1,4 @@
-"""Write the feedback pages of a chapter from the stored results. No student code is run.
+"""Write the feedback pages of a chapter from the stored results, and the page of its solutions. No student code is run.
 
 A page is `TERM/feedback/STUDENT/CHAPTER.html`. It is not inside the folder `TERM/feedback/STUDENT/CHAPTER/` of
 nbgrader's own feedback, because nbgrader skips a folder that exists already, and deletes it with all its contents when
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from grader.autograde.gradebook import gradebook_url, read_scores
 from grader.autograde.gradebook.scores import NOTHING
@@ -19,10 +20,15 @@ from grader.autograde.grading.session import state_of
 from grader.autograde.submission.folders import find_submissions
 from grader.autograde.term_settings import read_term_settings
 from grader.errors import ExpectedError
+from grader.feedback.over import require_over, still_open
 from grader.feedback.page import feedback_page
-from grader.files import write_whole
+from grader.feedback.solutions import solutions_page, solutions_section
+from grader.files import private_folder, write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import Released
+
+if TYPE_CHECKING:
+    from grader.author.other_ways import Solved
 
 
 class FeedbackError(ExpectedError):
@@ -46,10 +52,17 @@ def page_path(term: Path, student: str, chapter_id: str) -> Path:
 
 
 def write_feedback(
-    root: Path, term: Path, chapter_id: str, students: Collection[str] | None = None, db_url: str | None = None
+    root: Path,
+    term: Path,
+    chapter_id: str,
+    students: Collection[str] | None = None,
+    db_url: str | None = None,
+    solutions: bool = False,
 ) -> Written:
     """Write the pages of these students (all if None), with the points and comments of the instructor from the
-    gradebook (the term's own if None). Raises UnknownIdError, FeedbackError, GradebookError, OSError.
+    gradebook (the term's own if None) and, if `solutions`, with how the exercises are solved: then the chapter has to
+    be over for the whole class. Raises UnknownIdError, FeedbackError, NotOverError, GradebookError, OSError, and what
+    `solved` does.
     """
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
@@ -58,7 +71,12 @@ def write_feedback(
     hints = Released(root / "grader" / "data").first_hints(chapter)
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
-    scores = read_scores(db_url or gradebook_url(term), chapter.id)
+    url = db_url or gradebook_url(term)
+    scores = read_scores(url, chapter.id)
+    section = ""
+    if solutions:
+        require_over(term, settings, chapter.id, url)
+        section = solutions_section(chapter, _solved(root, chapter))
     for name in names:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name:
@@ -66,7 +84,8 @@ def write_feedback(
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        write_whole(path, feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING)).encode())
+        page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section)
+        write_whole(path, page.encode())
         written.pages.append(path)
         if not graded.sandboxed:
             written.unsafe.append(name)
@@ -75,6 +94,34 @@ def write_feedback(
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {store.grade_first(term, chapter.id)}")
     return written
+
+
+def solutions_path(term: Path, chapter_id: str) -> Path:
+    return term / "reports" / f"{chapter_id}-solutions.html"
+
+
+def write_solutions(
+    root: Path, term: Path, chapter_id: str, given: Path | None = None, db_url: str | None = None
+) -> tuple[Path, str]:
+    """Write the page of a chapter's solutions; return where it is, and a sentence if students can still submit the
+    chapter on time. Raises UnknownIdError, TermSettingsError, GradebookError, OSError, and what `solved` does.
+    """
+    manifest = load_manifest(root / "course.toml")
+    chapter = manifest.chapter(chapter_id)
+    settings = read_term_settings(term, manifest)
+    content = solutions_page(manifest, chapter, _solved(root, chapter)).encode()
+    if given is None:
+        private_folder(term)
+    path = given or solutions_path(term, chapter.id)
+    write_whole(path, content)
+    return path, still_open(settings, chapter.id, db_url or gradebook_url(term))
+
+
+def _solved(root: Path, chapter: Chapter) -> dict[str, Solved]:
+    from grader.author.course import Course
+    from grader.author.other_ways import solved_chapter
+
+    return solved_chapter(Course(root), chapter)
 
 
 def _chosen(

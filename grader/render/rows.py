@@ -8,6 +8,7 @@ from grader.checking.verdict import Grid, Problem, Verdict
 from grader.render.picture import everywhere, grid_text
 from grader.shown import harmless
 
+FEW = 3  # wrong results of a case beside which numbers are shown
 _LABELS = {
     "raised": "stopped with",
     "none": "expected",
@@ -72,9 +73,11 @@ def facts(verdict: Verdict) -> list[Row]:
         if case.returned:
             found.append(Row("you returned", case.returned))
         several = len({problem.output for problem in case.problems} - {None}) > 1
+        # among many wrong results, numbers would hide the likely cause
+        beside = next((each for each in case.problems if each.beside), None) if len(case.problems) <= FEW else None
         for problem in case.problems:
             found.append(_problem_row(problem))
-            if problem.beside:
+            if problem is beside:
                 found.append(Row("side by side", "\n".join(problem.beside), code=True))
             if problem.grid is not None and not (several and everywhere(problem.grid)):
                 found.append(Row("where", grid_text(problem.grid), grid=problem.grid))

@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 from grader.autograde.submission.bindings import bindings_of, lacks_code
-from grader.autograde.submission.check_cells import is_only_a_check
 from grader.autograde.submission.readable import read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
@@ -96,28 +95,6 @@ def known_ids(work: Work, notebooks: Sequence[Notebook]) -> frozenset[str]:
     notebook is from than the names that its code binds: a capstone defines again what other notebooks ask for.
     """
     return work.ids.intersection(mark for notebook in notebooks for mark in marks(notebook))
-
-
-def cell_names(work: Work, notebook: Notebook) -> dict[int, str]:
-    """What to call each cell in a sentence: an editor shows no numbers of cells, so it is named after its exercise, or
-    after the one above it.
-    """
-    exercises = [each.id for each in notebook.exercises]
-    found: dict[int, str] = {}
-    above = ""
-    for index, cell in enumerate(work.cells):
-        id_, source = grade_id(cell) or "", cell["source"]
-        bound = bindings_of(source).names if cell["cell_type"] == "code" else frozenset()
-        its = next((name for name in exercises if name == id_ or name in bound), "")
-        checked = next((name for name in exercises if check_id(name) == id_ or is_only_a_check(source, name)), "")
-        if its:
-            found[index] = f"the cell of {its}"
-        elif checked:
-            found[index] = f"the check cell of {checked}"
-        else:
-            found[index] = f"cell {index + 1}, below {above}" if above else f"cell {index + 1}"
-        above = its or checked or above
-    return found
 
 
 def whose(work: Work, manifest: Manifest, stem: str) -> tuple[Chapter, Notebook]:

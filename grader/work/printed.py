@@ -6,6 +6,7 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from grader.autograde.submission.cell_names import subject
 from grader.manifest import Exercise
 from grader.render.rows import number
 from grader.shown import harmless
@@ -89,8 +90,7 @@ class Display:
         self.write("")
 
     def _subject(self, cell: int) -> str:
-        name = self.names[cell]
-        return f"{name[0].upper()}{name[1:]}{',' if ',' in name else ''}"
+        return subject(self.names[cell])
 
 
 @dataclass

@@ -6,7 +6,7 @@ import re
 from pathlib import Path
 
 import pytest
-from edition import alternative, region, without_docstring
+from edition import OFFER, TOLD
 from one_page import build, words
 from sphinx.errors import ConfigError
 
@@ -20,16 +20,19 @@ def test_the_class_edition_is_the_default(tmp_path: Path) -> None:
     html, warnings = build(tmp_path, PAGE, "exercise_link")
     assert warnings == ""
     assert "<details" not in html
+    assert "passed-" not in html
+    assert OFFER not in html
     assert STATEMENT not in words(html)
 
 
 def test_self_study_folds_a_solution_under_the_exercise(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     why = "Each state is made from the one before, $h_{t-1}$.\nSo the loop hands it on."
-    monkeypatch.setattr("edition.read_mistake_words", lambda path: MistakeWords(why))
+    monkeypatch.setattr("grader.author.other_ways.read_mistake_words", lambda path: MistakeWords(why))
     html, warnings = build(tmp_path, PAGE, "exercise_link", unrolled_edition="self-study", html_title="Book")
     assert warnings == ""
-    details = re.search(r'<details class="folded solution">.*?</details>', html, re.S)
+    details = re.search(r'<details class="folded solution"([^>]*)>.*?</details>', html, re.S)
     assert details is not None
+    assert f'data-offer="{OFFER}" data-told="{TOLD}" id="passed-rnn_forward"' in details[1]  # for Try it here
     text = words(details[0])
     assert text.startswith("Solution of rnn_forward def rnn_forward(x, h_0, W_xh, W_hh, b_h): h, h_t = [], h_0")
     assert STATEMENT in text
@@ -43,25 +46,3 @@ def test_self_study_folds_a_solution_under_the_exercise(tmp_path: Path, monkeypa
 def test_another_edition_is_refused(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="There are two editions"):
         build(tmp_path, PAGE, "exercise_link", unrolled_edition="teacher")
-
-
-def test_a_region_without_its_marks() -> None:
-    cell = "def f():\n    '''Doc.'''\n    ### BEGIN SOLUTION\n    return 1\n    ### END SOLUTION\n"
-    assert without_docstring(region(cell)) == "def f():\n    return 1"
-
-
-def test_an_alternative_without_its_decorator() -> None:
-    assert alternative(words_of_two_lines) == ("Says two.", "def words_of_two_lines():\n    return 2")
-
-
-def decorate(function: object) -> object:
-    return function
-
-
-@decorate
-def words_of_two_lines():
-    """Says two.
-
-    And no more.
-    """
-    return 2

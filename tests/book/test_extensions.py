@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from pathlib import Path
@@ -13,6 +14,7 @@ from drawing import inline
 from one_page import ROOT, build, words
 from page_environment import imported, prepare
 from plots import COLOURS, page_svg
+from search_texts import sections
 from sphinx.search import js_index
 from used_icons import code_points, used_rules
 
@@ -28,7 +30,8 @@ def test_exercise_link_reads_the_manifest(tmp_path: Path) -> None:
     assert 'check("rnn_forward", rnn_forward)' in text
     assert "It builds on rnn_step." in text
     assert 'id="exercise-rnn_forward"' in html
-    assert list((tmp_path / "out" / "_downloads").rglob("recurrence.ipynb"))
+    assert "download" not in html, "a second copy of the notebook, which `grader submit` would miss"
+    assert list((tmp_path / "out").rglob("*.ipynb")) == []
 
 
 def test_exercise_link_names_what_is_near(tmp_path: Path) -> None:
@@ -159,6 +162,50 @@ def test_the_search_index_has_words_and_no_numbers(tmp_path: Path) -> None:
     assert set(index["terms"]) == {"10_000", "sentenc", "w_1", "café"}
     assert set(index["titleterms"]) == {"two", "thousand"}
     assert text.count(" ") == 2  # in the title
+
+
+PAGE = """# Gates
+
+:::{note}
+A *gate* decides, `x < 3`, and $h_t$ is kept.
+:::
+
+## Forget
+One word.
+
+### Cell
+Another.
+
+```{raw} html
+<p>Seen<script>hidden()</script></p>
+```
+
+## Reset
+- first
+- second
+"""
+
+
+def test_the_texts_for_excerpts_are_those_of_the_pages_by_section(tmp_path: Path) -> None:
+    build(tmp_path, PAGE, "search_texts", others={"more": "# More\n\nText.\n"})
+    file = (tmp_path / "out" / "_static" / "search_texts.js").read_text("utf-8")
+    texts = json.loads(file.removeprefix("window.searchTexts = ").removesuffix(";\n"))
+    assert texts == {
+        "index": [
+            ["gates", "Gates Note A gate decides, x < 3, and h_t is kept."],
+            ["forget", "Forget One word."],
+            ["cell", "Cell Another. Seen"],
+            ["reset", "Reset first second"],
+        ],
+        "more": [["more", "More Text."]],
+    }
+    assert "search_excerpts.js" not in (tmp_path / "out" / "index.html").read_text("utf-8")
+    assert "search_excerpts.js" in (tmp_path / "out" / "search.html").read_text("utf-8")
+
+
+def test_text_behind_an_inner_section_belongs_to_the_outer_one() -> None:
+    html = '<div class="body"><section id="a"><h1>A</h1><section id="b">B</section>end</section></div><p>menu</p>'
+    assert sections(html) == [("a", "A"), ("b", "B"), ("a", "end")]
 
 
 SHEET = (

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from pathlib import Path
 
@@ -10,8 +11,11 @@ import pytest
 import yaml
 from myst_nb.core.read import is_myst_markdown_notebook
 
+from grader.manifest import load_manifest
+
 ROOT = Path(__file__).parents[2]
 PAGES = sorted(page for page in (ROOT / "book").rglob("*.md"))
+NOTEBOOKS = sorted((ROOT / "exercises").glob("ch*/*.ipynb"))
 LABEL = re.compile(r"^```\{math\}\n(?:.*\n)*?:label: (\S+)$", re.M)
 EQUATION = re.compile(r"Equation \(([\w-]+)\)")
 
@@ -38,6 +42,39 @@ def test_every_page_is_in_the_contents() -> None:
     contents = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))
     named = {contents["root"], *files(contents.get("parts", []))}
     assert named == {page.relative_to(ROOT).with_suffix("").as_posix() for page in PAGES}
+
+
+def test_chapters_have_one_number_everywhere() -> None:
+    """In the side bar, on the front page, in its drawing and in links: the number in the id of `course.toml`."""
+    titles = [(chapter.id[:4], chapter.title) for chapter in load_manifest(ROOT / "course.toml").chapters]
+    assert [chapter for chapter, _ in titles] == [f"ch{number:02}" for number in range(len(titles))]
+    named = [f"{number}. {title}" for number, (_, title) in enumerate(titles)]
+    parts = yaml.safe_load((ROOT / "_toc.yml").read_text("utf-8"))["parts"]
+    assert [part["caption"] for part in parts if part["chapters"][0]["file"].startswith("book/ch")] == named
+    for part in parts:
+        folders = {Path(file).parent.name[:4] for file in files(part["chapters"])}
+        assert len(folders) == 1, part
+        assert folders == {f"ch0{part.get('caption', '')[:1]}"} or folders == {"book"}, part
+    front = (ROOT / "book" / "index.md").read_text("utf-8")
+    assert re.findall(r"^\*\*(.+)\*\* \(chapter (\d)\)", front, re.M) == [
+        (title, str(number)) for number, (_, title) in enumerate(titles)
+    ]
+    drawn = (ROOT / "book" / "drawings" / "chapters.svg").read_text("utf-8")
+    assert re.findall(r"<text [^>]*>(\d\. [^<]*)</text>", drawn) == named
+
+
+def test_texts_call_a_chapter_by_its_number() -> None:
+    """*Chapter 5*, not *chapter 05*, in pages and notebooks, and a link that names one chapter leads to it."""
+    texts = {page_id(page): page.read_text("utf-8") for page in PAGES}
+    for notebook in NOTEBOOKS:
+        cells = json.loads(notebook.read_text("utf-8"))["cells"]
+        texts[page_id(notebook)] = "\n".join("".join(cell["source"]) for cell in cells)
+    for name, text in texts.items():
+        assert re.findall(r"[Cc]hapters? 0\d.*", text) == [], name
+        for words, target in re.findall(r"\[([^\]\[]*)\]\(([^)\s]*)\)", text):
+            numbers = re.findall(r"\b[Cc]hapter (\d)\b", words)
+            if len(numbers) == 1:
+                assert f"ch0{numbers[0]}_" in target, (name, words, target)
 
 
 def files(entries: list[dict]) -> set[str]:

@@ -11,6 +11,7 @@ import pytest
 from grader.author.course import Course
 from grader.author.leaks import Secrets, find_leaks, solution_statements
 from grader.author.packs import make_pack, searched
+from tests.kept_back import kept_back, planted
 
 pytestmark = pytest.mark.browser
 
@@ -19,17 +20,30 @@ SEARCHED = {".html", ".js", ".json", ".txt", ".md", ".py", ".ipynb"}
 THEIRS = {"mathjax", "vendor", "scripts", "locales"}  # folders of the theme and of MathJax
 
 
-def leaks(site: Path) -> list[str]:
-    told = solution_statements(Course(ROOT))
-    assert told
+def leaks(site: Path, secrets: Secrets | None = None) -> list[str]:
+    secrets = secrets or Secrets(solution_statements(Course(ROOT)), {})
+    assert secrets.solutions
     paths = [path for path in site.rglob("*") if path.suffix in SEARCHED and not THEIRS & set(path.parts)]
     assert any(path.name == "searchindex.js" for path in paths)
     files = [(path.relative_to(site).as_posix(), path.read_bytes()) for path in paths]
-    return [str(leak) for leak in find_leaks(searched(files), Secrets(told, {}))]
+    return [str(leak) for leak in find_leaks(searched(files), secrets)]
 
 
 def test_the_site_holds_no_solution(site: Path) -> None:
     assert leaks(site) == []
+
+
+def test_the_site_holds_no_other_way_and_does_not_say_why_one_works(site: Path, tmp_path: Path) -> None:
+    course = Course(ROOT)
+    secrets = kept_back(course)
+    assert len(secrets.specs) > 70
+    assert leaks(site, secrets) == []
+    (tmp_path / "searchindex.js").write_text("", "utf-8")
+    for says, page in planted(course, "rnn_backward").values():
+        (tmp_path / "page.html").write_bytes(page)
+        found = leaks(tmp_path, secrets)
+        assert found
+        assert all(says in leak for leak in found)
 
 
 def test_a_solution_in_a_pack_would_be_found(tmp_path: Path) -> None:

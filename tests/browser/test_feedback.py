@@ -9,6 +9,8 @@ import pytest
 from opened import PHONE, WIDE, Troubles, axe_violations, images_without_words, opened, overflow
 from playwright.sync_api import Browser, expect
 
+from grader.author.course import Course
+from grader.author.other_ways import solved_chapter
 from grader.author.record import load_messages, load_spec
 from grader.autograde.grading.grade import Graded
 from grader.autograde.grading.score import without_cases
@@ -16,6 +18,7 @@ from grader.autograde.remark import LeftOut, OddCell, Remark
 from grader.checking.evaluate import evaluate, observe, verdict
 from grader.checking.verdict import CaseResult, Problem
 from grader.feedback.page import feedback_page
+from grader.feedback.solutions import solutions_page, solutions_section
 from grader.manifest import load_manifest
 from grader.released import Released
 
@@ -31,7 +34,7 @@ URL = "https://example.org/unrolled"
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two pages: one of many mistakes, of which one is hostile, and one where all is right."""
+    """A page of many mistakes, one of them hostile; one where all is right, with solutions; the page of solutions."""
     out = tmp_path_factory.mktemp("feedback")
     manifest = dataclasses.replace(load_manifest(ROOT / "course.toml"), book_url=URL)
     chapter = manifest.chapter("ch01_vanilla_rnn")
@@ -60,12 +63,19 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
         "wrong": Graded(WORDY, wrong, public, remarks, answers=unanswered, sandboxed=False),
         "right": Graded("ann", right, answers={"capstone": {"why_it_writes": "digest"}}),
     }
+    solved = solved_chapter(Course(ROOT), chapter)
     for name, graded in pages.items():
-        (out / f"{name}.html").write_text(feedback_page(manifest, chapter, graded, hints), "utf-8")
+        shown = solutions_section(chapter, solved) if name == "right" else ""
+        page = feedback_page(manifest, chapter, graded, hints, solutions=shown)
+        (out / f"{name}.html").write_text(page, "utf-8")
+    (out / "solutions.html").write_text(solutions_page(manifest, chapter, solved), "utf-8")
     return out
 
 
-@pytest.mark.parametrize("name", ["wrong", "right"])
+TITLES = {"wrong": "your feedback", "right": "your feedback", "solutions": "solutions"}
+
+
+@pytest.mark.parametrize("name", TITLES)
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 @pytest.mark.parametrize("size", [WIDE, PHONE], ids=["wide", "phone"])
 def test_a_page_is_accessible_and_fetches_nothing(
@@ -73,10 +83,10 @@ def test_a_page_is_accessible_and_fetches_nothing(
 ) -> None:
     base = f"{folder.as_uri()}/"
     with opened(browser, base, f"{name}.html", size, scheme) as (page, troubles):
-        assert page.title().startswith("The vanilla RNN, feedback for ")
+        assert page.title().startswith("The vanilla RNN, ")
         assert overflow(page) == []
         assert images_without_words(page) == []
-        expect(page.get_by_role("heading", level=1)).to_have_text("The vanilla RNN: your feedback")
+        expect(page.get_by_role("heading", level=1)).to_have_text(f"The vanilla RNN: {TITLES[name]}")
         for landmark in ("banner", "main", "contentinfo"):
             expect(page.get_by_role(landmark)).to_have_count(1)
         expect(page.locator("details[open]")).to_have_count(0)
@@ -98,6 +108,29 @@ def test_a_hint_unfolds_by_keyboard(browser: Browser, folder: Path) -> None:
                 break
         page.keyboard.press("Enter")
         expect(hint).to_be_visible()
+
+
+def test_a_solution_unfolds_by_keyboard_and_has_formulas(browser: Browser, folder: Path) -> None:
+    with opened(browser, f"{folder.as_uri()}/", "solutions.html", PHONE) as (page, troubles):
+        summary = page.locator("summary", has_text="sequence_loss")
+        formula = page.locator("details", has=summary).locator("math").first
+        expect(formula).to_be_hidden()
+        summary.focus()
+        page.keyboard.press("Enter")
+        expect(formula).to_be_visible()
+        assert formula.evaluate("math => getComputedStyle(math).display") == "math"
+        for name in ("The course's solution", "Why it works", "Another way"):
+            expect(page.get_by_role("heading", name=name, exact=True)).to_have_count(
+                1
+            )  # those of the others are folded
+        assert troubles == Troubles()
+
+
+def test_paper_shows_every_solution(browser: Browser, folder: Path) -> None:
+    with opened(browser, f"{folder.as_uri()}/", "solutions.html") as (page, _):
+        page.emulate_media(media="print")
+        for code in page.locator("pre").all():
+            expect(code).to_be_visible()
 
 
 def test_every_link_leads_to_its_exercise_or_to_the_book(browser: Browser, folder: Path) -> None:

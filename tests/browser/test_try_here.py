@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -16,6 +17,7 @@ from grader.autograde.grading.session import open_session
 from grader.autograde.running.sandbox import Sandbox
 from grader.cells import cell_source
 from grader.manifest import Chapter, load_manifest
+from tests.book.one_page import build
 
 pytestmark = pytest.mark.browser
 
@@ -125,6 +127,43 @@ def test_stub_mistake_exception_and_solution(step: Box):
     step.run("1 / 0", "raised an exception")
     expect(step.at.get_by_label("What your code printed")).to_contain_text('"<your rnn_step>", line 1')
     assert "2 / 2" in step.run(RIGHT, "Everything is right")
+
+
+def test_a_pass_offers_nothing_more_in_the_class_edition(step: Box):
+    step.run(RIGHT, "Everything is right: 2 of 2 points.")
+    assert step.status.inner_text() == "Everything is right: 2 of 2 points."
+    expect(step.at.locator(".try-report").get_by_role("button")).to_have_count(0)
+
+
+def test_a_pass_offers_what_the_self_study_edition_has(step: Box, tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """What this edition has more is put below the exercise, as its build makes it; the page is the class edition's."""
+    monkeypatch.syspath_prepend(str(ROOT / "book" / "_ext"))
+    from edition import OFFER, SELF_STUDY, TOLD
+
+    html, _ = build(tmp_path, "```{exercise-link} rnn_step\n```\n", "exercise_link", unrolled_edition=SELF_STUDY)
+    found = re.search(r'<details class="folded solution".*?</details>', html, re.DOTALL)
+    assert found is not None
+    step.page.locator("#exercise-rnn_step").evaluate(
+        "(box, more) => box.insertAdjacentHTML('afterend', more)", found[0]
+    )
+    kept = step.page.locator("#passed-rnn_step")
+    offer = step.at.get_by_role("button", name=OFFER)
+    step.run(WRONG, "Not right yet")
+    expect(offer).to_have_count(0)
+    step.run(RIGHT, f"Everything is right: 2 of 2 points. {TOLD}")
+    expect(kept).not_to_have_attribute("open", "")
+    step.page.keyboard.press("Tab")  # from Run and check on
+    while not offer.evaluate("button => button === document.activeElement"):
+        assert step.at.evaluate("box => box.contains(document.activeElement)")
+        step.page.keyboard.press("Tab")
+    step.page.keyboard.press("Enter")
+    expect(kept).to_have_attribute("open", "")
+    expect(kept.locator("summary")).to_be_focused()
+    expect(kept.locator("summary")).to_be_in_viewport()
+    expect(kept).to_contain_text("Another way. A single product with the joined weights.")
+    assert axe_violations(step.page) == []
+    step.run(WRONG, "Not right yet")
+    expect(offer).to_have_count(0)
 
 
 def test_stop_ends_an_endless_loop(step: Box):

@@ -313,7 +313,7 @@ def test_a_page_stays_small_whatever_a_student_writes(unit):
 
 
 def test_remarks_without_end_are_cut():
-    remarks = tuple(Remark(Ended(Fault("timeout", n, 5)), "recurrence") for n in range(3000))
+    remarks = tuple(Remark(Ended(Fault("timeout", n, 5)), "recurrence", f"cell {n + 1}") for n in range(3000))
     text = page(remarks=remarks)
     assert text.count("<li>") == 21
     assert "2980 more remarks are not shown." in text

@@ -152,12 +152,21 @@ class Died:
     used_up_memory = Child.used_up_memory
 
 
+PLACE = "cell 4, below rnn_step"
 ERRORS = [
-    (OutOfTimeError(5), False, "Cell 4 was stopped after 5 s of running time. The other cells were run without it."),
-    (EOFError(), True, "Cell 4 used more memory than a notebook is allowed and was stopped."),
-    (EOFError(), False, "Cell 4 did not finish: the Python process ended."),
-    (CodecError(""), False, "Cell 4 could not be run to its end: its answer could not be read."),
-    (TooMuchError(), False, "Cell 4 could not be run to its end: it produced more than 5 bytes of results."),
+    (
+        OutOfTimeError(5),
+        False,
+        "Cell 4, below rnn_step, was stopped after 5 s of running time. The other cells were run without it.",
+    ),
+    (EOFError(), True, "Cell 4, below rnn_step, used more memory than a notebook is allowed and was stopped."),
+    (EOFError(), False, "Cell 4, below rnn_step, did not finish: the Python process ended."),
+    (CodecError(""), False, "Cell 4, below rnn_step, could not be run to its end: its answer could not be read."),
+    (
+        TooMuchError(),
+        False,
+        "Cell 4, below rnn_step, could not be run to its end: it produced more than 5 bytes of results.",
+    ),
 ]
 
 
@@ -167,7 +176,7 @@ def test_cells_that_did_not_end(error, memory, words, monkeypatch):
     cell = type("Cell", (), {"index": 3, "exercise": None})
     fault = _fault(error, cell, Died(memory))
     planned = type("Plan", (), {"cells": (cell,)})
-    ((title, sentence),) = for_student(CHAPTER, (Remark(_ended(fault, planned), "recurrence"),))
+    ((title, sentence),) = for_student(CHAPTER, (Remark(_ended(fault, planned), "recurrence", PLACE),))
     assert title == "The recurrence"
     assert sentence.startswith(words)
 

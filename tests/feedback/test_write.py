@@ -2,6 +2,8 @@
 
 import os
 import shutil
+from datetime import datetime
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -182,6 +184,93 @@ def test_a_page_is_written_whole(term, monkeypatch):
         write_feedback(ROOT, term, CHAPTER.id)
     assert path.read_bytes() == before
     assert list(path.parent.iterdir()) == [path]
+
+
+def set_dates(term, text):
+    (term / "term.toml").write_text(text, "utf-8")
+
+
+WAYS = ("np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)", "Inputs and states are rows", "def one_matrix(x_t, h_prev")
+OVER = f"[due]\n{CHAPTER.id} = 2020-03-01 12:00:00Z\n"
+
+
+def shows_solutions(term, student="ann"):
+    text = unescape(page_path(term, student, CHAPTER.id).read_text("utf-8"))
+    shown = {way in text for way in WAYS}
+    assert len(shown) == 1
+    return shown.pop()
+
+
+def test_solutions_are_shown_once_the_chapter_is_over(feedback, term):
+    set_dates(term, f"{OVER}[extensions.{CHAPTER.id}]\nbo = 2020-03-08 12:00:00Z\n")
+    assert feedback(CHAPTER.id, "--term", term)[::2] == (0, "")
+    assert not shows_solutions(term)
+    for _ in range(2):  # pages that are there are written again
+        assert feedback(CHAPTER.id, "--term", term, "--solutions")[::2] == (0, "")
+        text = page_path(term, ODD, CHAPTER.id).read_text("utf-8")
+        assert text.count("<details>\n<summary>") == len(CHAPTER.exercises)
+        assert shows_solutions(term)
+        assert shows_solutions(term, ODD)
+    assert feedback(CHAPTER.id, "--term", term)[0] == 0
+    assert not shows_solutions(term)
+
+
+@pytest.mark.parametrize(
+    ("dates", "says"),
+    [
+        (
+            f"[due]\n{CHAPTER.id} = 2999-03-01 12:00:00Z\n",
+            f"Students can submit {CHAPTER.id} until 2999-03-01 12:00 UTC. Repeat this command after that time.",
+        ),
+        (
+            f'timezone = "Europe/Berlin"\n[due]\n{CHAPTER.id} = 2030-07-01 23:59:00\n'
+            f"[extensions.{CHAPTER.id}]\nann = 2030-07-01 23:59:00\n",
+            f"Students can submit {CHAPTER.id} until 2030-07-01 23:59 CEST.",
+        ),
+        (
+            f"{OVER}[extensions.{CHAPTER.id}]\nann = 2020-03-02 12:00:00Z\nbo = 2999-03-08 12:00:00Z\n",
+            f"bo has an extension for {CHAPTER.id} until 2999-03-08 12:00 UTC. Repeat",
+        ),
+        (
+            "[due]\nch02_bptt = 2020-03-01 12:00:00Z\n",
+            f"{CHAPTER.id} has no due date, so it is not certain that all students have finished. Write it into "
+            f"{{term}}/term.toml, below a line  [due]  and with your offset from UTC, such as  "
+            f"{CHAPTER.id} = 2026-03-01 23:59:00+01:00\n",
+        ),
+    ],
+    ids=["due date", "time zone", "extension of another student", "no due date"],
+)
+def test_solutions_are_refused_before(feedback, term, dates, says):
+    set_dates(term, dates)
+    status, output, error = feedback(CHAPTER.id, "--term", term, "--solutions", "--student", "ann")
+    assert (status, output) == (1, "")
+    assert error.startswith(says.format(term=term))
+    assert not (term / "feedback").exists()
+    assert feedback(CHAPTER.id, "--term", term)[0] == 0
+    assert not shows_solutions(term)
+
+
+def test_the_example_in_the_refusal_is_understood(feedback, term):
+    _, _, error = feedback(CHAPTER.id, "--term", term, "--solutions")
+    set_dates(term, f"[due]\n{error.rpartition('such as')[2].strip()}\n")
+    assert feedback(CHAPTER.id, "--term", term, "--solutions")[::2] == (0, "")
+
+
+def test_dates_in_the_gradebook_count_if_the_file_has_none(feedback, term):
+    url = gradebook_url(term)
+    register(url, CHAPTER, student_notebooks(ROOT, MANIFEST, CHAPTER))
+    with open_writer(url, CHAPTER.id) as writer:
+        writer.record("ann", {})
+    assert "has no due date" in feedback(CHAPTER.id, "--term", term, "--solutions")[2]
+    with open_gradebook(url) as gradebook:
+        gradebook.update_or_create_assignment(CHAPTER.id, duedate=datetime(2020, 3, 1, 12))
+        gradebook.grant_extension(CHAPTER.id, "ann", weeks=52_000)
+    status, _, error = feedback(CHAPTER.id, "--term", term, "--solutions")
+    assert status == 1
+    assert error.startswith(f"ann has an extension for {CHAPTER.id} until 3016-")
+    set_dates(term, OVER)
+    assert feedback(CHAPTER.id, "--term", term, "--solutions")[0] == 0
+    assert shows_solutions(term)
 
 
 @pytest.mark.system

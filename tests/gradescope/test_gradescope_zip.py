@@ -13,6 +13,9 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
+from grader.author.course import Course
+from grader.author.leaks import find_leaks
+from grader.author.wheel import archive_files
 from grader.autograde.grading import pool
 from grader.autograde.grading.chapter import autograde
 from grader.autograde.grading.hidden import hidden_checks, hidden_seed
@@ -26,6 +29,7 @@ from grader.gradescope.run import graded_submission
 from grader.manifest import Limits, load_manifest
 from tests.autograde.right_work import RIGHT
 from tests.gradescope_format import assert_documented
+from tests.kept_back import kept_back
 from tests.small_course import CHAPTER, write_small_course
 
 as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can run code as another user")
@@ -278,6 +282,8 @@ def test_the_zip_has_its_scripts_on_top_and_neither_solutions_nor_seed(course):
     assert str(hidden_seed(term)).encode() not in everything
     for path in (root / "solutions").rglob("*.py"):
         assert path.read_bytes() not in everything
+    shown = find_leaks(archive_files(content), kept_back(Course(root)))
+    assert [str(leak) for leak in shown if "a folder that is not for students" not in leak.what] == []
 
 
 @as_root

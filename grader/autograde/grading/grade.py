@@ -5,12 +5,14 @@ from __future__ import annotations
 import copy
 import time
 import traceback
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import Any
+
+import msgspec
 
 from grader.autograde.fault import Fault
 from grader.autograde.grading.judging import Judge, JudgeError, judged
@@ -25,11 +27,24 @@ from grader.autograde.grading.score import (
     without_cases,
 )
 from grader.autograde.grading.session import Session
-from grader.autograde.remark import Ended, NotSubmitted, OddCell, OtherFiles, Remark, TooLarge, Unreadable
+from grader.autograde.remark import (
+    Asks,
+    Ended,
+    NotImported,
+    NotSubmitted,
+    OddCell,
+    OtherFiles,
+    OtherPython,
+    Remark,
+    TooLarge,
+    Unreadable,
+    What,
+)
 from grader.autograde.running.meter import StarvedError
 from grader.autograde.running.processes import Starter, WorkerError
 from grader.autograde.running.together import run_together
 from grader.autograde.running.trial import Outcome
+from grader.autograde.submission.cell_names import cell_names
 from grader.autograde.submission.choose import choose
 from grader.autograde.submission.files import submitted_files
 from grader.autograde.submission.names import unfit
@@ -150,11 +165,12 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             public[name] = {}
             _write(session, student, notebook, _explained(session.released[name], lost, why))
             continue
-        remarks += [Remark(odd, name) for odd in planned.remarks]
+        odd_ones = [Remark(odd, name) for odd in planned.remarks]
         answers[name] = planned.answers
         outcome = outcomes[name]
-        remarks += [Remark(each, name) for each in not_imported(outcome)]
-        remarks += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
+        odd_ones += [Remark(each, name) for each in not_imported(outcome)]
+        odd_ones += [Remark(_ended(fault, planned), name) for fault in outcome.faults]
+        remarks += _placed(odd_ones, notebook, planned)
         with clock("judge"):
             (full, public[name]), exceeded = judged(
                 partial(_verdicts, session, notebook, planned, outcome),
@@ -206,6 +222,27 @@ class _Clock:
 
 def _ended(fault: Fault, planned: Plan) -> Ended:
     return Ended(fault, next((cell.exercise for cell in planned.cells if cell.index == fault.cell), None))
+
+
+def _placed(remarks: Sequence[Remark], notebook: Notebook, planned: Plan) -> list[Remark]:
+    """The remarks, each with the name of the cell that it is about."""
+    cells = [_cell_of(remark.what) for remark in remarks]
+    if all(cell is None for cell in cells):
+        return list(remarks)
+    names = cell_names(planned.notebook.cells, [exercise.id for exercise in notebook.exercises])
+    return [
+        remark if cell is None else msgspec.structs.replace(remark, place=names.get(cell, ""))
+        for remark, cell in zip(remarks, cells, strict=True)
+    ]
+
+
+def _cell_of(what: What) -> int | None:
+    match what:
+        case Asks(cell) | OtherPython(cell) | NotImported(cell):
+            return cell
+        case Ended(fault):
+            return fault.cell
+    return None
 
 
 def _all_lost(session: Session, notebook: Notebook, note: str) -> dict[str, Verdict]:

@@ -16,7 +16,7 @@ from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Facet, Observation
 from grader.checking.diagnose.counterfactual import mistreated_input
-from grader.checking.diagnose.evidence import facets_prefix, failed_cases, without_random_results
+from grader.checking.diagnose.evidence import facets_prefix, failed_cases, results_prefix, without_random_results
 from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
 from grader.checking.diagnose.operations import extra_operation
 from grader.checking.diagnose.order import in_another_order
@@ -51,6 +51,8 @@ def diagnose(
     if in_another_order(checks, observations):
         names = ", ".join(output.name for output in checks.outputs)
         return Diagnosis("order", f"Your results are right but in the wrong order. Use `return {names}`.")
+    shown = next(index for index, result in enumerate(results) if result.problems)  # the case that a report shows
+    failing.sort(key=lambda facet: shown not in failed_cases(checks, results, facet))
     found = [(facet, fits(facet)) for facet in failing]
     all_have_a_cause = all(mistakes for _, mistakes in found)
     for facet, mistakes in found:
@@ -58,7 +60,13 @@ def diagnose(
         if len(mistakes) == 1 and (all_have_a_cause or no_coincidence(checks, facet, *mistakes.values())):
             (name,) = mistakes
             explained = [other for other, others in found if list(others) == [name]]
-            return Diagnosis(name, (facets_prefix(explained) if checks.own is None else "") + texts.get(name, ""))
+            if checks.own is not None:
+                prefix = ""
+            elif any(shown in failed_cases(checks, results, each) for each in explained):
+                prefix = facets_prefix(explained)
+            else:
+                prefix = results_prefix([each.name for each in explained])
+            return Diagnosis(name, prefix + texts.get(name, ""))
     from_needs = bool(wrong_needs) and _may_come_from_needs(observations, results, wrong_needs)
     results = without_random_results(observations, results)
     evidence = checks, observations, results

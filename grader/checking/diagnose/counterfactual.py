@@ -25,7 +25,10 @@ COUNTED, WHOLE = "Where does the counting start and end?", "Is all of {0} used?"
 STEP, ROW = "Which step of {0} does each step of the loop use?", "Does each row use its own row of {0}?"
 WHICH, FLAG = "Which of the two belongs where?", "What does True mean in {0}?"
 GATE = "Is each block used as the right gate?"
-ROWS = "Texts in which vectors are columns have {0} on the left. Here vectors are rows, and {0} is on the right."
+ROWS = (
+    "Texts in which vectors are columns have {0} on the left. Here vectors are rows: forward it is `… @ {1}`, and "
+    "backward `… @ {1}.T`."
+)
 
 # For each slip: how the message describes it, and a question. {0} is the input, as code; {1} the other input. For
 # gates see `grader/author/gates.py`.
@@ -158,8 +161,9 @@ def message(counterfactual: Counterfactual) -> str:
 
 
 def _question(slip: str, words: tuple[str, ...]) -> str:
-    weights = slip == "transposed" and words[0].startswith("`W")
-    return (ROWS if weights else WORDS[slip][1]).format(*words)
+    if slip == "transposed" and words[0].startswith("`W"):
+        return ROWS.format(words[0], words[0].strip("`"))
+    return WORDS[slip][1].format(*words)
 
 
 # Fingerprints ---------------------------------------------------------------------------------------------------------

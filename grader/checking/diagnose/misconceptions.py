@@ -8,6 +8,7 @@ from grader.checking.diagnose.coincidence import is_distinctive
 from grader.checking.diagnose.evidence import failed_cases
 from grader.checking.verdict import CaseResult, Problem
 
+SEVERAL = 3  # cases that raise, and cases that do not, if exceptions alone are to prove a mistake
 Variant = tuple[Observation, ...]  # the results of one way to make a mistake, one for each case
 
 
@@ -75,7 +76,11 @@ def _fits(
     changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in pairs)
     changes = changes and all(theirs.unreached in ({}, ours.unreached) for ours, theirs in pairs)
     shown = any(variant[i].raised is None and _shows(checks, i, outputs, variant[i]) for i in returned) or (
-        not returned and _raises_only_on_its_kinds(checks, observations, variant, facet)
+        not returned
+        and (
+            _raises_only_on_its_kinds(checks, observations, variant, facet)
+            or _raises_case_by_case(checks, observations, variant)
+        )
     )
     return changes and shown
 
@@ -118,4 +123,16 @@ def _raises_only_on_its_kinds(
             agree(ours, theirs, outputs, checks) and (ours.raised is not None) == raises
             for raises, ours, theirs in zip(inside, observations, variant, strict=True)
         )
+    )
+
+
+def _raises_case_by_case(checks: Checks, observations: tuple[Observation, ...], variant: Variant) -> bool:
+    """Whether the student's code raises the same exceptions as the mistake on the same cases, whatever their kinds, and
+    is right on all others; there must be several of both.
+    """
+    outputs = tuple(output.name for output in checks.outputs)
+    raising = sum(theirs.raised is not None for theirs in variant)
+    return min(raising, len(variant) - raising) >= SEVERAL and all(
+        agree(ours, theirs, outputs, checks) and (theirs.raised or agree(expected, theirs, outputs, checks))
+        for ours, theirs, expected in zip(observations, variant, checks.expected, strict=True)
     )

@@ -1,0 +1,95 @@
+"""Whether a chapter is over for the whole class, so that its solutions can be shown.
+
+It is over once the due date and every extension have passed: students pass on what they get, so whose page it is makes
+no difference. No option shows solutions earlier, or without a due date. A due date is one line in `TERM/term.toml`, it
+may lie in the past, and unlike an option it stands there for whoever grades the next submission.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from grader.autograde.gradebook import roster
+from grader.autograde.gradebook.database import explained, open_engine
+from grader.autograde.gradebook.late import due_date
+from grader.autograde.imports import nbgrader_tables
+from grader.autograde.term_settings import NAME, TermSettings
+from grader.autograde.times import shown, zone
+from grader.errors import ExpectedError
+from grader.shown import named
+
+
+class NotOverError(ExpectedError):
+    """Solutions cannot be shown yet; the message says why and what to do."""
+
+
+@dataclass(frozen=True)
+class End:
+    """When the last students can submit a chapter on time, in UTC; `student` has it as an extension, if not empty."""
+
+    when: datetime
+    student: str = ""
+
+
+def require_over(term: Path, settings: TermSettings, chapter_id: str, db_url: str) -> None:
+    """Raise NotOverError if some students can still submit a chapter on time, or if it has no due date."""
+    end = last_end(settings, chapter_id, db_url)
+    if end is None:
+        raise NotOverError(
+            f"{chapter_id} has no due date, so it is not certain that all students have finished. Write it into "
+            f"{term / NAME}, below a line  [due]  and with your offset from UTC, such as  "
+            f"{chapter_id} = 2026-03-01 23:59:00+01:00"
+        )
+    if sentence := _told(end, settings, chapter_id):
+        raise NotOverError(f"{sentence} Repeat this command after that time. Without --solutions, it works now.")
+
+
+def still_open(settings: TermSettings, chapter_id: str, db_url: str) -> str:
+    """A sentence that says until when some students can still submit a chapter on time; empty if none can, or if it has
+    no due date. Raises GradebookError.
+    """
+    end = last_end(settings, chapter_id, db_url)
+    return "" if end is None else _told(end, settings, chapter_id)
+
+
+def _told(end: End, settings: TermSettings, chapter_id: str) -> str:
+    if end.when < datetime.now(UTC).replace(tzinfo=None):
+        return ""
+    until = shown(end.when, zone(settings.timezone) if settings.timezone else UTC)
+    if end.student:
+        return f"{named(end.student)} has an extension for {chapter_id} until {until}."
+    return f"Students can submit {chapter_id} until {until}."
+
+
+def last_end(settings: TermSettings, chapter_id: str, db_url: str) -> End | None:
+    """The end of a chapter, from `term.toml` or, if that has no due date for it, from the gradebook; None if there is
+    no due date.
+    """
+    date, extended = settings.due.get(chapter_id), dict(settings.extensions.get(chapter_id, {}))
+    if date is None:
+        date, extended = _in_gradebook(chapter_id, db_url)
+    if date is None:
+        return None
+    ends = [End(date), *(End(when, student) for student, when in sorted(extended.items()))]
+    return max(ends, key=lambda end: end.when)
+
+
+def _in_gradebook(chapter_id: str, db_url: str) -> tuple[datetime | None, dict[str, datetime]]:
+    """The due date in the gradebook, and those of students with an extension."""
+    if roster(db_url) is None:  # there may be no gradebook, and opening it would create one
+        return None, {}
+    with open_engine(db_url) as engine, explained(db_url):
+        from sqlalchemy import select
+
+        date = due_date(engine, chapter_id)
+        if date is None:
+            return None, {}
+        api = nbgrader_tables()
+        assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
+        of_chapter = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
+        query = select(submission.student_id, submission.extension).where(of_chapter)
+        with engine.connect() as connection:
+            rows = connection.execute(query).all()
+    return date, {student: date + extension for student, extension in rows if extension}
