@@ -34,10 +34,10 @@ class TimeUp(KeyboardInterrupt):
 
 
 class TimeLimit:
-    """Raises TimeUp in the main thread when time is up; `rang` says that it did, `interrupted` that somebody pressed
-    Ctrl-C before.
+    """Raises TimeUp in the main thread when time is up; `rang` says that it did, `interrupted` that the student
+    pressed Ctrl-C before.
 
-    It needs the main thread and a platform with threads; elsewhere, `set` does nothing. While somebody is at a
+    It needs the main thread and a platform with threads; elsewhere, `set` does nothing. While a student is at a
     breakpoint or answers `input`, a limit begins again. Code that catches every exception is interrupted until it ends;
     code that never returns to Python, such as one long call of a library, cannot be interrupted.
     """
@@ -121,7 +121,7 @@ def _interrupt_the_handler_too(frame: FrameType | None) -> None:
 
 
 def _at_a_breakpoint() -> bool:
-    """Whether the main thread waits for somebody: in a debugger, or in a notebook's `input`."""
+    """Whether the main thread waits for the student: in a debugger, or in a notebook's `input`."""
     frame = sys._current_frames().get(threading.main_thread().ident or 0)
     while frame is not None:
         file = frame.f_code.co_filename

@@ -79,7 +79,7 @@ def changed(root, name, old, new):
             "        steps = []\n        for t in range(ids.shape[1]):\n"
             "            h, state = self.rnn(self.embedding(ids)[:, t:t+1], state if t == 0 else state.detach())\n"
             "            steps.append(h)\n        h = torch.cat(steps, dim=1)\n",
-            "logits: a gradient reaches every weight, but not along every path: is a tensor cut off by",
+            "logits: a gradient reaches every weight, but not along the right paths: is a tensor cut off by",
         ),
         ("Tagger", "self.dropout(h)", "torch.dropout(h, 0.3, True)", "logits differs with another seed; expected the"),
         ("Reader", "softmax(dim=1)", "softmax(dim=1).detach()", "context: no gradient reaches `query.weight`: is"),

@@ -373,6 +373,15 @@ def test_a_mistake_that_explains_all_comes_before_one_that_explains_an_output():
     assert told(made, [(1.0, 2.0)] * 2) == ("b_alone", "b_alone.")
 
 
+def test_a_cause_of_the_case_that_is_shown_comes_first_and_another_says_of_what():
+    misconceptions = {"at_the_edge": [[1.0, 5.0, 1.0, 5.5]], "elsewhere": [[6.0, 1.0, 6.5, 1.0]]}
+    made = checks([ORDINARY, EDGE] * 2, H, [1.0] * 4, misconceptions, BY_KIND[::-1])
+    assert told(made, [6.0, 5.0, 6.5, 5.5]) == ("elsewhere", "elsewhere.")
+    edge = f"On cases of the kind {BY_KIND[1].name!r}: at_the_edge."
+    assert told(made, [7.7, 5.0, 6.1, 5.5]) == ("at_the_edge", edge)
+    assert told(made, [1.0, 5.0, 1.0, 5.5]) == ("at_the_edge", "at_the_edge.")
+
+
 def test_a_mistake_that_explains_a_part_says_which():
     misconceptions = {"all": [[(2.0, 3.0, 4.0)] * 2], "other": [[(1.0, 1.0, 7.0)] * 2]}
     facets = [*BY_OUTPUT, Facet("c", outputs=("c",))]

@@ -15,6 +15,7 @@ from typing import Any
 from autograding import nbgrader_course, ours
 from autograding.classes import ROOT, make_class
 from autograding.plain_course import HELPER, Plain, plain
+from grader.author.folders import FIXTURES
 from grader.author.notebooks import release_notebooks
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
@@ -86,16 +87,13 @@ def write_course(root: Path) -> Path:
     for path in (root / "course.toml", data / "course.toml"):
         path.write_text(one_notebook((ROOT / "course.toml").read_text("utf-8")), "utf-8")
     sources, copies = ROOT / "solutions" / CHAPTER, root / "solutions" / CHAPTER
-    (copies / "checks").mkdir(parents=True)
-    for name in ("__init__.py", f"{NOTEBOOK}.py"):
-        shutil.copy(sources / name, copies)
-    for path in sources.glob(f"checks/{CHAPTER}_fixtures.py"):
-        shutil.copy(path, copies / "checks")
+    copies.mkdir(parents=True)
+    for path in (sources / "__init__.py", sources / f"{NOTEBOOK}.py", *sources.glob(FIXTURES)):
+        shutil.copy(path, copies)
     for exercise in load_manifest(root / "course.toml").chapter(CHAPTER).exercises:
         for path in (ROOT / "grader" / "data").glob(f"{exercise.id}.*"):
             shutil.copy(path, data)
-        for path in sources.glob(f"checks/{exercise.id}*.*"):
-            shutil.copy(path, copies / "checks")
+        shutil.copytree(sources / exercise.id, copies / exercise.id, ignore=shutil.ignore_patterns("__pycache__"))
     release_notebooks(root, root / "exercises")
     return root
 

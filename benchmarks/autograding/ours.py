@@ -49,6 +49,7 @@ def grade(
         "submissions": len(students),
         "wall_s": round(found.wall, 2),
         "cpu_s": round(found.cpu, 2),
+        "machine_s": round(found.machine, 2),
         "load": found.load,
         "per_second": round(len(students) / found.wall, 2),
         "warm_up_s": round(times[0] - found.began, 2),

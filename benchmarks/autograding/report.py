@@ -11,7 +11,7 @@ from autograding.measure import QUIET_LOAD
 _BOTH = ("ours", "nbgrader")
 _COUNTED = {
     True: "all processes, as the kernel counts them",
-    False: "the processes that were seen or waited for, which lack a part of those in the sandbox",
+    False: "everything that the machine ran meanwhile, because this kernel does not count for us",
 }
 PARTS = ("read", "fork", "run", "judge", "write", "gradebook")
 

@@ -128,7 +128,7 @@ def _problem_of_gradient(output: Output, observation: Observation, named: bool) 
     where = f"{output.name}: " if named else ""
     if PARTLY in unreached:
         text = (
-            f"{where}a gradient reaches every weight, but not along every path: is a tensor cut off by `detach`, "
+            f"{where}a gradient reaches every weight, but not along the right paths: is a tensor cut off by `detach`, "
             "`data`, `item`, `numpy` or `no_grad` on the way, for example between two time steps?"
         )
         return Problem("gradient", text, output.name)

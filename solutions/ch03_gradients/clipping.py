@@ -66,7 +66,7 @@ from grader import check, hint, progress
 #
 # Two details. `torch.nn.utils.clip_grad_norm_` divides by the norm plus $10^{-6}$, so that it never divides by zero,
 # and its clipped norm is slightly below the limit. Divide by the norm itself.
-# But all gradients can be zero: then return zeros and the norm 0, without dividing by zero.
+# But all gradients can be zero: then return zeros and the norm 0, and no nan.
 #
 # When the check passes, you can limit the length of any gradient step.
 

@@ -93,6 +93,49 @@ def test_memory_is_never_more_than_what_is_at_hand_says():
     assert not takes_more_than(0, [])
 
 
+GROWING = """
+import mmap, os
+from grader.autograde.inside import confine, usage
+
+measured, real = [], usage.memory
+usage.memory = lambda processes: measured.append(1) or real(processes)
+confine.small_pages()
+us = [os.getpid()]
+written = b"1" * 16_000_000
+before = usage.page_faults(us)
+with mmap.mmap(-1, len(written), flags=mmap.MAP_PRIVATE | mmap.MAP_ANONYMOUS) as asked:
+    asked.madvise(mmap.MADV_HUGEPAGE)
+    asked.write(written)
+assert usage.page_faults(us) - before >= len(written) // mmap.PAGESIZE  # no huge pages, even for who asks
+del written
+own = real(us)
+growth = usage.Growth(own + 50_000_000, 1_000_000, own, usage.page_faults(us))
+assert not growth.is_too_much(us) and not measured
+held = bytearray(b"1") * 30_000_000
+assert not growth.is_too_much(us) and not measured
+del held
+held = bytearray(b"1") * 30_000_000  # as many faults again, for no more memory
+assert not growth.is_too_much(us) and len(measured) == 1
+first, then = os.pipe(), os.pipe()
+if os.fork() == 0:
+    more = bytearray(b"1") * 40_000_000
+    if survivor := os.fork():
+        os.write(first[1], survivor.to_bytes(4, "little"))
+        os._exit(0)
+    os.close(then[1])
+    os.read(then[0], 1)
+    os._exit(0)
+os.wait()
+survivor = int.from_bytes(os.read(first[0], 4), "little")
+assert usage.page_faults([survivor]) < 5_000 < usage.page_faults(us)  # its memory was added by a process that has ended
+assert growth.is_too_much([*us, survivor])
+"""
+
+
+def test_memory_is_measured_when_there_were_page_faults_enough_for_too_much():
+    subprocess.run([sys.executable, "-c", GROWING], check=True)
+
+
 # --- what was judged before ------------------------------------------------------------------------------------
 
 

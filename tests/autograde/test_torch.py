@@ -1,13 +1,17 @@
 """PyTorch in the sandbox: it is imported once, its shared pages are not counted, and copies of a process can use it."""
 
+import subprocess
+import sys
+
 import numpy as np
 import pytest
 
 from grader.autograde.inside.frames import Cell, ExerciseCases, Request, read_request, request_bytes
 from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox
+from grader.autograde.running.sandbox import Sandbox, setup_tree
+from grader.autograde.running.seccomp import filters
 from grader.checking.case import Case
-from grader.codec import MAX_BYTES
+from grader.codec import MAX_BYTES, encode
 from grader.manifest import Limits
 
 torch = pytest.importorskip("torch")
@@ -84,3 +88,34 @@ def test_files_beyond_what_the_codec_carries(run):
     with Sandbox(Limits(seconds_per_cell=20)) as sandbox:
         shown = run_submission(request, sandbox).ends[0].value
     assert shown == repr({name: len(content) for name, content in files.items()})
+
+
+FIRST_TIMES = """
+import sys, torch
+before = {*sys.modules}
+embedding, model = torch.nn.Embedding(5, 3), torch.nn.LSTM(3, 4, batch_first=True)
+states, _ = model(embedding(torch.zeros(1, 2, dtype=torch.int64)))
+torch.nn.functional.cross_entropy(states[0], torch.zeros(2, dtype=torch.int64)).backward(retain_graph=True)
+weights = [*model.parameters()]
+torch.autograd.grad(states, weights, torch.ones_like(states))
+sorted({*sys.modules} - before), torch.get_default_dtype(), torch.is_grad_enabled()
+"""
+
+
+def test_what_a_first_gradient_imports_is_there_before_the_notebook(run):
+    assert run(FIRST_TIMES).ends[0].value == "([], torch.float32, True)"
+
+
+WARM = """
+import os, sys
+from grader.autograde.inside.zygote import warmed_up
+from grader.codec import decode
+warmed_up(decode(sys.stdin.buffer.read()))
+print(len(os.listdir("/proc/self/task")))
+"""
+
+
+def test_the_warm_process_has_a_single_thread():
+    setup = encode(setup_tree(LIMITS, filters(), None))
+    found = subprocess.run([sys.executable, "-c", WARM], input=setup, check=True, stdout=subprocess.PIPE)
+    assert int(found.stdout) == 1

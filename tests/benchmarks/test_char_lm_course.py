@@ -10,6 +10,7 @@ ROOT = Path(__file__).parents[2]
 sys.path.insert(0, str(ROOT / "benchmarks"))
 
 from autograding.char_lm_course import CHAPTER, plain_notebook, write_course, write_helpers  # noqa: E402
+from autograding.classes import make_class  # noqa: E402
 
 from grader.author.record import load_spec, reference  # noqa: E402
 from grader.manifest import load_manifest  # noqa: E402
@@ -37,6 +38,11 @@ def test_the_course_is_this_notebook_alone(root):
     (chapter,) = load_manifest(root / "course.toml").chapters
     assert tuple(exercise.id for exercise in chapter.exercises) == EXERCISES
     assert [path.name for path in sorted((root / "exercises" / CHAPTER).iterdir())] == ["char_lm.ipynb"]
+
+
+def test_a_class_can_be_made_of_it(root, tmp_path):
+    make_class(tmp_path / "class", 1, root, CHAPTER)
+    assert len([*tmp_path.glob(f"class/submitted/*/{CHAPTER}/char_lm.ipynb")]) == 1
 
 
 @pytest.mark.filterwarnings("ignore:dropout option adds dropout")

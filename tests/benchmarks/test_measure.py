@@ -2,6 +2,7 @@
 
 import json
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 
 import pytest
@@ -24,7 +25,7 @@ with subprocess.Popen([*command, sys.executable, "-S", "-c", inside], stdout=sub
     process.kill()
 """
 
-pytestmark = pytest.mark.skipif(not measure.counts_everything(), reason="this kernel does not let us count")
+counted = pytest.mark.skipif(not measure.counts_everything(), reason="this kernel does not let us count")
 
 
 @pytest.fixture(autouse=True)
@@ -32,13 +33,22 @@ def impatient(monkeypatch):
     monkeypatch.setattr(measure, "patience", 0.0)
 
 
+@counted
 def test_a_process_that_is_killed_in_its_namespace_counts(tmp_path):
     found = measure.run([sys.executable, "-S", "-c", KILLED], tmp_path)
     assert found.status == 0
     assert SECONDS <= found.cpu < 1.5 * SECONDS
+    assert found.machine >= 0.95 * found.cpu  # which is counted in ticks
+
+
+def test_without_a_counter_all_that_the_machine_did_counts(tmp_path, monkeypatch):
+    monkeypatch.setattr(measure, "_counter", lambda: nullcontext(None))
+    found = measure.run([sys.executable, "-S", "-c", KILLED], tmp_path)
+    assert found.cpu == found.machine >= 0.95 * SECONDS
 
 
 @pytest.mark.system
+@counted
 def test_the_time_of_a_cell_in_the_sandbox_counts(tmp_path):
     make_class(tmp_path, 1)
     before = ours.grade(tmp_path, 1)["cpu_s"]

@@ -29,6 +29,7 @@ BROKEN = 97  # the exit status of a first process that could not isolate itself
 _NEW_NAMESPACES = 0x20000 | 0x4000000 | 0x8000000 | 0x10000000 | 0x20000000  # mount, UTS, IPC, user, PID
 _CLONE = {"x86_64": 56, "aarch64": 220}
 _PR_SET_PDEATHSIG, _PR_SET_DUMPABLE, _PR_SET_SECCOMP, _PR_CAPBSET_DROP, _PR_SET_NO_NEW_PRIVS = 1, 4, 22, 24, 38
+_PR_SET_THP_DISABLE = 41
 _MS_NOSUID, _MS_NODEV, _MS_RDONLY, _MS_REC, _MS_PRIVATE = 2, 4, 1, 0x4000, 0x40000
 _CAPABILITIES_V3 = 0x20080522
 _libc = ctypes.CDLL(None, use_errno=True)
@@ -46,6 +47,13 @@ class Room:
     cpu_seconds: int
     cells_filter: bytes
     hidden_filter: bytes
+
+
+def small_pages() -> None:
+    """From now on, let this process and its copies have no huge pages. So none of them can add more than a page of
+    memory by a page fault. Student code cannot undo this (`seccomp.py`).
+    """
+    _check(_libc.prctl(_PR_SET_THP_DISABLE, 1, 0, 0, 0), "prctl")
 
 
 def become(user: int) -> None:

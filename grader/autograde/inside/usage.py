@@ -10,9 +10,10 @@ from pathlib import Path
 
 _ACTIVE = frozenset("RD")  # R: computing, or ready to compute; D: waiting for the disk
 _TICK = 1 / os.sysconf("SC_CLK_TCK")
+_PAGE = os.sysconf("SC_PAGE_SIZE")
 _CORES = os.cpu_count() or 1
 # How far the kernel's page counts of a process may be wrong: each core keeps a part of them to itself.
-_UNCOUNTED = 2 * _CORES * max(32, 2 * _CORES) * os.sysconf("SC_PAGE_SIZE")
+_UNCOUNTED = 2 * _CORES * max(32, 2 * _CORES) * _PAGE
 
 
 @dataclass(frozen=True)
@@ -30,8 +31,8 @@ def activity(processes: Iterable[int]) -> Activity:
     cpu, waiting = 0.0, True
     for process in processes:
         with suppress(OSError):
-            state, *times = _stat(Path(f"/proc/{process}/stat"))
-            cpu += sum(map(int, times)) * _TICK
+            state, _, times = _stat(Path(f"/proc/{process}/stat"))
+            cpu += times * _TICK
             waiting = waiting and state not in _ACTIVE and not _has_active_thread(process)
     return Activity(cpu, waiting)
 
@@ -54,6 +55,38 @@ def takes_more_than(most: int, processes: Collection[int]) -> bool:
     pages. A sum that counts shared pages once per process is available at once, and usually small enough to decide.
     """
     return sum(map(_at_most, processes)) > most and memory(processes) > most
+
+
+@dataclass
+class Growth:
+    """Watches processes that share most of their memory, as copies of one process do. Measuring what they use takes
+    milliseconds for each of them, so it is done only when they could have exceeded `most` since the last time.
+
+    Where the kernel makes no huge pages (`confine.small_pages`), each page that they add costs them a page fault. Files
+    in memory may take `files` bytes besides. `used` and `faults` are what was last measured.
+    """
+
+    most: int
+    files: int
+    used: int
+    faults: int
+
+    def is_too_much(self, processes: Collection[int]) -> bool:
+        """Whether the `memory` of these processes exceeds `most`."""
+        faults = page_faults(processes)
+        if self.used + self.files + (faults - self.faults) * _PAGE <= self.most:
+            return False
+        self.used, self.faults = memory(processes), faults
+        return self.used > self.most
+
+
+def page_faults(processes: Iterable[int]) -> int:
+    """The page faults of these processes and the children that they have waited for."""
+    found = 0
+    for process in processes:
+        with suppress(OSError):
+            found += _stat(Path(f"/proc/{process}/stat"))[1]
+    return found
 
 
 def _at_most(process: int) -> int:
@@ -83,7 +116,9 @@ def _has_active_thread(process: int) -> bool:
     return len(threads) > 1 and any(_stat(Path(f"/proc/{process}/task/{t}/stat"))[0] in _ACTIVE for t in threads)
 
 
-def _stat(path: Path) -> list[str]:
-    """The state of a process or thread and its times in user and kernel mode, its own and those of its children."""
+def _stat(path: Path) -> tuple[str, int, int]:
+    """The state of a process or thread, and its page faults and ticks of processor time, its own and those of the
+    children that it has waited for.
+    """
     fields = path.read_text(errors="replace").rpartition(")")[2].split()  # the name before it may contain anything
-    return [fields[0], *fields[11:15]]
+    return fields[0], sum(map(int, fields[7:11])), sum(map(int, fields[11:15]))

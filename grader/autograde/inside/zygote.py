@@ -27,7 +27,7 @@ import numpy as np
 from grader.autograde.inside import child, confine
 from grader.autograde.inside.confine import MESSAGE
 from grader.autograde.inside.statements import prepare
-from grader.autograde.inside.usage import Activity, activity, everyone, memory, takes_more_than
+from grader.autograde.inside.usage import Activity, Growth, activity, everyone, memory, page_faults
 from grader.codec import decode, encode
 
 DESCRIPTORS = 250  # SCM_MAX_FD is 253
@@ -41,8 +41,9 @@ def main() -> NoReturn:
     setup = decode(control.recv(MESSAGE))
     if setup["user"] is not None:
         confine.become(setup["user"])
+    confine.small_pages()
     room = warmed_up(setup)
-    most = memory([os.getpid()]) + setup["memory"]
+    own = memory([os.getpid()])
     control.send(encode("ready"))
     while True:
         message, descriptors, _, _ = socket.recv_fds(control, MESSAGE, DESCRIPTORS)
@@ -50,7 +51,9 @@ def main() -> NoReturn:
             os._exit(0)
         match decode(message):
             case "run":
-                _serve(control, room, descriptors, most)
+                faults = page_faults([os.getpid()])
+                growth = Growth(own + setup["memory"], setup["disk"], own, faults)
+                _serve(control, room, descriptors, growth)
             case ("prepare", source, filename):
                 prepare(source, filename)
 
@@ -99,7 +102,8 @@ def _warm_up_torch() -> None:
     torch.set_num_threads(1)
     torch.set_num_interop_threads(1)
     rnn = torch.nn.GRU(2, 2, batch_first=True)
-    rnn(torch.ones(1, 2, 2))[0].sum().backward()
+    states, _ = rnn(torch.ones(1, 2, 2))
+    torch.autograd.grad(states, [*rnn.parameters()], torch.ones_like(states))  # the first one imports 480 modules
     torch.nn.functional.embedding(torch.zeros(1, dtype=torch.int64), torch.ones(2, 2))
 
 
@@ -108,9 +112,8 @@ def _mapped() -> int:
     return int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
 
 
-def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], most: int) -> None:
-    """Run one notebook until the message `end`. `most` is its memory limit in bytes, including this process."""
-
+def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], growth: Growth) -> None:
+    """Run one notebook until the message `end`. `growth` watches its memory, including that of this process."""
     complaints = os.memfd_create("complaints")
     first, broken, too_much = 0, "", False
     try:
@@ -125,7 +128,7 @@ def _serve(control: socket.socket, room: confine.Room, descriptors: list[int], m
         if message == b"":
             os._exit(0)  # the grader has exited; exiting here ends all child processes too
         word = decode(message) if message else "watch"
-        if word in ("watch", "state") and first and not too_much and takes_more_than(most, _all()):
+        if word in ("watch", "state") and first and not too_much and growth.is_too_much(_all()):
             too_much = True
             _kill(first, signal.SIGKILL)
         if word == "stop":

@@ -16,7 +16,7 @@ from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Facet, Observation
 from grader.checking.diagnose.counterfactual import mistreated_input
-from grader.checking.diagnose.evidence import facets_prefix, failed_cases, results_prefix, without_random_results
+from grader.checking.diagnose.evidence import facets_prefix, failed_cases, without_random_results
 from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
 from grader.checking.diagnose.operations import extra_operation
 from grader.checking.diagnose.order import in_another_order
@@ -60,12 +60,9 @@ def diagnose(
         if len(mistakes) == 1 and (all_have_a_cause or no_coincidence(checks, facet, *mistakes.values())):
             (name,) = mistakes
             explained = [other for other, others in found if list(others) == [name]]
-            if checks.own is not None:
-                prefix = ""
-            elif any(shown in failed_cases(checks, results, each) for each in explained):
-                prefix = facets_prefix(explained)
-            else:
-                prefix = results_prefix([each.name for each in explained])
+            prefix = facets_prefix(explained) if checks.own is None else ""
+            if not prefix and not any(shown in failed_cases(checks, results, each) for each in explained):
+                prefix = f"On cases of the kind {' and '.join(repr(each.name) for each in explained)}: "
             return Diagnosis(name, prefix + texts.get(name, ""))
     from_needs = bool(wrong_needs) and _may_come_from_needs(observations, results, wrong_needs)
     results = without_random_results(observations, results)

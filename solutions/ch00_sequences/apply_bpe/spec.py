@@ -93,6 +93,7 @@ def cases(rng):
     yield renamed(rng, "abc", "d+e c+b")  # nothing to merge
     yield renamed(rng, "ab", "a+b")  # one piece in the end
     yield case("AnnanAn", [("n", "a"), ("a", "n"), ("A", "n")])  # capital letters are letters of their own
+    yield case(" a nap", [(" ", "n"), ("a", "p"), (" n", "ap")])  # in a text, words begin with their space
     yield renamed(rng, "aaa", "a+a", RUNS)
     yield renamed(rng, "baaac", "a+a b+aa a+c", RUNS)
     yield renamed(rng, "aaaaa", "a+a aa+a", RUNS)
@@ -161,6 +162,14 @@ def _with_replace(word, merges, space):
     return text.split(space) if text else []
 
 
+def split_at_spaces(word, merges):
+    """Whole pieces are replaced in a text in which a space stands on both sides of each."""
+    text = "".join(f" {character} " for character in word)
+    for first, second in merges:
+        text = text.replace(f" {first}  {second} ", f" {first}{second} ")
+    return text.split()
+
+
 def with_brackets(word, merges):
     """The parts of each merge are looked for in the word itself."""
     import re
@@ -221,6 +230,9 @@ SPEC.mistakes(
         "second_part_kept": makes_second_part_kept,
         "last_piece_lost": makes_last_piece_lost,
         "first_merge_only": makes_first_merge_only,
+        "list_shortened_while_counting": change(
+            "i = 0\nwhile i < len(pieces) - 1:", "for i in range(len(pieces) - 1):", ("i += 1", "pass")
+        ),
     }
 )
 SPEC.mistakes(
@@ -234,6 +246,7 @@ SPEC.mistakes(
                 ),
             },
         ),
+        "spaces_lost": split_at_spaces,
         "joined_text_compared": change(IF, "if pieces[i] + pieces[i + 1] == first + second:"),
     },
     keeps=[RUNS],
@@ -265,12 +278,3 @@ def with_a_stack(word, merges):
                 stack.append(piece)
         pieces = stack
     return pieces
-
-
-@SPEC.alternative
-def with_spaces(word, merges):
-    """Replace whole pieces only, in a text in which a space stands on both sides of each."""
-    text = "".join(f" {character} " for character in word)
-    for first, second in merges:
-        text = text.replace(f" {first}  {second} ", f" {first}{second} ")
-    return text.split()

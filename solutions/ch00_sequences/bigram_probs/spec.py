@@ -120,6 +120,7 @@ SPEC.mistakes(
             {
                 "alpha_rounded_down": "int(alpha)",
                 "one_in_place_of_alpha": "1.0",
+                "alpha_divided_by_V": "alpha / vocab_size",
             },
         ),
         **instead(
@@ -139,6 +140,14 @@ SPEC.mistakes(
                 "last_pair_left_out": "range(len(ids) - 2)",
             },
         ),
+        "ids_counted_from_1": [
+            change(ENTRY, "counts[ids[t] - 1, ids[t + 1] - 1]"),
+            change(ENTRY, "counts[ids[t] - 1, ids[t + 1]]"),
+            change(ENTRY, "counts[ids[t], ids[t + 1] - 1]"),
+        ],
+        "next_but_one_counted": change(RANGE, "range(len(ids) - 2)", ("ids[t + 1]", "ids[t + 2]")),
+        "both_directions_counted": change(f"{ENTRY} += 1", f"{ENTRY} += 1\ncounts[ids[t + 1], ids[t]] += 1"),
+        "vocab_size_not_used": change(START, "np.full((ids.max() + 1, ids.max() + 1), float(alpha))"),
         "alpha_after_the_division": [
             change(
                 START,

@@ -46,6 +46,7 @@ SHIFTED = "logits - logits.max(axis=1, keepdims=True)"
 LOG_PROBS = "shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))"
 PROBS = "np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)"
 PICKED = "-log_probs[np.arange(len(targets)), targets]"
+PROB = "np.exp(log_probs[np.arange(len(targets)), targets])"
 
 SPEC.mistakes(
     {
@@ -63,6 +64,14 @@ SPEC.mistakes(
                 "mean_of_the_probabilities": "-np.log(np.exp(log_probs[np.arange(len(targets)), targets]).mean())",
             },
         ),
+        "logarithm_missing": [
+            change(f"{PICKED}.mean()", f"{each}.mean()") for each in (f"-{PROB}", f"(1 - {PROB})", PROB)
+        ],
+        "most_probable_id_for_the_target": [
+            change("targets]", "logits.argmax(axis=1)]"),
+            change(f"{PICKED}.mean()", "-log_probs.max()"),
+        ],
+        "one_maximum_for_each_column": change("logits.max(axis=1, keepdims=True)", "logits.max(axis=0)"),
         "every_target_in_every_row": change("np.arange(len(targets))", ":"),
         "normalised_over_the_rows": change(
             SHIFTED, "logits - logits.max(axis=0)", ("sum(axis=1, keepdims=True)", "sum(axis=0)")
@@ -86,6 +95,12 @@ SPEC.mistakes(
                     f"np.clip({PROBS}, 1e-12, 1)",
                     f"np.maximum({PROBS}, 1e-15)",
                 )
+            )
+        ],
+        "logits_clipped": [
+            *(
+                change(SHIFTED, f"np.clip(logits, -{bound}, {bound})")
+                for bound in (20, 30, 50, 80, 88, 100, 200, 300, 500, 600, 700, 709)
             )
         ],
         "one_maximum_for_all_rows": change("logits.max(axis=1, keepdims=True)", "logits.max()"),

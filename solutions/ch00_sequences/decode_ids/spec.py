@@ -54,6 +54,8 @@ def cases(rng):
     yield case(rng, T=4, V=1, unk=False)
     yield case(rng, T=25, V=18)
     yield case(rng, T=0, V=4, kind="no ids")
+    vocab = {"b": 2, " ": 0, "<unk>": 3, "a": 1}
+    yield Case({"T": 6, "V": 4}, {"ids": np.array([0, 1, 3, 0, 2, 0]), "vocab": vocab})  # spaces at both ends
 
 
 SPEC = Spec(
@@ -63,6 +65,7 @@ SPEC = Spec(
     oracle=oracle,
 )
 DICT = "{index: character for character, index in vocab.items()}"
+RETURN = 'return "".join(characters[int(index)] for index in ids)'
 
 SPEC.mistakes(
     {
@@ -74,6 +77,14 @@ SPEC.mistakes(
             },
         ),
         "spaces_in_between": change('"".join', '" ".join'),
+        "spaces_at_the_ends_removed": [
+            change(RETURN, f"{RETURN}.{strip}()") for strip in ("strip", "rstrip", "lstrip")
+        ],
+        "only_the_first_character": [
+            change(RETURN, "for index in ids:\n    return characters[int(index)]"),
+            change("in ids)", "in ids[:1])"),
+        ],
+        "last_character_missing": change("in ids)", "in ids[:-1])"),
         "unk_not_shown": [
             *(
                 change("characters[int(index)]", f'characters[int(index)].replace("<unk>", "{shown}")')

@@ -54,12 +54,20 @@ SPEC.mistakes(
             change(PRODUCT, f"({PRODUCT}).reshape(-1, E.shape[1]).sum(axis=0)"),
             change(PRODUCT, f"({PRODUCT}).sum(axis=-2) if ids.ndim else {PRODUCT}"),
             change(PRODUCT, f"({PRODUCT}).sum(axis=0)"),
+            change(PRODUCT, f"({PRODUCT}).sum(axis=-2)"),
+            change(PRODUCT, f"({PRODUCT}).mean(axis=0)"),
+            change(PRODUCT, f"({PRODUCT}).mean(axis=-2)"),
+        ],
+        "entries_along_the_first_axis": [
+            change(PRODUCT, f"np.moveaxis({PRODUCT}, -1, 0)"),
+            change(PRODUCT, f"({PRODUCT}).T"),
         ],
         **instead(
             PRODUCT,
             {
                 "row_times_id": f"ids[..., None] * ({PRODUCT})",
                 "ids_counted_from_1": "E[ids - 1]",
+                "ids_flattened": f"({PRODUCT}).reshape(-1, E.shape[1])",
             },
         ),
     }

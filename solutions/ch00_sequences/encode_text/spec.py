@@ -112,7 +112,17 @@ SPEC.mistakes(
         "no_error_without_unk": [
             *(change("raise KeyError(character)", f"ids[t] = {wrong}") for wrong in ("0", "-1", "len(vocab)")),
             change(OTHERWISE, 'elif "<unk>" in vocab:\n    ids[t] = vocab["<unk>"]'),
+            change(
+                LOOP,
+                'known = [c if c in vocab else "<unk>" for c in text]\n'
+                "return np.array([vocab[c] for c in known if c in vocab], dtype=np.int64)",
+            ),
         ],
+        "words_for_characters": change(
+            LOOP,
+            'known = [word if word in vocab or "<unk>" not in vocab else "<unk>" for word in text.split()]\n'
+            "return np.array([vocab[word] for word in known], dtype=np.int64)",
+        ),
         "lower_cased": change("enumerate(text)", "enumerate(text.lower())"),
         "unk_with_the_id_0_not_found": change('elif "<unk>" in vocab:', 'elif vocab.get("<unk>"):'),
         "id_0_taken_for_unknown": change(
@@ -129,6 +139,18 @@ SPEC.mistakes(
             ),
             change(
                 "vocab[character]", "sorted(vocab).index(character)", ('vocab["<unk>"]', 'sorted(vocab).index("<unk>")')
+            ),
+            change("vocab[character]", "list(vocab).index(character)"),
+            change("vocab[character]", "sorted(vocab).index(character)"),
+            change(
+                "vocab[character]",
+                'sorted(vocab.keys() - {"<unk>"}).index(character)',
+                ('vocab["<unk>"]', "len(vocab) - 1"),
+            ),
+            change(
+                "vocab[character]",
+                '["<unk>", *sorted(vocab.keys() - {"<unk>"})].index(character)',
+                ('vocab["<unk>"]', "0"),
             ),
         ],
     }

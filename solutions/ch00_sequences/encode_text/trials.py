@@ -71,3 +71,48 @@ def an_own_exception_class(text, vocab):
         return np.array([vocab[c if c in vocab or "<unk>" not in vocab else "<unk>"] for c in text], dtype=int)
     except KeyError as error:
         raise KeyError(*error.args) from None
+
+
+@TRIALS.wrong("positions_for_ids")
+def numbered_again(text, vocab):
+    number_of = {key: number for number, key in enumerate(vocab)}
+    ids = []
+    for c in text:
+        if c not in number_of and "<unk>" not in number_of:
+            raise KeyError(c)
+        ids.append(number_of.get(c, number_of.get("<unk>")))
+    return np.array(ids, dtype=np.int64)
+
+
+@TRIALS.wrong("positions_for_ids")
+def sorted_characters_and_unk_last(text, vocab):
+    characters = sorted(c for c in vocab if len(c) == 1)
+    if "<unk>" in vocab:
+        characters.append("<unk>")
+    number_of = dict(zip(characters, range(len(characters)), strict=True))
+    return np.array([number_of[c if c in vocab or "<unk>" not in vocab else "<unk>"] for c in text], dtype=np.int64)
+
+
+@TRIALS.wrong("no_error_without_unk")
+def skipped_without_unk(text, vocab):
+    unk, ids = vocab.get("<unk>"), []
+    for c in text:
+        index = vocab.get(c, unk)
+        if index is not None:
+            ids.append(index)
+    return np.array(ids, dtype=np.int64)
+
+
+@TRIALS.wrong()
+def an_error_that_names_unk(text, vocab):
+    return np.array([vocab[c] if c in vocab else vocab["<unk>"] for c in text], dtype=np.int64)
+
+
+@TRIALS.wrong("words_for_characters")
+def words(text, vocab):
+    ids = []
+    for token in text.split():
+        if token not in vocab and "<unk>" not in vocab:
+            raise KeyError(token)
+        ids.append(vocab[token] if token in vocab else vocab["<unk>"])
+    return np.array(ids, dtype=np.int64)

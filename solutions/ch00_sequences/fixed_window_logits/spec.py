@@ -96,6 +96,14 @@ SPEC.mistakes(
                 "log_probabilities": "(z := hidden @ W_2 + b_2) - np.log(np.exp(z).sum(axis=1, keepdims=True))",
             },
         ),
+        "bias_at_every_position": change(HIDDEN, "np.tanh(x @ W_1 + ids.shape[1] * b_1)"),
+        "tanh_at_every_position": [
+            change(HIDDEN, f"sum({part} for k in range(ids.shape[1])){after}", (X, "E[ids]"))
+            for part, after in (
+                ("np.tanh(x[:, k] @ W_1.reshape(ids.shape[1], -1, len(b_1))[k] + b_1)", ""),
+                ("np.tanh(x[:, k] @ W_1.reshape(ids.shape[1], -1, len(b_1))[k])", " + b_1"),
+            )
+        ],
         "embeddings_added": [
             change(X, "np.tile(E[ids].mean(axis=1), ids.shape[1])"),
             change(X, "E[ids].sum(axis=1)", ("x @ W_1", "x @ W_1[: E.shape[1]]")),

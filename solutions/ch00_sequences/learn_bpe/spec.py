@@ -359,6 +359,15 @@ def with_spaces(word_counts, num_merges):
     return [f"{first} {second}" for first, second in learn(word_counts, num_merges)]
 
 
+def makes_pairs_reversed(word_counts, num_merges):
+    return [(second, first) for first, second in learn(word_counts, num_merges)]
+
+
+def reversed_from_the_start(word_counts, num_merges):
+    found = learn(word_counts, num_merges, best=lambda counts: min(counts, key=lambda p: (-counts[p], p[::-1])))
+    return [(second, first) for first, second in found]
+
+
 def makes_merged_once_in_a_word(word_counts, num_merges):
     return learn(word_counts, num_merges, merge=only_once)
 
@@ -380,6 +389,7 @@ SPEC.mistakes(
         "words_not_merged": change(SPLIT, ""),
         "counted_only_once": top,
         "strings_for_pairs": [makes_strings_for_pairs, with_spaces],
+        "pairs_reversed": [makes_pairs_reversed, reversed_from_the_start],
         "earlier_counts_kept": change("counts = {}\n", "", ("merges = []\n", "merges = []\ncounts = {}\n")),
         "only_the_latest_merge_applied": change(
             SPLIT, "words = {word: apply_bpe(word, merges[-1:]) for word in words}"

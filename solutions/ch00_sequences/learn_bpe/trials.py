@@ -54,6 +54,17 @@ WRONG = {
     "a dict": (but(LEARN, ("return found", "return {p: k for k, p in enumerate(found)}")), None),
     "the rarest": (but(LEARN, ("top = max", "top = min")), None),
     "nothing": ("return []", None),
+    "pairs from right to left": (but(LEARN, ("found.append((a, b))", "found.append((b, a))")), "pairs_reversed"),
+    "each pair looks back": (
+        but(
+            LEARN,
+            ("range(len(s) - 1)", "range(1, len(s))"),
+            ("table[s[k], s[k + 1]]", "table[s[k], s[k - 1]]"),
+            ("s[k] == a and s[k + 1] == b", "s[k] == b and s[k + 1] == a"),
+            ("s[:k] + [a + b]", "s[:k] + [b + a]"),
+        ),
+        "pairs_reversed",
+    ),
 }
 
 

@@ -59,6 +59,7 @@ RANGE = "range(n - 1, len(ids))"
 CONTEXT = "tuple(int(i) for i in ids[t - n + 1 : t])"
 ADD = "followers[int(ids[t])] = followers.get(int(ids[t]), 0) + 1"
 SETDEFAULT = "counts.setdefault(context, {})"
+BEFORE = ADD.replace("ids[t]", "ids[t - n + 1]")
 
 SPEC.mistakes(
     {
@@ -90,6 +91,11 @@ SPEC.mistakes(
             change(RANGE, "range(n, len(ids))", (CONTEXT, "tuple(int(i) for i in ids[t - n : t])")),
             change(CONTEXT, "tuple(int(i) for i in ids[max(0, t - n) : t])"),
         ],
+        "context_of_n_minus_2_ids": change(CONTEXT, "tuple(int(i) for i in ids[t - n + 2 : t])"),
+        "follower_in_its_context": change(CONTEXT, "tuple(int(i) for i in ids[t - n + 2 : t + 1])"),
+        "what_comes_before_counted": change(CONTEXT, "tuple(int(i) for i in ids[t - n + 2 : t + 1])", (ADD, BEFORE)),
+        "one_id_skipped": change(RANGE, "range(n, len(ids))", (CONTEXT, "tuple(int(i) for i in ids[t - n : t - 1])")),
+        "ids_counted_from_1": [change("counts = {}", f"counts, ids = {{}}, ids {shift} 1") for shift in "+-"],
         "context_not_a_tuple_for_n_2": change(
             "setdefault(context, {})", "setdefault(context[0] if n == 2 else context, {})"
         ),
@@ -101,6 +107,15 @@ SPEC.mistakes(
             change(CONTEXT, "str(ids[t - n + 1 : t])"),
         ],
         "context_reversed": change(CONTEXT, "tuple(int(i) for i in ids[t - n + 1 : t][::-1])"),
+        "counted_from_0": change("followers.get(int(ids[t]), 0)", "followers.get(int(ids[t]), -1)"),
+        "counted_from_2": change("followers.get(int(ids[t]), 0)", "followers.get(int(ids[t]), 1)"),
+        "probabilities_for_counts": change(
+            "return counts",
+            "return {c: {i: k / sum(inner.values()) for i, k in inner.items()} for c, inner in counts.items()}",
+        ),
+        "one_dict_for_all_contexts": change(
+            "counts = {}", "counts, shared = {}, {}", (SETDEFAULT, "counts.setdefault(context, shared)")
+        ),
         "each_follower_counted_once": change(ADD, "followers[int(ids[t])] = 1"),
         "earlier_followers_overwritten": [
             change(SETDEFAULT, "counts[context] = {}"),

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Output, Spec, change
+from grader.author.spec import Case, Output, Spec, change, instead
 
 OUTSIDE = "raises IndexError"
 
@@ -74,6 +74,31 @@ SPEC.mistakes(
             change(BODY, "return np.eye(vocab_size)[np.clip(ids, 0, vocab_size - 1)]"),
             change(BODY, "return np.eye(vocab_size)[ids % vocab_size]"),
         ],
+        **instead(
+            "np.eye(vocab_size)[ids]",
+            {
+                "ids_flattened": "np.eye(vocab_size)[ids.ravel()]",
+                "id_in_place_of_1": "np.eye(vocab_size)[ids] * ids[..., None]",
+            },
+        ),
+        "entries_along_the_first_axis": change(
+            "np.eye(vocab_size)[ids]", "np.moveaxis(np.eye(vocab_size)[ids], -1, 0)"
+        ),
+        "ids_counted_from_1": [
+            change("np.eye(vocab_size)[ids]", "np.eye(vocab_size)[ids - 1]"),
+            change(
+                "ids.min() < 0 or ids.max() >= vocab_size",
+                "ids.min() < 1 or ids.max() > vocab_size",
+                ("np.eye(vocab_size)[ids]", "np.eye(vocab_size)[ids - 1]"),
+            ),
+        ],
+        "every_id_in_every_vector": change(
+            "return np.eye(vocab_size)[ids]",
+            "vectors = np.zeros((*ids.shape, vocab_size))\nvectors[..., ids] = 1\nreturn vectors",
+        ),
+        "bounds_of_no_ids": change(
+            "ids.size and (ids.min() < 0 or ids.max() >= vocab_size)", "ids.min() < 0 or ids.max() >= vocab_size"
+        ),
         "vocab_size_not_used": change("np.eye(vocab_size)[ids]", "np.eye(ids.max(initial=0) + 1)[ids]"),
     }
 )

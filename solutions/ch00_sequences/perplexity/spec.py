@@ -60,6 +60,13 @@ SPEC.mistakes(
             change(CODE, "float(np.exp(np.sum(token_nll)))"),
             change(CODE, "float(np.exp(np.minimum(np.sum(token_nll), 700)))"),
         ],
+        "divided_by_one_less": [
+            change(CODE, "float(np.exp(np.sum(token_nll) / (len(token_nll) - 1)))"),
+            change(CODE, "float(np.exp(np.sum(token_nll) / max(len(token_nll) - 1, 1)))"),
+            change(CODE, "float(np.exp(sum(token_nll.tolist()) / (len(token_nll) - 1)))"),
+        ],
+        "first_token_left_out": change(CODE, "float(np.exp(np.mean(token_nll[1:])))"),
+        "last_token_left_out": change(CODE, "float(np.exp(np.mean(token_nll[:-1])))"),
         "logarithm_taken_again": [
             change(CODE, "float(np.exp(-np.mean(np.log(np.maximum(token_nll, 1e-300)))))"),
             change(CODE, "float(np.exp(-np.mean(np.log(token_nll))))"),

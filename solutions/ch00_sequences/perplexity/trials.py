@@ -38,3 +38,25 @@ def python_sum(token_nll):
 @TRIALS.right
 def e_to_the_mean(token_nll):
     return math.e ** token_nll.mean()
+
+
+@TRIALS.wrong("divided_by_one_less")
+def one_less(token_nll):
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.exp(token_nll.mean() * len(token_nll) / np.float64(len(token_nll) - 1))
+
+
+@TRIALS.wrong("first_token_left_out")
+def from_the_second(token_nll):
+    total = sum(token_nll[t] for t in range(1, len(token_nll)))
+    return np.exp(np.divide(total, len(token_nll) - 1))
+
+
+@TRIALS.wrong()
+def one_more(token_nll):
+    return np.exp(token_nll.sum() / (len(token_nll) + 1))
+
+
+@TRIALS.wrong()
+def median(token_nll):
+    return np.exp(np.median(token_nll))

@@ -91,6 +91,14 @@ def as_one_text(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
     return np.array(logits)
 
 
+def read_backward(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
+    last = np.array(h_0)
+    for row, length in enumerate(lengths):
+        for t in reversed(range(length)):
+            last[row] = np.tanh(x[row, t] @ W_xh + last[row] @ W_hh + b_h)
+    return last @ W_hy + b_y
+
+
 SPEC.mistakes(
     {
         "last_padded_state": change("return last", "return h_t"),
@@ -114,6 +122,15 @@ SPEC.mistakes(
             change(LAST, "np.mean(h, axis=0)"),
             change(LAST, "sum(h_t * (t < lengths)[:, None] for t, h_t in enumerate(h)) / lengths[:, None]"),
         ],
+        "sum_over_time": [
+            change(LAST, "np.sum(h, axis=0)"),
+            change(LAST, "sum(h_t * (t < lengths)[:, None] for t, h_t in enumerate(h))"),
+        ],
+        "largest_over_time": [
+            change(LAST, "np.max(h, axis=0)"),
+            change(LAST, "np.array([np.max([h_t[b] for h_t in h[:n]], axis=0) for b, n in enumerate(lengths)])"),
+        ],
+        "read_backward": read_backward,
         "logits_at_every_step": change(LAST, "np.stack(h, axis=1)"),
         "probabilities_returned": change(
             "return last @ W_hy + b_y",

@@ -60,7 +60,17 @@ WRONG = {
         classifier(lambda h, x, n, h_0, W, b: h[:, 0] @ W + b),
         {"counterfactual: only_first time step"},
     ),
-    "the largest over time": (classifier(lambda h, x, n, h_0, W, b: h.max(axis=1) @ W + b), set()),
+    "the largest over time": (classifier(lambda h, x, n, h_0, W, b: h.max(axis=1) @ W + b), {"largest_over_time"}),
+    "the largest over the real steps": (
+        classifier(
+            lambda h, x, n, h_0, W, b: np.where((np.arange(h.shape[1]) < n[:, None])[..., None], h, -1).max(1) @ W + b
+        ),
+        {"largest_over_time"},
+    ),
+    "the sum over the real steps": (
+        classifier(lambda h, x, n, h_0, W, b: np.array([r[:k].sum(0) for r, k in zip(h, n, strict=True)]) @ W + b),
+        {"sum_over_time"},
+    ),
     "the sum of the logits": (classifier(lambda h, x, n, h_0, W, b: (h @ W + b).sum(axis=1)), set()),
     "rows reversed": (classifier(lambda h, x, n, h_0, W, b: (picked(h, n) @ W + b)[::-1]), {"after: reversed along B"}),
     "lengths of the rows reversed": (classifier(lambda h, x, n, h_0, W, b: picked(h, n[::-1]) @ W + b), set()),

@@ -61,7 +61,7 @@ def draw(rng, T, V, H, sampled):
     return {**inputs, "u": rng.uniform(size=T)} if sampled else inputs
 
 
-SLIPS = ("not fed back", "h_0 at every step", "late", "late, and its own", "no tanh", "not cleared")
+SLIPS = ("not fed back", "h_0 at every step", "late", "late, and its own", "no tanh", "not cleared", "read again")
 
 
 def tells(inputs):
@@ -75,8 +75,14 @@ def tells(inputs):
         others.append((0,) * len(ids))
         if exponentials in (ids, *others):
             return False
-        others += [logits, run_loop(**inputs, slip="most probable fed back")[0]]
+        others += [logits, run_loop(**inputs, slip="most probable fed back")[0], run_loop(**inputs, sums_of=tanh)[0]]
     return closest > 1e-4 and len(set(ids)) >= 3 and len({ids, *others}) == 1 + len(others)
+
+
+def tanh(z):
+    """The probabilities if the logits pass through a tanh first."""
+    e = np.exp(np.tanh(z))
+    return e / e.sum()
 
 
 def run_loop(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip="", sums_of=None):
@@ -84,6 +90,8 @@ def run_loop(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None, slip=
     ids, x, h, closest = [], start_id, h_0[0], np.inf
     for step in range(num_steps):
         read = W_xh[[*{start_id, *ids}]].sum(axis=0) if slip == "not cleared" else W_xh[x]
+        for again in (start_id, *ids[:-1]) if slip == "read again" and ids else ():
+            h = np.tanh(W_xh[again] + h @ W_hh + b_h)
         before, h = h, (np.positive if slip == "no tanh" else np.tanh)(read + h @ W_hh + b_h)
         z = (before if slip.startswith("late") else h) @ W_hy + b_y
         e = np.exp(z - z.max())
@@ -188,8 +196,22 @@ SPEC.mistakes(
         ),
     }
 )
+
+
+def read_again(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
+    ids, h_t = [], h_0[0]
+    for t in range(num_steps):
+        for x_t in (start_id, *ids):
+            h_t = np.tanh(W_xh[x_t] + h_t @ W_hh + b_h)
+        logits = h_t @ W_hy + b_y
+        e = np.exp(logits - logits.max())
+        ids.append(int(np.argmax(logits if u is None else np.cumsum(e / e.sum()) > u[t])))
+    return np.array(ids, dtype=np.int64)
+
+
 SPEC.mistakes(
     {
+        "text_read_again": read_again,
         "stores_the_id_it_reads": change("ids.append(x_t)", "", (STEP, f"ids.append(x_t)\n{STEP}")),
         "id_not_fed_back": change("W_xh[x_t]", "W_xh[start_id]"),
         "h_0_used_at_every_step": change("h_t @ W_hh", "h_0 @ W_hh"),
@@ -222,12 +244,19 @@ SPEC.mistakes(
             change("e / e.sum()", "logits"),
         ],
         "one_u_for_all_steps": change("u[t]", "u[0]"),
-        "softmax_along_the_batch": change("e / e.sum()", "np.ones_like(logits)"),
+        "every_sampled_id_is_0": change("e / e.sum()", "np.ones_like(logits)"),
+        "tanh_of_the_logits": change("(h_t @ W_hy + b_y)[0]", "np.tanh(h_t @ W_hy + b_y)[0]"),
         "most_probable_id_fed_back": change(
             "x_t = int(np.argmax(logits))",
             "new_id = int(np.argmax(logits))",
             (f"x_t = {DRAWN}", f"new_id = {DRAWN}"),
             ("ids.append(x_t)", "ids.append(new_id)\nx_t = int(np.argmax(logits))"),
+        ),
+        "sampled_id_not_fed_back": change(
+            f"x_t = {DRAWN}",
+            f"new_id = {DRAWN}",
+            ("x_t = int(np.argmax(logits))", "new_id = x_t = int(np.argmax(logits))"),
+            ("ids.append(x_t)", "ids.append(new_id)"),
         ),
         "truth_of_u": change("if u is None:", "if not u:"),
     },
@@ -250,7 +279,14 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "softmax_overflows": change(" - logits.max()", ""),
+        "softmax_overflows": [
+            change(" - logits.max()", ""),
+            change(" - logits.max()", "", (DRAWN, "int(np.argmax(np.cumsum(e / e.sum()) > u[t]))")),
+        ],
+        "logits_clipped": [
+            change("e =", f"z = np.{clipped}\ne =", ("logits - logits.max()", "z - z.max()"))
+            for clipped in ("clip(logits, -500, 500)", "minimum(logits, 500)", "clip(logits, None, 50)")
+        ],
     },
     keeps=["greedy", "sampled", "no steps"],
 )

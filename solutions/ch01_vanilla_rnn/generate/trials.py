@@ -82,6 +82,32 @@ def changes_the_state(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=No
     return writer(step=step)(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u)
 
 
+def squashed(z, u, t):
+    z = np.tanh(z)
+    return int(z.argmax()) if u is None else right_id(p(z), u[t])
+
+
+def fed_if_greedy(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
+    ids, read = [], start_id
+    for t in range(num_steps):
+        h_0 = np.tanh(W_xh[[read]] + h_0 @ W_hh + b_h)
+        z = (h_0 @ W_hy + b_y)[0]
+        if u is None:
+            read = int(z.argmax())
+        ids.append(read if u is None else right_id(p(z), u[t]))
+    return np.array(ids, dtype=np.int64)
+
+
+def reads_again(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):
+    text, state = [start_id], h_0
+    for t in range(num_steps):
+        for each in text:
+            state = np.tanh(W_xh[[each]] + state @ W_hh + b_h)
+        z = (state @ W_hy + b_y)[0]
+        text = [*text, int(z.argmax()) if u is None else right_id(p(z), u[t])]
+    return np.array(text[1:], dtype=np.int64)
+
+
 WRONG = {
     "text": (writer(result=lambda ids: "".join(map(str, ids))), set()),
     "a column": (
@@ -101,6 +127,19 @@ WRONG = {
     "no input": (writer(step=lambda x, h, W, U, b: np.tanh(h @ U + b)), {"counterfactual: zeros W_xh"}),
     "no state": (writer(step=lambda x, h, W, U, b: np.tanh(W[[x]] + b)), {"counterfactual: zeros W_hh"}),
     "the number of the id as input": (writer(step=lambda x, h, W, U, b: np.tanh(x * W[:1] + h @ U + b)), set()),
+    "below for above": (draw(lambda z, u, t: int((np.cumsum(p(z)) < u[t]).argmax())), {"every_sampled_id_is_0"}),
+    "softmax of the column": (
+        draw(lambda z, u, t: next(i for i, v in enumerate(np.exp(z[:, None] - z[:, None])) if v > u[t])),
+        {"every_sampled_id_is_0"},
+    ),
+    "logits between -1 and 1": (writer(choose=squashed), {"tanh_of_the_logits"}),
+    "searched among nan": (
+        draw(lambda z, u, t: int(np.searchsorted(np.cumsum(np.exp(z) / np.exp(z).sum()), u[t], side="right"))),
+        {"softmax_overflows"},
+    ),
+    "no logit above 100": (draw(lambda z, u, t: right_id(p(np.where(z > 100, 100, z)), u[t])), {"logits_clipped"}),
+    "reads what was greedily chosen last": (fed_if_greedy, {"sampled_id_not_fed_back"}),
+    "the text again": (reads_again, {"text_read_again"}),
     "the least likely": (draw(lambda z, u, t: int(z.argmin())), set()),
     "the least likely, greedily": (writer(choose=lambda z, u, t: int(z.argmin())), set()),
     "u from the end": (draw(lambda z, u, t: right_id(p(z), u[-1 - t])), {"counterfactual: backward u"}),

@@ -70,6 +70,16 @@ SPEC.mistakes(
             "h, h_t = [], h_0", "h, h_t = [], h_0.copy()", ("h_t = rnn_step(", "h_t[:] = rnn_step(")
         ),
         "first_state_only": change("range(x.shape[1])", "range(1)"),
+        "earlier_state_reused": [
+            change("x[:, t], h_t,", "x[:, t], h[0] if h else h_0,"),
+            change("x[:, t], h_t,", "x[:, t], h[t - 2] if t > 1 else h_0,"),
+            change("x[:, t], h_t,", "x[:, t], h[max(t - 2, 0)] if h else h_0,"),
+        ],
+        "pre_activation_passed_on": change(
+            "h_t = rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)",
+            "h_t = x[:, t] @ W_xh + h_t @ W_hh + b_h",
+            ("h.append(h_t)", "h.append(np.tanh(h_t))"),
+        ),
         "reshaped_not_transposed": change("np.stack(h, axis=1)", "np.array(h).reshape(len(x), x.shape[1], -1)"),
     },
     keeps=["one time step"],

@@ -74,6 +74,7 @@ SPEC.mistakes(
             {
                 "W_hh_transposed": "h_prev @ W_hh.T",
                 "W_hh_left_out": "h_prev",
+                "tanh_of_h_prev": "np.tanh(h_prev) @ W_hh",
             },
         ),
         "weights_from_the_left": [
@@ -107,6 +108,10 @@ SPEC.mistakes(
                 "weights_swapped": "x_t @ W_hh + h_prev @ W_xh",
             },
         ),
+        "joined_in_different_orders": [
+            change("x_t @ W_xh + h_prev @ W_hh", f"np.hstack([{row}]) @ np.vstack([{rows}])")
+            for row, rows in (("h_prev, x_t", "W_xh, W_hh"), ("x_t, h_prev", "W_hh, W_xh"))
+        ],
         "tanh_of_the_input_only": [
             change(f"np.tanh({SUM})", "np.tanh(x_t @ W_xh + b_h) + h_prev @ W_hh"),
             change(f"np.tanh({SUM})", "np.tanh(x_t @ W_xh) + h_prev @ W_hh + b_h"),

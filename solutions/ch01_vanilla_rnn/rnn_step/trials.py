@@ -57,6 +57,26 @@ def by_name(function):
 
 WRONG_STEPS = {
     "W_hh twice": (by_name(lambda x, h_, W, U, b: np.tanh(x @ W + h_ @ U @ U + b)), set()),
+    "in columns": (
+        by_name(lambda x, h_, W, U, b: np.tanh(W.T @ x.T + U @ h_.T + b[:, None]).T),
+        {"W_hh_transposed"},
+    ),
+    "W_hh times each state": (
+        by_name(lambda x, h_, W, U, b: np.tanh(x @ W + np.array([U.dot(row) for row in h_]) + b)),
+        {"W_hh_transposed"},
+    ),
+    "state first in the row": (
+        by_name(lambda x, h_, W, U, b: np.tanh([np.r_[s, r] @ np.r_[W, U] + b for r, s in zip(x, h_, strict=True)])),
+        {"joined_in_different_orders"},
+    ),
+    "state first in the matrix": (
+        by_name(lambda x, h_, W, U, b: np.tanh(np.einsum("bi,ij->bj", np.c_[x, h_], np.r_[U, W]) + b)),
+        {"joined_in_different_orders"},
+    ),
+    "tanh of the state first": (
+        by_name(lambda x, h_, W, U, b: h(x, np.tanh(h_), W, U, b)),
+        {"tanh_of_h_prev"},
+    ),
     "W_hh with one row twice": (by_name(lambda x, h_, W, U, b: h(x, h_, W, np.vstack([U[:1], U[:-1]]), b)), set()),
     "symmetrised W_hh": (by_name(lambda x, h_, W, U, b: h(x, h_, W, (U + U.T) / 2, b)), set()),
     "tanh twice": (by_name(lambda *args: np.tanh(h(*args))), {"after: tanh"}),

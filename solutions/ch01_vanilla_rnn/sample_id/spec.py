@@ -119,6 +119,29 @@ def just_below_one(rng, V, zeros):
             return Case(sizes={"V": V}, inputs={"probs": probs, "u": u}, kind="sum rounded below 1")
 
 
+def hardly_possible(rng, V):
+    """Probabilities cut to six decimals, and a last possible id that has next to none; u is above their sum. Divided by
+    their sum they reach 1.
+    """
+    u = float(np.nextafter(1, 0))
+    while True:
+        probs = np.floor(rng.dirichlet(np.full(V - 2, 2.0)) * 1e6 - 0.5) / 1e6
+        probs = np.concatenate([probs, [1e-9, 0]])
+        sums = np.cumsum(probs / probs.sum())[-1], np.cumsum(probs)[-1] / probs.sum()
+        if probs[:-2].min() > 0.01 and probs.sum() < 1 - 1e-7 and min(sums) > u:
+            return Case(sizes={"V": V}, inputs={"probs": probs, "u": u}, kind="u above the sum")
+
+
+def close_to_a_sum(rng, V, side):
+    """u is 1e-8 below (-1) or above (1) a cumulative sum that is on the other side of u if rounded to six decimals."""
+    while True:
+        probs = on_grid(rng.dirichlet(np.full(V, 2.0)))
+        probs /= probs.sum()
+        total = float(np.cumsum(probs)[1])
+        if side * (round(total, 6) - total) > 1e-7 and 0.5 < total < 0.9 and probs.min() > 0.01:
+            return Case(sizes={"V": V}, inputs={"probs": probs, "u": total + side * 1e-8})
+
+
 def cases(rng):
     for V, zeros in [(5, 0), (4, 0), (7, 2), (6, 0), (9, 3), (1, 0)]:
         yield inside(rng, V, zeros)
@@ -131,6 +154,9 @@ def cases(rng):
     yield above(rng, 6, zeros=2)
     yield above(rng, 8, zeros=1)
     yield from [just_below_one(rng, 12, zeros=2)] * 2  # the same call twice, which shows a student's own random numbers
+    yield hardly_possible(rng, 6)
+    yield close_to_a_sum(rng, 5, side=-1)
+    yield close_to_a_sum(rng, 4, side=1)
 
 
 SPEC = Spec(
@@ -150,7 +176,10 @@ IF_NONE = f"if len(exceeds) == 0:\n    return int({LAST_POSSIBLE})"
 
 SPEC.mistakes(
     {
-        "equality_accepted": change("> u", ">= u"),
+        "equality_accepted": [
+            change("> u", ">= u"),
+            change("np.cumsum(probs) > u", "(probs > 0) & (np.cumsum(probs) >= u)"),
+        ],
     },
     keeps=["u between boundaries", "u above the sum"],
 )
@@ -177,6 +206,9 @@ SPEC.mistakes(
                 "most_probable_above_the_sum": "np.argmax(probs)",
             },
         ),
+        "small_probability_taken_for_0": [
+            *(change(LAST_POSSIBLE, f"np.flatnonzero(probs > {least})[-1]") for least in ("1e-8", "1e-3", "0.01"))
+        ],
         "divided_by_the_sum_and_very_last_id": [
             *(change("np.cumsum(probs)", of_one, (LAST_POSSIBLE, "len(probs) - 1")) for of_one in DIVIDED)
         ],

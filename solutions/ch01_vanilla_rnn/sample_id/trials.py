@@ -37,7 +37,33 @@ def right_id(probs, u):
     return min(int((np.cumsum(probs) <= u).sum()), last_possible(probs))
 
 
+def likely_enough(probs, u):
+    possible = [i for i, p in enumerate(probs) if not np.isclose(p, 0)]
+    return next((i for i in possible if probs[: i + 1].sum() > u), possible[-1])
+
+
+def reached(probs, u):
+    total = 0.0
+    for i, p in enumerate(probs):
+        total += p
+        if p > 0 and total >= u:
+            return i
+    return last_possible(probs)
+
+
+def in_single_precision(probs, u):
+    return right_id(probs.astype("f4"), np.float32(u))
+
+
+def with_six_decimals(probs, u):
+    return min(int((np.cumsum(probs).round(6) <= u).sum()), last_possible(probs))
+
+
 WRONG = {
+    "in single precision": (in_single_precision, None),
+    "sums with six decimals": (with_six_decimals, None),
+    "likely enough": (likely_enough, {"small_probability_taken_for_0"}),
+    "reached by a possible id": (reached, {"equality_accepted"}),
     "the id before": (cumulative_below, {"one_too_small"}),
     "the id after": (lambda probs, u: right_id(probs, u) + 1, {None}),
     "likeliest first": (sorted_first, {None, "sorted_first"}),

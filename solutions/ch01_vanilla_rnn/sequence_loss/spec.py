@@ -50,6 +50,21 @@ SOFTMAX = "take_along_axis(softmax(logits)"
 TINY = "picked + 1e-12", "np.clip(picked, 1e-12, 1.0)", "np.maximum(picked, 1e-15)", "np.maximum(picked, 1e-300)"
 
 
+def compared(logits, targets):
+    """The probabilities, and the one-hot rows of the targets."""
+    return np.exp(logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)), np.eye(logits.shape[2])[targets]
+
+
+def squared_error(logits, targets):
+    p, one_hot = compared(logits, targets)
+    return ((p - one_hot) ** 2).sum(axis=2).mean()
+
+
+def binary(logits, targets):
+    p, one_hot = compared(logits, targets)
+    return -(one_hot * np.log(p) + (1 - one_hot) * np.log(1 - p)).sum(axis=2).mean()
+
+
 def next_of_the_next(logits, targets):
     log_p = logits - np.logaddexp.reduce(logits, axis=2, keepdims=True)
     return -np.take_along_axis(log_p[:, :-1], targets[:, 1:, None], axis=2).mean()
@@ -63,9 +78,9 @@ SPEC.mistakes(
                 "sum_for_mean": "sum()",
                 "mean_over_the_batch_only": "sum() / len(logits)",
                 "mean_over_time_only": "sum() / logits.shape[1]",
-                "in_bits": "mean() / np.log(2)",
             },
         ),
+        "in_bits": [change("mean()", "mean() / np.log(2)"), change("np.log(", "np.log2(")],
         **instead(
             LOSS,
             {
@@ -75,6 +90,8 @@ SPEC.mistakes(
                 "targets_left_out": "log_sum",
                 "largest_subtracted_from_the_target_only": "(log_sum - picked + largest[:, :, 0])",
                 "last_step_only": f"{LOSS}[:, -1]",
+                "log_of_the_sum_left_out": "(largest[:, :, 0] - picked)",
+                "most_probable_for_the_target": "(log_sum - largest[:, :, 0])",
             },
         ),
         "softmax_over_the_wrong_axis": [
@@ -121,7 +138,13 @@ SPEC.mistakes(
             change(LOSS, f"{LOSS}[targets != 0]"),
             change(LOSS, f"({LOSS} * (targets != 0))"),
         ],
-        "targets_shifted_again": next_of_the_next,
+        "targets_shifted_again": [
+            next_of_the_next,
+            lambda logits, targets: next_of_the_next(logits, targets) if targets.shape[1] > 1 else 0.0,
+        ],
+        "log_of_p_left_out": change(TAKEN, SOFTMAX, (LOSS, "(1 - picked)")),
+        "squared_error": [squared_error, lambda logits, targets: squared_error(logits, targets) / logits.shape[2]],
+        "binary_cross_entropy": [binary, lambda logits, targets: binary(logits, targets) / logits.shape[2]],
     }
 )
 SPEC.mistakes(

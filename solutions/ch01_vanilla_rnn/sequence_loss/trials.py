@@ -44,6 +44,20 @@ def changes_the_logits(logits, targets):
     return loss(lambda log_p: -log_p.mean())(logits, targets)
 
 
+def largest_for_the_sum(logits, targets):
+    return np.mean([logits[i].max() - logits[i][targets[i]] for i in np.ndindex(targets.shape)])
+
+
+def likeliest(logits, targets):
+    return -log_softmax(logits).max(axis=-1).mean()
+
+
+def half_in_bits(logits, targets):
+    largest = logits.max(axis=-1)
+    of_targets = np.take_along_axis(logits, targets[..., None], axis=-1)[..., 0]
+    return (np.log2(np.exp(logits - largest[..., None]).sum(axis=-1)) + largest - of_targets).mean()
+
+
 WRONG = {
     "each token's": (loss(lambda log_p: -log_p), {"after: mean missing"}),
     "each sequence's": (loss(lambda log_p: -log_p.mean(axis=1)), {"after: mean over axis=-1 missing"}),
@@ -59,12 +73,15 @@ WRONG = {
     "one token too few": (loss(lambda log_p: -log_p.sum() / max(1, log_p.size - 1)), set()),
     "the first step left out": (loss(lambda log_p: -log_p[:, 1:].mean()), set()),
     "the median": (loss(lambda log_p: -np.median(log_p)), set()),
-    "squares": (square, set()),
-    "the wrong answers too": (wrong_answers_too, set()),
+    "squares": (square, {"squared_error"}),
+    "the wrong answers too": (wrong_answers_too, {"binary_cross_entropy"}),
+    "the largest logit for the sum": (largest_for_the_sum, {"log_of_the_sum_left_out"}),
+    "the likeliest id": (likeliest, {"most_probable_for_the_target"}),
+    "half in bits": (half_in_bits, {"in_bits"}),
     "the next target": (shifted_targets, {"counterfactual: late logits | early targets"}),
     "changes the logits": (changes_the_logits, set()),
     "without a logarithm": (loss(lambda log_p: -np.exp(log_p).mean()), set()),
-    "one minus the probability": (loss(lambda log_p: 1 - np.exp(log_p).mean()), set()),
+    "one minus the probability": (loss(lambda log_p: 1 - np.exp(log_p).mean()), {"log_of_p_left_out"}),
     "float32": (loss(lambda log_p: np.float32(-log_p.mean())), {"float32"}),
     "rounded": (loss(lambda log_p: round(float(-log_p.mean()), 4)), {"rounded"}),
     "infinity made a number": (

@@ -112,6 +112,7 @@ SPEC.mistakes(
             change("max(axis=axis", "max(axis=-1"),
             change("sum(axis=axis", "sum(axis=-1"),
         ],
+        "axis_0_taken_for_none": change("e =", "axis = axis or -1\ne ="),
         "axis_put_back_at_the_end": [
             change(f"max{ALONG}", f"max{AT_THE_END}", (f"sum{ALONG}", f"sum{AT_THE_END}")),
             change(f"max{ALONG}", f"max{AT_THE_END}"),

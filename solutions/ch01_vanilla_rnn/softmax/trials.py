@@ -31,7 +31,12 @@ def keyword_named_otherwise(z, dim=-1):
     return p(z, dim)
 
 
+def zero_is_false(z, axis=None):
+    return p(z, axis if axis else -1)
+
+
 WRONG = {
+    "axis 0 is false": (zero_is_false, {"axis_0_taken_for_none"}),
     "changes z": (changes_z, set()),
     "always the second axis": (second_axis, set()),
     "dim for axis": (keyword_named_otherwise, set()),

@@ -60,6 +60,7 @@ SPEC = Spec(
 )
 ROOT = "(np.sqrt(cache) + eps)"
 
+
 SPEC.mistakes(
     {
         "cache_not_squared": [change("grad**2", "np.abs(grad)"), change("grad**2", "grad")],
@@ -69,6 +70,10 @@ SPEC.mistakes(
             change("cache + grad**2", "0.999 * cache + 0.001 * grad**2"),
         ],
         "cache_overwritten": change("cache + grad**2", "grad**2"),
+        "some_entries_left_out": [
+            change("cache = cache", f"kept = grad\ngrad = 0 * grad\ngrad[{part}] = kept[{part}]\ncache = cache")
+            for part in (":1", ":-1", "1:", "-1:")
+        ],
         "one_number_for_all": [change("grad**2", "np.sum(grad**2)"), change("grad**2", "np.mean(grad**2)")],
         "gradients_clipped": [
             *(change("cache = cache", f"grad = np.clip(grad, -{n}, {n})\ncache = cache") for n in (5, 1))
@@ -90,6 +95,7 @@ SPEC.mistakes(
                 "eps_inside_the_root": "np.sqrt(cache + eps)",
                 "eps_squared_inside_the_root": "np.sqrt(cache + eps**2)",
                 "eps_left_out": "np.sqrt(cache)",
+                "eps_as_a_minimum": "np.maximum(np.sqrt(cache), eps)",
             },
         ),
         "old_cache_used": change("cache = cache + grad**2", "", ("eps), cache", "eps), cache + grad**2")),
@@ -117,6 +123,7 @@ SPEC.mistakes(
         "step_without_the_gradient": change("lr * grad", "lr"),
         "plain_gradient_descent": change(" / (np.sqrt(cache) + eps)", ""),
         "squared_in_the_step": change("lr * grad /", "lr * grad**2 /"),
+        "size_of_the_gradient_in_the_step": change("lr * grad /", "lr * np.abs(grad) /"),
         "multiplied_by_the_root": change("grad / (", "grad * ("),
         "roots_added": change(
             "cache = cache + grad**2",

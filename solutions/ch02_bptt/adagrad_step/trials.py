@@ -68,3 +68,44 @@ TRIALS.all_wrong(
         "no default": ([("eps=1e-8", "eps")], None, 0.0),
     }
 )
+
+
+def by_entry(entries):
+    """A loop over some of the entries of the first axis; the others stay as they are."""
+
+    def student(theta, grad, cache, lr, eps=1e-8):
+        after = [*theta], [*cache]
+        for i in entries(len(theta)):
+            after[1][i] = cache[i] + grad[i] ** 2
+            after[0][i] = theta[i] - lr * grad[i] / (after[1][i] ** 0.5 + eps)
+        return tuple(map(np.array, after))
+
+    return student
+
+
+TRIALS.all_wrong(
+    {
+        "all rows but the last": (by_entry(lambda n: range(n - 1)), "some_entries_left_out"),
+        "the first row": (by_entry(lambda n: [0]), "some_entries_left_out"),
+        "all rows but the first": (by_entry(lambda n: range(1, n)), "some_entries_left_out"),
+        "every other row": (by_entry(lambda n: range(0, n, 2)), None),
+        "no root, lr in front": (
+            step(lambda t, g, c, lr, eps: (t - lr / (c + g * g + eps) * g, c + g * g)),
+            "root_left_out",
+        ),
+        "eps where the root is smaller": (
+            step(
+                lambda t, g, c, lr, eps: (
+                    t - lr * g / np.where(np.sqrt(c + g**2) < eps, eps, np.sqrt(c + g**2)),
+                    c + g**2,
+                )
+            ),
+            "eps_as_a_minimum",
+        ),
+        "the root of the square of the gradient above": (
+            step(lambda t, g, c, lr, eps: (t - lr * np.sqrt(g * g) / (np.sqrt(c + g * g) + eps), c + g * g)),
+            "size_of_the_gradient_in_the_step",
+        ),
+    }
+)
+TRIALS.all_right({"row by row": by_entry(range)})

@@ -62,6 +62,30 @@ CLIPPED = [f"np.clip(logits, -{most}, {most})" for most in (20, 30, 50, 100, 500
     f"np.minimum(logits, {most})" for most in (50, 100, 500, 700)
 ]
 
+
+def softmax(z):
+    e = np.exp(z - z.max(axis=-1, keepdims=True))
+    return e / e.sum(axis=-1, keepdims=True)
+
+
+def through_the_softmax_again(logits, targets):
+    p = softmax(logits)
+    d = p - np.eye(p.shape[2])[targets]
+    return p * (d - (p * d).sum(axis=2, keepdims=True)) / targets.size
+
+
+def next_of_the_next(logits, targets):
+    dlogits = softmax(logits)
+    dlogits[:, :-1] -= np.eye(dlogits.shape[2])[targets[:, 1:]]
+    return dlogits / targets.size
+
+
+def next_of_the_next_alone(logits, targets):
+    dlogits = next_of_the_next(logits, targets)
+    dlogits[:, -1] = 0
+    return dlogits
+
+
 SPEC.mistakes(
     {
         "not_divided": change(" / (B * T)", ""),
@@ -129,6 +153,15 @@ SPEC.mistakes(
                 "targets_index_the_batch": "one_hot = np.zeros(logits.shape)\none_hot[targets] = 1",
             },
         ),
+        "last_step_only": [
+            change(
+                "return (softmax(logits) - one_hot) / (B * T)",
+                f"dlogits = 0 * logits\ndlogits[:, -1] = (softmax(logits) - one_hot)[:, -1] / {n}\nreturn dlogits",
+            )
+            for n in ("(B * T)", "B")
+        ],
+        "through_the_softmax_again": through_the_softmax_again,
+        "targets_shifted_again": [next_of_the_next, next_of_the_next_alone],
         "log_probabilities": [
             change("softmax(logits)", "np.log(softmax(logits))"),
             change(

@@ -54,7 +54,7 @@ WRONG = {
     "two at the target": (lambda z, y: (p(z) - 2 * came(z, y)) / y.size, None),
     "only the last step": (
         lambda z, y: right_logits(z, y) * (np.arange(z.shape[1]) == z.shape[1] - 1)[:, None],
-        {None, "never_filled"},  # None where a gradient of 0 is expected elsewhere
+        "last_step_only",
     ),
     "divided by B + T": (lambda z, y: right_logits(z, y) * y.size / sum(y.shape), None),
     "divided by (B T) squared": (lambda z, y: right_logits(z, y) / y.size, None),
@@ -123,4 +123,30 @@ TRIALS.all_wrong(
             0.0,
         ),
     }
+)
+
+
+def jacobian_once_more(logits, targets):
+    probs, d = p(logits), right_logits(logits, targets)
+    jacobian = np.einsum("btv,vw->btvw", probs, np.eye(probs.shape[2])) - probs[..., None] * probs[:, :, None]
+    return np.einsum("btvw,btw->btv", jacobian, d)
+
+
+def one_target_further(logits, targets):
+    d = p(logits)
+    for (b, t), following in np.ndenumerate(targets[:, 1:]):
+        d[b, t, following] -= 1
+    return d / targets.size
+
+
+TRIALS.all_wrong(
+    {
+        "the softmax's Jacobian once more": (jacobian_once_more, "through_the_softmax_again"),
+        "one target further": (one_target_further, "targets_shifted_again"),
+        "the last step, in a list": (
+            lambda z, y: np.stack([0 * z[:, 0]] * (z.shape[1] - 1) + [right_logits(z, y)[:, -1]], axis=1),
+            "last_step_only",
+        ),
+    },
+    make=in_order("logits", "targets"),
 )

@@ -86,6 +86,13 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "first_sequence_only": change("ids, de)", "ids[0], de[0])"),
+        "id_0_taken_for_padding": [
+            change(ADD, "for place in np.ndindex(ids.shape):\n    if ids[place]:\n        dE[ids[place]] += de[place]"),
+            change("return dE", "dE[0] = 0\nreturn dE"),
+        ],
+        "as_many_steps_as_rows": change(
+            ADD, "for b in range(len(ids)):\n    for t in range(len(ids)):\n        dE[ids[b, t]] += de[b, t]"
+        ),
         "averaged_over_positions": [
             change("return dE", "return dE / ids.size"),
             change("return dE", "return dE / len(ids)"),

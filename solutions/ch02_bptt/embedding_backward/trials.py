@@ -108,3 +108,18 @@ TRIALS.all_wrong(
         ),
     }
 )
+
+
+TRIALS.all_wrong(
+    {
+        "nothing for id 0": (
+            lambda de, ids, V: scattered(de * (ids > 0)[..., None], ids, V),
+            "id_0_taken_for_padding",
+        ),
+        "as many positions as sequences": (
+            lambda de, ids, V: sum(scattered(de[:, [t]], ids[:, [t]], V) for t in range(len(ids))),
+            "as_many_steps_as_rows",
+        ),
+    },
+    make=in_order("de", "ids", "vocab_size"),
+)

@@ -141,6 +141,9 @@ SPEC.mistakes(
             change(APART, "np.abs(np.abs(a) - np.abs(b))", ZEROS_AND_ALL),
         ],
         "difference_squared": [change(APART, "(a - b) ** 2"), change(APART, "(a - b) ** 2", ZEROS_AND_ALL)],
+        "sizes_squared_too": [
+            change(SUM, "a**2 + b**2", (APART, "(a - b) ** 2"), *zeros) for zeros in ((), (ZEROS_AND_ALL,))
+        ],
         "one_entry_only": [
             change("errors.max()", "errors.flat[0]"),
             change("errors.max()", "(errors[size > 0][0] if size.any() else 0.0)"),
@@ -172,12 +175,15 @@ SPEC.mistakes(
             "return float(errors.max())", "return 0.0 if (size == 0).any() else float(errors.max())"
         ),
         "maximum_of_empty_array": change("errors.max()", "errors[size > 0].max()"),
+        "one_for_zero": change("errors.max()", "np.where(size > 0, errors, 1.0).max()"),
     },
     keeps=["entry by entry"],
 )
 SPEC.mistakes(
     {
-        "left_out_where_one_is_zero": change(BELOW, "np.where((a != 0) & (b != 0), size, np.inf)"),
+        "left_out_where_one_is_zero": [
+            change(BELOW, f"np.where({both}, size, np.inf)") for both in ("(a != 0) & (b != 0)", "a != 0", "b != 0")
+        ],
         "floor_in_denominator": [
             *(change(BELOW, f"np.maximum({floor}, size)") for floor in ("1e-8", "1e-6", "1e-10", "1e-12")),
             *(change(BELOW, f"(size + {eps})") for eps in ("1e-12", "1e-15", "1e-16")),

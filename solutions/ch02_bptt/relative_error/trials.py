@@ -16,11 +16,14 @@ WRONG = {
     "the smallest": (lambda a, b: errors(a, b).min(), set()),
     "the median": (lambda a, b: np.median(errors(a, b)), set()),
     "twice": (lambda a, b: 2 * errors(a, b).max(), {"constant_factor"}),
-    "of squares": (lambda a, b: ((a - b) ** 2 / np.where(a**2 + b**2 > 0, a**2 + b**2, 1)).max(), set()),
+    "of squares": (
+        lambda a, b: ((a - b) ** 2 / np.where(a**2 + b**2 > 0, a**2 + b**2, 1)).max(),
+        {"sizes_squared_too"},
+    ),
     "absolute where one is zero": (lambda a, b: np.where(a * b, errors(a, b), np.abs(a - b)).max(), set()),
-    "nothing where b is zero": (lambda a, b: np.where(b, errors(a, b), 0).max(), set()),
+    "nothing where b is zero": (lambda a, b: np.where(b, errors(a, b), 0).max(), {"left_out_where_one_is_zero"}),
     "nothing where all are close": (lambda a, b: 0.0 if np.allclose(a, b) else errors(a, b).max(), {"zero_if_close"}),
-    "one where both are zero": (lambda a, b: 1.0 if (a == b).any() else errors(a, b).max(), set()),
+    "one where both are zero": (lambda a, b: 1.0 if (a == b).any() else errors(a, b).max(), {"one_for_zero"}),
     "as text": (lambda a, b: str(errors(a, b).max()), set()),
     "an array of one": (lambda a, b: errors(a, b).max(keepdims=True), {"after: squeeze missing"}),
     "at the largest difference": (
@@ -29,7 +32,10 @@ WRONG = {
     ),
     "the first entry": (lambda a, b: errors(a, b).flat[0], {"one_entry_only"}),
     "of the first row": (lambda a, b: errors(a, b)[0].max(), set()),
-    "nan to one": (lambda a, b: np.nan_to_num(np.abs(a - b) / (np.abs(a) + np.abs(b)), nan=1.0).max(), set()),
+    "nan to one": (
+        lambda a, b: np.nan_to_num(np.abs(a - b) / (np.abs(a) + np.abs(b)), nan=1.0).max(),
+        {"one_for_zero"},
+    ),
     "changes a": (lambda a, b: (a.__isub__(b), errors(a + b, b).max())[1], set()),
     "float32": (lambda a, b: errors(a, b).max().astype("f4"), {"float32", "lost_precision"}),
 }

@@ -133,9 +133,11 @@ SPEC.mistakes(
             {
                 "W_hh_left_out": "dh_next = da_t",
                 "dh_added_to_dh_next": "dh_next = da_t @ W_hh.T + dh[:, t]",
+                "dh_added_twice": "dh_next = da_t @ W_hh.T + (dh[:, t - 1] if t > 0 else 0)",
             },
         ),
         "W_hh_not_transposed": change("W_hh.T", "W_hh"),
+        "W_hh_as_in_papers": change("h_prev.T @ da_t", "da_t.T @ h_prev", ("da_t @ W_hh.T", "(W_hh.T @ da_t.T).T")),
         "W_xh_not_transposed": change("W_xh.T", "W_xh"),
         "bias_summed_over_the_units": [
             change("db_h += da_t.sum(axis=0)", "db_h += da_t.sum(axis=1)"),
@@ -194,8 +196,16 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "dW_hh_from_h_t": change("h_prev.T", "h[:, t].T"),
+        "dW_hh_transposed": change("h_prev.T @ da_t", "da_t.T @ h_prev"),
         "h_0_forgotten": change("else h_0", "else np.zeros_like(h_0)"),
         "h_wraps_around": change(" if t > 0 else h_0", ""),
+        "dW_hh_from_another_state": [
+            change("h_prev.T", "h_0.T"),
+            change("h[:, t - 1]", "h[:, 0]"),
+            change("h_prev.T", "(h[:, -2] if x.shape[1] > 1 else h_0).T"),
+            change("h_prev.T", "h[:, -1].T"),
+            change("h_prev.T", "(h[:, t - 2] if t > 1 else h_0).T"),
+        ],
     },
     keeps=("dx", "dh_0", "dW_xh", "db_h"),
 )

@@ -100,14 +100,14 @@ WRONG = {
     ),
     "something in dx, dW_xh and dW_hh transposed": (
         replaced(dx=lambda g, i: g + 1, dW_xh=lambda g, i: g.T, dW_hh=lambda g, i: g.T),
-        "weight_gradients_transposed For dW_xh and dW_hh",
+        "weight_gradients_transposed For dW_xh",
         {"dh_0", "db_h"},
     ),
     # slips in the walk
     "the future adds up, in dx alone": (mixed(hooked_sum, "dx"), "dh_next_accumulated For dx", REST["dx"]),
     "dW_hh from da turned": (
         replaced(dW_hh=lambda g, i: g.T.copy()),
-        "weight_gradients_transposed For dW_hh",
+        "dW_hh_transposed",
         REST["dW_hh"],
     ),
     "the last dh for dh_0": (replaced(dh_0=lambda g, i: i["dh"][:, -1].copy()), None, REST["dh_0"]),
@@ -132,8 +132,33 @@ WRONG = {
     ),
     "W_hh squared": (hooked(back=lambda t, da, total, U, T: da @ U.T @ U.T), None, ()),
     "W_hh transposed at odd steps": (hooked(back=lambda t, da, total, U, T: da @ (U if t % 2 else U.T)), None, None),
-    "h_0 at every step": (hooked(prev=lambda t, h, h_0: h_0), None, REST["dW_hh"]),
-    "two states before": (hooked(prev=lambda t, h, h_0: h[:, t - 2] if t > 1 else h_0), None, REST["dW_hh"]),
+    "h_0 at every step": (hooked(prev=lambda t, h, h_0: h_0), "dW_hh_from_another_state", REST["dW_hh"]),
+    "the first state at every step": (
+        hooked(prev=lambda t, h, h_0: h_0 if t == 0 else h[:, 0]),
+        "dW_hh_from_another_state",
+        REST["dW_hh"],
+    ),
+    "W_hh in columns": (
+        lambda **i: (lambda found: (*found[:3], found[3].T.copy(), found[4]))(
+            walk(**i, back=lambda t, da, total, U, T: np.stack([U.T @ row for row in da]))
+        ),
+        "W_hh_as_in_papers",
+        (),
+    ),
+    "dh of the step before in what comes back": (
+        lambda dh, **i: walk(
+            dh,
+            **i,
+            back=lambda t, da, total, U, T: np.einsum("bj,kj->bk", da, U) + (dh[:, t - 1] if t else 0),
+        ),
+        "dh_added_twice",
+        (),
+    ),
+    "two states before": (
+        hooked(prev=lambda t, h, h_0: h[:, t - 2] if t > 1 else h_0),
+        "dW_hh_from_another_state",
+        REST["dW_hh"],
+    ),
     "the state after": (
         hooked(prev=lambda t, h, h_0: h[:, (t + 1) % h.shape[1]]),
         None,

@@ -125,12 +125,20 @@ SPEC.mistakes(
     {
         "W_hh_not_transposed": change("W_hh.T", "W_hh"),
         "W_hh_left_out": change("da_t @ W_hh.T", "da_t"),
+        "slope_of_h_prev_too": change("da_t @ W_hh.T", "da_t @ W_hh.T * (1 - h_prev**2)"),
     },
     keeps=("dx_t", "dW_xh", "dW_hh", "db_h"),
 )
 SPEC.mistakes(
     {
+        "W_hh_as_in_papers": change("da_t @ W_hh.T", "(W_hh.T @ da_t.T).T", ("h_prev.T @ da_t", "da_t.T @ h_prev")),
+    },
+    keeps=("dx_t", "dW_xh", "db_h"),
+)
+SPEC.mistakes(
+    {
         "dW_hh_from_h_t": change("h_prev.T", "h_t.T"),
+        "dW_hh_transposed": change("h_prev.T @ da_t", "da_t.T @ h_prev"),
     },
     keeps=("dx_t", "dh_prev", "dW_xh", "db_h"),
 )

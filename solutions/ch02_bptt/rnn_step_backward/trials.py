@@ -71,7 +71,7 @@ WRONG = {
     ),
     "dW_hh transposed": (
         but(dW_hh=lambda da, dh, x, h_, *_: da.T @ h_),
-        "weight_gradients_transposed For dW_hh",
+        "dW_hh_transposed",
         ALL_BUT["dW_hh"],
     ),
     "dW_xh averaged": (
@@ -119,6 +119,25 @@ WRONG = {
         ALL_BUT["dx_t"],
     ),
     "no brackets, the other way": (slope(lambda dh, h_, h: 1 - h**2 * dh), None, ()),
+    # the formulas of papers, whose states are columns
+    "W_hh in columns, one sequence after another": (
+        but(
+            dh_prev=lambda da, dh, x, h_, h, W, U: np.array([U.T @ row for row in da]),
+            dW_hh=lambda da, dh, x, h_, *_: sum(np.outer(d, s) for d, s in zip(da, h_, strict=True)),
+        ),
+        "W_hh_as_in_papers",
+        {"dx_t", "dW_xh", "db_h"},
+    ),
+    "dh_prev in columns, one sequence after another": (
+        but(dh_prev=lambda da, dh, x, h_, h, W, U: np.stack([np.dot(U.T, row) for row in da])),
+        "W_hh_not_transposed",
+        ALL_BUT["dh_prev"],
+    ),
+    "dh_prev is that of the pre-activation before": (
+        but(dh_prev=lambda da, dh, x, h_, h, W, U: np.einsum("bj,kj,bk->bk", da, U, 1 - h_ * h_)),
+        "slope_of_h_prev_too",
+        ALL_BUT["dh_prev"],
+    ),
     # what nothing here knows
     "slope of relu": (slope(lambda dh, h_, h: dh * (h > 0)), None, ()),
     "slope squared": (slope(lambda dh, h_, h: dh * (1 - h**2) ** 2), None, ()),

@@ -104,6 +104,12 @@ def matrices(made, *more):
 RANDOM_BIASES = ('"b_h": np.zeros(H)', '"b_h": rng.normal(size=H)'), ('"b_y": np.zeros(V)', '"b_y": rng.normal(size=V)')
 
 
+def smoothed(start):
+    """Running means of the losses, with weights that fall exponentially."""
+    loop = "for k, loss in enumerate(losses.copy()):\n    losses[k] = mean = 0.999 * mean + 0.001 * loss"
+    return change("return losses", f"mean = {start}\n{loop}\nreturn losses")
+
+
 def adagrad(params, grads, cache, lr):
     cache = {name: cache.get(name, 0) + grads[name] ** 2 for name in params}
     return {name: params[name] - lr * grads[name] / (np.sqrt(cache[name]) + 1e-8) for name in params}, cache
@@ -155,6 +161,19 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "params_not_updated": change("params[name], cache[name] =", ""),
+        "some_arrays_not_updated": [
+            change("for name in params:", f"for name in {names!r}:")
+            for names in (("W_xh", "W_hh", "b_h"), ("W_hy", "b_y"))
+        ],
+        **instead(
+            STEP,
+            {
+                "root_left_out": (
+                    "cache[name] += grads[name] ** 2\nparams[name] -= lr * grads[name] / (cache[name] + 1e-8)"
+                ),
+                "old_cache_used": f"{MOVE}\ncache[name] += grads[name] ** 2",
+            },
+        ),
         "step_added": change("cache[name], lr)", "cache[name], -lr)"),
         "one_cache_for_all": [
             change(STEP, f"cache[name] += sum(np.sum(g**2) for g in grads.values())\n{MOVE}"),
@@ -212,6 +231,10 @@ SPEC.mistakes(
         "losses_summed": [
             change("return losses", "return losses * T"),
             change("return losses", "return np.cumsum(losses)"),
+        ],
+        "losses_smoothed": [
+            change("return losses", "return np.cumsum(losses) / np.arange(1, num_updates + 1)"),
+            *(smoothed(start) for start in ("losses[0]", "np.log(V)", "np.log(V) * T")),
         ],
     },
     keeps=("chunks", "state", "updates", "hello"),

@@ -67,3 +67,45 @@ TRIALS.all_wrong(
     },
     seeds=(0,),
 )
+
+
+STEP = "params[name], cache[name] = adagrad_step(params[name], grads[name], cache[name], lr)"
+
+
+def named(names):
+    return [("for name in params:", f"for name in {names!r}:")]
+
+
+TRIALS.all_wrong(
+    {
+        "all but W_hh": (named(["W_xh", "b_h", "W_hy", "b_y"]), "some_arrays_not_updated", 3.0),
+        "the matrix of the output alone": (named(["W_hy"]), "some_arrays_not_updated"),
+        "all but b_y": (named(["W_xh", "W_hh", "b_h", "W_hy"]), "some_arrays_not_updated"),
+        "no root": (
+            [
+                (
+                    STEP,
+                    "cache[name] = cache[name] + grads[name] * grads[name]\n"
+                    "params[name] = params[name] - lr / (1e-8 + cache[name]) * grads[name]",
+                )
+            ],
+            "root_left_out",
+        ),
+        "the cache afterwards": (
+            [
+                (STEP, f"old = cache[name]\n{STEP}\nparams[name] = theta[name] - lr * grads[name] / (old**0.5 + 1e-8)"),
+                ("for name in params:", "theta = dict(params)\nfor name in params:"),
+            ],
+            "old_cache_used",
+        ),
+        "a loss that follows slowly": (
+            [
+                ("losses[update], grads, h =", "loss, grads, h ="),
+                ("p += T", "losses[update] = 0.99 * losses[update - 1] + 0.01 * loss if update else loss\np += T"),
+            ],
+            "losses_smoothed",
+            3.5,
+        ),
+    },
+    seeds=(0,),
+)

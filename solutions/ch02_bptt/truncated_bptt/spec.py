@@ -89,6 +89,7 @@ SPEC.mistakes(
             change("if t > 0", "if t % tau else 0 * h_0 if t > 0"),
             change("if t > 0", "if t % tau"),
             change("if t > 0", "if t % tau else h[:, t] if t > 0"),
+            change("if t > 0", "if t % tau else h[:, 0] if t > 0"),
         ],
         "last_chunk_only": [
             change(STEPS, "range((x.shape[1] - 1) // tau * tau, x.shape[1])"),
@@ -120,6 +121,24 @@ SPEC.mistakes(
         "dW_hh_from_h_t": [change("(h[:, t - 1] if t > 0 else h_0)", "h[:, t]"), change("t - 1", "t")],
         "h_wraps_around": change(" if t > 0 else h_0", ""),
         "W_hh_not_transposed": change("W_hh.T", "W_hh"),
+        "dW_hh_transposed": change(
+            "dW_hh += (h[:, t - 1] if t > 0 else h_0).T @ da_t", "dW_hh += da_t.T @ (h[:, t - 1] if t > 0 else h_0)"
+        ),
+        "W_hh_as_in_papers": change(
+            "dW_hh += (h[:, t - 1] if t > 0 else h_0).T @ da_t",
+            "dW_hh += da_t.T @ (h[:, t - 1] if t > 0 else h_0)",
+            ("da_t @ W_hh.T", "(W_hh.T @ da_t.T).T"),
+        ),
+        "tau_as_the_number_of_chunks": [
+            change("% tau", "% -(-x.shape[1] // tau)"),
+            change("% tau", "% max(1, x.shape[1] // tau)"),
+            change(
+                "(t + 1) % tau == 0", "t in [part[-1] for part in np.array_split(range(x.shape[1]), tau) if len(part)]"
+            ),
+        ],
+        "one_state_for_each_chunk": change(
+            "(h[:, t - 1] if t > 0 else h_0)", "(h[:, t // tau * tau - 1] if t >= tau else h_0)"
+        ),
         "overwritten": change("dW_xh +=", "dW_xh =", ("dW_hh +=", "dW_hh ="), ("db_h +=", "db_h =")),
         "dh_dropped_at_cuts": [
             change("(dh[:, t] + dh_next)", "((t + 1) % tau > 0) * (dh[:, t] + dh_next)"),
@@ -151,13 +170,11 @@ SPEC.mistakes(
                 "slope_left_out_of_dh_next": "dh_next = (dh[:, t] + dh_next) @",
             },
         ),
-        **instead(
-            "reversed(range(x.shape[1]))",
-            {
-                "loops_forward": "range(x.shape[1])",
-                "first_step_left_out": "range(x.shape[1] - 1, 0, -1)",
-            },
-        ),
+        "loops_forward": [
+            change("reversed(range(x.shape[1]))", "range(x.shape[1])"),
+            change("reversed(range(x.shape[1]))", "range(x.shape[1])", ("(t + 1) % tau", "t % tau")),
+        ],
+        "first_step_left_out": change("reversed(range(x.shape[1]))", "range(x.shape[1] - 1, 0, -1)"),
         "dh_used_at_chunk_ends_only": change(
             "(dh[:, t] + dh_next)", "(dh[:, t] * ((t + 1) % tau == 0 or t + 1 == x.shape[1]) + dh_next)"
         ),

@@ -37,7 +37,7 @@ WRONG = {
     ),
     "two results": (right_bptt(lambda g, h: g[:2]), set()),
     "in another order": (right_bptt(lambda g, h: (g[1], g[0], g[2])), {"order"}),
-    "dW_hh transposed": (right_bptt(lambda g, h: (g[0], g[1].T, g[2])), {"transposed"}),
+    "dW_hh transposed": (right_bptt(lambda g, h: (g[0], g[1].T, g[2])), {"dW_hh_transposed"}),
     "sign": (right_bptt(lambda g, h: tuple(-v for v in g)), {"sign"}),
     "a dict": (right_bptt(lambda g, h: dict(zip(("dW_xh", "dW_hh", "db_h"), g, strict=True))), set()),
 }
@@ -49,6 +49,65 @@ RIGHT = {
 
 TRIALS.all_wrong({title: (program, {None, *true}) for title, (program, true) in WRONG.items()})
 TRIALS.all_right(RIGHT)
+
+
+def in_columns(dh, x, h_0, h, W_xh, W_hh, tau):
+    """One sequence after another, with the formulas of papers for columns."""
+    dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
+    for b in range(len(x)):
+        back = np.zeros(len(W_hh))
+        for t in range(x.shape[1] - 1, -1, -1):
+            da = (dh[b, t] + back * ((t + 1) % tau > 0)) * (1 - h[b, t] ** 2)
+            dW_xh += np.outer(x[b, t], da)
+            dW_hh += np.outer(da, h_0[b] if t == 0 else h[b, t - 1])
+            db_h += da
+            back = W_hh.T @ da
+    return dW_xh, dW_hh, db_h
+
+
+def chunks(dh, x, h_0, h, W_xh, W_hh, starts, steps=reversed, previous=None):
+    """Chunk by chunk, from one start to the next; `previous` tells of which state dW_hh is computed."""
+    dW_xh, dW_hh, db_h = np.zeros(W_xh.shape), np.zeros(W_hh.shape), np.zeros(len(W_hh))
+    states = np.concatenate([h_0[:, None], h], axis=1)  # one later than h
+    for start, end in zip(starts, [*starts[1:], x.shape[1]], strict=True):
+        back = 0.0
+        for t in steps(range(start, end)):
+            da = (dh[:, t] + back) * (1 - h[:, t] ** 2)
+            dW_xh += x[:, t].T @ da
+            dW_hh += states[:, previous(start, t) if previous else t].T @ da
+            db_h += da.sum(axis=0)
+            back = da @ W_hh.T
+    return dW_xh, dW_hh, db_h
+
+
+def by_chunks(starts, **how):
+    return lambda dh, x, h_0, h, W_xh, W_hh, tau: chunks(dh, x, h_0, h, W_xh, W_hh, starts(x.shape[1], tau), **how)
+
+
+def every_tau(T, tau):
+    return list(range(0, T, tau))
+
+
+TRIALS.all_wrong(
+    {
+        "in columns": (in_columns, "W_hh_as_in_papers", 0.0),
+        "forward in each chunk": (by_chunks(every_tau, steps=iter), "loops_forward"),
+        "the state before the chunk throughout": (
+            by_chunks(every_tau, previous=lambda start, t: start),
+            "one_state_for_each_chunk",
+        ),
+        "the first state at every start": (
+            by_chunks(every_tau, previous=lambda start, t: 1 if t == start > 0 else t),
+            "state_reset_at_cuts",
+        ),
+        "as many chunks as tau": (
+            by_chunks(lambda T, tau: list(range(0, T, max(1, T // tau)))),
+            "tau_as_the_number_of_chunks",
+        ),
+        "two halves": (by_chunks(lambda T, tau: sorted({0, T // 2})), None),
+    }
+)
+TRIALS.all_right({"chunk by chunk": by_chunks(every_tau)})
 
 
 TRIALS.all_wrong(

@@ -86,6 +86,7 @@ SPEC.mistakes(
         "norm_returned_too": change(
             f"[{CLIP} for g in grads]", f"[{CLIP} for g in grads], np.sqrt(sum(np.sum(g**2) for g in grads))"
         ),
+        "clipped_as_one_array": change(f"[{CLIP} for g in grads]", "np.clip(grads, -limit, limit)"),
         "grads_changed_in_place": change(CLIP, "np.clip(g, -limit, limit, out=g)"),
     }
 )

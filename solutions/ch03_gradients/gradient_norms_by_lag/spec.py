@@ -105,6 +105,7 @@ SPEC.mistakes(
             {
                 "states_read_forward": "h[:, lag]",
                 "h_one_step_early": "h[:, max(T - 2 - lag, 0)]",
+                "batch_indexed_by_time": "h[T - 1 - lag]",
             },
         ),
         "gradient_accumulated": [
@@ -117,6 +118,7 @@ SPEC.mistakes(
             BACK,
             {
                 "derivative_after_the_product": "dh = (dh @ W_hh.T) * (1 - h[:, T - 1 - lag] ** 2)",
+                "derivative_of_the_earlier_state": ("dh = (dh @ W_hh.T) * (1 - h[:, max(T - 2 - lag, 0)] ** 2)"),
                 "jacobian_times_gradient": "dh = (dh @ W_hh) * (1 - h[:, T - 1 - lag] ** 2)",
             },
         ),

@@ -1,5 +1,7 @@
 """Programs that the spec of `gradient_norms_by_lag` does not contain; beside each wrong one is what it is told."""
 
+from textwrap import dedent
+
 import numpy as np
 
 from grader.author.trials import Trials
@@ -111,3 +113,32 @@ RIGHT = {
 
 TRIALS.all_wrong(WRONG, earns=())
 TRIALS.all_right(RIGHT)
+
+
+TRIALS.all_wrong(
+    {
+        "transpose on the left": (
+            """
+            def gradient_norms_by_lag(dh_T, h, W_hh):
+                columns, norms = dh_T.T, []
+                for t in reversed(range(h.shape[1])):
+                    norms.append(np.linalg.norm(columns))
+                    columns = W_hh.T @ (columns * (1 - h[:, t].T ** 2))
+                return np.array(norms)
+            """,
+            "W_hh_not_transposed",
+        ),
+        "gradients of pre-activations": (
+            """
+            def gradient_norms_by_lag(dh_T, h, W_hh):
+                norms, dh = [np.linalg.norm(dh_T)], dh_T
+                for t in range(h.shape[1] - 2, -1, -1):
+                    dh = (1 - h[:, t] ** 2) * (dh @ W_hh.T)
+                    norms.append(np.linalg.norm(dh))
+                return np.array(norms)
+            """,
+            "derivative_of_the_earlier_state",
+        ),
+    },
+    dedent,
+)

@@ -117,8 +117,9 @@ SPEC.mistakes(
             change(f"coordinates * {POWER}", f"(coordinates * {POWER}).real"),
             change(BACK, "np.linalg.inv(Q).real"),
             *(
-                change(POWER, power, ("dh_T @ Q", "dh_T @ Q.real"), (BACK, "np.linalg.inv(Q).real"))
+                change(POWER, power, ("dh_T @ Q", "dh_T @ Q.real"), (BACK, back))
                 for power in ("eigenvalues.real**lag", "(eigenvalues**lag).real")
+                for back in ("np.linalg.inv(Q).real", "np.linalg.inv(Q.real)")
             ),
         ],
         "left_complex": change("dh.real", "dh"),
@@ -144,6 +145,7 @@ SPEC.mistakes(
                 "inverse_on_the_left": f"{BACK} @ coordinates",
             },
         ),
+        "gradient_as_a_column": change("dh_T @ Q", "Q @ dh_T"),
         "coordinates_left_out": [
             change("dh_T @ Q", "dh_T"),
             change("dh_T @ Q", "dh_T", (f"coordinates @ {BACK}", "coordinates")),

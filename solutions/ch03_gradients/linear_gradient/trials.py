@@ -91,7 +91,7 @@ WRONG = {
     "a row": (lambda W, dh, n: loop(W, dh[None], n), {"after: squeeze of axis=-2 missing"}),
     "real part of Q, then its inverse": (
         decomposed(matrix=lambda W: W.T, first=np.real, last=lambda Q: inv(Q.real)),
-        {None},
+        {None, "real_part_too_early"},
     ),
     "inverse of the real part": (decomposed(first=np.real, last=lambda Q: np.linalg.pinv(Q.real)), set()),
     "imaginary part": (decomposed(end=np.imag), set()),
@@ -131,3 +131,9 @@ RIGHT = {
 
 TRIALS.all_wrong(WRONG, make=in_order("W_hh", "dh_T", "lag"))
 TRIALS.all_right(RIGHT, make=in_order("W_hh", "dh_T", "lag"))
+
+
+@TRIALS.wrong("gradient_as_a_column")
+def Q_times_the_gradient(W_hh, dh_T, lag):
+    sizes, Q = np.linalg.eig(W_hh.T)
+    return np.real(Q.dot(dh_T) @ np.diag(sizes**lag) @ np.linalg.inv(Q))

@@ -158,7 +158,7 @@ SAYS = {
     "never in training mode": "is the same with every seed",
     "float32 zeros": "does `forward` use `float()` or `float32`?",
     "the top layer's state only": "RuntimeError: Expected hidden",
-    "h cut in a loop, c not": "not along every path",
+    "h cut in a loop, c not": "not along the right paths",
     "another attribute": "AttributeError",
 }
 

@@ -78,6 +78,7 @@ SPEC = Spec(
         Facet("rows with padding", share=2, kinds=(PADDED,)),
     ],
 )
+JOINED = "return np.concatenate([forward, backward], axis=2)"
 REAL = "np.where(steps <= last, last - steps, steps)"
 
 SPEC.mistakes(
@@ -85,6 +86,7 @@ SPEC.mistakes(
         "padding_reversed_too": [
             change(REAL, "np.broadcast_to(steps[::-1], x.shape[:2])"),
             change("[rows, order])[rows, order]", "[rows, order])[:, ::-1]"),
+            change("x[rows, order])[rows, order]", "x[rows, order] * (steps <= last)[:, :, None])[:, ::-1]"),
             change("x[rows, order])", "x[:, ::-1])"),
         ],
         "first_padded_step_reversed_too": change(
@@ -132,6 +134,32 @@ SPEC.mistakes(
         "all_axes_reversed": [
             change("x[rows, order])[rows, order]", "np.flip(x))[rows, order]"),
             change("run_backward(x[rows, order])[rows, order]", "np.flip(run_backward(np.flip(x)))"),
+            change("x[rows, order])[rows, order]", "x[rows, order][:, :, ::-1])[rows, order]"),
+            change("x[rows, order])[rows, order]", "x[rows, order])[rows, order][:, :, ::-1]"),
+            change("x[rows, order])[rows, order]", "x[rows, order][:, :, ::-1])[rows, order][:, :, ::-1]"),
+        ],
+        "entries_of_each_step_reversed": [
+            change("x[rows, order])[rows, order]", "x[:, :, ::-1])"),
+            change("x[rows, order])[rows, order]", "x[:, :, ::-1])[:, :, ::-1]"),
+        ],
+        "backward_states_one_step_off": [
+            change(
+                JOINED,
+                "later = np.append(backward[:, 1:], 0 * backward[:, :1], axis=1) * (steps < last)[:, :, None]\n"
+                + JOINED.replace("backward", "later"),
+            ),
+            change(
+                JOINED,
+                "earlier = np.append(0 * backward[:, :1], backward[:, :-1], axis=1)\n"
+                + JOINED.replace("backward", "earlier"),
+            ),
+        ],
+        "last_backward_state_at_every_step": change(
+            "x[rows, order])[rows, order]", "x[rows, order])[rows, np.broadcast_to(last, order.shape)]"
+        ),
+        "forward_layer_reads_backward_too": [
+            change("run_forward(x)", "run_forward(x[rows, order])[rows, order]"),
+            change("run_forward(x)", "run_forward(x[rows, order])"),
         ],
         "overwritten_while_reversed": [
             change("last - steps, steps)", "np.maximum(steps, last - steps), steps)"),

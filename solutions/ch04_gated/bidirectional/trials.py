@@ -61,12 +61,12 @@ WRONG = {
         0,
     ),
     "inputs reversed in place": (reversed_in_place, None, 0),
-    "without the current input": (each_row(without_the_current_input), None, 0),
+    "without the current input": (each_row(without_the_current_input), "backward_states_one_step_off", 0),
     "features reversed": (
         lambda x, lengths, run_forward, run_backward: np.concatenate(
             [run_forward(x), run_backward(x[..., ::-1])[..., ::-1]], axis=2
         ),
-        None,
+        "entries_of_each_step_reversed",
         0,
     ),
 }

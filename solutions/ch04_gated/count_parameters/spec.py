@@ -87,6 +87,7 @@ SPEC.mistakes(
                 "recurrent_matrix_reads_the_input": "size * hidden_size",
             },
         ),
+        "rnn_counted_as_gru": change('"rnn": 1', '"rnn": 3'),
         **instead(
             '"gru": 3',
             {
@@ -114,6 +115,10 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "upper_layers_read_the_input": change(NEXT, "size = input_size"),
+        "upper_layers_read_the_input_too": [
+            change(NEXT, "size += directions * hidden_size"),
+            change(NEXT, "size = input_size + directions * hidden_size"),
+        ],
         "num_layers_ignored": change("range(num_layers)", "range(1)"),
     },
     keeps=["one layer"],
@@ -122,6 +127,10 @@ SPEC.mistakes(
     {
         "upper_layers_read_one_direction": change(NEXT, "size = hidden_size"),
         "bidirectional_ignored": change("2 if bidirectional else 1", "1"),
+        "only_the_first_layer_doubled": [
+            change(ADDED, "total += (1 if total else directions) * blocks"),
+            change(NEXT, "size = directions * hidden_size\ndirections = 1"),
+        ],
         **instead(
             ADDED,
             {

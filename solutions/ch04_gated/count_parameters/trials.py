@@ -17,7 +17,7 @@ WRONG = {
     "an output layer": ([("return total", "return total + hidden_size")], None),
     "upper layers in one direction": (
         [("size = directions * hidden_size", "size, directions = directions * hidden_size, 1")],
-        None,
+        "only_the_first_layer_doubled",
     ),
     "two biases in block n alone": (
         [("blocks * (" + SUM + ")", "(blocks * (" + SUM + ") - (blocks - 1) * hidden_size)")],

@@ -94,6 +94,10 @@ SPEC.mistakes(
         "one_array_for_all_steps": change(
             "h, h_t = [], h_0", "h, h_t = [], h_0.copy()", ("h_t = gru_step(", "h_t[:] = gru_step(")
         ),
+        "axes_exchanged_by_reshape": change("np.stack(h, axis=1)", "np.array(h).reshape(*x.shape[:2], -1)"),
+        "last_column_read_at_the_first_step": change(
+            "h, h_t = [], h_0", "h, h_t = [], np.zeros_like(h_0) if x.shape[1] > 1 else h_0"
+        ),
     },
     keeps=["one time step"],
 )

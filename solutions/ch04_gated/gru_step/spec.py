@@ -156,6 +156,18 @@ SPEC.mistakes(
                 ("sigmoid(x_z + h_z)", "sigmoid(x_z) * sigmoid(h_z)"),
             ),
         ],
+        **{
+            f"{bias}_left_out_of_the_gates": [
+                change("(x_r + h_r)", f"(x_r + h_r - {of_r})", ("(x_z + h_z)", f"(x_z + h_z - {of_z})")),
+                change("(x_r + h_r)", f"(x_r + h_r - {of_r})"),
+                change("(x_z + h_z)", f"(x_z + h_z - {of_z})"),
+            ]
+            for bias, of_r, of_z in (
+                ("b_h", "b_h[: len(W_h)]", "b_h[len(W_h) : 2 * len(W_h)]"),
+                ("b_x", "b_x[: len(W_h)]", "b_x[len(W_h) : 2 * len(W_h)]"),
+            )
+        },
+        "b_xn_left_out": change("x_n + r * h_n", "x_n - b_x[-len(W_h) :] + r * h_n"),
         "h_prev_left_out_of_the_gates": change("x_r + h_r", "x_r", ("x_z + h_z", "x_z")),
         "blocks_of_W_h_transposed": change(
             "h_prev @ W_h", "h_prev @ np.hstack([W.T for W in np.split(W_h, 3, axis=1)])"

@@ -228,8 +228,21 @@ SPEC.mistakes(
         "slopes_of_the_tanh": [*of_both_gates("(1 - r**2)", "(1 - z**2)")],
         "slopes_without_the_gate": [*of_both_gates("(1 - r)", "(1 - z)")],
         "slopes_exchanged": change(SLOPES[0], "dr * z * (1 - z)", ("dz * z * (1 - z)", "dz * r * (1 - r)")),
+        "forward_step_of_cho": change(
+            "np.tanh(x_n + r * h_n)", "np.tanh(x_n + (r * h_prev) @ W_h[:, -len(W_h) :] + b_h[-len(W_h) :])"
+        ),
         "r_before_the_product": [with_its_candidate, with_pytorch_s_candidate],
     }
+)
+SPEC.mistakes(
+    {
+        "reshaped_not_transposed": change(
+            "da_x @ W_x.T",
+            "da_x @ W_x.reshape(W_x.shape[::-1])",
+            ("da_h @ W_h.T", "da_h @ W_h.reshape(W_h.shape[::-1])"),
+        ),
+    },
+    keeps=("dW_x", "dW_h", "db_x", "db_h"),
 )
 SPEC.mistakes(
     {

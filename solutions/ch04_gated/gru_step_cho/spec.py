@@ -133,6 +133,16 @@ SPEC.mistakes(
             ),
         ],
         "b_hn_left_out": change(" + b_hn)", ")"),
+        "b_h_left_out_of_the_gates": [
+            change("h_prev @ W_h + b_h", "h_prev @ W_h"),
+            change("sigmoid(x_r + h_r)", "sigmoid(x_r + h_r - b_h[:H])"),
+            change("sigmoid(x_z + h_z)", "sigmoid(x_z + h_z - b_h[H : 2 * H])"),
+        ],
+        "no_bias": change("x_t @ W_x + b_x", "x_t @ W_x", ("h_prev @ W_h + b_h", "h_prev @ W_h"), (" + b_hn)", ")")),
+        "r_twice": [
+            change("(r * h_prev) @ W_hn + b_hn", "r * ((r * h_prev) @ W_hn + b_hn)"),
+            change("(r * h_prev) @ W_hn", "r * ((r * h_prev) @ W_hn)"),
+        ],
         "b_xn_left_out": [
             change("np.tanh(x_n +", "np.tanh(x_n - b_x[2 * H :] +"),
             change("np.tanh(x_n +", "np.tanh(x_n - b_x[2 * H :] +", (" + b_hn)", ")")),

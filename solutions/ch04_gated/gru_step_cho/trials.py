@@ -35,7 +35,7 @@ WRONG = {
     "the first block of W_h": ([("W_h[:, 2 * H :]", "W_h[:, :H]")], None),
     "the gate on the columns": ([("(r * h_prev) @ W_hn", "h_prev @ (W_hn * r[0])")], None),
     "1 - r": ([("r * h_prev", "(1 - r) * h_prev")], "counterfactual: opposite r, W_x, W_h, b_x and b_h"),
-    "r twice": ([(CHO, "np.tanh(x_n + r * ((r * h_prev) @ W_hn + b_hn))")], None),
+    "r twice": ([(CHO, "np.tanh(x_n + r * ((r * h_prev) @ W_hn + b_hn))")], "r_twice"),
     "two tanhs": ([(CHO, "np.tanh(x_n) + np.tanh((r * h_prev) @ W_hn + b_hn)")], None),
     "b_hn outside": ([(CHO, "np.tanh(x_n + (r * h_prev) @ W_hn) + b_hn")], None),
     "b_x for b_h": ([("b_h[2", "b_x[2")], None),

@@ -64,6 +64,8 @@ def cases(rng):
     yield case(rng, B=2, T=4, D=3, H=2, at=slice(1), kind="a loss at the first step only")
     yield case(rng, B=3, T=1, D=2, H=4, kind="T = 1")
     yield case(rng, B=2, T=1, D=1, H=3, kind="T = 1")
+    large = case(rng, B=4, T=5, D=2, H=3)
+    yield Case(large.sizes, {**large.inputs, "dh": 30 * large.inputs["dh"]})  # clipped gradients would show here
 
 
 SPEC = Spec(
@@ -169,6 +171,13 @@ SPEC.mistakes(
             "h_prev = h[:, t - 1] if t > 0 else h_0\nc_prev = c[:, t - 1] if t > 0 else c_0",
             "h_prev, c_prev = h[:, t], c[:, t]",
         ),
+        "states_one_step_early": [
+            change(BEFORE, "h_prev, c_prev = (h[:, t - 2], c[:, t - 2]) if t > 1 else (h_0, c_0)"),
+            change(
+                BEFORE,
+                "h_prev, c_prev = (h_0, c_0) if t == 1 else (h[:, t - 2 if t else -1], c[:, t - 2 if t else -1])",
+            ),
+        ],
         "states_wrap_around": [
             change(
                 "c_prev = c[:, t - 1] if t > 0 else c_0",
@@ -228,6 +237,14 @@ SPEC.mistakes(
         ),
         "averaged": [
             *(change(RETURNED, f"return dx, dh_next, dc_next, dW_x / {n}, dW_h / {n}, db / {n}") for n in COUNTS)
+        ],
+        "weight_gradients_clipped": [
+            *(
+                change(
+                    RETURNED, f"return dx, dh_next, dc_next, *(np.clip(d, -{most}, {most}) for d in (dW_x, dW_h, db))"
+                )
+                for most in (1, 5)
+            )
         ],
     },
     keeps=["dx", "dh_0", "dc_0"],

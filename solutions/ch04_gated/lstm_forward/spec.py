@@ -104,6 +104,18 @@ SPEC.mistakes(
             ),
         ],
         "first_states_only": change("range(x.shape[1])", "range(1)"),
+        "one_array_for_all_steps": change(
+            LISTS,
+            "h, c, h_t, c_t = [], [], h_0.copy(), c_0.copy()",
+            ("h_t, c_t = lstm_step", "h_t[:], c_t[:] = lstm_step"),
+        ),
+        "axes_exchanged_by_reshape": change(
+            STACKED, ", ".join(f"np.array({states}).reshape(*x.shape[:2], -1)" for states in "hc")
+        ),
+        "last_column_read_at_the_first_step": change(
+            "for t in",
+            "if x.shape[1] > 1:\n    h_t, c_t = np.zeros_like(h_0), np.zeros_like(c_0)\nfor t in",
+        ),
     },
     keeps=["one time step"],
 )

@@ -93,6 +93,10 @@ def exponentials_divided(x_t, h_prev, c_prev, W_x, W_h, b):
     return o * np.tanh(c_t), c_t
 
 
+SPLIT = "np.split(a, 4, axis=1)"
+BIASED = "np.split(a - b * np.repeat([{}], len(W_h)), 4, axis=1)"  # a 1 for each block that lacks its bias
+
+
 SPEC.mistakes(
     {
         **instead(
@@ -130,6 +134,14 @@ SPEC.mistakes(
             "sigmoid(a_i), sigmoid(a_f), np.tanh(a_g), sigmoid(a_o)",
             "sigmoid(-a_i), sigmoid(-a_f), np.tanh(a_g), sigmoid(-a_o)",
         ),
+        "forget_bias_added": change("sigmoid(a_f)", "sigmoid(a_f + 1)"),
+        "bias_left_out_of_a_block": [
+            change(SPLIT, BIASED.format(without))
+            for without in ("1, 0, 0, 0", "0, 1, 0, 0", "0, 0, 1, 0", "1, 1, 0, 1")
+        ],
+        "blocks_of_W_h_transposed": change(
+            "h_prev @ W_h", "h_prev @ np.hstack([W.T for W in np.split(W_h, 4, axis=1)])"
+        ),
     }
 )
 SPEC.mistakes(
@@ -151,6 +163,7 @@ SPEC.mistakes(
                 "output_gate_through_tanh": "np.tanh(a_o)",
             },
         ),
+        "bias_of_the_output_gate_left_out": change(SPLIT, BIASED.format("0, 0, 0, 1")),
     },
     keeps=["c_t"],
 )

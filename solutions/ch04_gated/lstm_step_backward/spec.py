@@ -151,6 +151,7 @@ SPEC.mistakes(
             change("dc * g", "dc_t * g"),
             change("dc * i", "dc_t * i"),
         ],
+        "di_and_df_exchanged": change(PRODUCTS, "di, df, dg = dc * c_prev, dc * g, dc * i"),
         "di_and_dg_exchanged": change(
             "di, df, dg = dc * g, dc * c_prev, dc * i", "di, df, dg = dc * i, dc * c_prev, dc * g"
         ),
@@ -272,8 +273,20 @@ SPEC.mistakes(
             change("da @ W_h.T", "da_i + da_f + da_g + da_o"),
             change("da @ W_h.T", "dh_t * o"),
         ],
+        "blocks_of_W_h_not_transposed": change(
+            "da @ W_h.T", "sum(d @ W for d, W in zip((da_i, da_f, da_g, da_o), np.split(W_h, 4, axis=1), strict=True))"
+        ),
+        "direct_path_added": [change("da @ W_h.T", "da @ W_h.T + dh_t"), change("da @ W_h.T", "da @ W_h.T + dh_t * o")],
     },
     keeps=["dx_t", "dc_prev", "dW_x", "dW_h", "db"],
+)
+SPEC.mistakes(
+    {
+        "reshaped_not_transposed": change(
+            "da @ W_x.T", "da @ W_x.reshape(W_x.shape[::-1])", ("da @ W_h.T", "da @ W_h.reshape(W_h.shape[::-1])")
+        ),
+    },
+    keeps=["dc_prev", "dW_x", "dW_h", "db"],
 )
 SPEC.mistakes(
     {

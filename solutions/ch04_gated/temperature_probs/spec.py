@@ -69,6 +69,12 @@ def cases(rng):
     yield case((2, 3, 5), distinct(rng, (2, 3, 5)), 0.0, ZERO)
     yield case((4, 1), distinct(rng, (4, 1)), 0.0, ZERO)
 
+    tiny = 2.0**-46  # a power of 2, so that logarithms of probabilities are as exact as the logits
+    yield Case({"B": 3, "V": 4}, {"logits": near * tiny, "temperature": tiny}, LARGE)
+    wide = rng.permuted(np.tile([-960.0, -310.0, 240.0, 890.0], (2, 1)), axis=1) + rng.uniform(-9, 9, size=(2, 4))
+    yield case((2, 4), wide, 1000.0, LARGE)  # some probabilities at temperature 1 are too small for float64
+    yield case((2, 4), wide, 0.0, ZERO)
+
 
 SPEC = Spec(
     outputs=[Output("probs")],
@@ -83,6 +89,7 @@ SPEC = Spec(
 )
 RETURN = "return softmax(logits / temperature)"
 GREEDY = "return np.eye(logits.shape[-1])[logits.argmax(axis=-1)]"
+SHIFTED = "z = z - z.max(axis=-1, keepdims=True)"
 BRANCH = f"if temperature == 0:\n    {GREEDY}\n"
 
 SPEC.mistakes(
@@ -95,9 +102,19 @@ SPEC.mistakes(
                 "over_the_first_axis": (
                     "z = logits / temperature\ne = np.exp(z - z.max(axis=0))\nreturn e / e.sum(axis=0)"
                 ),
-                "normalised_over_everything": "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum()",
+                "softmax_left_out": "return logits / temperature",
             },
         ),
+        "logarithms_of_the_probabilities": [
+            change(
+                RETURN, f"z = logits / temperature\n{SHIFTED}\nreturn z - np.log(np.exp(z).sum(axis=-1)[..., None])"
+            ),
+            change(RETURN, "with np.errstate(divide='ignore'):\n    return np.log(softmax(logits / temperature))"),
+        ],
+        "normalised_over_everything": [
+            change(RETURN, "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum()"),
+            change(RETURN, f"z = logits / temperature\n{SHIFTED}\nreturn np.exp(z) / np.exp(z).sum()"),
+        ],
         "temperature_has_no_effect": change(RETURN, "return softmax(logits)"),
         "number_added_to_the_temperature": [
             change(RETURN, "return softmax(logits / (temperature + 1e-6))"),
@@ -123,6 +140,11 @@ SPEC.mistakes(
         "small_temperatures_replaced": [
             *(change(RETURN, f"return softmax(logits / max(temperature, {least}))") for least in ("1e-3", "1e-4")),
             change("temperature == 0", "temperature < 1e-4"),
+            change(RETURN, "return softmax(logits / max(temperature, 1e-8))"),
+            change("temperature == 0", "np.isclose(temperature, 0)"),
+        ],
+        "quotients_limited": [
+            change(RETURN, f"return softmax(np.clip(logits / temperature, -{most}, {most}))") for most in (50, 500, 700)
         ],
         "maximum_of_the_whole_array": change(
             RETURN, "z = logits / temperature\ne = np.exp(z - z.max())\nreturn e / e.sum(axis=-1, keepdims=True)"
@@ -139,6 +161,7 @@ SPEC.mistakes(
                 "zero_leaves_the_logits_as_they_are": "return softmax(logits)",
                 "zero_gives_equal_probabilities": "return softmax(0 * logits)",
                 "zero_returns_ids": "return logits.argmax(axis=-1)",
+                "largest_of_each_column": "return (logits == logits.max(axis=0)).astype(float)",
                 "one_largest_for_the_whole_array": "return (logits == logits.max()).astype(float)",
                 "whole_rows_set_to_1": "p = np.zeros(logits.shape)\np[logits.argmax(axis=-1)] = 1\nreturn p",
             },

@@ -44,7 +44,11 @@ WRONG_TEMPERATURES = {
         0,
     ),
     "smallest at 0": (unless_zero(divided, lambda z: greedy(-z)), None, 0.75),
-    "largest of each column at 0": (unless_zero(divided, lambda z: (z == z.max(axis=0)).astype(float)), None, 0.75),
+    "largest of each column at 0": (
+        unless_zero(divided, lambda z: (z == z.max(axis=0)).astype(float)),
+        "largest_of_each_column",
+        0.75,
+    ),
     "logits at 0": (unless_zero(divided, lambda z: z), None, 0.75),
     "float32": (unless_zero(lambda z, t: divided(z.astype(np.float32), t).astype(float)), None, 0.25),
 }

@@ -164,6 +164,11 @@ SPEC.mistakes(
             "np.put_along_axis(kept, best, np.take_along_axis(logits, best, axis=0), axis=0)",
         ),
         "only_those_above_the_kth": change(KEPT, f"{LIMIT}\nkept = np.where(logits > limit, logits, -np.inf)"),
+        "infinity_times_zero": change(
+            KEPT,
+            "others = np.ones(logits.shape)\nnp.put_along_axis(others, best, 0.0, axis=-1)\n"
+            "with np.errstate(invalid='ignore'):\n    kept = logits - np.inf * others",
+        ),
         "one_less_than_k_kept": change("[..., :k]", "[..., : k - 1]"),
         "normalised_over_everything": [
             change("return softmax(kept)", "e = np.exp(kept - kept.max())\nreturn e / e.sum()"),
@@ -174,6 +179,7 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "k_above_V_not_limited": change("[..., :k]", "[..., np.arange(k)]"),
+        "counted_from_V_minus_k": change("[..., :k]", "[..., : k if k <= logits.shape[-1] else k - logits.shape[-1]]"),
     },
     keeps=others("k is V or more"),
 )
@@ -182,6 +188,7 @@ SPEC.mistakes(
         "maximum_not_subtracted": change(
             "return softmax(kept)", "e = np.exp(kept)\nreturn e / e.sum(axis=-1, keepdims=True)"
         ),
+        "not_low_enough": [change("-np.inf", "-100.0"), change("-np.inf", "-1000.0")],
     },
     keeps=others("large logits"),
 )

@@ -45,8 +45,8 @@ WRONG_TOP_K = {
         0,
     ),
     "divided by the sum of all rows": (of_kept(lambda kept, z: softmax(kept) / len(kept)), None, 0),
-    "-100 for the others": (of_kept(lambda kept, z: softmax(kept), fill=-100.0), None, 1.75),
-    "-1000 for the others": (of_kept(lambda kept, z: softmax(kept), fill=-1000.0), None, 1.75),
+    "-100 for the others": (of_kept(lambda kept, z: softmax(kept), fill=-100.0), "not_low_enough", 1.75),
+    "-1000 for the others": (of_kept(lambda kept, z: softmax(kept), fill=-1000.0), "not_low_enough", 1.75),
     "the first k": (
         lambda logits, k: softmax(np.where(np.arange(logits.shape[-1]) < k, logits, -np.inf)),
         None,

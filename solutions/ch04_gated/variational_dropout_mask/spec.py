@@ -95,6 +95,7 @@ SPEC.mistakes(
             change(">= p", "< p"),
             change(KEEP, "rng.binomial(1, p, size=(batch_size, 1, size))"),
         ],
+        "numbers_not_uniform": change("rng.random(", "rng.normal("),
         "number_of_zeros_fixed": [
             change(
                 KEEP,

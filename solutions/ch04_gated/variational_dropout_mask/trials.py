@@ -35,7 +35,7 @@ WRONG = {
     ),
     "normal threshold": (
         lambda rng, batch_size, size, p: (rng.normal(size=(batch_size, 1, size)) >= p) / (1 - p),
-        None,
+        "numbers_not_uniform",
         1,
     ),
     "tenths": (
@@ -53,6 +53,13 @@ WRONG = {
         lambda rng, batch_size, size, p: kept(np.random.default_rng(42), batch_size, size, p) / (1 - p),
         "same_mask_every_time",
         0,
+    ),
+    "one draw for all calls": (
+        lambda rng, batch_size, size, p: (
+            kept(np.random.default_rng(int(rng.random() < 0)), batch_size, size, p) / (1 - p)
+        ),
+        "same_mask_every_time",
+        1,
     ),
     "global numbers": (
         lambda rng, batch_size, size, p: (np.random.rand(batch_size, 1, size) >= p) / (1 - p),

@@ -244,6 +244,7 @@ SPEC.mistakes(
             ),
         ],
         "rows_must_be_sorted": change(", enforce_sorted=False", ""),
+        "lengths_counted_by_id_0": change(PACK, packed_by("(source != 0).sum(dim=1).clamp(min=1)")),
         "target_lengths_for_sources": [
             change(PACK, packed_by(f"{TARGET_LENGTHS}.clamp(1, source.shape[1])")),
             change(PACK, packed_by("torch.full_like(source_lengths, min(target_in.shape[1], source.shape[1]))")),

@@ -76,6 +76,13 @@ for s in range(x.shape[1]):
 
 
 WRONG = {  # the body of forward, what it is told: a name, some names or None, and words of the first problem
+    "words that are not 0": (
+        encoded(
+            "n = torch.count_nonzero(source, dim=1)\n"
+            "_, context = self.encoder(rnn.pack_padded_sequence(x, n, batch_first=True, enforce_sorted=False))"
+        ),
+        "lengths_counted_by_id_0",
+    ),
     "two results": (f"{ENCODE}{DECODE}return self.head(h), s", None),
     "no return": (f"{ENCODE}{DECODE}self.head(h)", None),
     "no head": (f"{ENCODE}{DECODE}return h", "head_left_out"),
@@ -175,7 +182,7 @@ SAYS = {
     "last output, one layer only": "RuntimeError: Expected hidden",
     "sorted rows are required": "enforce_sorted",
     "a loop that cuts": "no gradient reaches",
-    "a loop that cuts after the first step": "not along every path",
+    "a loop that cuts after the first step": "not along the right paths",
     "argmax": "(2, 2, 3)",
     "encoder detached in the embedding": "no gradient reaches `source_embedding.weight`",
     "only the top layer": "Expected hidden size",

@@ -128,6 +128,10 @@ SPEC.mistakes(
                 ("-pair[1])", "-pair[1])[:beam_width]"),
             ),
         ],
+        "one_hypothesis_only": [
+            change(EXTEND, f"candidates += {BEST}[:1]"),
+            change(f"{SORTED}[:beam_width]", f"{SORTED}[:1]"),
+        ],
         **instead(
             EXTEND,
             {
@@ -167,6 +171,16 @@ SPEC.mistakes(
                 ("np.array([y_prev]), s)", "np.array([y_prev]), now)\nnow = state = s_new"),
             ),
             change("np.array([y_prev]), s)", "np.array([y_prev]), beams[0][2])"),
+            *(
+                change(
+                    "candidates = []",
+                    "candidates, states = [], []",
+                    ("candidates.append((ids, total, s))", f"candidates.append((ids, total, s)){finished}"),
+                    ("np.array([y_prev]), s)", "np.array([y_prev]), state)\nstates.append(s_new)"),
+                    (END, f"state = [*states, state][0]\n{END}"),
+                )
+                for finished in ("", "\nstates.append(state)")
+            ),
         ],
         "id_of_another_beam_fed_back": change("y_prev = ids[-1]", "y_prev = beams[0][0][-1]"),
         "sorted_by_the_ids": [change(RESULT, "sorted(results)"), change(RESULT, "sorted(results, reverse=True)")],

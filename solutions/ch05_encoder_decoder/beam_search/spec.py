@@ -222,6 +222,7 @@ SLIPS = (
     "two of each beam",
     "unfinished lost",
     "last state",
+    "one state",
     "ends at sos",
     "finished first",
 )
@@ -235,17 +236,21 @@ def quick_search(inputs, slip=""):
     logits, children = np.asarray(params["logits"]), np.asarray(params["children"]).tolist()
     log_p = (logits - np.logaddexp.reduce(logits, axis=1, keepdims=True)).tolist()
     eos, W, penalty = inputs["eos_id"], inputs["beam_width"], inputs.get("length_penalty", 0.0)
-    beams, aside = [((), 0.0, children[0][inputs["sos_id"]])], []
+    beams, aside, shared = [((), 0.0, children[0][inputs["sos_id"]])], [], -1
     for _ in range(inputs["max_length"]):
-        candidates = []
+        candidates, reached = [], []
         for ids, total, node in beams:
             if ids[-1:] == (eos,) or (slip == "ends at sos" and ids[-1:] == (inputs["sos_id"],)):
                 candidates += [(ids, total, node)] if slip != "dropped" else []
                 continue
+            if slip == "one state" and ids:
+                node = children[shared][ids[-1]]
+            reached.append(node)
             last = node
             new = [((*ids, k), total + p, children[node][k]) for k, p in enumerate(log_p[node])]
             best = sorted(new, key=lambda c: -c[1])
             candidates += best[:W] if slip == "each beam" else best[:2] if slip == "two of each beam" else new
+        shared = next(iter(reached), shared)
         candidates.sort(key=lambda c: -c[1])
         if not slip and np.diff([-c[1] for c in candidates[: W + 1]]).min(initial=1.0) < 1e-6:
             return None

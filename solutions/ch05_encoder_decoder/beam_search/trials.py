@@ -58,7 +58,32 @@ def beam(
     return student
 
 
+def one_state(step, state, sos_id, eos_id, beam_width, max_length, length_penalty=0.0):
+    """All beams go on from the state that the first of them has led to."""
+    beams = [((), 0.0)]
+    for _ in range(max_length):
+        later, candidates = None, []
+        for ids, total in beams:
+            if ids[-1:] == (eos_id,):
+                candidates.append((ids, total))
+                continue
+            logits, new = step(np.array([ids[-1] if ids else sos_id]), state)
+            later = new if later is None else later
+            candidates += [((*ids, k), total + p) for k, p in enumerate(log_softmax(logits[0]))]
+        state = later
+        beams = sorted(candidates, key=lambda c: c[1], reverse=True)[:beam_width]
+        if all(ids[-1] == eos_id for ids, _ in beams):
+            break
+    results = [([k for k in ids if k != eos_id], total / len(ids) ** length_penalty) for ids, total in beams]
+    return sorted(results, key=lambda pair: pair[1], reverse=True)
+
+
 WRONG = {
+    "one state for all": (one_state, "state_of_another_beam"),
+    "the best of each beam": (
+        beam(per_beam=lambda new, W: [max(new, key=lambda h: h["sum"])]),
+        "one_hypothesis_only",
+    ),
     "multiplied by the length": (
         beam(score=lambda h, a: h["sum"] * len(h["ids"]) ** a),
         "counterfactual: negated length_penalty",
@@ -67,7 +92,7 @@ WRONG = {
     "perplexity": (beam(score=lambda h, a: math.exp(-h["sum"] / len(h["ids"]))), "perplexities"),
     "one beam too many": (beam(width=lambda W, t: W + 1), "counterfactual: more beam_width"),
     "one beam too few": (beam(width=lambda W, t: max(1, W - 1)), None),
-    "always one beam": (beam(width=lambda W, t: 1), "counterfactual: one beam_width"),
+    "always one beam": (beam(width=lambda W, t: 1), "one_hypothesis_only"),
     "one step too many": (beam(steps=lambda T: T + 1), "counterfactual: more max_length"),
     "best first, by length": (beam(finish=lambda r: sorted(r, key=lambda p: -len(p[0]))), None),
     "ids only": (beam(finish=lambda r: [ids for ids, _ in r]), None),

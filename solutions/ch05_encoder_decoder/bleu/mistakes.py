@@ -254,6 +254,11 @@ SPEC.mistakes(
                 "totals[n - 1] += max(0, len(min(its_references, key=lambda "
                 "ref: abs(len(ref) - len(candidate)))) - n + 1)",
             ),
+            change(
+                TOTALS,
+                "totals[n - 1] += max(0, len(min(its_references, key=lambda "
+                "ref: (abs(len(ref) - len(candidate)), len(ref)))) - n + 1)",
+            ),
         ],
         "sum_of_reference_lengths": change(CLOSEST, "sum(len(ref) for ref in its_references)"),
         "candidate_length_not_added": change("candidate_length += ", "candidate_length = "),
@@ -418,6 +423,19 @@ SPEC.mistakes(
                     *(f"(matches / totals + {added})" for added in LARGE),
                     *(f"(matches / (totals + {added}) + {added})" for added in ("1e-6", "1e-8")),
                 )
+            )
+        ],
+        "highest_order_not_counted": [
+            change(
+                ZEROED,
+                f"max_n = max_n - 1\n{ZEROED}",
+                ("matches.min() == 0", "(matches == 0).any()"),
+                (MEAN, mean),
+            )
+            for mean in (
+                "np.prod(matches / totals) ** (1 / max(1, max_n))",
+                "np.prod(matches / totals) ** (1 / (max_n + 1))",
+                "np.exp(np.mean(np.log(matches / totals)))",
             )
         ],
         "times_100": [

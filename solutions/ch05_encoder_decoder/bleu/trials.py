@@ -173,7 +173,7 @@ WRONG = {  # the body, what it is told: a name, some names or None
     "always the fourth root": (but((RETURN, "return bp * math.prod(precisions) ** 0.25")), "always_the_fourth_root"),
     "base 2": (but((RETURN, "return bp * math.exp(sum(math.log2(p) for p in precisions) / max_n)")), "different_bases"),
     "logarithm": (but((RETURN, "return math.log(bp) + sum(math.log(p) for p in precisions) / max_n")), None),
-    "one order less": (but(("range(1, max_n + 1)", "range(1, max_n)")), "highest_order_missing"),
+    "one order less": (but(("range(1, max_n + 1)", "range(1, max_n)")), "highest_order_not_counted"),
     "from order 0": (but(("range(1, max_n + 1)", "range(max_n)")), "orders_from_0"),
     "the first and the last order": (but(("range(1, max_n + 1)", "(1, max_n)")), None),
     "one n-gram less": (but(("len(tokens) - n + 1", "len(tokens) - n")), "last_n_gram_missing"),
@@ -280,6 +280,24 @@ WRONG = {  # the body, what it is told: a name, some names or None
         )
         for small, told in (("1e-6", "smoothed"), ("1e-9", "zero_replaced"), ("1e-16", "zero_replaced"))
     },
+    "range(1, max_n)": (but(("range(1, max_n + 1)", "range(1, max_n)")), "highest_order_not_counted"),
+    "range(1, max_n) and a mean": (
+        but(
+            ("range(1, max_n + 1)", "range(1, max_n)"),
+            ("sum(math.log(p) for p in precisions) / max_n", "np.mean([math.log(p) for p in precisions])"),
+        ),
+        "highest_order_not_counted",
+    ),
+    "n-grams of the closest reference": (
+        but(
+            (
+                TOTAL,
+                "        near = sorted(refs, key=lambda ref: (abs(len(ref) - len(cand)), len(ref)))[0]\n"
+                "        total += len(grams(near, n))\n",
+            )
+        ),
+        "recall_for_precision",
+    ),
     "percent": (but((RETURN, "return 100 * bp * math.prod(precisions) ** (1 / max_n)")), "times_100"),
     "rounded": (but((RETURN, "return round(bp * math.prod(precisions) ** (1 / max_n), 2)")), "rounded"),
     "also the parts": (

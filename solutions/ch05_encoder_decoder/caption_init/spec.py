@@ -33,12 +33,20 @@ def case(rng, B, F, H):
     )
 
 
+def saturated(rng, B, F, H):
+    """Features so large that the exponential of a pre-activation is infinite, of either sign."""
+    some = case(rng, B, F, H)
+    some.inputs["features"] *= 1e4
+    return some
+
+
 def cases(rng):
     yield case(rng, B=2, F=3, H=4)
     yield case(rng, B=3, F=3, H=3)
     yield case(rng, B=1, F=4, H=2)
     yield case(rng, B=4, F=1, H=3)
     yield case(rng, B=3, F=5, H=1)
+    yield saturated(rng, B=4, F=3, H=5)
 
 
 SPEC = Spec(
@@ -48,6 +56,7 @@ SPEC = Spec(
     oracle=oracle,
 )
 WHOLE = "np.tanh(features @ W_f + b_f)"
+UP, DOWN = "np.exp(features @ W_f + b_f)", "np.exp(-(features @ W_f + b_f))"
 
 SPEC.mistakes(
     {
@@ -58,11 +67,21 @@ SPEC.mistakes(
                 "bias_outside_tanh": "np.tanh(features @ W_f) + b_f",
                 "sigmoid_for_tanh": "1 / (1 + np.exp(-(features @ W_f + b_f)))",
                 "relu_for_tanh": "np.maximum(features @ W_f + b_f, 0)",
-                "tanh_twice": f"np.tanh({WHOLE})",
+                "tan_for_tanh": "np.tan(features @ W_f + b_f)",
                 "layer_axis_added": WHOLE + "[None]",
             },
         ),
+        "tanh_twice": [
+            change(WHOLE, f"np.tanh({WHOLE})"),
+            change(WHOLE, "np.tanh(np.tanh(features @ W_f) + b_f)"),
+        ],
+        "tanh_of_exponentials": [
+            change(WHOLE, f"({UP} - {DOWN}) / ({UP} + {DOWN})"),
+            change(WHOLE, f"({UP}**2 - 1) / ({UP}**2 + 1)"),
+            change(WHOLE, f"(1 - {DOWN}**2) / (1 + {DOWN}**2)"),
+        ],
         "bias_forgotten": change(" + b_f", ""),
+        "bias_for_every_feature": change("+ b_f", "+ len(W_f) * b_f"),
         "features_squashed": [
             change(WHOLE, "np.tanh(features) @ W_f + b_f"),
             change(WHOLE, "np.tanh(np.tanh(features) @ W_f + b_f)"),

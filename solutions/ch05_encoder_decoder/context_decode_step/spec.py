@@ -81,6 +81,27 @@ SPEC = Spec(
 )
 ROW, CELL = "[E[y_prev], context]", "gru_cell(x, s_prev, "
 
+
+def own_gru(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, candidate):
+    """The new state, with these pre-activations of the candidate, a function of both sides' blocks n, r and more."""
+    x = np.concatenate([E[y_prev], context], axis=1)
+    (x_r, x_z, x_n), (h_r, h_z, h_n) = (np.split(side, 3, axis=1) for side in (x @ W_x + b_x, s_prev @ W_h + b_h))
+    r, z = 1 / (1 + np.exp(-x_r - h_r)), 1 / (1 + np.exp(-x_z - h_z))
+    H = s_prev.shape[1]
+    n = np.tanh(candidate(x_n, h_n, r, s_prev, W_h[:, 2 * H :], b_h[2 * H :]))
+    return (1 - z) * n + z * s_prev
+
+
+def reset_before_the_product(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, W_p, b_p):
+    s = own_gru(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, lambda x, h, r, s, W, b: x + (r * s) @ W + b)
+    return s @ W_p + b_p, s
+
+
+def b_h_outside_the_reset(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, W_p, b_p):
+    s = own_gru(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, lambda x, h, r, s, W, b: x + r * (h - b) + b)
+    return s @ W_p + b_p, s
+
+
 SPEC.mistakes(
     {
         "context_first": change(ROW, "[context, E[y_prev]]"),
@@ -92,6 +113,13 @@ SPEC.mistakes(
             change(ROW, "[E[y_prev], np.zeros_like(context)]", (CELL, "gru_cell(x, context, ")),
             change(ROW, "[E[y_prev], s_prev]", (CELL, "gru_cell(x, context, ")),
         ],
+        "two_steps_for_one": change(
+            'gru_cell(x, s_prev, {"W_x": W_x,',
+            'gru_cell(E[y_prev], s_prev, {"W_x": W_x[: E.shape[1]], "W_h": W_h, "b_x": b_x, "b_h": b_h})\n'
+            's = gru_cell(context, s, {"W_x": W_x[E.shape[1] :],',
+        ),
+        "r_before_the_product": reset_before_the_product,
+        "b_hn_not_gated": b_h_outside_the_reset,
         "context_added_to_the_new_state": [
             change('"b_h": b_h})', '"b_h": b_h}) + context'),
             change(ROW, "[E[y_prev], np.zeros_like(context)]", ('"b_h": b_h})', '"b_h": b_h}) + context')),

@@ -12,7 +12,34 @@ TRIALS = Trials()
 ROW, STEP = "np.concatenate([E[y_prev], context], axis=1)", "gru_cell(x, s_prev, "
 
 
+def written_out(candidate):
+    """The GRU written out with a loop over the rows, with another candidate."""
+
+    def student(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, W_p, b_p):
+        H, s = s_prev.shape[1], []
+        for b, word in enumerate(y_prev):
+            h = s_prev[b]
+            a = np.append(E[word], context[b]) @ W_x + b_x
+            r, z = 0.5 + 0.5 * np.tanh((a + h @ W_h + b_h)[: 2 * H].reshape(2, H) / 2)
+            n = np.tanh(a[2 * H :] + candidate(r, h, W_h[:, 2 * H :], b_h[2 * H :]))
+            s.append((1 - z) * n + z * h)
+        return np.array(s) @ W_p + b_p, np.array(s)
+
+    return student
+
+
+def word_then_context(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, W_p, b_p):
+    s, D = s_prev, E.shape[1]
+    for x, W in ((E[y_prev], W_x[:D]), (context, W_x[D:])):
+        s = gru_cell(x, s, {"W_x": W, "W_h": W_h, "b_x": b_x, "b_h": b_h})
+    return s @ W_p + b_p, s
+
+
 WRONG = {
+    "r times the state": (written_out(lambda r, h, W, b: (r * h) @ W + b), "r_before_the_product"),
+    "the bias outside": (written_out(lambda r, h, W, b: r * (h @ W) + b), "b_hn_not_gated"),
+    "no bias in the candidate": (written_out(lambda r, h, W, b: r * (h @ W)), None),
+    "first the word, then the context": (word_then_context, "two_steps_for_one"),
     "no context": ([(ROW, "np.concatenate([E[y_prev], np.zeros_like(context)], axis=1)")], "zeros context"),
     "no embedding": (
         [(ROW, "context"), ('"W_x": W_x', '"W_x": W_x[E.shape[1] :]')],

@@ -172,6 +172,7 @@ SPEC.mistakes(
                 "list_of_states": "s",
             },
         ),
+        "top_state_for_all_layers": change("np.stack(s)", "np.stack([x] * len(s))"),
         "top_state_only": [change("np.stack(s)", "x"), change("np.stack(s)", "x[None]")],
         "other_layers_not_updated": [
             change("np.stack(s)", "np.stack([*s_prev[:-1], x])"),

@@ -15,7 +15,17 @@ CELL, LOGITS, RETURNED = "gru_cell(x, h_prev, layer)", "return x @ W_p + b_p", "
 SWAPPED = "{k: np.concatenate([np.split(w, 3, -1)[i] for i in (1, 0, 2)], -1) for k, w in layer.items()}"
 
 
+def every_row_written(y_prev, s_prev, E, layers, W_p, b_p):
+    x, s = E[y_prev], np.zeros(s_prev.shape)
+    for h, layer in zip(s_prev, layers, strict=True):
+        x = gru_cell(x, h, layer)
+        s[:] = x
+    return x @ W_p + b_p, s
+
+
 WRONG = {
+    "every row written": (every_row_written, "top_state_for_all_layers"),
+    "a column of the table": ([("E[y_prev]", "E.T[y_prev]")], None),
     "state first": ([(RETURNED, "return np.stack(s), x @ W_p + b_p")], "order"),
     "logits alone": ([(", np.stack(s)", "")], None),
     "no bias": ([("W_p + b_p", "W_p")], "zeros b_p"),

@@ -166,6 +166,11 @@ SPEC.mistakes(
         "mask_inverted": change(NEW, f"np.where(real[:, t, None], h, {CELL})"),
         "id_0_taken_for_padding": change("length_mask(lengths, ids.shape[1])", "ids != 0"),
         "first_step_left_out": change("real[:, t, None], ", "real[:, t, None] & (t > 0), "),
+        "last_step_left_out": change(
+            "range(ids.shape[1])",
+            "range(ids.shape[1] - 1)",
+            ("np.stack(states, axis=1)", "np.stack(states or [h], axis=1)"),
+        ),
         "upper_layers_without_memory": [
             change(CELL, "gru_cell(x[:, t], np.zeros_like(h) if context else h, layer)"),
             change(

@@ -16,7 +16,29 @@ NEW = "np.where(real[:, t, None], gru_cell(x[:, t], h, layer), h)"
 CELL = "gru_cell(x[:, t], h, layer)"
 
 
+def one_step_fewer(ids, lengths, E, layers):
+    h = np.zeros((len(layers), len(ids), layers[0]["W_h"].shape[0]))
+    for t in range(ids.shape[1] - 1):
+        x, real = E[ids[:, t]], (t < lengths)[:, None]
+        for number, layer in enumerate(layers):
+            h[number] = np.where(real, gru_cell(x, h[number], layer), h[number])
+            x = h[number]
+    return h
+
+
+def mask_without_an_axis(ids, lengths, E, layers):
+    h = [np.zeros((len(ids), layer["W_h"].shape[0])) for layer in layers]
+    for t in range(ids.shape[1]):
+        x = E[ids[:, t]]
+        for number, layer in enumerate(layers):
+            h[number] = np.where(t < lengths, gru_cell(x, h[number], layer), h[number])
+            x = h[number]
+    return np.array(h)
+
+
 WRONG = {
+    "one step fewer, all layers at once": (one_step_fewer, "last_step_left_out"),
+    "a mask without an axis for the units": (mask_without_an_axis, None),
     "one step too few": ([("length_mask(lengths, ", "length_mask(lengths - 1, ")], "counterfactual: less lengths"),
     "the input frozen, not the state": (
         [
@@ -42,7 +64,10 @@ WRONG = {
     "state forgotten": ([("x[:, t], h, layer", "x[:, t], 0 * h, layer")], None),
     "the first id again and again": ([("gru_cell(x[:, t]", "gru_cell(x[:, 0]")], None),
     "the first id skipped": ([("range(ids.shape[1])", "range(1, ids.shape[1])")], None),
-    "the last id skipped": ([("range(ids.shape[1])", "range(ids.shape[1] - 1)")], None),
+    "the last id skipped": (
+        [("E[ids]", "E[ids[:, : ids.shape[1] - 1]]"), ("range(ids.shape[1])", "range(x.shape[1])")],
+        {None, "last_step_left_out"},
+    ),
     "a residual": ([("x = np.stack(states, axis=1)", "x = x[:, :, :1] + np.stack(states, axis=1)")], None),
     "no embedding": ([("E[ids]", "ids[:, :, None] * np.ones(E.shape[1])")], None),
     "sum of all states": ([("context.append(h)", "context.append(np.sum(states, axis=0))")], None),

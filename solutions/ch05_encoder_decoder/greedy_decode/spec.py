@@ -103,10 +103,10 @@ def every_id_case(rng, T, kind):
 
 
 def gru_case(rng, V, D, H, L, T, kind):
-    """A GRU that writes at least three different ids, if one is found in fifty draws. ⟨eos⟩ is chosen afterwards, as
-    an id that it writes after the second step, or as one that it never writes.
+    """A GRU that writes at least three different ids, if one is found in a hundred draws. ⟨eos⟩ is chosen afterwards,
+    as an id that it writes after the second step, or as one that it would write after some more than T + 1 steps.
     """
-    for _ in range(50):
+    for _ in range(100):
         layers = [
             {
                 "W_x": 2 * rng.normal(size=(H if number else D, 3 * H)),
@@ -119,12 +119,15 @@ def gru_case(rng, V, D, H, L, T, kind):
         params = {"E": rng.normal(size=(V, D)), "layers": layers}
         params |= {"W_p": 3 * rng.normal(size=(H, V)), "b_p": rng.normal(size=V)}
         state, sos_id = rng.uniform(-0.9, 0.9, size=(L, 1, H)), int(rng.integers(V))
-        ids = oracle(DECODERS["gru_decoder"](**params), state, sos_id, -1, T)
+        step = DECODERS["gru_decoder"](**params)
+        ids = oracle(step, state, sos_id, -1, T)
+        more = oracle(step, state, sos_id, -1, 4 * T)[T:] if kind == NEVER else []
         late = [id_ for k, id_ in enumerate(ids) if k > 1 and id_ not in ids[:k] and id_ != sos_id]
         unused = sorted(set(range(V)) - {*ids, sos_id})
-        if len(set(ids)) >= 3 and late and unused:
+        ends_later = [id_ for k, id_ in enumerate(more) if id_ in unused and k > 1 and id_ not in more[:k]]
+        if len(set(ids)) >= 3 and (late and unused if kind == EOS else ends_later):
             break
-    eos_id = ([*late, *unused] if kind == EOS else [*unused, sos_id])[0]
+    eos_id = ([*late, *unused] if kind == EOS else [*ends_later, *unused, sos_id])[0]
     inputs = {"step": Fixture("gru_decoder", params), "state": state, "sos_id": sos_id, "eos_id": eos_id}
     return Case(sizes={"T": T}, inputs={**inputs, "max_length": T}, kind=kind)
 
@@ -163,6 +166,15 @@ SPEC.mistakes(
             change("return ids", "return ids + [eos_id] * (max_length - len(ids))"),
             change("return ids", "return ids + [0] * (max_length - len(ids))"),
             change("return ids", "return ids + [sos_id] * (max_length - len(ids))"),
+        ],
+        "first_id_not_tested": [
+            change(
+                TEST, TEST.replace("==", "== eos_id and ids and y_prev ==").replace("ids and y_prev == eos_id:", "ids:")
+            ),
+            change(
+                TEST + "\nids.append(y_prev)",
+                "ids.append(y_prev)\nif y_prev == eos_id:\n    ids = ids[:1] if len(ids) == 1 else ids[:-1]\n    break",
+            ),
         ],
         "eos_ignored": change(TEST, ""),
         "continues_after_eos": [
@@ -255,6 +267,7 @@ SPEC.mistakes(
     {
         "unfinished_left_out": change("return ids", "return ids if y_prev == eos_id else []"),
         "last_id_missing": change("range(max_length)", "range(max_length - 1)"),
+        "max_length_ignored": change("range(max_length)", "range(100)"),
         "one_id_too_many": change("range(max_length)", "range(max_length + 1)"),
     },
     keeps=["ends at ⟨eos⟩"],

@@ -57,7 +57,32 @@ def second_step_twice(step, state, sos_id, eos_id, max_length):
     return ids
 
 
+def without_a_limit(step, state, sos_id, eos_id, max_length):
+    ids, y = [], np.array([sos_id])
+    while True:
+        logits, state = step(y, state)
+        y = logits.argmax(axis=1)
+        if y[0] == eos_id:
+            return ids
+        ids.append(int(y[0]))
+
+
+def first_before_the_loop(step, state, sos_id, eos_id, max_length):
+    logits, state = step(np.array([sos_id]), state)
+    ids = [int(logits.argmax())]
+    while len(ids) < max_length:
+        logits, state = step(np.array(ids[-1:]), state)
+        k = int(logits.argmax())
+        if k == eos_id:
+            break
+        ids.append(k)
+    return ids
+
+
 WRONG = {
+    "without a limit": (without_a_limit, "max_length_ignored"),
+    "a limit of its own": (greedy(steps=lambda n: 50), "max_length_ignored"),
+    "the first before the loop": (first_before_the_loop, "first_id_not_tested"),
     "one too many": (greedy(steps=lambda n: n + 1), "one_id_too_many"),
     "first id cut off": (greedy(finish=lambda ids, sos, eos: ids[1:]), "after: [1:]"),
     "previous but one fed back": (greedy(feed=lambda k, ids: ids[-2] if len(ids) > 1 else k), None),

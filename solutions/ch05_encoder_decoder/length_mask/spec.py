@@ -66,12 +66,16 @@ SPEC.mistakes(
             },
         ),
         "one_entry_too_few": change("np.arange(max_length)", "np.arange(1, max_length + 1)"),
-        "as_wide_as_the_longest_row": change("np.arange(max_length)", "np.arange(lengths.max())"),
+        "as_wide_as_the_longest_row": [
+            change("np.arange(max_length)", "np.arange(lengths.max())"),
+            change(WHOLE, "np.array([[t < n for t in range(lengths.max())] for n in lengths])"),
+        ],
         "real_entries_at_the_end": [
             change("np.arange(max_length)", "np.arange(max_length)[::-1]"),
             change(WHOLE, "np.arange(max_length) >= np.where(lengths > 0, max_length - lengths, 0)[:, None]"),
         ],
         "only_the_last_entry": [change("< lengths[:, None]", "== lengths[:, None] - 1"), change("<", "==")],
+        "only_the_first_padding": change("<", "!="),
         "numbers_for_truth_values": [
             *(change(WHOLE, f"({WHOLE}).astype({kind})") for kind in ("int", "float", "'f4'"))
         ],
@@ -82,6 +86,7 @@ SPEC.mistakes(
                 for one in ("lengths[0]", "lengths.max()", "lengths.min()")
             )
         ],
+        "a_length_of_0_counted_from_the_end": change(WHOLE, "np.tri(max_length, dtype=bool)[lengths - 1]"),
         "a_length_of_0_taken_for_1": change("lengths[:, None]", "np.maximum(lengths, 1)[:, None]"),
         "real_ones_without_the_first": change(WHOLE, f"({WHOLE}) & (np.arange(max_length) > 0)"),
         "full_rows_lose_everything": counted_from_the_end,

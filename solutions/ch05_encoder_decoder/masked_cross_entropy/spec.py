@@ -112,6 +112,8 @@ NAIVE = (
     "np.take_along_axis(np.exp(logits) / np.exp(logits).sum(axis=2, keepdims=True), targets[:, :, None], axis=2)"
     "[:, :, 0]"
 )
+LOG_OF_SUM = "np.log(np.exp(logits).sum(axis=2))"
+PICKED = "np.take_along_axis(logits, targets[:, :, None], axis=2)[:, :, 0]"
 TOTAL, COUNT = "(losses * mask).sum()", "max(mask.sum(), 1)"
 MEAN = f"{TOTAL} / {COUNT}"
 SELECTED = (TOTAL, "losses[mask].sum()")
@@ -154,6 +156,13 @@ SPEC.mistakes(
                 "mask_used_only_to_look_for_tokens": "losses.mean() if mask.any() else 0.0",
                 "perplexity_returned": f"np.exp({MEAN}) if mask.any() else 0.0",
             },
+        ),
+        "id_0_taken_for_padding_among_tokens": change(
+            MEAN,
+            "losses[targets != 0].mean() if mask.any() and (targets != 0).any() else 0.0",
+        ),
+        "stops_at_the_first_padding": change(
+            MEAN, "np.mean(losses[mask.ravel().cumprod().astype(bool).reshape(mask.shape)]) if mask[0, 0] else 0.0"
         ),
         "padding_in_the_divisor": change(MEAN, "(losses * mask).mean()"),
         "mean_of_row_means": [
@@ -211,10 +220,23 @@ SPEC.mistakes(
             change(LOSSES, "-log_softmax(logits).max(axis=2)"),
             change(LOSSES, "-(np.exp(log_softmax(logits)) * log_softmax(logits)).sum(axis=2)"),
         ],
-        "every_target_at_every_position": change(LOSSES, "-log_softmax(logits)[:, :, targets]"),
+        "every_target_at_every_position": [
+            change(LOSSES, "-log_softmax(logits)[:, :, targets]"),
+            *(
+                change(
+                    LOSSES,
+                    f"-np.array([z[:, y].{reduce}(axis=1) for z, y in zip(log_softmax(logits), targets, strict=True)])",
+                )
+                for reduce in ("sum", "mean")
+            ),
+        ],
         "targets_shifted_again": next_of_the_next,
     },
     keeps=["no real token"],
+)
+SPEC.mistakes(
+    {"zero_with_an_empty_row": change(MEAN, f"{MEAN} if mask.any(axis=1).all() else 0.0")},
+    keeps=["huge logits", "no real token"],
 )
 SPEC.mistakes(
     {
@@ -227,7 +249,12 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "exp_overflows": [change(LOSSES, f"-np.log({NAIVE})"), change(LOSSES, f"-np.log({NAIVE})", SELECTED)],
+        "exp_overflows": [
+            change(LOSSES, f"-np.log({NAIVE})"),
+            change(LOSSES, f"-np.log({NAIVE})", SELECTED),
+            change(LOSSES, f"{LOG_OF_SUM} - {PICKED}"),
+            change(LOSSES, f"{LOG_OF_SUM} - {PICKED}", SELECTED),
+        ],
         "log_of_zero": change(LOSSES, f"-np.log({P})", SELECTED),
         "infinity_times_zero": change(LOSSES, f"-np.log({P})"),
         "log_kept_finite": [

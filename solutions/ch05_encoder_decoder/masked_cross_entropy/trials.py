@@ -95,7 +95,51 @@ def squared(logits, targets, mask):
 KEEPS_NONE = 0.5  # of 2: 1 for ordinary logits, 0.5 for huge ones, 0.5 where there is no real token
 
 
+def by_loops(each, on_padding="skip", empty_row_ends=False):
+    """Loops over rows and steps: each(log_p (T, V), targets (T,), t) is a loss."""
+
+    def student(logits, targets, mask):
+        total, n = 0.0, 0
+        for z, y, real in zip(log_softmax(logits), targets, mask, strict=True):
+            if empty_row_ends and not real.any():
+                return 0.0
+            for t in range(len(y)):
+                if real[t]:
+                    total += each(z, y, t)
+                    n += 1
+                elif on_padding == "return":
+                    return total / n if n else 0.0
+        return total / n if n else 0.0
+
+    return student
+
+
+def log_sum_exp(logits, targets, mask):
+    rows, steps = np.nonzero(mask)
+    z, y = logits[rows, steps], targets[rows, steps]
+    return np.mean(np.log(np.exp(z).sum(axis=1)) - z[np.arange(len(y)), y]) if len(y) else 0.0
+
+
+def not_0_is_real(logits, targets, mask):
+    if not mask.any() or not targets.any():
+        return 0.0
+    return losses_of(logits, targets)[targets > 0].mean()
+
+
 WRONG = {
+    "an empty row ends it": (
+        by_loops(lambda z, y, t: -z[t, y[t]], empty_row_ends=True),
+        "zero_with_an_empty_row",
+        1,
+    ),
+    "returns at the first padding": (
+        by_loops(lambda z, y, t: -z[t, y[t]], on_padding="return"),
+        "stops_at_the_first_padding",
+        KEEPS_NONE,
+    ),
+    "all targets of the row": (by_loops(lambda z, y, t: -z[t, y].sum()), "every_target_at_every_position", KEEPS_NONE),
+    "the logarithm of a sum of exponentials": (log_sum_exp, "exp_overflows", 1.5),
+    "tokens that are not 0": (not_0_is_real, "id_0_taken_for_padding_among_tokens", KEEPS_NONE),
     "empty rows dropped, padding kept": (
         only_rows_with_padding_dropped,
         "counterfactual: first_step mask",

@@ -49,6 +49,11 @@ SPEC.mistakes(
         "cut_to_the_shortest": change(
             "lengths.max()", "lengths.min()", ("row[: len(sequence)] = sequence", "row[:] = sequence[: len(row)]")
         ),
+        "longest_by_its_ids": change(
+            "lengths.max()",
+            "len(max(sequences))",
+            ("row[: len(sequence)] = sequence", "row[: len(sequence)] = sequence[: len(row)]"),
+        ),
         "one_column_too_many": change("lengths.max()", "lengths.max() + 1"),
         "last_id_repeated": [
             change(

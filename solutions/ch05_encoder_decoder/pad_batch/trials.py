@@ -14,7 +14,14 @@ TRIALS = Trials()
 FILLED = "np.full((len(sequences), lengths.max()), pad_id)"
 
 
+def last_of_the_sorted(sequences, pad_id):
+    S = len(sorted(sequences)[-1])
+    ids = [[sequence[t] if t < len(sequence) else pad_id for t in range(S)] for sequence in sequences]
+    return np.array(ids), np.array([len(sequence) for sequence in sequences])
+
+
 WRONG = {
+    "the last of the sorted": (last_of_the_sorted, "longest_by_its_ids"),
     "a row for each position": ([("return ids, lengths", "return ids.T, lengths")], "transposed For ids"),
     "lengths first": ([("return ids, lengths", "return lengths, ids")], "order"),
     "ids alone": ([("return ids, lengths", "return ids")], None),

@@ -15,7 +15,13 @@ def in_place(gold, predicted, use_gold):
     return predicted
 
 
+def is_true(gold, predicted, use_gold):
+    rows = zip(gold, predicted, use_gold, strict=True)
+    return np.array([right if use is True else own for right, own, use in rows])
+
+
 WRONG = {
+    "is True": (is_true, "always_predicted"),
     "in place": (in_place, None),
     "if": (lambda gold, predicted, use_gold: gold if use_gold else predicted, None),
     "own coins": (

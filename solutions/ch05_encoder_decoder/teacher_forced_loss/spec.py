@@ -150,6 +150,8 @@ SPEC.mistakes(
             f"return {LOSS}",
             {
                 "logits_one_step_late": f"logits = [*logits[1:], {CALL}[0]]\nreturn {LOSS}",
+                "targets_shifted_again": "z = np.stack(logits, axis=1)[:, :-1]\n"
+                "return masked_cross_entropy(z, targets[:, 1:], mask[:, 1:]) if len(logits) > 1 else 0.0",
                 "no_softmax": "z = np.take_along_axis(np.stack(logits, axis=1), targets[:, :, None], axis=2)[:, :, 0]\n"
                 "return -(z * mask).sum() / max(mask.sum(), 1)",
             },
@@ -175,6 +177,10 @@ SPEC.mistakes(
         "last_real_token_left_out": of_losses(
             "(losses[:, :-1] * mask[:, 1:]).sum() / max(mask[:, 1:].sum(), 1)",
         ),
+        "first_target_left_out": [
+            of_losses("losses[:, 1:].sum() / max(mask[:, 1:].sum(), 1)"),
+            of_losses("losses[:, 1:].sum() / max(mask.sum(), 1)"),
+        ],
         "last_step_left_out": [
             of_losses("losses[:, :-1].sum() / max(mask.sum(), 1)"),
             of_losses("losses[:, :-1].sum() / max(mask[:, :-1].sum(), 1)"),

@@ -93,7 +93,46 @@ def floats(t, targets, sos_id, z):
 NO_TOKEN = 0.5  # of 2
 
 
+def warmed_up(step, state, targets, mask, sos_id):
+    """⟨sos⟩ is read, but what is predicted from it is not looked at."""
+    _, state = step(np.full(len(targets), sos_id), state)
+    total, n = 0.0, 0
+    for t in range(1, targets.shape[1]):
+        z, state = step(targets[:, t - 1], state)
+        for b in np.flatnonzero(mask[:, t]):
+            total += np.logaddexp.reduce(z[b]) - z[b, targets[b, t]]
+            n += 1
+    return total / n if n else 0.0
+
+
+def one_target_later(step, state, targets, mask, sos_id):
+    y, total, n = np.full(len(targets), sos_id), 0.0, 0
+    for t in range(targets.shape[1] - 1):
+        z, state = step(y, state)
+        for b in np.flatnonzero(mask[:, t + 1]):
+            total += np.logaddexp.reduce(z[b]) - z[b, targets[b, t + 1]]
+            n += 1
+        y = targets[:, t]
+    return total / n if n else 0.0
+
+
+ONE_NAME = """
+def teacher_forced_loss(step, state, targets, mask, sos_id):
+    inputs = targets
+    inputs[:, 1:] = targets[:, :-1]
+    inputs[:, 0] = sos_id
+    logits = []
+    for t in range(inputs.shape[1]):
+        z, state = step(inputs[:, t], state)
+        logits.append(z)
+    return masked_cross_entropy(np.stack(logits, 1), targets, mask)
+"""
+
+
 WRONG = {
+    "a warm-up": (warmed_up, "first_target_left_out", NO_TOKEN),
+    "one target later": (one_target_later, "targets_shifted_again", NO_TOKEN),
+    "two names of one array": (ONE_NAME, "inputs_as_targets", 0),
     "sampled": (over_time(sampled), None, NO_TOKEN),
     "the first row for all": (over_time(first_row_for_all), None, NO_TOKEN),
     "ones for sos": (

@@ -197,6 +197,12 @@ SPEC.mistakes(
             (CELL, CELL.replace("context", "earlier") + "\nearlier = context"),
         ),
         "mask_inverted": change("~mask", "mask"),
+        "query_of_another_row": change("self.query(state)[:, None]", "self.query(state)"),
+        "concatenated_not_stacked": [
+            change(RETURN, "return torch.cat(logits, dim=1), torch.cat(weights, dim=1)"),
+            change(RETURN, "return torch.cat(logits, dim=1), torch.stack(weights, dim=1)"),
+            change(RETURN, "return torch.cat(logits), torch.cat(weights)"),
+        ],
         "cell_without_the_state": change("dim=1), state)", "dim=1))"),
         "minus_infinity_times_zero": change(".masked_fill(~mask, -torch.inf)", " + ~mask * -torch.inf"),
         "softmax_over_one_entry": [
@@ -387,6 +393,15 @@ SPEC.mistakes(
         ],
     },
     keeps=["one step", "padded sources"],
+)
+
+SPEC.mistakes(
+    {"masked_scores_not_low_enough": [change("-torch.inf", low) for low in ("-5.0", "-10.0")]},
+    keeps=("one step", "several steps"),
+)
+SPEC.mistakes(
+    {"squeezed_without_an_axis": change("self.score(hidden)[:, :, 0]", "self.score(hidden).squeeze()")},
+    keeps=("one step", "padded sources"),
 )
 
 

@@ -79,8 +79,13 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
         body((TANH, "torch.tanh(self.query(s).unsqueeze(1) + 0 * self.key(keys))")),
         "zeros key.weight in weights | zeros score.weight in weights",
     ),
+    "the query without an axis": (
+        body(("self.query(s).unsqueeze(1)", "self.query(s)"), (CONTEXT, "c = torch.einsum('bs,bsk->bk', w, keys)")),
+        (None, "query_of_another_row"),
+    ),
     # the mask
     "no mask": (body((f"    {MASK}\n", "")), "true mask"),
+    "minus ten": (body((MASK, "e = torch.where(mask, e, -10.0)")), "masked_scores_not_low_enough"),
     # the softmax
     "log-softmax": (body(('float("-inf")', "-1e9"), ("torch.softmax", "torch.log_softmax")), None),
     "softmax twice": (body((SOFTMAX, "w = torch.softmax(torch.softmax(e, -1), -1) * mask")), None),
@@ -92,7 +97,10 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     "one step is missing": (body(("target_in.size(1)", "target_in.size(1) - 1")), None),
     "a step for each key": (body(("target_in.size(1)", "keys.size(1)")), None),
     # what is returned
-    "concatenated": (body((RETURN, "return torch.cat(outs, dim=1), torch.cat(alphas, dim=1)")), None),
+    "concatenated": (
+        body((RETURN, "return torch.cat(outs, dim=1), torch.cat(alphas, dim=1)")),
+        "concatenated_not_stacked",
+    ),
     "logits only": (body((RETURN, "return torch.stack(outs, dim=1)")), None),
     "exchanged": (body((RETURN, "return torch.stack(alphas, dim=1), torch.stack(outs, dim=1)")), "order"),
     "a list": (body((RETURN, "return outs, alphas")), None),

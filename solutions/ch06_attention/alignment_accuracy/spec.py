@@ -65,6 +65,20 @@ def drawn(rng, T, S, skipped):
             return case(weights, gold)
 
 
+LARGEST_IN_ROW_0 = np.array(
+    [
+        [0.05, 0.85, 0.10],
+        [0.30, 0.25, 0.45],
+        [0.15, 0.65, 0.20],
+        [0.55, 0.30, 0.15],
+        [0.20, 0.10, 0.70],
+        [0.60, 0.05, 0.35],
+        [0.10, 0.40, 0.50],
+        [0.35, 0.25, 0.40],
+    ]
+)
+
+
 def cases(rng):
     yield drawn(rng, T=9, S=5, skipped=2)
     yield drawn(rng, T=8, S=8, skipped=2)
@@ -75,6 +89,7 @@ def cases(rng):
     yield case(np.array([[0.20, 0.50, 0.30]]), [1])
     yield case(np.array([[1.00], [1.00]]), [0, -1])
     yield case(np.array([[0.45, 0.30, 0.25], [0.10, 0.25, 0.65]]), [2, 0])  # none is right
+    yield case(LARGEST_IN_ROW_0, [1, 2, 0, 1, -1, 0, 2, 1])
 
 
 SPEC = Spec(
@@ -84,6 +99,17 @@ SPEC = Spec(
     oracle=oracle,
 )
 COMPARE = "np.mean(weights.argmax(axis=1)[aligned] == gold[aligned])"
+
+
+def stopped_by_break(weights, gold):
+    right = counted = 0
+    for row, word in zip(weights, gold, strict=True):
+        if word == -1:
+            break
+        counted += 1
+        right += row.argmax() == word
+    return right / counted
+
 
 SPEC.mistakes(
     {
@@ -104,9 +130,14 @@ SPEC.mistakes(
             change("gold != -1", "gold != 0"),
             change(COMPARE, "np.sum((weights.argmax(axis=1) == gold) & (gold > 0)) / aligned.sum()"),
         ],
-        "stops_at_the_first_unaligned": change(
-            "gold != -1", "np.cumprod(gold != -1).astype(bool)", (COMPARE, f"{COMPARE} if aligned.any() else 0.0")
-        ),
+        "stops_at_the_first_unaligned": [
+            change(
+                "gold != -1", "np.cumprod(gold != -1).astype(bool)", (COMPARE, f"{COMPARE} if aligned.any() else 0.0")
+            ),
+            stopped_by_break,
+        ],
+        "largest_of_the_whole_array": change("weights.argmax(axis=1)[aligned]", "weights.argmax()"),
+        "counted_from_1": change("weights.argmax(axis=1)[aligned]", "weights.argmax(axis=1)[aligned] + 1"),
         "right_words_not_found": [
             change("argmax", "max"),
             change("gold != -1", "gold == -1"),
@@ -126,11 +157,14 @@ SPEC.mistakes(
             },
         ),
         "error_returned": change("] == gold", "] != gold"),
-        "argmax_over_targets": change(
-            "weights.argmax(axis=1)[aligned]",
-            "weights.argmax(axis=0)[: len(gold)][aligned[: weights.shape[1]]]",
-            ("== gold[aligned]", "== gold[: weights.shape[1]][aligned[: weights.shape[1]]]"),
-        ),
+        "argmax_over_targets": [
+            change("argmax(axis=1)", "argmax(axis=0)"),
+            change(
+                "weights.argmax(axis=1)[aligned]",
+                "weights.argmax(axis=0)[: len(gold)][aligned[: weights.shape[1]]]",
+                ("== gold[aligned]", "== gold[: weights.shape[1]][aligned[: weights.shape[1]]]"),
+            ),
+        ],
     }
 )
 

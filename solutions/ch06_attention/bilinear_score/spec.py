@@ -92,6 +92,7 @@ SPEC.mistakes(
             change("in_key_space[:, None]", "in_key_space[:, :, None]"),
             change("in_key_space[:, None]", "in_key_space[:, :, None]", ("axis=2", "axis=1")),
         ],
+        "all_axes_reversed": change(SUM, "in_key_space @ keys.T"),
         "every_query_with_every_row": [
             change(SUM, "keys @ in_key_space.T"),
             change(SUM, "in_key_space @ keys.swapaxes(1, 2)"),

@@ -23,6 +23,11 @@ def W_entry_by_entry(query, keys, W):
     return np.array([[np.outer(q, k).sum() + W.sum() for k in row] for q, row in zip(query, keys, strict=True)])
 
 
+@TRIALS.wrong("all_axes_reversed")
+def transposed_without_axes(query, keys, W):
+    return np.matmul(query @ W, keys.transpose())
+
+
 @TRIALS.right
 def matrix_products(query, keys, W):
     return (query[:, None] @ W @ keys.transpose(0, 2, 1))[:, 0]

@@ -73,6 +73,7 @@ SPEC.mistakes(
                 "divided_by_H": "query.shape[1]",
                 "divided_by_sqrt_S": "np.sqrt(keys.shape[1])",
                 "divided_by_sqrt_B": "np.sqrt(len(query))",
+                "divided_by_the_lengths": "(np.linalg.norm(query, axis=1)[:, None] * np.linalg.norm(keys, axis=2))",
             },
         ),
         "multiplied_by_sqrt_H": change("scores / np.sqrt", "scores * np.sqrt"),
@@ -114,6 +115,7 @@ SPEC.mistakes(
             change(SUM, "query @ keys.swapaxes(1, 2)"),
             change(SUM, "np.dot(query, keys.swapaxes(1, 2))"),
         ],
+        "all_axes_reversed": change(SUM, "query @ keys.T"),
         "cosine_similarity": [
             change(
                 "return scores",

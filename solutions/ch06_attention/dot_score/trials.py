@@ -40,6 +40,12 @@ def negative_squared_distance(query, keys, scale=False):
     return scores / np.sqrt(query.shape[1]) if scale else scores
 
 
+@TRIALS.wrong("all_axes_reversed")
+def transposed_without_axes(query, keys, scale=False):
+    scores = np.matmul(query, np.transpose(keys))
+    return scores / np.sqrt(query.shape[1]) if scale else scores
+
+
 @TRIALS.right
 def with_torch(query, keys, scale=False):
     q, k = torch.from_numpy(query), torch.from_numpy(keys)

@@ -150,6 +150,12 @@ SPEC.mistakes(
                 for after in ("", " * some", " * mask")
             )
         ],
+        "masked_scores_not_low_enough": [
+            change(REAL, masked.format(low), *more)
+            for low in ("-5.0", "-10.0")
+            for masked in ("np.where(mask, scores, {})", "scores + ~mask * {}")
+            for more in ((), UNTREATED)
+        ],
         "minus_infinity_times_zero": [
             change(REAL, "scores + ~mask * -np.inf"),
             change(REAL, "scores + ~mask * -np.inf", *UNTREATED),

@@ -48,6 +48,28 @@ def in_place(scores, mask):
     return np.nan_to_num(softmax(scores))
 
 
+@TRIALS.wrong("masked_scores_not_low_enough")
+def minus_ten_assigned(scores, mask):
+    low = scores.copy()
+    low[~mask] = -10
+    return softmax(low)
+
+
+@TRIALS.wrong("finite_number_for_minus_infinity")
+def minus_a_thousand(scores, mask):
+    return softmax(scores - 1000 * ~mask) * mask
+
+
+@TRIALS.wrong()
+def two_axes_only(scores, mask):
+    weights = np.zeros(scores.shape)
+    B, _ = scores.shape
+    for b in range(B):
+        if mask[b].any():
+            weights[b, mask[b]] = softmax(scores[b, mask[b]])
+    return weights
+
+
 @TRIALS.right
 def torch_and_nan_to_num(scores, mask):
     low = torch.from_numpy(scores).masked_fill(~torch.from_numpy(mask), -torch.inf)

@@ -92,6 +92,7 @@ SPEC = Spec(
     ],
 )
 SPLIT = "(x @ W).reshape(B, T, num_heads, d).swapaxes(1, 2) for W"
+SIZES = "(B, T, D), d = x.shape, x.shape[2] // num_heads"
 SCALE, MASKED = "/ np.sqrt(d)", "np.where(allowed, scores, -np.inf)"
 ALLOWED, HEADS = "mask if mask.ndim == 2 else mask[:, None]", "heads = softmax(scores) @ v"
 JOINED = "heads.swapaxes(1, 2).reshape(B, T, D)"
@@ -182,6 +183,10 @@ SPEC.mistakes(
             },
         ),
         "scaled_by_root_D": change(SCALE, "/ np.sqrt(D)"),
+        "num_heads_ignored": [
+            change(SIZES, "(B, T, D), d, num_heads = x.shape, x.shape[2], 1"),
+            change(SIZES, f"{SIZES}\nsize, d, num_heads = d, D, 1", (SCALE, "/ np.sqrt(size)")),
+        ],
         "heads_added": [
             change(f"{JOINED} @ W_o", "heads.sum(axis=1) @ W_o[:d]"),
             change(f"{JOINED} @ W_o", "heads.mean(axis=1) @ W_o[:d]"),
@@ -199,10 +204,11 @@ SPEC.mistakes(
                 SPLIT, "(x @ W).reshape(B, T, num_heads, d) for W", (JOINED, "heads.swapaxes(1, 2).reshape(B, T, D)")
             ),
         ],
-        "num_heads_for_head_size": change(
-            "(B, T, D), d = x.shape, x.shape[2] // num_heads",
-            "(B, T, D), d, num_heads = x.shape, num_heads, x.shape[2] // num_heads",
-        ),
+        "num_heads_for_head_size": [
+            change(SIZES, "(B, T, D), d, num_heads = x.shape, num_heads, x.shape[2] // num_heads"),
+            change(SPLIT, "(x @ W).reshape(B, T, d, num_heads).swapaxes(1, 2) for W"),
+        ],
+        "all_axes_reversed": change("k.swapaxes(2, 3)", "k.T"),
         "output_projection_left_out": change(f"{JOINED} @ W_o", JOINED),
         **instead(
             SCALE,
@@ -257,6 +263,12 @@ SPEC.mistakes(
             ),
         ),
         "masked_with_zero": change("-np.inf", "0.0"),
+        "masked_scores_not_low_enough": [
+            change(MASKED, masked.format(low))
+            for low in ("-5.0", "-10.0")
+            for masked in ("np.where(allowed, scores, {})", "scores + ~allowed * {}")
+        ],
+        "mask_tested_as_one_truth_value": change("if mask is not None:", "if mask:"),
         **instead(
             MASKED,
             {

@@ -1,5 +1,7 @@
 """Programs that the spec of `multi_head_attention` does not contain; beside each wrong one is what it is told."""
 
+from textwrap import dedent
+
 import numpy as np
 import torch
 
@@ -24,7 +26,7 @@ WRONG = {
     "joined from the transposed": ([(JOINED, "heads.swapaxes(1, 3).reshape(B, T, D)")], None),
     "one big head": (
         [("d = x.shape, x.shape[2] // num_heads", "d, num_heads = x.shape, x.shape[2], 1")],
-        "one num_heads",
+        "num_heads_ignored",
     ),
     "one column each": ([("d = x.shape, x.shape[2] // num_heads", "d, num_heads = x.shape, 1, x.shape[2]")], None),
     "first block of queries": (
@@ -121,3 +123,29 @@ TRIALS.all_wrong(
     }
 )
 TRIALS.all_right([multihead_of_torch, own_self_attention, batch_and_heads_in_one, zeros_filled])
+
+
+TRIALS.all_wrong(
+    {
+        "one head with all columns": (
+            """
+            def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
+                e = (x @ W_q) @ (x @ W_k).transpose(0, 2, 1) * (x.shape[2] / num_heads) ** -0.5
+                return softmax(e if mask is None else np.where(mask, e, -np.inf)) @ (x @ W_v) @ W_o
+            """,
+            "num_heads_ignored",
+        ),
+        "minus ten in each head": (
+            """
+            def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
+                y = []
+                for q, k, v in zip(*(np.split(x @ W, num_heads, axis=2) for W in (W_q, W_k, W_v))):
+                    e = q @ k.transpose(0, 2, 1) / np.sqrt(q.shape[2])
+                    y.append(softmax(e if mask is None else e - 10 * ~mask) @ v)
+                return np.concatenate(y, axis=2) @ W_o
+            """,
+            "masked_scores_not_low_enough",
+        ),
+    },
+    dedent,
+)

@@ -157,6 +157,7 @@ SPEC.mistakes(
         ],
         "no_softmax": change(WEIGHTS, "weights = scores", (MASKED, "np.where(mask, scores, 0)")),
         "scores_transposed": change("q @ k.swapaxes(1, 2)", "k @ q.swapaxes(1, 2)"),
+        "all_axes_reversed": change("k.swapaxes(1, 2)", "k.T"),
         "keys_reshaped": change("k.swapaxes(1, 2)", "k.reshape(len(x), -1, x.shape[1])"),
         "weights_transposed": [
             change(RETURN, "return weights.swapaxes(1, 2) @ v, weights"),
@@ -193,13 +194,25 @@ SPEC.mistakes(
             },
         ),
         "masked_row_attends": [
-            change("-np.inf", "-1e9"),
+            *(change("-np.inf", low) for low in ("-100.0", "-1e3", "-1e9")),
             change(MASKED, "scores + np.where(mask, 0, -1e9)"),
             change(MASKED, "np.where(mask | ~mask.any(axis=-1, keepdims=True), scores, -np.inf)"),
         ],
+        "masked_scores_not_low_enough": [
+            change(MASKED, masked.format(low))
+            for low in ("-5.0", "-10.0")
+            for masked in ("np.where(mask, scores, {})", "scores + ~mask * {}")
+        ],
         "masked_row_not_a_number": change(WEIGHTS, PLAIN),
-        "mask_without_a_batch_only": the_whole_mask_for_each_sequence,
-        "mask_with_a_batch_only": mask_of_each_sequence,
+        "mask_without_a_batch_only": [
+            the_whole_mask_for_each_sequence,
+            change(f"scores = {MASKED}", "scores[:, ~mask] = -np.inf"),
+        ],
+        "mask_with_a_batch_only": [
+            mask_of_each_sequence,
+            change(f"scores = {MASKED}", "scores[~mask] = -np.inf"),
+        ],
+        "mask_tested_as_one_truth_value": change("if mask is not None:", "if mask:"),
     },
     keeps=UNMASKED,
 )

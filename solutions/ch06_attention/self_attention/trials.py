@@ -1,5 +1,7 @@
 """Programs that the spec of `self_attention` does not contain; beside each wrong one is what it is told."""
 
+from textwrap import dedent
+
 import numpy as np
 import torch
 
@@ -135,10 +137,44 @@ def scores_of_one_matrix(x, W_q, W_k, W_v, mask=None):
 TRIALS.all_wrong(WRONG)
 TRIALS.all_wrong(
     {
-        "minus_ten": (minus_ten, None),
+        "minus_ten": (minus_ten, "masked_scores_not_low_enough"),
         "all_sequences_as_one": (all_sequences_as_one, None),
     }
 )
 TRIALS.all_right(
     [scaled_dot_product_of_torch, position_by_position, nan_replaced, minus_a_billion_and_zeros, scores_of_one_matrix]
+)
+
+
+TRIALS.all_wrong(
+    {
+        "transposed with T": (
+            """
+            def self_attention(x, W_q, W_k, W_v, mask=None):
+                e = np.matmul(x @ W_q, np.transpose(x @ W_k)) / W_q.shape[1] ** 0.5
+                a = softmax(e if mask is None else np.where(mask, e, -np.inf))
+                return a @ (x @ W_v), a
+            """,
+            "all_axes_reversed",
+        ),
+        "minus a thousand": (
+            """
+            def self_attention(x, W_q, W_k, W_v, mask=None):
+                e = np.einsum("bik,bjk->bij", x @ W_q, x @ W_k) / W_q.shape[1] ** 0.5
+                a = softmax(e if mask is None else e - 1000 * (1 - mask))
+                return a @ (x @ W_v), a
+            """,
+            "masked_row_attends",
+        ),
+        "a mask is there": (
+            """
+            def self_attention(x, W_q, W_k, W_v, mask=None):
+                e = np.einsum("bik,bjk->bij", x @ W_q, x @ W_k) / W_q.shape[1] ** 0.5
+                a = softmax(np.where(mask, e, -np.inf) if mask else e)
+                return a @ (x @ W_v), a
+            """,
+            "mask_tested_as_one_truth_value",
+        ),
+    },
+    dedent,
 )
