@@ -385,6 +385,18 @@ def _biases_not_updated(case, calls, answers, result):
     return all(close(due[n], at[n], DEFAULT_TOLERANCE).all() for due, at in steps for n in matrices)
 
 
+def _some_arrays_not_updated(case, calls, answers, result):
+    """Whether some arrays, other than just the biases, stay as they are, and all others are updated by Adagrad."""
+    weights = path(case, calls, result[1])
+    if weights is None:
+        return False
+    still = {n for n in AXES if all(same(at[n], weights[0][n]) for at in weights)}
+    steps = list(zip(predicted(case, weights, answers, adagrad), weights[1:], strict=True))
+    moving = AXES.keys() - still
+    right = all(close(due[n], at[n], DEFAULT_TOLERANCE).all() for due, at in steps for n in moving)
+    return right and bool(moving) and bool(still) and still != {"b_h", "b_y"}
+
+
 # Chunks and state -----------------------------------------------------------------------------------------------------
 
 
@@ -488,6 +500,10 @@ MATCHES = {
     "plain_gradient_descent": goes_by(lambda grads, history, lr: -lr * grads),
     "cache_not_kept": goes_by(lambda grads, history, lr: adagrad(grads, [grads], lr)),
     "cache_reset_with_the_text": seen("updates", _cache_reset),
+    "root_left_out": goes_by(lambda grads, history, lr: -lr * grads / (sum(g**2 for g in history) + EPS)),
+    "old_cache_used": goes_by(
+        lambda grads, history, lr: -lr * grads / (np.sqrt(sum((g**2 for g in history[:-1]), 0 * grads)) + EPS)
+    ),
     "eps_inside_the_root": goes_by(lambda grads, history, lr: -lr * grads / np.sqrt(sum(g**2 for g in history) + EPS)),
     "one_cache_for_all": seen("updates", lambda *story: _one_number(*story, shared=True)),
     "one_number_for_each_array": seen("updates", lambda *story: _one_number(*story, shared=False)),
@@ -499,6 +515,7 @@ MATCHES = {
     ),
     "last_update_missing": seen("updates", _last_update_missing),
     "biases_not_updated": seen("updates", _biases_not_updated),
+    "some_arrays_not_updated": seen("updates", _some_arrays_not_updated),
 }
 
 
@@ -543,6 +560,22 @@ def _losses_summed(case, calls, answers, result):
     return any(close(total, losses, DEFAULT_TOLERANCE).all() for total in sums)
 
 
+def _losses_smoothed(case, calls, answers, result):
+    """Whether the losses are running means: of all updates so far, or exponential ones from one of several starts."""
+    due, losses = np.array([answer[0] for answer in answers]), result[0]
+    if not isinstance(losses, np.ndarray) or losses.shape != due.shape or losses.dtype != due.dtype:
+        return False
+    uniform = np.log(case.inputs["vocab_size"])
+    ways = [np.cumsum(due) / np.arange(1, len(due) + 1)]
+    for keep, start in product((0.9, 0.99, 0.999), (due[0], uniform, uniform * case.inputs["seq_length"])):
+        smooth, means = start, []
+        for loss in due:
+            smooth = keep * smooth + (1 - keep) * loss
+            means.append(smooth)
+        ways.append(np.array(means))
+    return any(close(way, losses, DEFAULT_TOLERANCE).all() for way in ways)
+
+
 def _updates_as_epochs(case, observation):
     """Whether there are as many epochs, passes through the whole text, as there should be updates."""
     calls = [call for _, call in turns(case, observation)]
@@ -573,4 +606,5 @@ MATCHES |= {
     "only_biases_random": _starts(_only_biases_random),
     "rng_not_used": _starts(_rng_not_used),
     "losses_summed": seen("losses", _losses_summed),
+    "losses_smoothed": seen("losses", _losses_smoothed),
 }

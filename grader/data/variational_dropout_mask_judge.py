@@ -6,6 +6,8 @@ it with probability RISK at most, however it is written. The largest case has ab
 entries, so a right function fails a case with a probability below 1e-10.
 """
 
+from math import erf, sqrt
+
 import numpy as np
 
 from grader.checking.case import Observation
@@ -88,6 +90,11 @@ def copies_problem(case, masks):
 
 def same_everywhere(masks):
     return bool((masks == masks[0]).all())
+
+
+def one_mask_at_every_call(masks):
+    """Whether the masks are all the same, and not because every entry is kept or dropped."""
+    return same_everywhere(masks) and len(np.unique(masks)) > 1
 
 
 def sequences_alike(masks):
@@ -225,8 +232,8 @@ def _entries(case, observation):
     return np.array(results, dtype=np.float64)
 
 
-def kept_as(value):
-    """A match for masks with the right share of zeros whose other entries are all `value(p)`."""
+def kept_as(value, share=lambda p: p):
+    """A match for masks with this share of zeros whose other entries are all `value(p)`."""
 
     def matches(case, observation):
         entries, p = _entries(case, observation), case.inputs["p"]
@@ -235,7 +242,8 @@ def kept_as(value):
             return False
         if p == 0 and not np.isfinite(kept).all():
             return value(p) == np.inf
-        return bool(np.allclose(kept, value(p), rtol=PRECISION) and (p == 0 or _share_is(p, entries == 0)))
+        right_share = share(p) == 0 or _share_is(share(p), entries == 0)
+        return bool(np.allclose(kept, value(p), rtol=PRECISION) and right_share)
 
     return matches
 
@@ -280,7 +288,7 @@ def copies(alike):
 
 def _number_fixed(case, observation, masks):
     """Whether the number of zeros is the same in every mask, and they are at different places."""
-    if source_problem(case, observation) or value_problem(case, masks):
+    if source_problem(case, observation) or value_problem(case, masks) or one_mask_at_every_call(masks):
         return False
     numbers = (masks == 0).sum(axis=2)
     return (numbers == numbers[0, 0]).all() or (numbers.sum(axis=1) == numbers[0].sum()).all()
@@ -291,7 +299,7 @@ def _other_source(case, observation, masks):
 
 
 def _same_every_time(case, observation, masks):
-    return case.inputs["p"] > 0 and same_everywhere(masks) and not drawn(observation)
+    return case.inputs["p"] > 0 and same_everywhere(masks)
 
 
 MATCHES = {
@@ -301,6 +309,7 @@ MATCHES = {
     ),
     "multiplied_by_1_minus_p": kept_as(lambda p: 1 - p),
     "divided_by_p": kept_as(lambda p: 1 / p if p else np.inf),
+    "numbers_not_uniform": kept_as(lambda p: 1 / (1 - p), share=lambda p: (1 + erf(p / sqrt(2))) / 2),
     "kept_with_probability_p": kept_with_probability_p(scaled=True),
     "p_taken_as_the_share_that_is_kept": kept_with_probability_p(scaled=False),
     "one_mask_for_the_batch": either(of_shape(lambda B, size: (1, 1, size)), copies(sequences_alike)),
