@@ -232,6 +232,11 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         "grader/data/rnn_step.*: not what the present sources give",
     ),
     (
+        "messages_hold_no_solution",
+        lambda root: add(root / "grader/data/rnn_backward.md", "\nWrite `dh_prev = da_t @ W_hh.T` there.\n"),
+        "rnn_backward.md: a line of the solution of rnn_step_backward",
+    ),
+    (
         "equations_are_grounded",
         lambda root: add(root / PAGE, "\n```{math}\n:label: nobody-tests-this\nh = 0\n```\n"),
         "(nobody-tests-this)",

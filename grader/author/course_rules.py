@@ -7,6 +7,7 @@ from collections.abc import Iterator
 
 from grader.author.course import Course
 from grader.author.folders import FILES, PARTS
+from grader.author.leaks import Secrets, find_leaks, solution_statements
 from grader.author.notebooks import notebooks_of, stray_files, stray_notebooks
 from grader.author.record import stray
 from grader.author.release import COURSE, out_of_date
@@ -40,6 +41,12 @@ def generated_files_are_current(course: Course) -> list[str]:
         f"{what[name]}: not what the present sources give; run `grader release` and commit"
         for name in out_of_date(course.root, course.manifest)
     ]
+
+
+def messages_hold_no_solution(course: Course) -> list[str]:
+    """No hint and no message, which students get, contains a line of any exercise's solution."""
+    released = [(course.where(path), path.read_bytes()) for path in sorted((course.root / "grader/data").glob("*.md"))]
+    return [str(leak) for leak in find_leaks(released, Secrets(solution_statements(course), {}))]
 
 
 def equations_are_grounded(course: Course) -> list[str]:
@@ -104,6 +111,7 @@ def words_are_current(course: Course) -> list[str]:
 COURSE_RULES = (
     nothing_is_stray,
     generated_files_are_current,
+    messages_hold_no_solution,
     equations_are_grounded,
     figures_have_alt_text,
     words_are_current,
