@@ -237,7 +237,6 @@ UNNAMED = {
     "no start, and no bias": (rnn_forward, given(rnn_forward, h_0=never, b_h=never)),
     "one part squared": (concatenated_weights, lambda W_xh, W_hh: np.vstack([W_xh, W_hh**2])),
     "the right one, plus a little": (classify_last, then(classify_last, lambda z: z + 1e-6)),
-    "the likeliest token's loss": (sequence_loss, lambda logits, targets: sequence_loss(logits, logits.argmax(axis=2))),
     "the worst token": (sequence_loss, lambda logits, targets: surprise(logits, targets).max()),
     "u squared": (sample_id, given(sample_id, u=np.square)),
     "ids in a row of their own": (generate, given(generate, start_id=lambda i: i, h_0=np.ones_like, b_y=never)),

@@ -195,7 +195,7 @@ def row_by_row(x, h_0, W_xh, W_hh, b_h):
 
 
 def test_where_the_step_is_wrong_it_is_to_be_mended_first():
-    verdict = exercise("rnn_forward").verdict(WRONG_FORWARDS["no bias"][0], wrong_needs=("rnn_step",))
+    verdict = exercise("rnn_forward").verdict(WRONG_FORWARDS["run backwards"][0], wrong_needs=("rnn_step",))
     assert verdict.diagnosis.id == "needs"
     assert verdict.diagnosis.text.startswith("This exercise builds on `rnn_step`, which failed when last checked.")
 

@@ -11,7 +11,13 @@ from grader.checking.verdict import FORMAT_VERSION, CaseResult, Diagnosis, Facet
 GOLDEN = Path(__file__).parent / "verdict.json"
 
 PROBLEMS = (
-    Problem("values", "1 of 6 entries, first at [0, 1]: got 1, expected 2", "h_t", grid=Grid("H", "B", ("010",))),
+    Problem(
+        "values",
+        "1 of 6 entries, first at [0, 1]: got 1, expected 2",
+        "h_t",
+        grid=Grid("H", "B", ("010",)),
+        beside=("      yours     expected", "[0]       1  ≠         2"),
+    ),
     Problem("raised", "ValueError: «no» \N{SNOWMAN} </script>", lines=("line 2, in f: raise",)),
 )
 

@@ -7,7 +7,7 @@ from typing import Any, Literal
 
 import msgspec
 
-FORMAT_VERSION = 2
+FORMAT_VERSION = 3
 
 Status = Literal["passed", "failed", "error", "unimplemented", "timeout"]
 ProblemKind = Literal[

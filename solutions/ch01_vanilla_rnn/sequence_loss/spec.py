@@ -70,6 +70,18 @@ def next_of_the_next(logits, targets):
     return -np.take_along_axis(log_p[:, :-1], targets[:, 1:, None], axis=2).mean()
 
 
+def next_of_the_next_if_there_is_one(logits, targets):
+    return next_of_the_next(logits, targets) if targets.shape[1] > 1 else 0.0
+
+
+def mean_squared_error(logits, targets):
+    return squared_error(logits, targets) / logits.shape[2]
+
+
+def mean_binary(logits, targets):
+    return binary(logits, targets) / logits.shape[2]
+
+
 SPEC.mistakes(
     {
         **instead(
@@ -140,11 +152,11 @@ SPEC.mistakes(
         ],
         "targets_shifted_again": [
             next_of_the_next,
-            lambda logits, targets: next_of_the_next(logits, targets) if targets.shape[1] > 1 else 0.0,
+            next_of_the_next_if_there_is_one,
         ],
         "log_of_p_left_out": change(TAKEN, SOFTMAX, (LOSS, "(1 - picked)")),
-        "squared_error": [squared_error, lambda logits, targets: squared_error(logits, targets) / logits.shape[2]],
-        "binary_cross_entropy": [binary, lambda logits, targets: binary(logits, targets) / logits.shape[2]],
+        "squared_error": [squared_error, mean_squared_error],
+        "binary_cross_entropy": [binary, mean_binary],
     }
 )
 SPEC.mistakes(
