@@ -28,7 +28,7 @@ import msgspec
 from grader.autograde.running.processes import WorkerError
 from grader.checking.verdict import Verdict
 
-MAX_CACHED = 500  # cached verdicts, some kilobytes each
+MAX_CACHED = 2000  # cached verdicts, some kilobytes each; a class of 60 has about 900 different ones
 SECONDS = 10  # of processor time for an exercise; what the course's exercises take is below a second
 MEMORY = 1_000_000_000  # bytes in addition to the worker's own
 PATIENCE = 30  # times SECONDS of real time without an answer, after which the copy itself has failed

@@ -45,6 +45,7 @@ SPEC = Spec(
 SHIFTED = "logits - logits.max(axis=1, keepdims=True)"
 LOG_PROBS = "shifted - np.log(np.exp(shifted).sum(axis=1, keepdims=True))"
 PROBS = "np.exp(shifted) / np.exp(shifted).sum(axis=1, keepdims=True)"
+ONE_HOT = "np.eye(logits.shape[1])[targets]"
 PICKED = "-log_probs[np.arange(len(targets)), targets]"
 PROB = "np.exp(log_probs[np.arange(len(targets)), targets])"
 
@@ -60,7 +61,7 @@ SPEC.mistakes(
         **instead(
             f"{PICKED}.mean()",
             {
-                "divided_by_all_entries": "-(log_probs * np.eye(logits.shape[1])[targets]).mean()",
+                "divided_by_all_entries": f"-(log_probs * {ONE_HOT}).mean()",
                 "mean_of_the_probabilities": "-np.log(np.exp(log_probs[np.arange(len(targets)), targets]).mean())",
             },
         ),
@@ -71,6 +72,14 @@ SPEC.mistakes(
             change("targets]", "logits.argmax(axis=1)]"),
             change(f"{PICKED}.mean()", "-log_probs.max()"),
         ],
+        "binary_cross_entropy": [
+            change(
+                f"{PICKED}.mean()",
+                f"-({ONE_HOT} * log_probs + (1 - {ONE_HOT}) * np.log(1 - np.exp(log_probs))).{mean}",
+            )
+            for mean in ("sum(axis=1).mean()", "mean()")
+        ],
+        "targets_shifted_again": change(PICKED, "-log_probs[np.arange(len(targets) - 1), targets[1:]]"),
         "one_maximum_for_each_column": change("logits.max(axis=1, keepdims=True)", "logits.max(axis=0)"),
         "every_target_in_every_row": change("np.arange(len(targets))", ":"),
         "normalised_over_the_rows": change(

@@ -51,6 +51,7 @@ SPEC.mistakes(
             CODE,
             {
                 "base_2": "float(2 ** np.mean(token_nll))",
+                "base_10": "float(10 ** np.mean(token_nll))",
                 "exponential_missing": "float(np.mean(token_nll))",
                 "minus_too_many": "float(np.exp(-np.mean(token_nll)))",
             },
@@ -65,6 +66,7 @@ SPEC.mistakes(
             change(CODE, "float(np.exp(np.sum(token_nll) / max(len(token_nll) - 1, 1)))"),
             change(CODE, "float(np.exp(sum(token_nll.tolist()) / (len(token_nll) - 1)))"),
         ],
+        "divided_by_one_more": change(CODE, "float(np.exp(np.sum(token_nll) / (len(token_nll) + 1)))"),
         "first_token_left_out": change(CODE, "float(np.exp(np.mean(token_nll[1:])))"),
         "last_token_left_out": change(CODE, "float(np.exp(np.mean(token_nll[:-1])))"),
         "logarithm_taken_again": [

@@ -91,6 +91,7 @@ SPEC.mistakes(
             f"np.exp(z{SHIFT})",
             {
                 "no_exp": "z",
+                "base_2": f"2.0 ** (z{SHIFT})",
                 "one_hot_of_the_largest": f"(z == z.max{ALONG})",
             },
         ),

@@ -150,6 +150,7 @@ SPEC.mistakes(
                 "indices_side_by_side": (
                     "one_hot = np.zeros(logits.shape)\none_hot[np.arange(B), np.arange(T), targets] = 1"
                 ),
+                "predicted_id_for_the_target": "one_hot = np.eye(V)[logits.argmax(axis=2)]",
                 "targets_index_the_batch": "one_hot = np.zeros(logits.shape)\none_hot[targets] = 1",
             },
         ),

@@ -94,6 +94,7 @@ SPEC.mistakes(
             {
                 "slope_without_parentheses": "1 - h_t**2",
                 "slope_of_the_logistic": "h_t * (1 - h_t)",
+                "slope_times_the_state": "h_t * (1 - h_t**2)",
                 "slope_bracket_squared": "(1 - h_t) ** 2",
                 "slope_is_the_square_alone": "h_t**2",
             },

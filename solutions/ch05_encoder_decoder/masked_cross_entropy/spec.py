@@ -157,6 +157,9 @@ SPEC.mistakes(
                 "perplexity_returned": f"np.exp({MEAN}) if mask.any() else 0.0",
             },
         ),
+        "ids_read_from_the_first_axis": change(
+            "log_softmax(logits)", "log_softmax(np.moveaxis(logits.reshape(-1, *targets.shape), 0, 2))"
+        ),
         "id_0_taken_for_padding_among_tokens": change(
             MEAN,
             "losses[targets != 0].mean() if mask.any() and (targets != 0).any() else 0.0",

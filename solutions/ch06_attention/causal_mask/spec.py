@@ -41,6 +41,7 @@ SPEC.mistakes(
             WHOLE,
             {
                 "only_itself": "np.eye(T, dtype=bool)",
+                "only_the_one_before": "np.eye(T, dtype=bool) | np.eye(T, k=-1, dtype=bool)",
                 "everything_allowed": "np.ones((T, T), dtype=bool)",
                 "batch_axis_added": f"{WHOLE}[None]",
             },
