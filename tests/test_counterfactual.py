@@ -733,7 +733,8 @@ def test_an_exercise_s_own_mistakes_and_what_it_builds_on_come_first():
     assert alone.id == "counterfactual: zeros W"
     with_g = diagnose(made, observations, judged, {}, ["g"])
     assert with_g.id == alone.id
-    assert with_g.text == f"{alone.text} Your code uses `g`, which failed when last checked, so the mistake may be there."
+    warning = " Your code uses `g`, which failed when last checked, so the mistake may be there."
+    assert with_g.text == alone.text + warning
     doubtful = replace(made, misconceptions={"mine": (observations,), "other": (observations,)})
     assert diagnose(doubtful, observations, judged, {}).id == "counterfactual: zeros W"
 

@@ -52,7 +52,7 @@ def from_the_second(token_nll):
     return np.exp(np.divide(total, len(token_nll) - 1))
 
 
-@TRIALS.wrong()
+@TRIALS.wrong("divided_by_one_more")
 def one_more(token_nll):
     return np.exp(token_nll.sum() / (len(token_nll) + 1))
 

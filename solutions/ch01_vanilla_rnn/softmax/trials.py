@@ -44,7 +44,7 @@ WRONG = {
     "the first axis unless told otherwise": (lambda z, axis=0: p(z, axis), {"left_out"}),
     "a little added to the sum": (lambda z, axis=-1: p(z, axis) / (1 + 1e-8), set()),
     "the sign reversed": (lambda z, axis=-1: p(-z, axis), {"counterfactual: negated z"}),
-    "powers of two": (lambda z, axis=-1: p(z * math.log(2), axis), set()),
+    "powers of two": (lambda z, axis=-1: p(z * math.log(2), axis), {"base_2"}),
     "logarithms": (log_softmax, {"after: exponential missing"}),
     "absolute values": (lambda z, axis=-1: np.abs(z) / np.abs(z).sum(axis=axis, keepdims=True), set()),
     "the sum along the axis after": (lambda z, axis=-1: p(z, (axis + 1) % z.ndim), set()),

@@ -16,7 +16,7 @@ WRONG = {
     "one row": ([(TRIL, "np.tril(np.ones((T, T), dtype=bool))[-1]")], None),
     "itself and the previous one": (
         [(TRIL, "np.tril(np.triu(np.ones((T, T), dtype=bool), k=-1))")],
-        None,
+        "only_the_one_before",
     ),
     "anti-diagonal": ([(TRIL, f"{TRIL}[::-1]")], "after: reversed along T"),
     "as strings": ([(TRIL, f"{TRIL}.astype(str)")], None),
