@@ -31,8 +31,8 @@ def activity(processes: Iterable[int]) -> Activity:
     cpu, waiting = 0.0, True
     for process in processes:
         with suppress(OSError):
-            state, _, times = _stat(Path(f"/proc/{process}/stat"))
-            cpu += times * _TICK
+            state, *times = _stat(Path(f"/proc/{process}/stat"))
+            cpu += sum(map(int, times)) * _TICK
             waiting = waiting and state not in _ACTIVE and not _has_active_thread(process)
     return Activity(cpu, waiting)
 
@@ -62,31 +62,33 @@ class Growth:
     """Watches processes that share most of their memory, as copies of one process do. Measuring what they use takes
     milliseconds for each of them, so it is done only when they could have exceeded `most` since the last time.
 
-    Where the kernel makes no huge pages (`confine.small_pages`), each page that they add costs them a page fault. Files
-    in memory may take `files` bytes besides. `used` and `faults` are what was last measured.
+    Where the kernel makes no huge pages (`confine.small_pages`), each page that they add costs a page fault. Files in
+    memory may take `files` bytes besides. `used` and `faults` are what was last measured.
     """
 
     most: int
     files: int
     used: int
-    faults: int
+    faults: int | None
 
     def is_too_much(self, processes: Collection[int]) -> bool:
         """Whether the `memory` of these processes exceeds `most`."""
-        faults = page_faults(processes)
-        if self.used + self.files + (faults - self.faults) * _PAGE <= self.most:
-            return False
+        faults = page_faults()
+        if faults is not None and self.faults is not None:
+            added = (faults - self.faults) * _PAGE
+            if self.used + self.files + added <= self.most:
+                return False
         self.used, self.faults = memory(processes), faults
         return self.used > self.most
 
 
-def page_faults(processes: Iterable[int]) -> int:
-    """The page faults of these processes and the children that they have waited for."""
-    found = 0
-    for process in processes:
-        with suppress(OSError):
-            found += _stat(Path(f"/proc/{process}/stat"))[1]
-    return found
+def page_faults() -> int | None:
+    """All page faults on this machine so far; None if the kernel does not say. The counts of single processes would
+    miss those of a process that has ended and left what it added to a child, if nobody waited for it.
+    """
+    with suppress(OSError), open("/proc/vmstat") as file:
+        return next((int(line.split()[1]) for line in file if line.startswith("pgfault ")), None)
+    return None
 
 
 def _at_most(process: int) -> int:
@@ -116,9 +118,7 @@ def _has_active_thread(process: int) -> bool:
     return len(threads) > 1 and any(_stat(Path(f"/proc/{process}/task/{t}/stat"))[0] in _ACTIVE for t in threads)
 
 
-def _stat(path: Path) -> tuple[str, int, int]:
-    """The state of a process or thread, and its page faults and ticks of processor time, its own and those of the
-    children that it has waited for.
-    """
+def _stat(path: Path) -> list[str]:
+    """The state of a process or thread and its times in user and kernel mode, its own and those of its children."""
     fields = path.read_text(errors="replace").rpartition(")")[2].split()  # the name before it may contain anything
-    return fields[0], sum(map(int, fields[7:11])), sum(map(int, fields[11:15]))
+    return [fields[0], *fields[11:15]]

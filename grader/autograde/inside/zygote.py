@@ -51,8 +51,7 @@ def main() -> NoReturn:
             os._exit(0)
         match decode(message):
             case "run":
-                faults = page_faults([os.getpid()])
-                growth = Growth(own + setup["memory"], setup["disk"], own, faults)
+                growth = Growth(own + setup["memory"], setup["disk"], own, page_faults())
                 _serve(control, room, descriptors, growth)
             case ("prepare", source, filename):
                 prepare(source, filename)
