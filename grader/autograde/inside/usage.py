@@ -84,7 +84,7 @@ class Growth:
 
 def page_faults() -> int | None:
     """All page faults on this machine so far; None if the kernel does not say. The counts of single processes would
-    miss those of a process that has ended and left what it added to a child, if nobody waited for it.
+    miss those of a process that has ended and left what it added to a child, if no process waited for it.
     """
     with suppress(OSError), open("/proc/vmstat") as file:
         return next((int(line.split()[1]) for line in file if line.startswith("pgfault ")), None)
