@@ -5,10 +5,9 @@
 1. A network reads unseen text in chunks of ten characters: with the state passed on, with the state reset, in one run.
 2. A network memorises 300 characters: bits a character on them and on unseen text, and how many of the unseen
    characters it gave a probability below 1 %. A unigram model counted on the same 300 characters is compared.
-3. Tanh networks read one bit, then 50 steps of noise, and tell the bit: how many updates they need.
-4. Networks of three units learn `hello`, with all parameters trained or with W_xh and W_hh alone.
+3. Networks of three units learn `hello`, with all parameters trained or with W_xh and W_hh alone.
 
-Five seeds each, eight for 4. The text is Python's documentation (`experiments.text.python_docs`). Takes 40 seconds.
+Five seeds each, eight for 3. The text is Python's documentation (`experiments.text.python_docs`). Takes 40 seconds.
 """
 
 from __future__ import annotations
@@ -21,11 +20,9 @@ from typing import Any
 
 import numpy as np
 import torch
-from torch import Tensor
 
 from experiments.ch02 import char_rnn
 from experiments.ch02.char_rnn import Params
-from experiments.ch03.cells import Network, train
 from experiments.ch03.record import mean_and_sd, significant, to_json
 from experiments.ngrams import WittenBell
 from experiments.text import Text, python_docs
@@ -34,12 +31,10 @@ RESULTS_FILE = Path(__file__).with_name("slips.json")
 SETTINGS: dict[str, dict[str, Any]] = {
     "chunks": {"hidden_size": 64, "updates": 800, "lr": 0.1, "batch": 16, "chunk": 25, "unseen": 5000},
     "short": {"hidden_size": 64, "updates": 2000, "lr": 0.02, "batch": 1, "chunk": 25, "characters": 300},
-    "latch": {"hidden_size": 16, "noise_steps": 50, "noise_sd": 0.2, "batch": 32, "test": 1000, "lr": 0.01},
     "hello": {"hidden_size": 3, "updates": 150, "lr": 0.05},
 }
 SEEDS = tuple(range(5))
 HELLO_SEEDS = tuple(range(8))
-LATCHES: tuple[tuple[str, float | None], ...] = (("tanh", None), ("orthogonal", 0.5))  # kind, sd of the input weights
 
 torch.set_num_threads(1)
 
@@ -48,7 +43,7 @@ torch.set_num_threads(1)
 
 
 def in_chunks_of_ten(network: Params, unseen: np.ndarray, keep_state: bool) -> float:
-    """Bits a character, with the state passed on or reset to zeros after ten."""
+    """Bits a character; the state is passed on, or reset after ten."""
     zeros = np.zeros((1, len(network["b_h"])))
     h, nats, length = zeros, 0.0, len(unseen) - 1
     for start in range(0, length, 10):
@@ -92,49 +87,6 @@ def short_run(seed: int, text: Text) -> dict[str, Any]:
     }
 
 
-# One bit, remembered --------------------------------------------------------------------------------------------------
-
-
-def sequences(generator: torch.Generator, rows: int) -> tuple[Tensor, Tensor]:
-    """One bit, then noise: x (rows, 51, 2) and the bits (rows,)."""
-    steps, sd = SETTINGS["latch"]["noise_steps"], SETTINGS["latch"]["noise_sd"]
-    bits = torch.randint(0, 2, (rows,), generator=generator).float()
-    x = torch.zeros(rows, 1 + steps, 2)
-    x[:, 0, 0] = 2 * bits - 1
-    x[:, 1:, 1] = sd * torch.randn(rows, steps, generator=generator)
-    return x, bits
-
-
-def loss(outputs: Tensor, bits: Tensor) -> Tensor:
-    """Cross-entropy of the output at the last step."""
-    return torch.nn.functional.binary_cross_entropy_with_logits(outputs[:, -1, 0], bits)
-
-
-def latch_run(kind: str, input_sd: float | None, seed: int) -> dict[str, Any]:
-    """Train until more than 99 % of the test sequences are right."""
-    how = SETTINGS["latch"]
-    x, bits = sequences(torch.Generator().manual_seed(99), how["test"])
-    torch.manual_seed(seed)
-    network = Network(kind, (2, how["hidden_size"], 1), input_sd)
-    generator = torch.Generator().manual_seed(1000 + seed)
-
-    def share_right(_: int) -> float:
-        with torch.no_grad():
-            return ((network(x)[:, -1, 0] > 0) == (bits > 0)).float().mean().item()
-
-    course = train(
-        network,
-        iter(lambda: sequences(generator, how["batch"]), None),
-        loss,
-        share_right,
-        updates=600,
-        lr=how["lr"],
-        look_every=25,
-        stop=lambda share: share > 0.99,
-    )
-    return {"kind": kind, "seed": seed, "right": round(course.curve[-1], 3), "updates": len(course.gradient_norms)}
-
-
 # hello ----------------------------------------------------------------------------------------------------------------
 
 
@@ -164,7 +116,6 @@ def main() -> None:
     V = len(text.characters)
     chunks = [chunks_run(seed, text) for seed in SEEDS]
     learned = [short_run(seed, text) for seed in SEEDS]
-    latches = [latch_run(kind, input_sd, seed) for kind, input_sd in LATCHES for seed in SEEDS]
     hello = {
         name: significant([hello_loss(seed, everything) for seed in HELLO_SEEDS])
         for name, everything in (("all", True), ("two", False))
@@ -175,7 +126,7 @@ def main() -> None:
         "unigram": round(WittenBell(short, 1, V).bits(unseen), 2),
         "uniform": round(math.log2(V), 2),
     }
-    print(*map(json.dumps, [*chunks, *learned, *latches, hello, found]), sep="\n")
+    print(*map(json.dumps, [*chunks, *learned, hello, found]), sep="\n")
     if "--record" in sys.argv[1:]:
         record = {
             "command": "python -m experiments.slips --record",
@@ -185,7 +136,6 @@ def main() -> None:
             "versions": {"numpy": np.__version__, "torch": torch.__version__.partition("+")[0]},
             "chunks": chunks,
             "short": learned,
-            "latch": latches,
             "hello": hello,
             "summary": found,
         }

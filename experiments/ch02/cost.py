@@ -29,7 +29,7 @@ Weights = tuple[np.ndarray, np.ndarray, np.ndarray]
 
 
 def forward_and_backward(x: np.ndarray, h_0: np.ndarray, weights: Weights) -> list[np.ndarray]:
-    """The gradients of sum(h ** 2) / 2 with respect to the weights; nothing is cut."""
+    """The gradients of sum(h ** 2) / 2 for all weights; nothing is cut."""
     h = rnn_forward(x, h_0, *weights)
     return list(truncated_bptt(h, x, h_0, h, *weights[:2], tau=x.shape[1]))
 

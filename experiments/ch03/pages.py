@@ -2,8 +2,6 @@
 
     python -m experiments.ch03.pages [--record]
 
-- sign: tanh networks of 16 units keep one bit for 50 steps; the gradient at lag 50 before and after training (20
-  seeds).
 - initial: the spectral radius and the singular values of four initial W_hh of `experiments.ch03.initial_w_hh`, and the
   share of the copy task's symbols that three of them get right after 100 updates.
 - lags: the norm of the gradient against lag in untrained networks with four initial W_hh, on the adding problem
@@ -12,14 +10,14 @@
 - readout: how many symbols of the copy task a linear readout names from the last state of untrained tanh networks.
 - angles: how far clipping by value turns the gradient of the bug museum's network after 30 updates.
 
-Five seeds, where nothing else is said. Nothing was chosen here. Takes about 30 seconds on one core.
+Five seeds, where nothing else is said. Nothing was chosen here. Takes about 20 seconds on one core.
 """
 
 from __future__ import annotations
 
 import itertools
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -28,23 +26,19 @@ import torch
 from torch import Tensor
 
 from experiments.ch03 import adding, copying, initial_w_hh, museum
-from experiments.ch03.cells import Network, gradient_by_lag, train
+from experiments.ch03.cells import Network, train
 from experiments.ch03.lag_norms import spectral_radius
 from experiments.ch03.record import geometric, significant, to_json
 
 RESULTS_FILE = Path(__file__).with_name("pages.json")
-GAP, NOISE_SD, UNITS = 50, 0.2, 16  # of the sign: steps of noise, and units of the network
-SIGN_UPDATES, SIGN_LR = 600, 1e-2
 COPY_UPDATES, COPY_LR = 100, 3e-3
 RIDGE = 1e-6
 SETTINGS: dict[str, Any] = {
-    "sign": {"gap": GAP, "noise_sd": NOISE_SD, "hidden_size": UNITS, "updates": SIGN_UPDATES, "lr": SIGN_LR},
     "initial": {"updates": COPY_UPDATES, "lr": COPY_LR},
     "readout": {"ridge": RIDGE},
     "angles": {"updates": 30, "seed": 10, "smallest": 1e-5, "thresholds": 51},
 }
 SEEDS = tuple(range(10, 15))
-SIGN_SEEDS = tuple(range(20))
 Initialise = Callable[[Tensor], Any]
 INITIAL: dict[str, Initialise] = {
     "unchanged": lambda W_hh: W_hh,
@@ -52,59 +46,6 @@ INITIAL: dict[str, Initialise] = {
     "orthogonal_": torch.nn.init.orthogonal_,
 }
 KINDS = ("default", *initial_w_hh.KINDS)
-
-# The sign of the first input ------------------------------------------------------------------------------------------
-
-
-def signs(rows: int, generator: torch.Generator, gap: int = GAP) -> tuple[Tensor, Tensor]:
-    """Inputs (rows, gap + 1, 2), a sign and then noise, and the bits (rows,): 1 for a positive sign."""
-    bits = torch.randint(0, 2, (rows,), generator=generator)
-    x = torch.zeros(rows, gap + 1, 2)
-    x[:, 0, 0] = 2.0 * bits - 1
-    x[:, 1:, 1] = NOISE_SD * torch.randn(rows, gap, generator=generator)
-    return x, bits.float()
-
-
-def batches(seed: int) -> Iterator[tuple[Tensor, Tensor]]:
-    """Fresh sequences for each update, without end."""
-    generator = torch.Generator().manual_seed(1000 + seed)
-    while True:
-        yield signs(32, generator)
-
-
-def sign_loss(outputs: Tensor, bits: Tensor) -> Tensor:
-    """The cross-entropy of the last output's logit: outputs (B, T, 1), bits (B,)."""
-    last = outputs[:, -1, 0]
-    return torch.nn.functional.binary_cross_entropy_with_logits(last, bits)
-
-
-def keep_the_sign(seed: int) -> tuple[float, int, float, float]:
-    """Share right, updates, and the gradient at lag 50 before and after."""
-    x, bits = signs(500, torch.Generator().manual_seed(7))
-    torch.manual_seed(seed)
-    model = Network("tanh", (2, UNITS, 1))
-
-    def share_right(_: int) -> float:
-        with torch.no_grad():
-            guess = model(x)[:, -1, 0] > 0
-        share: float = (guess == (bits > 0)).float().mean().item()
-        return share
-
-    before = gradient_by_lag(model, x[:32], bits[:32], sign_loss)
-    course = train(
-        model,
-        batches(seed),
-        sign_loss,
-        share_right,
-        updates=SIGN_UPDATES,
-        lr=SIGN_LR,
-        look_every=25,
-        stop=lambda share: share > 0.99,
-    )
-    after = gradient_by_lag(model, x[:32], bits[:32], sign_loss)
-    needed = len(course.gradient_norms)
-    return course.curve[-1], needed, before[-1], after[-1]
-
 
 # Initial weights ------------------------------------------------------------------------------------------------------
 
@@ -215,14 +156,7 @@ def angles(grads: museum.Arrays) -> dict[str, Any]:
 
 
 def main() -> None:
-    share, updates, before, after = zip(*(keep_the_sign(seed) for seed in SIGN_SEEDS), strict=True)
     found = {
-        "sign": {
-            "share": [round(value, 3) for value in share],
-            "updates": list(updates),
-            "untrained": significant(before, 1),
-            "trained": significant(after, 1),
-        },
         "initial": {name: [round(share_right(how, seed), 3) for seed in SEEDS] for name, how in INITIAL.items()},
         "matrices": {kind: matrices(kind) for kind in KINDS},
         "lags": {
@@ -239,7 +173,6 @@ def main() -> None:
             "command": "python -m experiments.ch03.pages --record",
             "settings": SETTINGS,
             "seeds": list(SEEDS),
-            "sign_seeds": list(SIGN_SEEDS),
             "lag_seeds": list(adding.LAG_SEEDS),
             "versions": {"numpy": np.__version__, "torch": torch.__version__.partition("+")[0]},
             **found,

@@ -48,7 +48,7 @@ def train(model, ids, updates, B=32, T=64):
         if chunk == 0:
             state = None  # the text begins
         now = slice(chunk * T, (chunk + 1) * T)
-        logits, state = model(inputs[:, now], state)  # carried on, and detached
+        logits, state = model(inputs[:, now], state)  # carried, detached
         loss = bits(logits, targets[:, now])
         optimizer.zero_grad()
         loss.backward()

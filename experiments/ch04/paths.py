@@ -4,12 +4,14 @@
 
 Along the direct path, the derivative of c_t by c_k is the diagonal matrix of the product of the forget gates of steps
 k + 1 to t. The full derivative contains all other paths as well: c_k also determines h_k, which every gate of the next
-step reads. Both matrices are computed for the last cell state and lags up to 100, in random LSTMs (the draws of
-experiments.ch04.lag_gates, Gaussian, 64 units, ten seeds) and in LSTMs of 16 units before and after training to latch
-one bit (experiments.ch04.latching, ten seeds, four test sequences each). Recorded are geometric means of the Frobenius
-norms of the direct path, of the full derivative and of the rest, their difference, and the mean cosine between direct
-path and full derivative as vectors of all entries; for two kinds of random LSTM, the first two norms at every lag,
-relative to lag 0. Takes about 20 seconds.
+step reads. A third matrix is that of the paths which never use the edge from one cell state to the next: at each step
+they leave the cell through the hidden state and enter it again by a gate or the candidate. It is what the backward pass
+gives if that edge is cut. The three are computed for the last cell state and lags up to 100, in random LSTMs (the draws
+of experiments.ch04.lag_gates, Gaussian, 64 units, ten seeds) and in LSTMs of 16 units before and after training to
+latch one bit (experiments.ch04.latching, ten seeds, four test sequences each). Recorded are geometric means of the
+Frobenius norms of the direct path, of the full derivative, of the rest, their difference, and of the cut one, and the
+mean cosine between direct path and full derivative as vectors of all entries; for two kinds of random LSTM, the norms
+of the three matrices at every lag, relative to lag 0. Takes about 20 seconds.
 """
 
 from __future__ import annotations
@@ -38,6 +40,7 @@ RANDOM: tuple[tuple[str, float, float], ...] = tuple(  # cell, spectral radius, 
 )
 TRAINED: tuple[tuple[str, str], ...] = (("lstm_1", "20"), ("lstm_3", "20"), ("lstm_3", "50"))  # cell, task of latching
 CURVES = ("lstm_1", "lstm_3")  # with a spectral radius of 1 and inputs of standard deviation 1
+CURVED = ("full", "direct", "cut")
 SEEDS = tuple(range(10))
 TRAINED_SEEDS = latching.SEEDS[:10]
 LAGS = (1, 2, 5, 10, 20, 50, 100)
@@ -51,6 +54,7 @@ class Paths(NamedTuple):
     rest: np.ndarray  # of their difference
     cosine: np.ndarray  # between direct path and full derivative
     largest_rest: np.ndarray  # the largest absolute entry of the difference
+    cut: np.ndarray  # Frobenius norm of the derivative without the edge from one cell state to the next
 
 
 def direct_path(states: LSTMStates, k: int, t: int) -> np.ndarray:
@@ -59,15 +63,18 @@ def direct_path(states: LSTMStates, k: int, t: int) -> np.ndarray:
     return product
 
 
-def full_derivatives(W_h: np.ndarray, states: LSTMStates, lags: int) -> list[np.ndarray]:
+def full_derivatives(W_h: np.ndarray, states: LSTMStates, lags: int, cut: bool = False) -> list[np.ndarray]:
     """The full derivative of the last cell state by that of each lag from 1 to `lags`: (H, H) each.
 
-    Row j is the gradient of c_t[j] with respect to c_k, along all paths, that through h_k included.
+    Row j is the gradient of c_t[j] with respect to c_k, along all paths, that through h_k included; with `cut`, along
+    those paths only that use the edge from one cell state to the next at no step.
     """
     t, H = len(states.c) - 1, len(W_h)
     dh, dc, found = np.zeros((H, H)), np.eye(H), []
     for lag in range(1, lags + 1):
         dh, dc = lstm_back(W_h, states, t - lag + 1, dh, dc)
+        if cut:
+            dc = np.zeros((H, H))
         k = t - lag
         found.append(dc + dh * states.o[k] * (1 - np.tanh(states.c[k]) ** 2))
     return found
@@ -77,11 +84,13 @@ def paths(W_h: np.ndarray, x: np.ndarray, lags: int) -> Paths:
     """Measure one LSTM, W_h (H, 4H), that reads x (T, 4H), added to the pre-activations: lags 1 to `lags` < T."""
     states = lstm_states(W_h, x)
     t, rows = len(x) - 1, []
-    for lag, full in enumerate(full_derivatives(W_h, states, lags), start=1):
+    both = (full_derivatives(W_h, states, lags, cut) for cut in (False, True))
+    for lag, (full, cut) in enumerate(zip(*both, strict=True), start=1):
         direct = np.diag(direct_path(states, t - lag, t))
         rest = full - direct
         norms = np.linalg.norm(direct), np.linalg.norm(full), np.linalg.norm(rest)
-        rows.append((*norms, (direct * full).sum() / (norms[0] * norms[1]), np.abs(rest).max()))
+        cosine = (direct * full).sum() / (norms[0] * norms[1])
+        rows.append((*norms, cosine, np.abs(rest).max(), np.linalg.norm(cut)))
     return Paths(*np.array(rows).T)
 
 
@@ -112,7 +121,7 @@ def summary(found: list[Paths]) -> dict[str, Any]:
     lags = [lag for lag in LAGS if lag <= len(found[0].direct)]
     at = np.array(lags) - 1
     result: dict[str, Any] = {"lags": lags}
-    for name in ("direct", "full", "rest"):
+    for name in ("direct", "full", "rest", "cut"):
         means, factors = geometric([getattr(one, name)[at] for one in found])
         result[name] = {"mean": significant(means), "factor": significant(factors)}
     cosines = np.array([one.cosine[at] for one in found])
@@ -125,10 +134,13 @@ def summary(found: list[Paths]) -> dict[str, Any]:
 
 
 def curves(cell: str) -> dict[str, list[float]]:
-    """Norms of the full derivative and of the direct path in random LSTMs, at lags 0 to 100, relative to lag 0."""
+    """Norms of the full derivative, the direct path and the cut derivative in random LSTMs, relative to lag 0.
+
+    At lags 0 to 100 each.
+    """
     found = [random_paths(cell, 1.0, 1.0, seed) for seed in SEEDS]
     at_0 = math.sqrt(SETTINGS["hidden_size"])  # the norm of the identity matrix
-    means = {name: geometric([getattr(one, name) for one in found])[0] / at_0 for name in ("full", "direct")}
+    means = {name: geometric([getattr(one, name) for one in found])[0] / at_0 for name in CURVED}
     return {name: significant([1.0, *values]) for name, values in means.items()}
 
 
@@ -137,7 +149,9 @@ def main() -> None:
     for cell, radius, input_sd in RANDOM:
         found = summary([random_paths(cell, radius, input_sd, seed) for seed in SEEDS])
         random.append({"cell": cell, "radius": radius, "input_sd": input_sd, **found})
-        print(cell, radius, input_sd, *((key, found[key]["mean"]) for key in ("direct", "full", "rest", "cosine")))
+        print(
+            cell, radius, input_sd, *((key, found[key]["mean"]) for key in ("direct", "full", "rest", "cut", "cosine"))
+        )
     trained: list[dict[str, Any]] = []
     for cell, task in TRAINED:
         before = [one for seed in TRAINED_SEEDS for one in network_paths(latching.network(cell, seed), task)]
@@ -150,7 +164,11 @@ def main() -> None:
         for name in ("untrained", "trained"):
             found = trained[-1][name]
             print(
-                cell, task, solved, name, *((key, found[key]["mean"]) for key in ("direct", "full", "rest", "cosine"))
+                cell,
+                task,
+                solved,
+                name,
+                *((key, found[key]["mean"]) for key in ("direct", "full", "rest", "cut", "cosine")),
             )
     if "--record" in sys.argv[1:]:
         record = {

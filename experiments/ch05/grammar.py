@@ -5,7 +5,12 @@
 Every English word becomes exactly one French word, but many change places or form: most adjectives follow their noun in
 French (*the red car*, *la voiture rouge*), and determiners and adjectives agree with it in gender and number. A phrase
 may contain others, by *and*, a preposition or a relative clause, so sentences have any length. No French noun begins
-with a vowel, so nothing is elided.
+with a vowel, nor does an adjective in front of it, so nothing is elided.
+
+The French follows the rules of this grammar exactly, but a few of its words are not those that a dictionary gives
+first: *ram* is translated as *mouton* (sheep; *bélier*), *love* as *chérir* (to cherish; *aimer*), *hear* as
+*percevoir* (to perceive; *entendre*), and *by* always as *par*, although a place needs *près de*. The words stay,
+because recorded networks were trained on them.
 """
 
 from __future__ import annotations

@@ -10,8 +10,7 @@ with the decoder's previous state as the query, unless a group says otherwise.
   encoder that reads forward only; the dot product with the current state; and a bidirectional encoder without
   attention, whose final state the decoder reads at every step, with 600 updates.
 - Phrases: trained on 3 to 15 or on 3 to 30 words, 500 updates, and tested on every length from 3 to 40. The control
-  without attention has the context at every step and 3,000 updates. Five seeds, but three of the two groups that take
-  longest (trained to 30 words, and the control).
+  without attention has the context at every step and 3,000 updates. Five seeds each.
 
 Besides exact match, three other measurements by length say what goes wrong in long sentences. `tokens` and `aligned`
 feed the decoder the reference: the share of French words that it predicts, and of those for which the largest weight is

@@ -12,10 +12,12 @@ import pytest
 import torch
 
 from experiments.ch03 import adding, lag_norms
-from experiments.ch04 import lag_gates, latching, layers, lengths, museum, paths, tagging
+from experiments.ch04 import lag_gates, latching, layers, lengths, museum, paths, recovery, tagging
 from experiments.text import python_docs
 
-MODULES = {module.__name__: module for module in (lag_gates, latching, layers, lengths, museum, paths, tagging)}
+MODULES = {
+    module.__name__: module for module in (lag_gates, latching, layers, lengths, museum, paths, recovery, tagging)
+}
 
 
 def recorded(module: Any) -> dict[str, Any]:
@@ -142,26 +144,52 @@ def test_what_gates_do_to_the_gradient_of_an_untrained_network() -> None:
 # The direct path and the others ---------------------------------------------------------------------------------------
 
 
-def cell_state_from(W_h: torch.Tensor, x: torch.Tensor, c: torch.Tensor, o: torch.Tensor) -> torch.Tensor:
-    """Read x (T, 4H) from the cell state c, whose hidden state is o * tanh(c): the last cell state."""
+def cell_state_from(
+    W_h: torch.Tensor, x: torch.Tensor, c: torch.Tensor, o: torch.Tensor, cut: bool = False
+) -> torch.Tensor:
+    """Read x (T, 4H) from the cell state c, whose hidden state is o * tanh(c): the last cell state.
+
+    With `cut`, no gradient passes from one cell state to the next along the cell line.
+    """
     h = o * torch.tanh(c)
     for x_t in x:
         i, f, g, o = (x_t + h @ W_h).chunk(4)
-        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+        c = torch.sigmoid(f) * (c.detach() if cut else c) + torch.sigmoid(i) * torch.tanh(g)
         h = torch.sigmoid(o) * torch.tanh(c)
     return c
 
 
 @pytest.mark.parametrize("lag", [1, 4])
-def test_full_derivatives_by_autograd(lag: int) -> None:
+@pytest.mark.parametrize("cut", [False, True])
+def test_full_derivatives_by_autograd(lag: int, cut: bool) -> None:
     rng = np.random.default_rng(6)
     W_h, x = rng.normal(size=(3, 12)), rng.normal(size=(8, 12))
     states = lag_gates.lstm_states(W_h, x)
     k = 7 - lag
     c_k, o_k, read = (torch.from_numpy(value) for value in (states.c[k], states.o[k], x[k + 1 :]))
     weights = torch.from_numpy(W_h)
-    expected = torch.autograd.functional.jacobian(lambda c: cell_state_from(weights, read, c, o_k), c_k)
-    np.testing.assert_allclose(paths.full_derivatives(W_h, states, lag)[-1], expected.numpy(), rtol=0, atol=1e-12)
+    expected = torch.autograd.functional.jacobian(lambda c: cell_state_from(weights, read, c, o_k, cut), c_k)
+    np.testing.assert_allclose(paths.full_derivatives(W_h, states, lag, cut)[-1], expected, rtol=0, atol=1e-12)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", paths.CURVES)
+def test_recorded_cut_is_what_autograd_finds_if_the_cell_line_is_detached(cell: str) -> None:
+    lags, norms = (1, 2, 5, 20, 100), []
+    for seed in paths.SEEDS:
+        W_h, x, _ = lag_gates.draw(cell, 1.0, 1.0, "gaussian", seed, 100 + paths.SETTINGS["before"], 64)
+        states, weights = lag_gates.lstm_states(W_h, x), torch.from_numpy(W_h)
+        norms.append([])
+        for lag in lags:
+            k = len(x) - 1 - lag
+            c_k, o_k, read = (torch.from_numpy(value) for value in (states.c[k], states.o[k], x[k + 1 :]))
+
+            def last_cell(c: torch.Tensor, read: torch.Tensor = read, o_k: torch.Tensor = o_k) -> torch.Tensor:
+                return cell_state_from(weights, read, c, o_k, cut=True)  # noqa: B023
+
+            norms[-1].append(torch.autograd.functional.jacobian(last_cell, c_k).norm().item() / 8)  # 8 is lag 0's
+    found = recorded(paths)["curves"][cell]["cut"]
+    np.testing.assert_allclose([found[lag] for lag in lags], np.exp(np.mean(np.log(norms), axis=0)), rtol=0.01)
 
 
 def test_without_recurrent_weights_the_direct_path_is_all() -> None:
@@ -188,7 +216,7 @@ def test_recorded_paths_are_those_of_today() -> None:
     assert set(found) == set(paths.RANDOM)
     for how in paths.RANDOM[4:5]:
         again = paths.summary([paths.random_paths(*how, seed) for seed in paths.SEEDS])
-        for name in ("direct", "full", "rest"):
+        for name in ("direct", "full", "rest", "cut"):
             np.testing.assert_allclose(again[name]["mean"], found[how][name]["mean"], rtol=0.02)
         np.testing.assert_allclose(again["cosine"]["mean"], found[how]["cosine"]["mean"], atol=0.005)
     for cell, of_cell in record["curves"].items():
@@ -212,6 +240,7 @@ def test_what_the_direct_path_leaves_out() -> None:
     for one in (*recorded(paths)["random"], *(found["trained"] for found in recorded(paths)["trained"])):
         assert one["cosine"]["mean"][0] > 0.9  # one step: nearly all of the derivative
         assert one["rest"]["mean"][-1] > 0.99 * one["direct"]["mean"][-1]  # many steps: most of it is beside
+        assert one["cut"]["mean"][-1] < 1e-10 * one["full"]["mean"][-1]  # and nearly none of it never uses the line
     curves = {cell: (of_cell["full"], of_cell["direct"]) for cell, of_cell in recorded(paths)["curves"].items()}
     for cell, lag, factor in (("lstm_1", 20, 3), ("lstm_1", 100, 1e3), ("lstm_3", 100, 10)):
         assert curves[cell][0][lag] > factor * curves[cell][1][lag]
@@ -219,6 +248,63 @@ def test_what_the_direct_path_leaves_out() -> None:
     assert 5 < random["lstm_3", 1.0, 0.1][-1] / 64**0.5 < 20  # with weak inputs it grows
     trained = next(one for one in recorded(paths)["trained"] if (one["cell"], one["task"]) == ("lstm_3", "50"))
     assert trained["trained"]["full"]["mean"][-1] > 4 * trained["trained"]["direct"]["mean"][-1]
+
+
+# How a GRU's gradient recovers ----------------------------------------------------------------------------------------
+
+
+def test_update_gates_are_those_with_which_pytorch_mixes() -> None:
+    model = adding.network(adding.CELLS["gru"], 3)
+    x = adding.held_out("validation")[0][:4, :30]
+    gates, last = recovery.update_gates(model.rnn, x)
+    states = model.rnn(x)[0].double()
+    torch.testing.assert_close(last, states[:, -1], rtol=0, atol=1e-5)
+    assert gates.shape == (4, 30, 32)
+    with torch.no_grad():  # gates at 1 keep the state, whatever the candidate is
+        model.rnn.bias_ih_l0[32:64] = 100
+        gates, last = recovery.update_gates(model.rnn, x)
+    assert gates.min() == 1
+    assert not last.any()
+
+
+def test_the_direct_norm_is_that_of_the_gradient_if_gates_and_candidates_are_constants() -> None:
+    """A GRU without recurrent weights has no other path than the direct one."""
+    model = adding.network(adding.CELLS["gru"], 4)
+    with torch.no_grad():
+        model.rnn.weight_hh_l0.zero_()
+    x, y = (part[:32] for part in adding.held_out("validation"))
+    gates, last = recovery.update_gates(model.rnn, x)
+    for lag in (0, 5, 60):
+        expected = adding.lag_norms(model)[lag]
+        assert recovery.direct_norm(model, gates, last, y, lag) == pytest.approx(expected, rel=1e-3)
+
+
+def test_the_gates_open_while_the_error_is_at_its_baseline() -> None:
+    record = recorded(recovery)
+    solved_at = {run["seed"]: run["solved_at"] for run in recorded(adding)["runs"] if run["cell"] == "gru"}
+    for run in record["runs"]:
+        assert run["solved_at"] == solved_at[run["seed"]]
+        at = run["update"].index(100)
+        assert min(run["error"][1 : at + 1]) > 0.16  # 1/6 is the baseline
+        assert run["percentile_90"][0] < 0.6 < 0.87 < run["percentile_90"][at]
+        assert run["median"][at] < 0.86
+        norm, direct = np.array(run["norm"]), np.array(run["direct"])
+        assert norm[at] > 1e10 * norm[0]
+        assert direct[0] < 1e-2 * norm[0]  # before training it comes along other paths
+        ratio = direct[at : run["update"].index(200) + 1] / norm[at : run["update"].index(200) + 1]
+        assert 0.6 < ratio.min() < ratio.max() < 1.3
+        assert direct[-1] < 0.5 * norm[-1]
+        kept = run["units_kept"][run["update"].index(200)]
+        assert 3 <= kept <= 11
+
+
+@pytest.mark.slow
+def test_recovery_again() -> None:
+    again, run = recovery.run(12, updates=40), recorded(recovery)["runs"][2]
+    assert run["seed"] == 12
+    np.testing.assert_allclose(again["median"], run["median"][:3], atol=0.02)
+    np.testing.assert_allclose(np.log10(again["norm"]), np.log10(run["norm"][:3]), atol=0.5)
+    np.testing.assert_allclose(np.log10(again["direct"]), np.log10(run["direct"][:3]), atol=0.5)
 
 
 # Latching -------------------------------------------------------------------------------------------------------------

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 import torch
 
-from experiments.ch06 import museum, pages
+from experiments.ch06 import looks_back, museum, pages
 
 FRENCH = ["ma", "voiture", "rouge", "suit", "deux", "petits", "chats"]
 ALIGNMENT = [0, 2, 1, 3, 4, 5, 6]
@@ -24,7 +24,7 @@ def recorded() -> dict[str, Any]:
 def test_the_record_has_settings_seeds_versions_and_its_command() -> None:
     record = recorded()
     assert record["command"] == "python -m experiments.ch06.pages --record"
-    settings = {"optimizer": "Adam", **pages.SENTENCES, "updates": 300, "batch": 64, "lr": 0.01}
+    settings = {"optimizer": "Adam", **looks_back.SENTENCES, "updates": 300, "batch": 64, "lr": 0.01}
     assert record["settings"] == settings
     assert record["versions"].keys() == {"torch"}
     assert [one["seed"] for one in record["runs"]] == list(pages.SEEDS)
@@ -32,11 +32,11 @@ def test_the_record_has_settings_seeds_versions_and_its_command() -> None:
 
 
 def test_the_sentence_was_not_in_training() -> None:
-    groups, _, _ = pages.data()
+    groups, _, _ = looks_back.data()
     known = [english for group in groups for english, _ in group]
     assert recorded()["sentence"] == pages.SENTENCE
     assert pages.SENTENCE not in known
-    assert len(known) == 5 * pages.SENTENCES["each"]
+    assert len(known) == 5 * looks_back.SENTENCES["each"]
 
 
 def test_all_networks_translate_the_sentence_and_look_at_the_right_words() -> None:
@@ -60,10 +60,10 @@ def test_the_reversing_network_reads_backward() -> None:
 
 
 def test_rows_are_words_with_their_largest_weights() -> None:
-    model, losses = pages.train(0, updates=2)
+    model, losses = looks_back.train(0, updates=2)
     assert len(losses) == 2
-    groups, english, french = pages.data()
-    for word, weight, source in pages.translate(model.double(), groups[0][0][0]):
+    groups, english, french = looks_back.data()
+    for word, weight, source in looks_back.translate(model.double(), groups[0][0][0]):
         assert word in french.tokens
         assert source in [*english.tokens, "⟨eos⟩"]
         assert 1 / (len(groups[0][0][0]) + 1) <= weight <= 1
@@ -72,7 +72,7 @@ def test_rows_are_words_with_their_largest_weights() -> None:
 @pytest.mark.slow
 def test_a_network_that_looks_back_learns_as_recorded() -> None:
     """Its first losses, and a bound for the last ones."""
-    model, losses = pages.train(0)
+    model, losses = looks_back.train(0)
     assert losses[:5] == pytest.approx(recorded()["runs"][0]["first_losses"], abs=0.01)
     assert mean(losses[-20:]) < 0.3
-    assert len(pages.translate(model, pages.SENTENCE)) > 4
+    assert len(looks_back.translate(model, pages.SENTENCE)) > 4

@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import torch
 
 from experiments import slips
 from experiments.ch02 import char_rnn
@@ -36,9 +35,6 @@ def test_the_record_is_whole() -> None:
     assert set(record["versions"]) == {"numpy", "torch"}
     for name in ("chunks", "short"):
         assert [run["seed"] for run in record[name]] == list(slips.SEEDS) == record["seeds"]
-    assert [(run["kind"], run["seed"]) for run in record["latch"]] == [
-        (kind, seed) for kind, _ in slips.LATCHES for seed in slips.SEEDS
-    ]
     assert {name: len(found) for name, found in record["hello"].items()} == dict.fromkeys(
         ("all", "two"), len(slips.HELLO_SEEDS)
     )
@@ -66,12 +62,6 @@ def test_300_characters_are_memorised_and_unseen_text_is_not_predicted() -> None
         assert run["short"] < 0.5
         assert run["unseen"] > record["summary"]["uniform"] + 0.5
         assert run["improbable"] > 0.4
-
-
-def test_vanilla_networks_remember_over_50_steps() -> None:
-    for run in recorded()["latch"]:
-        assert run["right"] > 0.99
-        assert run["updates"] <= (25 if run["kind"] == "orthogonal" else 600)
 
 
 def test_two_matrices_do_not_learn_hello_and_all_parameters_do() -> None:
@@ -126,15 +116,6 @@ def test_chunks_of_ten_read_what_one_run_reads() -> None:
     assert abs(sum(alone) / 95 - one_run) > 1e-3
 
 
-def test_every_sequence_begins_with_its_bit() -> None:
-    x, bits = slips.sequences(torch.Generator().manual_seed(0), 20)
-    assert x.shape == (20, 51, 2)
-    assert torch.equal(x[:, 0, 0], 2 * bits - 1)
-    assert not x[:, 1:, 0].any()
-    assert not x[:, 0, 1].any()
-    assert 0.15 < x[:, 1:, 1].std() < 0.25
-
-
 # Slow -----------------------------------------------------------------------------------------------------------------
 
 
@@ -146,5 +127,4 @@ def test_a_part_of_the_record_is_found_again() -> None:
     assert again["passed on"] == pytest.approx(again["in one run"], abs=2e-3)
     assert again["reset"] > again["passed on"]
     assert slips.short_run(0, text)["unseen"] > math.log2(len(text.characters))
-    assert slips.latch_run("orthogonal", 0.5, 0)["right"] > 0.99
     assert slips.hello_loss(0, True) < 0.05 < math.log(2) / 2 < slips.hello_loss(0, False)

@@ -1,0 +1,123 @@
+"""How a GRU's gradient recovers: its update gates, and the gradient's norm at lag 75, while it learns to add.
+
+    python -m experiments.ch04.recovery [--record]
+
+The networks, sequences and seeds are those of the GRU of experiments.ch03.adding: 32 units, Adam with a learning rate
+of 0.01, five seeds. Before training, every 20 updates and after the last one, three things are measured on validation
+sequences. First the update gates at all steps without a mark, in PyTorch's convention, in which 1 keeps the state:
+their median and 90th percentile over units and steps, the share of them above 0.95, and the number of units whose mean
+is above 0.95. Then the gradient's norm at lag 75, as adding.lag_norms has it. And the same norm along the direct path
+alone: the gradient of the last state times the product of the last 75 update gates. Takes about two minutes on one
+core.
+"""
+
+from __future__ import annotations
+
+import copy
+import sys
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from experiments.ch03 import adding
+from experiments.ch03.cells import Network, train
+from experiments.ch03.record import significant, to_json
+
+RESULTS_FILE = Path(__file__).with_name("recovery.json")
+CELL = "gru"  # of adding.CELLS
+SETTINGS: dict[str, Any] = {**adding.SETTINGS, **adding.CELLS[CELL], "sequences": 200, "lag": 75, "keeps_above": 0.95}
+SEEDS = adding.SEEDS
+Look = dict[str, Any]
+
+
+@torch.no_grad()
+def update_gates(rnn: torch.nn.RNNBase, x: Tensor) -> tuple[Tensor, Tensor]:
+    """The update gates (B, T, H) of a GRU that reads x (B, T, D), and its last state (B, H), in float64."""
+    rnn = copy.deepcopy(rnn).double()
+    h, gates = torch.zeros(len(x), rnn.hidden_size, dtype=torch.float64), []
+    for x_t in x.double().unbind(1):
+        x_r, x_z, x_n = (x_t @ rnn.weight_ih_l0.T + rnn.bias_ih_l0).chunk(3, dim=1)
+        h_r, h_z, h_n = (h @ rnn.weight_hh_l0.T + rnn.bias_hh_l0).chunk(3, dim=1)
+        z = torch.sigmoid(x_z + h_z)
+        h = (1 - z) * torch.tanh(x_n + torch.sigmoid(x_r + h_r) * h_n) + z * h
+        gates.append(z)
+    return torch.stack(gates, dim=1), h
+
+
+def direct_norm(model: Network, gates: Tensor, last: Tensor, y: Tensor, lag: int) -> float:
+    """The norm of the gradient of the last state (B, H) times the last `lag` update gates, relative to lag 0."""
+    state = last.clone().requires_grad_()
+    outputs = copy.deepcopy(model.head).double()(state)[:, None]
+    (dh,) = torch.autograd.grad(adding.squared_error(outputs, y.double()), state)
+    passed = dh * gates[:, gates.shape[1] - lag :].prod(dim=1)
+    return float(passed.norm() / dh.norm())
+
+
+def look(model: Network, update: int) -> Look:
+    """Measure a GRU: its gates at unmarked steps, and the gradient's norm along all paths and directly."""
+    x, y = adding.held_out("validation")
+    rows, lag = int(SETTINGS["lag_batch"]), int(SETTINGS["lag"])
+    x, y = x[: int(SETTINGS["sequences"])], y[: int(SETTINGS["sequences"])]
+    gates, last = update_gates(model.rnn, x)
+    unmarked = gates[x[:, :, 1] == 0]  # (steps of all sequences, H)
+    keeps = SETTINGS["keeps_above"]
+    return {
+        "update": update,
+        "error": round(adding.error(model, adding.held_out("validation")), 4),
+        "median": round(unmarked.median().item(), 3),
+        "percentile_90": round(unmarked.flatten().quantile(0.9).item(), 3),
+        "share_kept": round((unmarked > keeps).double().mean().item(), 3),
+        "units_kept": int((unmarked.mean(dim=0) > keeps).sum()),
+        "norm": significant([adding.lag_norms(model)[lag]])[0],
+        "direct": significant([direct_norm(model, gates[:rows], last[:rows], y[:rows], lag)])[0],
+    }
+
+
+def run(seed: int, updates: int | None = None) -> dict[str, Any]:
+    """Train one GRU as adding.run does, and look at it before, every so many updates, and at the end."""
+    model = adding.network(adding.CELLS[CELL], seed)
+    looks = [look(model, 0)]
+
+    def seen(update: int) -> float:
+        looks.append(look(model, update))
+        return float(looks[-1]["error"])
+
+    train(
+        model,
+        adding.training_batches(seed, adding.STEPS),
+        adding.squared_error,
+        seen,
+        updates=updates or SETTINGS["updates"],
+        lr=SETTINGS["lr"],
+        clip=SETTINGS["clip"],
+        look_every=SETTINGS["look_every"],
+        stop=lambda value: value < SETTINGS["stop_below"],
+    )
+    below = [one["update"] for one in looks if one["error"] < SETTINGS["solved_below"]]
+    return {
+        "seed": seed,
+        "solved_at": below[0] if below else None,
+        **{name: [one[name] for one in looks] for name in looks[0]},
+    }
+
+
+def main() -> None:
+    runs = []
+    for seed in SEEDS:
+        runs.append(run(seed))
+        print(runs[-1], flush=True)
+    if "--record" in sys.argv[1:]:
+        record = {
+            "command": "python -m experiments.ch04.recovery --record",
+            "settings": {"steps": adding.STEPS, "optimizer": "Adam", **SETTINGS},
+            "seeds": list(SEEDS),
+            "versions": {"torch": torch.__version__.partition("+")[0]},
+            "runs": runs,
+        }
+        RESULTS_FILE.write_text(to_json(record), "utf-8")
+
+
+if __name__ == "__main__":
+    main()
