@@ -18,8 +18,9 @@ from edition import solution
 from page_element import PageElement
 from sphinx.application import Sphinx
 from sphinx.util.typing import ExtensionMetadata
-from try_here import can_be_tried, place_for
+from try_here import place_for
 
+from grader.author.in_page import can_be_tried
 from grader.manifest import Place, UnknownIdError, load_manifest
 
 _MANIFEST = "course.toml"
@@ -59,7 +60,7 @@ class ExerciseLink(PageElement):
             after += [nodes.Text(" It builds on "), nodes.literal("", needed), nodes.Text(".")]
         box += nodes.paragraph("", "", *after)
         root = Path(self.env.srcdir)
-        if can_be_tried(root, place):
+        if can_be_tried(root, place.exercise.id):
             box += place_for(exercise.id)
         else:
             box += self._elsewhere(path)

@@ -25,6 +25,7 @@ from sphinx.util.typing import ExtensionMetadata
 
 _ID = re.compile(r"[a-z][a-z0-9-]*\Z")
 _OPTION = re.compile(r"- \[(?P<mark>[ xX])\] (?P<text>.*)\Z")
+_VERDICT = re.compile(r"(Yes|No|Right|Wrong|Correct)[.:,;!]")
 _BETWEEN = re.compile(r"\s\|\|(?:\s|\Z)")
 
 
@@ -77,6 +78,10 @@ def _option(lines: list[str], index: int) -> Option:
             f"the option {parts[0].strip()!r} needs its answer text: write ` || ` once, and behind it what the reader "
             "who chose it is told", index,
         )  # fmt: skip
+    if _VERDICT.match(parts[1].strip()):
+        raise QuizError(
+            f"{parts[1].strip()!r} begins with a verdict, which the page prints itself. Give the reason", index
+        )
     return Option(head["mark"] != " ", parts[0].strip(), parts[1].strip(), index)
 
 

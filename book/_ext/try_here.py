@@ -21,14 +21,21 @@ from sphinx.util import logging
 from sphinx.util.typing import ExtensionMetadata
 
 from grader.author.engine import PARTS, engine_packs, licences
-from grader.author.in_page import Scratch, exercise_pack, page_pack, page_pack_name, runs_in_a_page, scratch_cells
+from grader.author.in_page import (
+    Scratch,
+    can_be_tried,
+    exercise_pack,
+    page_pack,
+    page_pack_name,
+    recorded_checks,
+    scratch_cells,
+)
 from grader.author.packs import FOLDER, Pack, version_of
 from grader.author.pinned import PinnedError, pinned
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
-from grader.codec import decode
-from grader.manifest import Place, load_manifest
-from grader.released import CASES, COURSE
+from grader.manifest import load_manifest
+from grader.released import COURSE
 from grader.render.html import mark, rows_html, verdict_html
 from grader.render.rows import headline, rows
 
@@ -39,16 +46,6 @@ _PACKS = "/* the packs, as the build made them */ {}"
 _BUILT = '/* what the build knows */ { version: "", megabytes: 0 }'
 MISSING = "no_try_here.txt"  # beside the site; the Makefile shows it
 _NONE = "// The parts for Try it here were not there when this book was built.\n"
-
-
-def can_be_tried(root: Path, place: Place) -> bool:
-    """Whether the check of an exercise runs in a page, as far as its recorded checks say."""
-    recorded = _recorded(root, place)
-    return not recorded.is_file() or runs_in_a_page(decode(recorded.read_bytes())["driver"])
-
-
-def _recorded(root: Path, place: Place) -> Path:
-    return root / "grader" / "data" / CASES.format(place.exercise.id)
 
 
 def place_for(exercise_id: str) -> nodes.Element:
@@ -136,9 +133,9 @@ def write(app: Sphinx) -> None:
         return
     (static / FOLDER / "licences").mkdir(parents=True)
     manifest = load_manifest(root / "course.toml")
-    places = [place for place in manifest.places.values() if _recorded(root, place).is_file()]
+    places = [place for place in manifest.places.values() if recorded_checks(root, place.exercise.id).is_file()]
     packs = [*engine_packs(root, pins)]
-    packs += [exercise_pack(root, manifest, place) for place in places if can_be_tried(root, place)]
+    packs += [exercise_pack(root, manifest, place) for place in places if can_be_tried(root, place.exercise.id)]
     for chapter in manifest.chapters:
         for page in (f"book/{chapter.id}/{name}" for name in chapter.pages):
             if cells := _scratch(root / f"{page}.md"):

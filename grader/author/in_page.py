@@ -18,8 +18,9 @@ from grader.author.packs import Pack, make_pack
 from grader.author.runnable import Before, before, set_up
 from grader.cells import cell_source
 from grader.checking.evaluate import verdict
+from grader.codec import decode
 from grader.manifest import Manifest, Notebook, Place
-from grader.released import FIXTURES, Released
+from grader.released import CASES, FIXTURES, Released
 from grader.render.notes import Report
 
 if TYPE_CHECKING:
@@ -71,7 +72,7 @@ def about(root: Path, manifest: Manifest, place: Place, notebook: NotebookNode) 
         "stub": cell_source(notebook, exercise_id),
         "task": as_html(task_of(notebook, exercise_id)),
         "setup": setup_of(notebook, exercise_id),
-        "before": {name: cell_source(notebook, name) for name in before_exercise(place.notebook, exercise_id)},
+        "before": {name: cell_source(notebook, name) for name in before_exercise(root, place.notebook, exercise_id)},
         "given": given,
         "hints": [as_html(text) for text in hints],
         "seconds": place.exercise.seconds or manifest.limits(place.chapter).seconds_per_exercise,
@@ -80,10 +81,10 @@ def about(root: Path, manifest: Manifest, place: Place, notebook: NotebookNode) 
     }
 
 
-def before_exercise(notebook: Notebook, exercise_id: str) -> list[str]:
-    """The exercises that stand before this one in its notebook."""
+def before_exercise(root: Path, notebook: Notebook, exercise_id: str) -> list[str]:
+    """The exercises that stand before this one in its notebook and can be done in a page."""
     ids = [exercise.id for exercise in notebook.exercises]
-    return ids[: ids.index(exercise_id)]
+    return [name for name in ids[: ids.index(exercise_id)] if can_be_tried(root, name)]
 
 
 def task_of(notebook: NotebookNode, exercise_id: str) -> str:
@@ -146,9 +147,14 @@ def page_pack_name(page: str) -> str:
     return "page-" + page.removeprefix("book/").replace("/", "-")
 
 
-def runs_in_a_page(driver: str) -> bool:
-    """Whether a check with this driver needs nothing but NumPy."""
-    return driver not in _TORCH_DRIVERS
+def can_be_tried(root: Path, exercise_id: str) -> bool:
+    """Whether the check of an exercise needs nothing but NumPy, as far as its recorded checks say."""
+    recorded = recorded_checks(root, exercise_id)
+    return not recorded.is_file() or decode(recorded.read_bytes())["driver"] not in _TORCH_DRIVERS
+
+
+def recorded_checks(root: Path, exercise_id: str) -> Path:
+    return root / "grader" / "data" / CASES.format(exercise_id)
 
 
 def as_html(markdown: str) -> str:

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from one_page import ROOT, build, words
 
-ALL = ("predict", "quiz", "museum", "explorable", "exercise_link", "mistake_diary")
+ALL = ("predict", "quiz", "museum", "explorable", "exercise_link", "mistake_diary", "made")
 STATIC = ROOT / "book" / "_static"
 
 
@@ -42,6 +42,8 @@ GOOD = {
     "museum": museum(exhibit("No bug") + exhibit("`h_prev` is left out")),
     "explorable": f"# Page\n\n{INSTEAD}",
     "mistake_diary": f"# Page\n\n{DIARY}",
+    "made": "# Page\n\n:::{made} experiments.ch03.adding\nFive seeds, $H = 64$.\n:::\n",
+    "made, with nothing to add": "# Page\n\n:::{made} experiments.ch03.adding\n:::\n",
 }
 
 BAD = {
@@ -60,6 +62,10 @@ BAD = {
     "a stray line": (quiz(f"Q\n\n{RIGHT}\nstray\n{WRONG}"), 7, "'stray' belongs to no option"),
     "one option": (quiz(f"Q\n\n{RIGHT}"), 3, "quiz: which: needs two options at least"),
     "nothing asked": (quiz(f"{RIGHT}\n{WRONG}"), 3, "quiz: which: asks nothing"),
+    "a verdict twice": (quiz(f"Q\n\n- [x] one || Yes. It is shared.\n{WRONG}"), 6, "begins with a verdict"),
+    "no such experiment": ("# Page\n\n:::{made} experiments.ch03.add\n:::\n", 3, "there is no experiments/ch03/add.py"),
+    "no experiment": ("# Page\n\n:::{made} grader.cells\n:::\n", 3, "is not the module of an experiment"),
+    "no record": ("# Page\n\n:::{made} experiments.char_lm\n:::\n", 3, "has no --record, so it made no record"),
     "a bad id": (quiz(f"Q\n\n{RIGHT}\n{WRONG}", "My quiz"), 3, "quiz: 'My quiz' is not an id"),
     "a lost exhibit": (f"# Page\n\n{exhibit('A bug')}", 3, "exhibit: stands outside a {museum}"),
     "an empty exhibit": (museum(exhibit("No bug") + exhibit("A bug", "")), 9, "exhibit: 'A bug' is empty"),
@@ -113,6 +119,15 @@ def test_a_quiz_holds_all_answers(tmp_path: Path) -> None:
     assert "Not this one. Count the names. Not the boxes." in text
     assert html.count("data-right") == 1
     assert "quiz.js" in html
+
+
+def test_how_a_figure_was_made_ends_with_its_command(tmp_path: Path) -> None:
+    html, _ = build(tmp_path, GOOD["made"], *ALL)
+    note = re.search(r"<details.*?</details>", html, re.S)
+    assert note is not None
+    told = words(note[0])
+    assert told.startswith("How this was made Five seeds")
+    assert told.endswith("Recorded with python -m experiments.ch03.adding --record.")
 
 
 def test_a_museum_holds_all_exhibits_under_headings(tmp_path: Path) -> None:

@@ -118,3 +118,41 @@ def test_the_map_of_the_chapters_says_what_the_pages_need() -> None:
     assert drawn.count("line dashed") == len(dashed)
     needed = {(a, b) for a, b in needed if a > 0}
     assert needed == {(n, n + 1) for n in range(1, 6)} | dashed | {(1, n) for n in range(2, 7)}
+
+
+CELL = re.compile(r"^```\{code-cell\}[^\n]*\n(---\n.*?^---\n|(?::[^\n]*\n)*)(.*?)^```$", re.M | re.S)
+IMPORT = re.compile(r"^from (experiments(?:\.\w+)*) import (\([^)]*\)|.*)$", re.M)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_code_that_is_shown_fits_beside_the_contents(page: Path) -> None:
+    """On a screen of 1,280 pixels a line has room for 76 characters; a longer one would be cut off."""
+    text = page.read_text("utf-8")
+    cells = CELL.findall(text)
+    assert len(cells) == len(re.findall(r"^```\{code-cell\}", text, re.M))
+    shown = [code for options, code in cells if "remove-" not in options]
+    assert [line for code in shown for line in code.splitlines() if len(line) > 76] == []
+
+
+def records_read(text: str) -> set[str]:
+    """The modules of the records that a page's code reads."""
+    found, module_of = set(), {}
+    for module, names in IMPORT.findall(text):
+        for name in re.findall(r"\w+(?: as \w+)?", names):
+            original, _, alias = name.partition(" as ")
+            module_of[alias or original] = f"{module}.{original}"
+    for name, sibling in re.findall(r'\b(\w+)\.RESULTS_FILE(?:\.with_name\("(\w+)\.json"\))?', text):
+        module = module_of[name]
+        found.add(f"{module.rpartition('.')[0]}.{sibling}" if sibling else module)
+    if re.search(r"(?<![\w.])RESULTS_FILE\b(?!\.with_name)(?=\.)", text):
+        found.add(module_of["RESULTS_FILE"].removesuffix(".RESULTS_FILE"))
+    for name in re.findall(r'\brecorded\("(\w+)"\)', text):
+        found.add(f"{module_of['recorded'].removesuffix('.record.recorded')}.{name}")
+    return found
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_a_page_names_the_command_of_each_record_that_it_shows(page: Path) -> None:
+    text = page.read_text("utf-8")
+    named = set(re.findall(r"(?:python -m |\{made\} )(experiments[\w.]+)", text))
+    assert records_read(text) - named == set()

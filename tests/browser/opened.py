@@ -14,6 +14,10 @@ from playwright.sync_api import Browser, ConsoleMessage, Page, Request, Response
 WIDE, PHONE = (1280, 900), (390, 844)
 
 
+# All that is folded is unfolded first: what has no size cannot be too wide.
+_UNFOLDED = "for (const each of document.querySelectorAll('main details')) each.open = true;"
+
+
 @dataclass(frozen=True)
 class Address:
     """Where a page of the course or of the specimen is: over http, and as a file."""
@@ -159,3 +163,30 @@ def weight(page: Page) -> int:
         """() => performance.getEntries().reduce((sum, entry) => sum + (entry.decodedBodySize || 0), 0)"""
     )
     return total
+
+
+def equations_under_numbers(page: Page) -> list[str]:
+    """The equations that their own number covers, at the present width."""
+    found: list[str] = page.evaluate(
+        """() => { UNFOLDED
+        return [...document.querySelectorAll("main div.math > .eqno")].filter(number => {
+            const equation = number.parentElement.querySelector("mjx-container");
+            if (!equation) return false;
+            const [a, b] = [number, equation].map(each => each.getBoundingClientRect());
+            return a.left < b.right - 1 && b.left < a.right - 1 && a.top < b.bottom - 1 && b.top < a.bottom - 1;
+        }).map(number => number.textContent.trim()); }""".replace("UNFOLDED", _UNFOLDED)
+    )
+    return found
+
+
+def code_wider_than_its_box(page: Page) -> list[str]:
+    """The longest line of each block of Python that has to be scrolled at the present width."""
+    found: list[str] = page.evaluate(
+        """() => { UNFOLDED
+        return [...document.querySelectorAll("main :is(.cell_input, .highlight-python, .highlight-ipython3) pre")]
+            .filter(box => box.scrollWidth > box.clientWidth + 1)
+            .map(box => box.innerText.split("\\n").reduce((a, b) => (b.length > a.length ? b : a), "")); }""".replace(
+            "UNFOLDED", _UNFOLDED
+        )
+    )
+    return found

@@ -17,6 +17,8 @@ from opened import (
     Troubles,
     axe_violations,
     boxes_without_keyboard,
+    code_wider_than_its_box,
+    equations_under_numbers,
     images_without_words,
     maths_faults,
     opened,
@@ -55,6 +57,10 @@ def test_page_on_a_wide_screen(browser: Browser, address: Address) -> None:
         assert 100_000 < weight(page) < (2_400_000 if maths else 900_000)
         assert faults(page, "light") == {}
         assert faults(page, "dark", only=CONTRAST) == {}
+        assert code_wider_than_its_box(page) == []
+        for width in (WIDE[0], 500):
+            page.set_viewport_size({"width": width, "height": WIDE[1]})
+            assert equations_under_numbers(page) == []
         assert troubles == Troubles()
 
 
@@ -66,6 +72,7 @@ def test_page_on_a_phone(browser: Browser, address: Address, page_path: str) -> 
         assert boxes_without_keyboard(page) == []
         assert faults(page, "dark", **rules) == {}
         assert faults(page, "light", **rules) == {}
+        assert equations_under_numbers(page) == []
         assert troubles == Troubles()
 
 
