@@ -223,12 +223,12 @@ def prepared(paragraphs, most=100_000, seed=0):
 #
 # `NGramModel` puts your counts of several orders together.
 # A table of one order alone knows nothing after a context that it has never seen. So the orders are **interpolated**
-# as Witten and Bell (1991) proposed: after a context that was followed $c$ times, by $d$ different tokens,
-# the probability of token $i$, which followed $c_i$ times, is
+# as Witten and Bell (1991) proposed: after a context $k$ that was followed $\#(k)$ times, by $d(k)$ different tokens,
+# the probability of token $i$, which followed $\#(k, i)$ times, is
 #
-# $$p(i \mid \text{context}) = \frac{c_i + d\; p(i \mid \text{context without its first token})}{c + d}$$
+# $$p(i \mid k) = \frac{\#(k, i) + d(k)\; p(i \mid k')}{\#(k) + d(k)}$$
 #
-# and the lowest order is interpolated with the uniform distribution.
+# where $k'$ is the context $k$ without its first token. The lowest order is interpolated with the uniform distribution.
 #
 # The next cell writes with orders 1 to 6. Which of them will be the first to write whole words?
 

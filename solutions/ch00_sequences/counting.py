@@ -25,9 +25,9 @@ from grader import check, hint, progress
 # Count how often each id is followed directly by each other id, and turn every row of counts into a probability
 # distribution.
 # So that a pair that never occurred does not get the probability 0, every count is increased by `alpha`
-# (**add-alpha smoothing**). With $c_{ij}$ for the number of times that id $j$ follows id $i$:
+# (**add-alpha smoothing**). With $\#(i, j)$ for the number of times that id $j$ follows id $i$:
 #
-# $$P_{ij} = p(\text{next} = j \mid \text{current} = i) = \frac{c_{ij} + \alpha}{\sum_{k} (c_{ik} + \alpha)}$$
+# $$P_{ij} = p(\text{next} = j \mid \text{current} = i) = \frac{\#(i, j) + \alpha}{\sum_{k} (\#(i, k) + \alpha)}$$
 #
 # | name | shape | what it is |
 # |---|---|---|

@@ -122,7 +122,7 @@ def fixed_window_logits(ids, E, W_1, b_1, W_2, b_2):
 # progress()
 
 # %% [markdown]
-# ## What an untrained network costs
+# ## The loss of an untrained network
 #
 # The rest of this notebook is not graded.
 # The cell draws small random parameters for a vocabulary of 50 ids and computes the loss of random targets,
@@ -146,7 +146,7 @@ def fixed_window_logits(ids, E, W_1, b_1, W_2, b_2):
 #     print(f"This cell waits for your code.  {not_yet}")
 
 # %% [markdown]
-# Small logits are nearly equal, so every id gets a probability of about 1/V and costs about ln V.
+# Small logits are nearly equal, so every id gets a probability of about 1/V, and the loss is about ln V.
 # If the loss is well above ln V before the first update, look for a mistake, or for initial parameters that are
 # too large.
 # Each further position of the window needs D · H more weights in $W_1$.

@@ -39,6 +39,17 @@ def test_the_chain_rule_holds_for_every_distribution(T: int) -> None:
         assert product == pytest.approx(p[text], rel=1e-12)
 
 
+def test_the_markov_assumption_is_exact_for_a_bigram_model_and_an_approximation_for_others() -> None:
+    """Equation (markov-assumption), for n = 2 and texts of four tokens out of three."""
+    rng = np.random.default_rng(3)
+    first, after = rng.dirichlet(np.ones(3)), rng.dirichlet(np.ones(3), size=3)
+    bigram = np.einsum("a,ab,bc,cd->abcd", first, after, after, after)
+    for p, exact in ((bigram, True), (joint(rng, 4), False)):
+        last_two = p.sum(axis=(0, 1))
+        given_all, given_last = p / p.sum(axis=3, keepdims=True), last_two / last_two.sum(axis=1, keepdims=True)
+        assert np.allclose(given_all, given_last, atol=1e-12) == exact
+
+
 def test_with_an_end_token_all_lengths_share_one_total() -> None:
     """Equation (end-token-product): what has not ended after T tokens is what is missing from 1."""
     rng = np.random.default_rng(5)
