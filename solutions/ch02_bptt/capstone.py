@@ -261,7 +261,7 @@ def python_manual():
 # Four times during training the network writes a sample:
 # from its current state and its current position in the text, it continues on its own,
 # and each character is sampled with the probability that the network gives it.
-# You can interrupt the training. The network then keeps what it has learnt so far.
+# You can interrupt the training. The network then keeps what it has learned so far.
 #
 # The network has never seen a word. Before you run the cell, say what its first sample will look like,
 # and what it will learn first: the letters, the lengths of words, or the words?
@@ -311,7 +311,7 @@ def recorded(loss_and_grads, stages, characters):
 #         losses, params = train_char_rnn(ids, V, hidden_size, seq_length, num_updates, lr, rng, recorder)
 #     except KeyboardInterrupt:
 #         losses, params = np.array(recorder.losses), recorder.params
-#         print("Interrupted. The network keeps what it has learnt so far.")
+#         print("Interrupted. The network keeps what it has learned so far.")
 #     done, seconds = len(losses) * seq_length, time.perf_counter() - before
 #     print(f"{len(losses):,} updates in {seconds:.0f} s: {done:,} characters, {done / len(ids):.1f} times the text")
 # except NotImplementedError as not_yet:
@@ -319,8 +319,8 @@ def recorded(loss_and_grads, stages, characters):
 
 # %% [markdown]
 # How did the loss fall? Each bar is the mean training loss over a tenth of the updates, in bits per character.
-# A model that gives all characters the same probability pays $\log_2 V$ bits,
-# and a **bigram** model, which only counts which character follows which, about 3.5.
+# A model that gives all characters the same probability has a loss of $\log_2 V$ bits,
+# and a **bigram** model, which only counts which character follows which, one of about 3.5.
 # The cell above says how often training went through the text.
 # From the second time on, the network reads what it has read before,
 # so the bars from there on do not tell how well it predicts new text.
@@ -390,10 +390,12 @@ def recorded(loss_and_grads, stages, characters):
 #     a......ab......bb......ba......a
 #
 # The first letter of a pair is read six steps before the second one has to be predicted.
-# The first letter cannot be predicted, so it costs 1 bit per pair.
-# A network that remembers it predicts the second one for free, whereas one that forgets it pays 2 bits per pair.
+# The first letter cannot be predicted, so the loss is at least 1 bit per pair.
+# A network that remembers it can predict the second one and add nothing, whereas one that forgets it has a loss
+# of 2 bits per pair.
 # Two networks with the same initial weights read the same 40,000 characters, one in chunks of 5, the other in chunks
-# of 25. Both carry the state across every cut. How many bits per pair will each of them pay at the end of its training?
+# of 25. Both carry the state across every cut.
+# What loss, in bits per pair, will each of them have at the end of its training?
 
 # %% active="ipynb" tags=["long"]
 # chosen = np.random.default_rng(0).choice(["a", "b"], size=5001)
@@ -442,20 +444,21 @@ def recorded(loss_and_grads, stages, characters):
 # (2) The state does cross the cut, so the network can *use* what it read earlier. But no gradient ever tells a step
 # of an earlier chunk that it should have stored something for the current one.
 # So the network is trained to remember over at most 25 characters, and mostly over fewer, because only the loss
-# at the end of a chunk is backpropagated that far. What it has learnt to store may happen to last longer.
+# at the end of a chunk is backpropagated that far. What it has learned to store may happen to last longer.
 # Evidence for what it cannot learn: the pairs. Cause and effect are six steps apart, so with chunks of 5 no update
-# ever connects them, and the network pays about 2 bits per pair although the state crosses every cut. With chunks of 25
-# it pays little more than 1. (With three random seeds 1.96 to 2.11, and 1.07 to 1.19.)
+# ever connects them, and the loss is about 2 bits per pair although the state crosses every cut. With chunks of 25
+# it is little more than 1. (With three random seeds 1.96 to 2.11, and 1.07 to 1.19.)
 # Evidence for what it can do: with `seq_length = 5` the bars do not end earlier than with 25. (In three networks each,
 # they reach 18 to 21 characters back, and 16 or 17.)
 # So what was read before the cut is used, and the bars end because the gradient shrinks, not because of truncation.
 # The samples (short words that exist, and no sentence that keeps its thread) fit both reasons and prove neither.
 # (All these numbers are recorded in `experiments/ch02/capstone.json`, for 10,000 updates.)
 # (3) In *hello* each position has one continuation, and some 400 weights can memorise it.
-# The text has many continuations at each position, so even the best possible network pays for that uncertainty.
+# The text has many continuations at each position, so even the loss of the best possible network is not 0.
 # This one is also small, remembers little, and was trained for half a minute only.
-# The one with the larger loss is the better network in the sense that what it has learnt also helps it with text
-# that it has not read (*Learning from real text* measures this), whereas the other one has memorised a single word.
+# The one with the larger loss is the better network in the sense that what it has learned also helps it
+# with text that it has not read (*Learning from real text* measures this), whereas the other one has memorised
+# a single word.
 #
 # **How it is marked** (2 points).
 # 1 point for part 1: the path of the gradient is right (½), and the sum over steps is explained by shared weights (½).

@@ -94,7 +94,7 @@ def test_an_interrupted_training_is_kept(tmp_path, capsys, monkeypatch):
     line = "        done = len(recorder.losses)\n"
     stop = {line: "        if len(recorder.losses) == 21:\n            raise KeyboardInterrupt\n" + line}
     namespace, printed = run(tmp_path, instructor_notebook, capsys, monkeypatch, QUICK | stop)
-    assert "Interrupted. The network keeps what it has learnt so far.\n21 updates in " in printed[9]
+    assert "Interrupted. The network keeps what it has learned so far.\n21 updates in " in printed[9]
     assert len(namespace["losses"]) == 21
     assert namespace["params"]["W_xh"].shape == (namespace["V"], 100)
     assert len(bars(printed[10])) == 11
