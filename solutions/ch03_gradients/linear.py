@@ -147,9 +147,17 @@ def spectral_radius(W):
 # | result | (H,), float64 | the gradient with respect to the state `lag` steps earlier; for lag 0 it is `dh_T` |
 #
 # Your result is graded, not the way to it: a loop, a matrix power and the eigenvalues are equally good.
-# We recommend the eigenvalues, because they show what happens to each coordinate.
+# In this notebook we recommend the eigenvalues, because they show what happens to each coordinate.
 # `eigenvalues, Q = np.linalg.eig(A)` returns the eigenvalues of `A` and a matrix with its eigenvectors as *columns*.
 # NumPy gives each column length 1, so its `Q` differs from the one above, but the product with $Q^{-1}$ does not.
+#
+# **When not to use them.** The method needs as many independent eigenvectors as there are units,
+# and all matrices of the check have them.
+# The matrix with the rows [0.9, 10] and [0, 0.9] does not: its eigenvectors lie on one line, so $Q$ has no inverse.
+# NumPy still returns a `Q`, because of rounding errors, and the result is wrong without any error message.
+# `np.linalg.cond(Q)`, the *condition number*, reveals this:
+# it is small if the eigenvectors point in clearly different directions, and huge if they nearly lie on one line.
+# A loop over the steps is right for every matrix.
 #
 # The gradient of a real network is real, even if some eigenvalues are complex.
 # The imaginary parts cancel in the last product, because it adds the contributions of both eigenvalues of each pair.
