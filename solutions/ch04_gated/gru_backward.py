@@ -111,6 +111,9 @@ def gru_step(x_t, h_prev, W_x, W_h, b_x, b_h):
 # | result `dW_x`, `dW_h` | (D, 3H), (H, 3H) | the gradients with respect to the weights, in the same blocks |
 # | result `db_x`, `db_h` | (3H,) | the gradients with respect to the biases, in the same blocks |
 #
+# `dh_prev` is what this step passes back, $dh_{t-1}^{\text{next}}$ on the page:
+# in a loop over time, the gradient from the output at step $t-1$ is added to it.
+#
 # Return all six, in this order. Each of them earns points of its own.
 # All rows of the batch share the weights and the biases, so their gradients are sums over the batch.
 
