@@ -382,7 +382,7 @@ def show_translation(translator, number_or_words):
 #     waits_for(not_yet)
 
 # %% [markdown]
-# The number in front of a translation is its **score**, $\sum_t \ln P(y_t \mid y_{<t}, x)$ with ⟨eos⟩ included.
+# The number in front of a translation is its **score**, $\sum_t \ln p(y_t \mid y_{<t}, x)$ with ⟨eos⟩ included.
 # A score of −0.7 is a probability of about one half for the whole sentence.
 #
 # ## Greedy against a beam of 4
@@ -638,7 +638,7 @@ def walk(translator, start, end, shares):
 # Without *and*: 44 %, against 93 % with it. Numbers that end in 00: 65 %.
 # All of them are rare or absent in training: 1 % of its numbers are below 100, 1 % end in 00, none is above 9999, and
 # none leaves out *and*. Their words are all known, so what is missing is not vocabulary.
-# The network has learnt which sentences are common, not the rule by which numbers are spelled.
+# The network has learned which sentences are common, not the rule by which numbers are spelled.
 # The scores do not warn us: *nine hundred thousand* becomes *neuf mille huit* with −0.23, a probability of 0.8.
 # (4) Everything that the decoder knows of the sentence is the context: always 96 numbers,
 # computed before the first French word.

@@ -122,7 +122,7 @@ def greedy_decode(step, state, sos_id, eos_id, max_length):
 # 4. The search ends as soon as all beams are finished, at the latest after `max_length` steps.
 # 5. Every beam, finished or not, gets its **score**,
 #
-#    $$\text{score} = \frac{\sum_t \ln P(y_t \mid y_{<t}, x)}{n^{\,a}}$$
+#    $$\text{score} = \frac{\sum_t \ln p(y_t \mid y_{<t}, x)}{n^{\,a}}$$
 #
 #    where $n$ is the number of its ids, ⟨eos⟩ included, the sum includes the log-probability of ⟨eos⟩,
 #    and $a$ is the `length_penalty`. It is used here and nowhere else.

@@ -3,15 +3,15 @@
 #
 # You have written every part of an encoder–decoder in NumPy.
 # In this notebook you build one that can be trained, from the layers of PyTorch.
-# The first exercise lets a decoder start from something that is not a sequence at all: a picture.
-# The second is the whole model for translation, with an encoder that reads padded sources of different lengths.
-# Plan about 10 minutes for the first exercise and 40 for the model.
+# The first exercise is the whole model for translation, with an encoder that reads padded sources of different lengths.
+# The second lets a decoder start from something that is not a sequence at all: a picture.
+# Plan about 40 minutes for the model and 10 for the second exercise.
 #
 # As always, replace the line `raise NotImplementedError(…)` with your code, and run the cell below it.
-# `hint("caption_init")` asks you a question, `hint("caption_init", 2)` explains the idea,
-# and `hint("caption_init", 3)` outlines the code.
+# `hint("Seq2Seq")` asks you a question, `hint("Seq2Seq", 2)` explains the idea,
+# and `hint("Seq2Seq", 3)` outlines the code.
 #
-# Read first, in the book: *Encoder–decoder, translation and captions › Translation, for real* and, for the first
+# Read first, in the book: *Encoder–decoder, translation and captions › Translation, for real* and, for the second
 # exercise, *Captions*.
 
 # %%
@@ -19,45 +19,6 @@ import numpy as np
 import torch
 
 from grader import check, hint, progress
-
-# %% [markdown]
-# ## A decoder that starts from a picture
-#
-# Write `caption_init`.
-# In a model that writes **captions**, a convolutional network reads each picture and returns $F$ numbers,
-# the picture's **features**. The decoder is the same as in translation.
-# Only its initial state is new: a linear layer maps the features to the $H$ numbers of a state,
-# and a tanh keeps them between −1 and 1, where all later states of the decoder are too.
-#
-# $$h_0 = \tanh(f\, W_f + b_f)$$
-#
-# **A worked example.** One picture with the features $f$ = [1.00, −2.00], and two units:
-#
-# $$W_f = \begin{bmatrix} 0.50 & -0.30 \\ 0.20 & 0.40 \end{bmatrix} \qquad
-# b_f = \begin{bmatrix} 0.10 & 0.25 \end{bmatrix}$$
-#
-# | unit | $f\, W_f$ | with the bias | $h_0$ |
-# |---|---|---|---|
-# | 0 | 1 · 0.50 − 2 · 0.20 = 0.10 | 0.20 | 0.197 |
-# | 1 | 1 · (−0.30) − 2 · 0.40 = −1.10 | −0.85 | −0.691 |
-#
-# | name | shape | what it is |
-# |---|---|---|
-# | `features` | (B, F) | the features of B pictures |
-# | `W_f`, `b_f` | (F, H), (H,) | the weights of the linear layer |
-# | result `h_0` | (B, H) | the initial state of the decoder for each picture |
-
-
-# %% exercise="caption_init"
-def caption_init(features, W_f, b_f):
-    """The initial state of a caption decoder.
-
-    features (B, F), W_f (F, H), b_f (H,) -> h_0 (B, H).
-    """
-    ### BEGIN SOLUTION
-    return np.tanh(features @ W_f + b_f)
-    ### END SOLUTION
-
 
 # %% [markdown]
 # ## The encoder–decoder
@@ -146,6 +107,45 @@ class Seq2Seq(torch.nn.Module):
         states, _ = self.decoder(self.target_embedding(target_in), context)  # (B, T, H)
         return self.head(states)
         ### END SOLUTION
+
+
+# %% [markdown]
+# ## A decoder that starts from a picture
+#
+# Write `caption_init`.
+# In a model that writes **captions**, a convolutional network reads each picture and returns $F$ numbers,
+# the picture's **features**. The decoder is the same as in translation.
+# Only its initial state is new: a linear layer maps the features to the $H$ numbers of a state,
+# and a tanh keeps them between −1 and 1, where all later states of the decoder are too.
+#
+# $$h_0 = \tanh(f\, W_f + b_f)$$
+#
+# **A worked example.** One picture with the features $f$ = [1.00, −2.00], and two units:
+#
+# $$W_f = \begin{bmatrix} 0.50 & -0.30 \\ 0.20 & 0.40 \end{bmatrix} \qquad
+# b_f = \begin{bmatrix} 0.10 & 0.25 \end{bmatrix}$$
+#
+# | unit | $f\, W_f$ | with the bias | $h_0$ |
+# |---|---|---|---|
+# | 0 | 1 · 0.50 − 2 · 0.20 = 0.10 | 0.20 | 0.197 |
+# | 1 | 1 · (−0.30) − 2 · 0.40 = −1.10 | −0.85 | −0.691 |
+#
+# | name | shape | what it is |
+# |---|---|---|
+# | `features` | (B, F) | the features of B pictures |
+# | `W_f`, `b_f` | (F, H), (H,) | the weights of the linear layer |
+# | result `h_0` | (B, H) | the initial state of the decoder for each picture |
+
+
+# %% exercise="caption_init"
+def caption_init(features, W_f, b_f):
+    """The initial state of a caption decoder.
+
+    features (B, F), W_f (F, H), b_f (H,) -> h_0 (B, H).
+    """
+    ### BEGIN SOLUTION
+    return np.tanh(features @ W_f + b_f)
+    ### END SOLUTION
 
 
 # %% [markdown]

@@ -45,7 +45,7 @@ def test_the_probabilities_of_all_targets(longest: int) -> None:
     R = drawn(rng, 5)
 
     def factors(target: tuple[int, ...]) -> list[float]:
-        """P(y_t | y_<t, x) for each t, where x enters through the initial state and 1 stands for sos."""
+        """p(y_t | y_<t, x) for each t, where x enters through the initial state and 1 stands for sos."""
         state, found = R, []
         for read, wanted in zip((1, *target), target, strict=False):
             state = torch.tanh(E[read] @ W_ys + state @ W_ss)
