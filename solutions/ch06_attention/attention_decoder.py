@@ -11,7 +11,8 @@
 # `hint("AttentionDecoder")` asks you a question, `hint("AttentionDecoder", 2)` explains the idea,
 # and `hint("AttentionDecoder", 3)` outlines the code.
 #
-# Read first, in the book: *A preview of attention › What attention buys*.
+# Read first, in the book: *A preview of attention › A decoder that looks back*, and *What attention buys* for the
+# comparison with chapter 5.
 
 # %%
 import numpy as np

@@ -12,7 +12,8 @@
 # `hint("self_attention")` asks you a question, `hint("self_attention", 2)` explains the idea,
 # and `hint("self_attention", 3)` outlines the code.
 #
-# Read first, in the book: *A preview of attention › Attention without recurrence*.
+# Read first, in the book: *A preview of attention › Attention without recurrence*, and *Several heads, and what
+# attention costs* for the last exercise.
 #
 # The softmax is given. It takes the last axis, whatever axes come before it. A score of `-np.inf` gets the weight 0,
 # and if all scores of a row are `-np.inf`, all its weights are 0.
@@ -277,5 +278,5 @@ def multi_head_attention(x, W_q, W_k, W_v, W_o, num_heads, mask=None):
 # %% [markdown]
 # Without a mask, one changed word changes the output at every position, and with the causal mask it changes the outputs
 # from position 3 on. Reversing the sequence reverses the outputs and changes nothing else: self-attention without a
-# mask does not know the order of its positions at all. That is why transformers add information about the position to
-# their inputs.
+# mask is *permutation equivariant*, so nothing in it depends on the order. That is why transformers add information
+# about the position to their inputs.

@@ -1,4 +1,4 @@
-"""Each labelled equation of chapter 6's page on self-attention, compared with a direct computation."""
+"""Each labelled equation of chapter 6's pages on self-attention and on heads, compared with a direct computation."""
 
 from __future__ import annotations
 
