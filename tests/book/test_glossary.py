@@ -11,6 +11,7 @@ from tests.book.conftest import BOOK
 
 # what a page may write in bold in place of an entry's own words
 FORMS = {
+    "detached": "detach",
     "exploding": "vanishing and exploding gradients",
     "explode": "vanishing and exploding gradients",
     "explodes": "vanishing and exploding gradients",
@@ -18,12 +19,16 @@ FORMS = {
     "vanishes": "vanishing and exploding gradients",
     "final": "accumulator",
     "forward-mode differentiation": "forward mode",
+    "reverse-mode differentiation": "reverse mode",
+    "basins of attraction": "basin of attraction",
     "gated recurrent unit": "GRU",
     "haar": "Haar distribution",
+    "highway": "constant error carousel",
     "memorised": "memorisation",
     "orthogonal": "orthogonal matrix",
     "padded": "padding",
     "real-time recurrent learning": "RTRL",
+    "top-p sampling": "nucleus sampling",
     "truncated bptt": "truncated backpropagation through time",
 }
 # the first words of a closing paragraph, which are no terms
