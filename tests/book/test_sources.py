@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import builtins
 import json
 import re
 from pathlib import Path
@@ -132,6 +133,59 @@ def test_code_that_is_shown_fits_beside_the_contents(page: Path) -> None:
     assert len(cells) == len(re.findall(r"^```\{code-cell\}", text, re.M))
     shown = [code for options, code in cells if "remove-" not in options]
     assert [line for code in shown for line in code.splitlines() if len(line) > 76] == []
+
+
+CONTINUED = {"heads.md": "self_attention.md"}  # a page that says that its code continues another's
+
+
+@pytest.mark.parametrize("page", PAGES, ids=page_id)
+def test_code_that_is_shown_can_be_typed_from_the_page(page: Path) -> None:
+    """It takes no name from a cell that is hidden, but for the functions that its exercises ask for."""
+    course = load_manifest(ROOT / "course.toml")
+    known = set(dir(builtins)) | {exercise.id for chapter in course.chapters for exercise in chapter.exercises}
+    if page.name in CONTINUED:
+        known |= {name for code in shown(page.with_name(CONTINUED[page.name])) for name in names(code)[0]}
+    known |= {name for code in listings(page) for name in names(code)[0]}
+    missing = []
+    for code in shown(page):
+        defined, used = names(code)
+        missing += sorted(used - defined - known)
+        known |= defined
+    assert missing == []
+
+
+def shown(page: Path) -> list[str]:
+    """The code that a reader sees, folded code included; what a folded cell computes for the page does not count."""
+    cells = CELL.findall(page.read_text("utf-8"))
+    return [code for options, code in cells if "remove-" not in options and "glue" not in code]
+
+
+def listings(page: Path) -> list[str]:
+    """The functions that the page shows from files."""
+    found = []
+    for file, name in re.findall(
+        r"^```\{literalinclude\} (\S+\.py)\n(?::.*\n)*?:pyobject: (\w+)", page.read_text("utf-8"), re.M
+    ):
+        tree = ast.parse((page.parent / file).read_text("utf-8"))
+        found += [ast.unparse(node) for node in tree.body if getattr(node, "name", None) == name]
+    return found
+
+
+def names(code: str) -> tuple[set[str], set[str]]:
+    """The names that a piece of code defines anywhere, and those that it uses."""
+    defined, used = set(), set()
+    for node in ast.walk(ast.parse(code)):
+        if isinstance(node, ast.Name):
+            (used if isinstance(node.ctx, ast.Load) else defined).add(node.id)
+        elif isinstance(node, ast.FunctionDef | ast.ClassDef):
+            defined.add(node.name)
+        elif isinstance(node, ast.arg):
+            defined.add(node.arg)
+        elif isinstance(node, ast.ExceptHandler) and node.name:
+            defined.add(node.name)
+        elif isinstance(node, ast.alias):
+            defined.add((node.asname or node.name).partition(".")[0])
+    return defined, used
 
 
 def records_read(text: str) -> set[str]:
