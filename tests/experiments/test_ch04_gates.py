@@ -256,27 +256,44 @@ def test_what_the_direct_path_leaves_out() -> None:
 def test_update_gates_are_those_with_which_pytorch_mixes() -> None:
     model = adding.network(adding.CELLS["gru"], 3)
     x = adding.held_out("validation")[0][:4, :30]
-    gates, last = recovery.update_gates(model.rnn, x)
+    gates, earlier, last = recovery.read(model.rnn, x, 7)
     states = model.rnn(x)[0].double()
     torch.testing.assert_close(last, states[:, -1], rtol=0, atol=1e-5)
+    torch.testing.assert_close(earlier, states[:, -8], rtol=0, atol=1e-5)
     assert gates.shape == (4, 30, 32)
     with torch.no_grad():  # gates at 1 keep the state, whatever the candidate is
         model.rnn.bias_ih_l0[32:64] = 100
-        gates, last = recovery.update_gates(model.rnn, x)
+    gates, _, last = recovery.read(model.rnn, x, 7)
     assert gates.min() == 1
     assert not last.any()
 
 
-def test_the_direct_norm_is_that_of_the_gradient_if_gates_and_candidates_are_constants() -> None:
-    """A GRU without recurrent weights has no other path than the direct one."""
+def test_the_norm_is_that_of_pytorch() -> None:
+    model = adding.network(adding.CELLS["gru"], 4)
+    x, y = (part[:32] for part in adding.held_out("validation"))
+    for lag in (1, 5, 60):
+        expected = adding.lag_norms(model)[lag]
+        assert recovery.norms_by_path(model, x, y, lag)["norm"] == pytest.approx(expected, rel=1e-3)
+
+
+def test_a_gru_without_recurrent_weights_has_no_other_path_than_the_direct_one() -> None:
     model = adding.network(adding.CELLS["gru"], 4)
     with torch.no_grad():
         model.rnn.weight_hh_l0.zero_()
     x, y = (part[:32] for part in adding.held_out("validation"))
-    gates, last = recovery.update_gates(model.rnn, x)
-    for lag in (0, 5, 60):
-        expected = adding.lag_norms(model)[lag]
-        assert recovery.direct_norm(model, gates, last, y, lag) == pytest.approx(expected, rel=1e-3)
+    norms = recovery.norms_by_path(model, x, y, 5)
+    assert norms["direct"] == pytest.approx(norms["norm"], rel=1e-9)
+    assert norms["cut"] == 0
+
+
+def test_gates_that_are_closed_leave_no_direct_path() -> None:
+    model = adding.network(adding.CELLS["gru"], 4)
+    with torch.no_grad():
+        model.rnn.bias_ih_l0[32:64] = -1e4
+    x, y = (part[:32] for part in adding.held_out("validation"))
+    norms = recovery.norms_by_path(model, x, y, 5)
+    assert norms["cut"] == pytest.approx(norms["norm"], rel=1e-9)
+    assert norms["direct"] == 0
 
 
 def test_the_gates_open_while_the_error_is_at_its_baseline() -> None:
@@ -288,9 +305,10 @@ def test_the_gates_open_while_the_error_is_at_its_baseline() -> None:
         assert min(run["error"][1 : at + 1]) > 0.16  # 1/6 is the baseline
         assert run["percentile_90"][0] < 0.6 < 0.87 < run["percentile_90"][at]
         assert run["median"][at] < 0.86
-        norm, direct = np.array(run["norm"]), np.array(run["direct"])
+        norm, direct, cut = (np.array(run[name]) for name in ("norm", "direct", "cut"))
         assert norm[at] > 1e10 * norm[0]
-        assert direct[0] < 1e-2 * norm[0]  # before training it comes along other paths
+        assert direct[0] < 1e-2 * norm[0]  # before training it comes along other paths,
+        assert cut[0] < 1e-30 * norm[0]  # which use direct edges on their way, too
         ratio = direct[at : run["update"].index(200) + 1] / norm[at : run["update"].index(200) + 1]
         assert 0.6 < ratio.min() < ratio.max() < 1.3
         assert direct[-1] < 0.5 * norm[-1]
