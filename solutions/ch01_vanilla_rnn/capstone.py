@@ -146,8 +146,8 @@ def missing(name):
 # ## Which characters are hard to predict?
 #
 # The negative log-likelihood of each character, $-\log_2 p$, says in **bits** how unexpected it was.
-# A character that was predicted with certainty costs 0 bits.
-# If all 36 characters were equally likely, each would cost $\log_2 36 = 5.17$ bits.
+# A character that was predicted with certainty has a loss of 0 bits.
+# If all 36 characters were equally likely, each would have a loss of $\log_2 36 = 5.17$ bits.
 # Before you run the cell: at which positions in a word do you expect long bars?
 
 # %% active="ipynb"
@@ -197,7 +197,7 @@ def missing(name):
 #
 # 1. What enables it to spell a word to its end? Point to one place in the outputs above that shows it.
 # 2. Why does it repeat itself with greedy decoding, but not with sampling?
-# 3. Name one thing that its texts show it has *not* learnt, and say how you can tell.
+# 3. Name one thing that its texts show it has *not* learned, and say how you can tell.
 #
 # Change the cells above and try things out before you write.
 # Evidence from your own outputs counts more than what you have read.
@@ -209,9 +209,9 @@ def missing(name):
 # earlier characters: how the word began, and roughly where in a sentence it is.
 # The probabilities depend on the state and not only on the last character:
 # "t" is followed by other letters after "excep" than after " ".
-# The bars show it. The first letters of a word cost bits, because many words are possible there;
-# its last letters cost almost none, because by then the state leaves few words possible.
-# The weights encode which characters follow in which states, learnt from how often they did so in the manual,
+# The bars show it. The first letters of a word have a high loss, because many words are possible there;
+# its last letters have almost none, because by then the state leaves few words possible.
+# The weights encode which characters follow in which states, learned from how often they did so in the manual,
 # so no list of words is needed.
 # (2) Greedy decoding is deterministic: from the same state and character it always continues in the same way.
 # Once the state returns (very nearly) to an earlier one, the text from there on is repeated.
@@ -219,7 +219,7 @@ def missing(name):
 # to states from which other characters are likely.
 # (3) For example: its sentences have no meaning and lose their subject; brackets are opened and never closed;
 # the word order makes sense for a few words at a time only.
-# The loss agrees: the same words in another order cost about a quarter more than the sentence.
+# The loss agrees: for the same words in another order it is about a quarter higher than for the sentence.
 # So the state holds little about what was read further back.
 #
 # **How it is marked** (2 points).
@@ -228,5 +228,5 @@ def missing(name):
 # ½ point for part 2: greedy decoding is deterministic, so when state and character come back, the text repeats.
 # ½ point for part 3: a shortcoming that the outputs do show, with what shows it.
 # No point is lost for language or length.
-# "It learnt the grammar", "it understands", or "the network is small" alone is not an explanation.
+# "It learned the grammar", "it understands", or "the network is small" alone is not an explanation.
 # ### END SOLUTION

@@ -179,16 +179,16 @@ def prepared(text, shortest=20_000):
 # the mean training loss since the last line and the loss on the held-out part, both in bits per character,
 # and the time that is left.
 # It prints four samples: one before training, one early, one in the middle and one at the end.
-# You can interrupt the training. The network then keeps what it has learnt so far.
+# You can interrupt the training. The network then keeps what it has learned so far.
 #
-# A network that knows nothing pays $\log_2 V$ bits, about 6.2.
+# A network that knows nothing has a loss of $\log_2 V$ bits, about 6.2.
 # Before you run the cell, predict what the first, the second and the last sample will look like.
 # Which will come first: words, lines of the right length, or closed quotation marks?
 
 
 # %%
 def bits_of_each(model, ids, rows=20):
-    """What each character costs in bits, the text cut into rows that begin with a state of zeros: (rows, N - 1)."""
+    """The loss of each character in bits, the text cut into rows that begin with a state of zeros: (rows, N - 1)."""
     ids = ids[: len(ids) // rows * rows].reshape(rows, -1)
     model.eval()
     with torch.no_grad():
@@ -256,7 +256,7 @@ def train(model, ids, num_updates, after_update, batch=16, seq_length=128, lr=0.
 #     with contextlib.suppress(KeyboardInterrupt):
 #         train(new, ids, num_updates, show)
 #     if len(losses) <= num_updates:
-#         print("Interrupted. The network keeps what it has learnt so far.")
+#         print("Interrupted. The network keeps what it has learned so far.")
 #     model = new
 # except NotImplementedError as not_yet:
 #     waits_for(not_yet)
@@ -395,7 +395,7 @@ def numpy_weights(model):
 #
 # There are 128 units, and the best of 128 is always better than most, even if all of them are noise.
 # So the unit is chosen on the first half of the held-out text, and the r that counts is that on the second half.
-# And even a network that has learnt nothing reads the characters, so its units know a little about the last few.
+# And even a network that has learned nothing reads the characters, so its units know a little about the last few.
 # The **control** is the same network before training, with its best unit chosen in the same way.
 #
 # Which quantity will be tracked best? How good will the untrained network be?
@@ -534,10 +534,10 @@ def in_words(values, marks, name):
 # In the next cell nothing reads the unit any more, neither the next step nor the output layer,
 # because its rows in `W_h` and in the output layer are set to 0. Everything else stays as it is.
 #
-# The cost in bits is measured at those characters for which the quantity matters: the ends of lines,
+# The loss in bits is measured at those characters for which the quantity matters: the ends of lines,
 # the closing quotation marks, and the closing brackets.
-# Beside it is the cost at all characters, because silencing a unit may simply damage everything,
-# and the cost without another unit: mean, smallest and largest of ten units drawn at random.
+# Beside it is the loss at all characters, because silencing a unit may simply damage everything,
+# and the loss without another unit: mean, smallest and largest of ten units drawn at random.
 
 
 # %%
@@ -550,8 +550,8 @@ def silenced(model, unit):
     return changed
 
 
-def costs(model, ids, mask, rows=20):
-    """What the characters of a mask (N,) cost in bits on average, and what all characters cost."""
+def losses(model, ids, mask, rows=20):
+    """The mean loss in bits of the characters of a mask (N,), and that of all characters."""
     bits, mask = bits_of_each(model, ids, rows), mask[: len(mask) // rows * rows].reshape(rows, -1)[:, 1:]
     return bits[mask].mean(), bits.mean()
 
@@ -578,11 +578,11 @@ def closing(text):
 #         if mask.sum() < 20:
 #             print(f"\n{quantity}: too few such characters")
 #             continue
-#         found = np.array([costs(silenced(model, other), read, mask) for other in others])
+#         found = np.array([losses(silenced(model, other), read, mask) for other in others])
 #         print(f"\n{quantity} ({mask.sum()} such characters)")
 #         for name, (here, everywhere) in {
-#             "all units": costs(model, read, mask),
-#             f"without unit {unit}": costs(silenced(model, unit), read, mask),
+#             "all units": losses(model, read, mask),
+#             f"without unit {unit}": losses(silenced(model, unit), read, mask),
 #             "without another unit": found.mean(axis=0),
 #         }.items():
 #             print(f"    {name:21} {here:5.2f}   ({everywhere:.2f})")
@@ -637,13 +637,13 @@ def closing(text):
 # with a forget gate of about 0.5 that loses them within a few steps,
 # and because the last characters say something about the quantity: just after a line break, the position is small.
 # The choice of the best of 128 units adds to it on the first half.
-# The open brackets show why the control is needed: r = 0.14 against 0.03, and silencing the unit costs nothing
+# The open brackets show why the control is needed: r = 0.14 against 0.03, and silencing the unit does no harm
 # (4.39 bits instead of 4.45), so no single unit tracks them.
 # (4) A correlation says that the unit carries information about the line position: not that the network uses it,
 # not that only this unit carries it, and not that it tracks nothing else.
-# Silencing adds that the network uses it: the ends of lines cost 2.00 bits instead of 1.11,
-# whereas without one of ten other units they cost between 0.97 and 1.31, and all characters together cost little more
-# (2.04 instead of 1.94).
+# Silencing adds that the network uses it: the ends of lines have a loss of 2.00 bits instead of 1.11,
+# whereas without one of ten other units it is between 0.97 and 1.31, and that of all characters together
+# is little higher (2.04 instead of 1.94).
 # Still, this is one network and one text, and with another seed the best unit reached only 0.50.
 # Next: other seeds and texts, the gates of the unit at a line break,
 # a text in a wider column, the unit's value replaced by its mean instead of 0.

@@ -323,7 +323,7 @@ characters = sorted(set(rhyme))
 # The next cell trains one LSTM layer with 64 units for 400 updates (4 rows, chunks of 25 characters,
 # Adam with learning rate 0.005, clipped at norm 1), which takes a few seconds.
 # After 25, 100 and 400 updates it prints the loss in bits per character, averaged over the last 20 updates,
-# and a sample at temperature 1. A network that knows nothing pays log2 28 = 4.8 bits.
+# and a sample at temperature 1. A network that knows nothing has a loss of log2 28 = 4.8 bits.
 # What will the network have learned by each of these points: letters, words, lines?
 
 # %% active="ipynb" tags=["long"]

@@ -125,9 +125,9 @@ def cell_gradient(f, k, t):
 # Write `lstm_step_backward`.
 # Two gradients arrive at a step of the LSTM, because two states leave it.
 # `dh_t` is the total gradient of the hidden state, $\partial L / \partial h_t$, as in chapter 2.
-# `dc_t` is the gradient that reaches $c_t$ *from the next step*, which uses the cell state as well.
-# The page calls it $dc_t^{\text{next}}$, and so do the equations here.
-# There is a second path from $c_t$ to the loss, through $h_t$ of the same step, which `dc_t` does not contain.
+# `dc_next` is the gradient that reaches $c_t$ *from the next step*, which uses the cell state as well.
+# In the equations it is $dc_t^{\text{next}}$.
+# There is a second path from $c_t$ to the loss, through $h_t$ of the same step, which `dc_next` does not contain.
 # The total, `dc` in code, is the sum of both:
 #
 # $$dc = dc_t^{\text{next}} + dh_t \odot o_t \odot (1 - \tanh^2 c_t)$$
@@ -151,14 +151,14 @@ def cell_gradient(f, k, t):
 # |---|---|---|---|---|---|
 # | 0.70 | 0.75 | −0.30 | 0.45 | 0.69 | 0.60 |
 #
-# Let `dh_t` = 2.50 and `dc_t` = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
+# Let `dh_t` = 2.50 and `dc_next` = −0.92. The derivative of $\tanh(c_t)$ is 1 − 0.60² = 0.64.
 # The part through h and c is worked out with these rounded values:
 #
 # | gradient with respect to | rule | here |
 # |---|---|---|
 # | o | `dh_t` times the other factor of $h_t$, which is $\tanh(c_t)$ | 2.50 · 0.60 = 1.50 |
 # | $c_t$, through $h_t$ | `dh_t` times o times the derivative of the tanh, 0.64 | 2.50 · 0.45 · 0.64 = 0.72 |
-# | $c_t$, in total | add `dc_t` | −0.92 + 0.72 = −0.20 |
+# | $c_t$, in total | add `dc_next` | −0.92 + 0.72 = −0.20 |
 # | $c_{t-1}$ | `dc` times the forget gate | −0.20 · 0.75 = −0.15 |
 #
 # The part through the gates is yours:
@@ -182,7 +182,7 @@ def cell_gradient(f, k, t):
 # | name | shape | what it is |
 # |---|---|---|
 # | `dh_t` | (B, H) | the total gradient of the hidden state |
-# | `dc_t` | (B, H) | the gradient that reaches the cell state from the next step |
+# | `dc_next` | (B, H) | the gradient that reaches the cell state from the next step |
 # | `x_t`, `h_prev`, `c_prev` | (B, D), (B, H), (B, H) | the input and the previous states |
 # | `W_x`, `W_h`, `b` | (D, 4H), (H, 4H), (4H,) | the weights and the bias, in the order i, f, g, o |
 # | result `dx_t`, `dh_prev`, `dc_prev` | as `x_t`, `h_prev`, `c_prev` | the gradients of the input and the states |
@@ -192,10 +192,10 @@ def cell_gradient(f, k, t):
 
 
 # %% exercise="lstm_step_backward"
-def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
+def lstm_step_backward(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b):
     """The gradients of one step of the LSTM; the gates are recomputed.
 
-    dh_t (B, H), dc_t (B, H), x_t (B, D), h_prev (B, H), c_prev (B, H), W_x (D, 4H), W_h (H, 4H), b (4H,)
+    dh_t (B, H), dc_next (B, H), x_t (B, D), h_prev (B, H), c_prev (B, H), W_x (D, 4H), W_h (H, 4H), b (4H,)
     -> dx_t (B, D), dh_prev (B, H), dc_prev (B, H), dW_x (D, 4H), dW_h (H, 4H), db (4H,).
     Equation (lstm-step-backward).
     """
@@ -204,7 +204,7 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
     c_t = i * g + f * c_prev
     tanh_c = np.tanh(c_t)
     do = dh_t * tanh_c
-    dc = dc_t + dh_t * o * (1 - tanh_c**2)  # from the next step and through h_t
+    dc = dc_next + dh_t * o * (1 - tanh_c**2)  # from the next step and through h_t
     dc_prev = dc * f
     di, df, dg = dc * g, dc * c_prev, dc * i
     da_i, da_f, da_g, da_o = di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)
@@ -221,9 +221,9 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
 # The hidden state $h_t$ is used by the output at step $t$ and by the next step,
 # so its total gradient is `dh[:, t] + dh_next`.
 # The cell state is used by the next step, and by $h_t$ of its own step, which `lstm_step_backward` takes care of.
-# So what is `dc_t` at each step?
+# So what is `dc_next` at each step?
 #
-# | step | `dh_t` | `dc_t` | passes back |
+# | step | `dh_t` | `dc_next` | passes back |
 # |---|---|---|---|
 # | T − 1, the last one | `dh[:, T - 1]` | `dc_T` | `dh_next`, `dc_next` |
 # | T − 2 | `dh[:, T - 2] + dh_next` | ? | ? |
@@ -242,7 +242,7 @@ def lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
 # | 1 | −1.00 | 1.40 | −0.26 | −1.21 |
 #
 # With `dc_T` = 0.30, the last step passes back `dh_next` = −0.11 and `dc_next` = 0.29.
-# Which `dh_t` and `dc_t` does the step at t = 0 therefore receive?
+# Which `dh_t` and `dc_next` does the step at t = 0 therefore receive?
 #
 # The step function needs the previous hidden and cell state of each step, but no states are given.
 # Run the forward pass again, with `lstm_forward`, to have them all.
@@ -274,9 +274,9 @@ def lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
     for t in reversed(range(x.shape[1])):
         h_prev = h[:, t - 1] if t > 0 else h_0
         c_prev = c[:, t - 1] if t > 0 else c_0
-        dh_t, dc_t = dh[:, t] + dh_next, dc_next
+        dh_t = dh[:, t] + dh_next
         dx_t, dh_next, dc_next, dW_x_t, dW_h_t, db_t = lstm_step_backward(
-            dh_t, dc_t, x[:, t], h_prev, c_prev, W_x, W_h, b
+            dh_t, dc_next, x[:, t], h_prev, c_prev, W_x, W_h, b
         )
         dx[:, t] = dx_t
         dW_x += dW_x_t
@@ -296,14 +296,14 @@ def lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b):
 # W_x, W_h = np.array([[0.50, -0.30, 0.40, 0.80]]), np.array([[0.25, 0.60, -0.90, 0.35]])
 # b = np.array([0.20, 1.79, -1.27, -1.26])
 # f = np.array([[[0.30, 0.85], [0.90, 0.40], [0.80, 0.60], [0.95, 0.70]]])
-# dh_t, dc_t, x_t, h_prev, c_prev = np.array([[[2.50]], [[-0.92]], [[1.50]], [[-0.40]], [[1.20]]])
+# dh_t, dc_next, x_t, h_prev, c_prev = np.array([[[2.50]], [[-0.92]], [[1.50]], [[-0.40]], [[1.20]]])
 # dh, x = np.array([[[[-0.60], [1.40]]], [[[0.50], [-1.00]]]])
 # dc_T, h_0, c_0 = np.array([[[0.30]], [[0.20]], [[-0.80]]])
 # names = "dx", "dh_0", "dc_0", "dW_x", "dW_h", "db"
 #
 # try:
 #     print("direct path ", np.round(cell_gradient(f, 0, 2), 3).tolist())
-#     *_, dc_prev, dW_x, dW_h, db = lstm_step_backward(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b)
+#     *_, dc_prev, dW_x, dW_h, db = lstm_step_backward(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b)
 #     print("one step     dc_prev", np.round(dc_prev, 3).tolist(), "  db", np.round(db, 3).tolist())
 #     for name, gradient in zip(names, lstm_backward(dh, dc_T, x, h_0, c_0, W_x, W_h, b), strict=True):
 #         print(f"two steps    {name:5s}", np.round(gradient, 3).tolist())

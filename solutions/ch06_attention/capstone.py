@@ -93,7 +93,8 @@ def missing(name):
 #
 # The sentences come from a small grammar of our own. Most French adjectives follow their noun,
 # and determiners and adjectives agree with it in gender and number: *my red car* is *ma voiture rouge*,
-# *my red book* is *mon livre rouge*. Each English word becomes exactly one French word.
+# *my red book* is *mon livre rouge*. Each English word becomes exactly one French word,
+# which is not always the one that a dictionary gives first: *ram* is *mouton*, *love* *chérir*, *hear* *percevoir*.
 # The source ends with ⟨eos⟩, which is a convention of ours.
 #
 # The file also contains sentences that were held out, with their translations and alignments.

@@ -95,12 +95,12 @@ def test_the_numbers_of_the_text_and_of_the_good_answer_are_the_recorded_ones():
     untrained = r[0]["open brackets", "untrained"]
     assert f"r = {brackets[0]:.2f} against {untrained:.2f}" in said
     parts = first["Does the network use the unit?"].split("\n\n")
-    costs = {part.partition(" (")[0]: re.findall(r"\d+\.\d\d", part) for part in parts[1:]}
-    whole, all_whole, without, all_without, *_, low, high = costs["line position"]
-    assert f"the ends of lines cost {without} bits instead of {whole}" in said
-    assert f"they cost between {low} and {high}" in said
+    losses = {part.partition(" (")[0]: re.findall(r"\d+\.\d\d", part) for part in parts[1:]}
+    whole, all_whole, without, all_without, *_, low, high = losses["line position"]
+    assert f"the ends of lines have a loss of {without} bits instead of {whole}" in said
+    assert f"it is between {low} and {high}" in said
     assert f"({all_without} instead of {all_whole})" in said
-    assert "({2} bits instead of {0})".format(*costs["open brackets"]) in said
+    assert "({2} bits instead of {0})".format(*losses["open brackets"]) in said
 
 
 def test_the_numpy_step_agrees_with_the_model(reference):
@@ -160,7 +160,7 @@ def test_an_interrupted_training_is_kept(tmp_path):
     line = "#     losses.append(loss)\n"[2:]
     stop = {line: line + "    if len(losses) == 9:\n        raise KeyboardInterrupt\n"}
     printed, found = run(tmp_path, instructor_notebook, QUICKER | stop)
-    assert "Interrupted. The network keeps what it has learnt so far.\n" in printed["training"]
+    assert "Interrupted. The network keeps what it has learned so far.\n" in printed["training"]
     assert found["model"] is found["new"]
     assert (tmp_path / "my_char_lm.npz").is_file()
     assert len(correlation_of(printed)) == 6
@@ -255,7 +255,7 @@ def test_bits_and_costs_are_those_of_each_row():
         p = torch.softmax(model(ids[None, 20:39])[0][0], dim=1)
     np.testing.assert_allclose(bits[1], -np.log2(p[torch.arange(19), ids[21:40]].numpy()), rtol=1e-4)
     mask = np.arange(60) == 27
-    here, everywhere = capstone.costs(model, ids, mask, rows=3)
+    here, everywhere = capstone.losses(model, ids, mask, rows=3)
     assert here == pytest.approx(bits[1, 6])
     assert everywhere == pytest.approx(bits.mean())
 

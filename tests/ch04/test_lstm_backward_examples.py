@@ -48,7 +48,7 @@ def test_the_step_that_is_half_worked_out():
     sentence = text.partition("The input is")[2].partition("The forward pass")[0]
     assert numbers(sentence) == [given[name].item() for name in ("x_t", "h_prev", "c_prev")]
     sentence = text.partition("# Let ")[2].partition(" The derivative")[0]
-    assert numbers(sentence) == [given["dh_t"].item(), given["dc_t"].item()]
+    assert numbers(sentence) == [given["dh_t"].item(), given["dc_next"].item()]
     i, f, g, o = (gate.item() for gate in lstm_gates(*(given[n] for n in ("x_t", "h_prev", "W_x", "W_h", "b"))))
     c_t = f * given["c_prev"].item() + i * g
     (forward,) = table(text, "| i | f | g | o | $c_t$")
@@ -79,7 +79,7 @@ def test_the_two_steps():
     for name in ("W_x", "W_h", "b"):
         np.testing.assert_array_equal(given[name], example("lstm_step_backward")[name])
     last = {**{n: given[n] for n in ("W_x", "W_h", "b")}, "h_prev": h[:, 0], "c_prev": c[:, 0], "x_t": given["x"][:, 1]}
-    back = exercise("lstm_step_backward").spec.oracle(dh_t=given["dh"][:, 1], dc_t=given["dc_T"], **last)
+    back = exercise("lstm_step_backward").spec.oracle(dh_t=given["dh"][:, 1], dc_next=given["dc_T"], **last)
     sentence = text.partition("With `dc_T` = ")[2].partition("\n")[0]
     check_shown(numbers(f"{sentence} "), [given["dc_T"].item(), back[1].item(), back[2].item()])
 

@@ -91,7 +91,7 @@ SPEC = Spec(
     ],
 )
 RETURNED = "return dx, dh_next, dc_next, dW_x, dW_h, db"
-CARRIED = "dh_t, dc_t = dh[:, t] + dh_next, dc_next"
+CARRIED = "dh_t = dh[:, t] + dh_next"
 START = "dh_next, dc_next = np.zeros(h_0.shape), dc_T"
 REPLACED = "dx_t, dh_next, dc_next, dW_x_t, dW_h_t, db_t"
 LOOP = "reversed(range(x.shape[1]))"
@@ -102,9 +102,9 @@ BEFORE = "h_prev = h[:, t - 1] if t > 0 else h_0\nc_prev = c[:, t - 1] if t > 0 
 SPEC.mistakes(
     {
         "dc_next_not_carried": [
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_T if t == x.shape[1] - 1 else np.zeros(h_0.shape)"),
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_T"),
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, np.zeros(h_0.shape)"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_T if t == x.shape[1] - 1 else np.zeros(h_0.shape)"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_T"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, np.zeros(h_0.shape)"),
         ],
         **instead(
             START,
@@ -114,18 +114,18 @@ SPEC.mistakes(
             },
         ),
         "dc_T_added_at_every_step": [
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_T + dc_next"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_T + dc_next"),
             change(
                 START,
                 "dh_next, dc_next = np.zeros(h_0.shape), np.zeros(h_0.shape)",
-                (CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_T + dc_next"),
+                (CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_T + dc_next"),
             ),
         ],
         "dh_next_not_added": change("dh[:, t] + dh_next", "dh[:, t]"),
         "nothing_carried": [
-            change(CARRIED, "dh_t, dc_t = dh[:, t], dc_T if t == x.shape[1] - 1 else np.zeros(h_0.shape)"),
-            change(CARRIED, "dh_t, dc_t = dh[:, t], np.zeros(h_0.shape)"),
-            change(CARRIED, "dh_t, dc_t = dh[:, t], dc_T"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t], dc_T if t == x.shape[1] - 1 else np.zeros(h_0.shape)"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t], np.zeros(h_0.shape)"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t], dc_T"),
         ],
         "dh_used_at_the_last_step_only": change(
             START, "dh_next, dc_next = dh[:, -1], dc_T", ("dh[:, t] + dh_next", "dh_next")
@@ -154,9 +154,9 @@ SPEC.mistakes(
         ),
         "dh_next_and_dc_next_exchanged": [
             change(REPLACED, "dx_t, dc_next, dh_next, dW_x_t, dW_h_t, db_t"),
-            change("dh_t, dc_t = dh[:, t] + dh_next, dc_next", "dh_t, dc_t = dh[:, t] + dc_next, dh_next"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dc_next, dh_next"),
         ],
-        "dh_and_dc_exchanged_in_the_call": change("dh_t, dc_t, x[:, t]", "dc_t, dh_t, x[:, t]"),
+        "dh_and_dc_exchanged_in_the_call": change("dh_t, dc_next, x[:, t]", "dc_next, dh_t, x[:, t]"),
         **instead(
             LOOP,
             {
@@ -213,17 +213,17 @@ SPEC.mistakes(
             change(START, "dh_next, dc_next = dc_T, dc_T"),
         ],
         "dh_added_to_dc_next": [
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh[:, t]"),
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh_next"),
-            change(CARRIED, "dh_t, dc_t = dh[:, t] + dh_next, dc_next + dh[:, t] + dh_next"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_next + dh[:, t]"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_next + dh_next"),
+            change(CARRIED, "dh_t, dc_next = dh[:, t] + dh_next, dc_next + dh[:, t] + dh_next"),
             change(
                 CARRIED,
                 "dh_t = dh[:, t] + dh_next\n_, _, _, o = lstm_gates(x[:, t], h_prev, W_x, W_h, b)\n"
-                "dc_t = dc_next + dh_t * o * (1 - np.tanh(c[:, t]) ** 2)",
+                "dc_next = dc_next + dh_t * o * (1 - np.tanh(c[:, t]) ** 2)",
             ),
         ],
         "steps_counted_by_the_batch": change("range(x.shape[1])", "range(x.shape[0])"),
-        "in_place": change(CARRIED, "dh_t, dc_t = dh[:, t], dc_next\ndh_t += dh_next"),
+        "in_place": change(CARRIED, "dh_t = dh[:, t]\ndh_t += dh_next"),
     }
 )
 SPEC.mistakes(
@@ -255,7 +255,11 @@ SPEC.mistakes(
             change(RETURNED, "return dx, dh_next, dc_T, dW_x, dW_h, db"),
             change(RETURNED, "return dx, dh_next, np.zeros(c_0.shape), dW_x, dW_h, db"),
         ],
-        "dc_0_is_that_of_the_first_cell_state": change(RETURNED, "return dx, dh_next, dc_t, dW_x, dW_h, db"),
+        "dc_0_is_that_of_the_first_cell_state": change(
+            CARRIED,
+            "dh_t, received = dh[:, t] + dh_next, dc_next",
+            (RETURNED, "return dx, dh_next, received, dW_x, dW_h, db"),
+        ),
     },
     keeps=["dx", "dh_0", "dW_x", "dW_h", "db"],
 )

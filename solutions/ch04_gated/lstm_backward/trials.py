@@ -47,8 +47,8 @@ def loop(step=right_step, **parts):
     return names["student"]
 
 
-def call(dh_t="dh[:, t] + dh_next", dc_t="dc_next", x_t="x[:, t]"):
-    return loop(call=f"step({dh_t}, {dc_t}, {x_t}, h_prev, c_prev, W_x, W_h, b)")
+def call(dh_t="dh[:, t] + dh_next", dc_next="dc_next", x_t="x[:, t]"):
+    return loop(call=f"step({dh_t}, {dc_next}, {x_t}, h_prev, c_prev, W_x, W_h, b)")
 
 
 WRONG = {

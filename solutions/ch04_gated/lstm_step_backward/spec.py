@@ -8,14 +8,14 @@ from grader.author.spec import Case, Facet, Gates, Output, Spec, change, instead
 BLOCKS = "[da_i, da_f, da_g, da_o]"
 
 
-def oracle(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
+def oracle(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b):
     """Autograd through PyTorch's own cell in float64; only the sum of its two biases matters."""
     D, H = len(W_x), len(W_h)
     cell = torch.nn.LSTMCell(D, H, dtype=torch.float64)
     given = {"weight_ih": W_x.T, "weight_hh": W_h.T, "bias_ih": b, "bias_hh": 0 * b}
     cell.load_state_dict({name: torch.from_numpy(array.copy()) for name, array in given.items()})
     x, h, c = states = [torch.from_numpy(array.copy()).requires_grad_() for array in (x_t, h_prev, c_prev)]
-    upstream = torch.from_numpy(dh_t), torch.from_numpy(dc_t)
+    upstream = torch.from_numpy(dh_t), torch.from_numpy(dc_next)
     weights = cell.weight_ih, cell.weight_hh, cell.bias_ih
     dx, dh, dc, dW_x, dW_h, db = torch.autograd.grad(cell(x, (h, c)), [*states, *weights], upstream)
     return tuple(gradient.numpy() for gradient in (dx, dh, dc, dW_x.T, dW_h.T, db))
@@ -25,7 +25,7 @@ EXAMPLE = Case(
     sizes={"B": 1, "D": 1, "H": 1},
     inputs={
         "dh_t": np.array([[2.50]]),
-        "dc_t": np.array([[-0.92]]),
+        "dc_next": np.array([[-0.92]]),
         "x_t": np.array([[1.50]]),
         "h_prev": np.array([[-0.40]]),
         "c_prev": np.array([[1.20]]),
@@ -41,7 +41,7 @@ def case(rng, B, D, H):
         sizes={"B": B, "D": D, "H": H},
         inputs={
             "dh_t": rng.normal(size=(B, H)),
-            "dc_t": rng.normal(size=(B, H)),
+            "dc_next": rng.normal(size=(B, H)),
             "x_t": rng.normal(size=(B, D)),
             "h_prev": rng.uniform(-0.9, 0.9, size=(B, H)),
             "c_prev": rng.normal(size=(B, H)),
@@ -90,7 +90,7 @@ SPEC = Spec(
         Facet("db", share=1, outputs=("db",)),
     ],
 )
-DC = "dc = dc_t + dh_t * o * (1 - tanh_c**2)"
+DC = "dc = dc_next + dh_t * o * (1 - tanh_c**2)"
 SLOPES = "da_i, da_f, da_g, da_o = di * i * (1 - i), df * f * (1 - f), dg * (1 - g**2), do * o * (1 - o)"
 PRODUCTS = "di, df, dg = dc * g, dc * c_prev, dc * i"
 
@@ -100,18 +100,18 @@ SPEC.mistakes(
             DC,
             {
                 # the cell state and its gradient
-                "path_through_h_left_out": "dc = dc_t",
-                "in_place": "dc = dc_t\ndc += dh_t * o * (1 - tanh_c**2)",
+                "path_through_h_left_out": "dc = dc_next",
+                "in_place": "dc = dc_next\ndc += dh_t * o * (1 - tanh_c**2)",
             },
         ),
-        "dc_t_left_out": change("dc_t + ", ""),
+        "dc_next_left_out": change("dc_next + ", ""),
         "o_left_out_of_dc": change("dh_t * o * (1", "dh_t * (1"),
         "tanh_slope_of_c_left_out": change(" * (1 - tanh_c**2)", ""),
         **instead(
             "dh_t * o * (1 - tanh_c**2)",
             {
-                "dh_t_added_to_dc_t": "dh_t",
-                "do_added_to_dc_t": "do",
+                "dh_t_added_to_dc_next": "dh_t",
+                "do_added_to_dc_next": "do",
             },
         ),
         **instead(
@@ -124,16 +124,16 @@ SPEC.mistakes(
                 "tanh_slope_of_c_not_squared": "(1 - tanh_c)",
             },
         ),
-        "dc_t_through_the_tanh": [
-            change("dc_t + dh_t * o * (1 - tanh_c**2)", "(dc_t + dh_t * o) * (1 - tanh_c**2)"),
-            change("dc_t + dh_t * o * (1 - tanh_c**2)", "(dc_t + dh_t) * o * (1 - tanh_c**2)"),
+        "dc_next_through_the_tanh": [
+            change("dc_next + dh_t * o * (1 - tanh_c**2)", "(dc_next + dh_t * o) * (1 - tanh_c**2)"),
+            change("dc_next + dh_t * o * (1 - tanh_c**2)", "(dc_next + dh_t) * o * (1 - tanh_c**2)"),
         ],
         "tanh_of_c_t_left_out": change("tanh_c = np.tanh(c_t)", "tanh_c = c_t"),
         "gates_in_the_wrong_order": [
             change("i, f, g, o = lstm_gates", "i, f, o, g = lstm_gates"),
             change("i, f, g, o = lstm_gates", "f, i, o, g = lstm_gates"),
         ],
-        "dh_t_left_out": change("do = dh_t * tanh_c", "do = tanh_c", ("dc_t + dh_t * o", "dc_t + o")),
+        "dh_t_left_out": change("do = dh_t * tanh_c", "do = tanh_c", ("dc_next + dh_t * o", "dc_next + o")),
     }
 )
 SPEC.mistakes(
@@ -146,10 +146,10 @@ SPEC.mistakes(
         ],
         "do_from_dc": change("do = dh_t * tanh_c\n" + DC, DC + "\ndo = dc * tanh_c"),
         "df_from_c_t": change("dc * c_prev", "dc * c_t"),
-        "one_product_from_dc_t": [
-            change("dc * c_prev", "dc_t * c_prev"),
-            change("dc * g", "dc_t * g"),
-            change("dc * i", "dc_t * i"),
+        "one_product_from_dc_next": [
+            change("dc * c_prev", "dc_next * c_prev"),
+            change("dc * g", "dc_next * g"),
+            change("dc * i", "dc_next * i"),
         ],
         "di_and_df_exchanged": change(PRODUCTS, "di, df, dg = dc * c_prev, dc * g, dc * i"),
         "di_and_dg_exchanged": change(
@@ -255,7 +255,7 @@ SPEC.mistakes(
             {
                 # what is passed back to the previous states
                 "dc_prev_without_f": "dc_prev = dc",
-                "dc_prev_from_dc_t": "dc_prev = dc_t * f",
+                "dc_prev_from_dc_next": "dc_prev = dc_next * f",
             },
         ),
         "dc_prev_is_another_product": [
@@ -320,14 +320,14 @@ SPEC.mistakes(
 
 
 @SPEC.alternative
-def gate_by_gate(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
+def gate_by_gate(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b):
     """Each gate with its own block of the weights; the contributions to dx_t and dh_prev are added."""
     H = len(W_h)
     blocks = [slice(n * H, (n + 1) * H) for n in range(4)]
     a_i, a_f, a_g, a_o = (x_t @ W_x[:, n] + h_prev @ W_h[:, n] + b[n] for n in blocks)
     i, f, g, o = 1 / (1 + np.exp(-a_i)), 1 / (1 + np.exp(-a_f)), np.tanh(a_g), 1 / (1 + np.exp(-a_o))
     tanh_c = np.tanh(f * c_prev + i * g)
-    dc = dh_t * o * (1 - tanh_c**2) + dc_t
+    dc = dh_t * o * (1 - tanh_c**2) + dc_next
     da = [dc * g * i * (1 - i), dc * c_prev * f * (1 - f), dc * i * (1 - g) * (1 + g), dh_t * tanh_c * o * (1 - o)]
     dx_t = sum(da_n @ W_x[:, n].T for n, da_n in zip(blocks, da, strict=True))
     dh_prev = sum(da_n @ W_h[:, n].T for n, da_n in zip(blocks, da, strict=True))
@@ -336,7 +336,7 @@ def gate_by_gate(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
 
 
 @SPEC.alternative
-def filled_in_place(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
+def filled_in_place(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b):
     """One array for the four blocks, filled and then multiplied by all derivatives at once."""
     H = h_prev.shape[1]
     a = x_t @ W_x + h_prev @ W_h + b
@@ -346,7 +346,7 @@ def filled_in_place(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
     slopes[:, 2 * H : 3 * H] = 1 - gates[:, 2 * H : 3 * H] ** 2
     i, f, g, o = (gates[:, n * H : (n + 1) * H] for n in range(4))
     c_t = f * c_prev + i * g
-    dc = dc_t + dh_t * o / np.cosh(c_t) ** 2
+    dc = dc_next + dh_t * o / np.cosh(c_t) ** 2
     da = np.empty(a.shape)
     da[:, :H] = dc * g
     da[:, H : 2 * H] = dc * c_prev
@@ -358,7 +358,7 @@ def filled_in_place(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
 
 
 @SPEC.alternative
-def row_by_row(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
+def row_by_row(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b):
     """One sequence at a time; the gradients of the weights and the bias accumulate over all of them."""
     dx_t, dh_prev, dc_prev = np.zeros(x_t.shape), np.zeros(h_prev.shape), np.zeros(c_prev.shape)
     dW_x, dW_h, db = np.zeros(W_x.shape), np.zeros(W_h.shape), np.zeros(b.shape)
@@ -366,7 +366,7 @@ def row_by_row(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
         a_i, a_f, a_g, a_o = np.split(x_t[n] @ W_x + h_prev[n] @ W_h + b, 4)
         i, f, g, o = 1 / (1 + np.exp(-a_i)), 1 / (1 + np.exp(-a_f)), np.tanh(a_g), 1 / (1 + np.exp(-a_o))
         tanh_c = np.tanh(f * c_prev[n] + i * g)
-        dc = dc_t[n] + dh_t[n] * o * (1 - tanh_c**2)
+        dc = dc_next[n] + dh_t[n] * o * (1 - tanh_c**2)
         outer = np.stack([dc * g, dc * c_prev[n], dc * i, dh_t[n] * tanh_c])
         da = (outer * np.stack([i * (1 - i), f * (1 - f), 1 - g**2, o * (1 - o)])).ravel()
         dx_t[n], dh_prev[n], dc_prev[n] = W_x @ da, W_h @ da, dc * f

@@ -14,7 +14,7 @@ LINES = {
     "tc": "np.tanh(c)",
     "h": "o * tc",
     "do": "dh_t * tc",
-    "dc": "dc_t + dh_t * o * (1 - tc**2)",
+    "dc": "dc_next + dh_t * o * (1 - tc**2)",
     "di": "dc * g",
     "df": "dc * c_prev",
     "dg": "dc * i",
@@ -52,10 +52,10 @@ def step(**lines):
 def gates_read_as(order):
     """The right step of a student who has another order of the gates in mind."""
 
-    def student(dh_t, dc_t, x_t, h_prev, c_prev, W_x, W_h, b):
+    def student(dh_t, dc_next, x_t, h_prev, c_prev, W_x, W_h, b):
         to = np.concatenate([np.arange(len(W_h)) + len(W_h) * order.index(gate) for gate in "ifgo"])
         back = np.argsort(to)
-        inputs = dh_t, dc_t, x_t, h_prev, c_prev, W_x[:, to], W_h[:, to], b[to]
+        inputs = dh_t, dc_next, x_t, h_prev, c_prev, W_x[:, to], W_h[:, to], b[to]
         dx_t, dh_prev, dc_prev, dW_x, dW_h, db = right_step(*inputs)
         return dx_t, dh_prev, dc_prev, dW_x[:, back], dW_h[:, back], db[back]
 
@@ -81,11 +81,11 @@ WRONG = {
     "tanh's slope at i": (step(da_i="di * (1 - i**2)"), None, C),
     "df with i": (step(df="dc * i"), None, C),
     "df with h_prev": (step(df="dc * h_prev"), None, C),
-    "dc_prev with the path of h unscaled": (step(dc_prev="dc_t * f + dh_t * o"), None, ALL_BUT_DC_PREV),
-    "dc_prev through h alone": (step(dc_prev="(dc - dc_t) * f"), "dc_t_left_out For dc_prev", ALL_BUT_DC_PREV),
+    "dc_prev with the path of h unscaled": (step(dc_prev="dc_next * f + dh_t * o"), None, ALL_BUT_DC_PREV),
+    "dc_prev through h alone": (step(dc_prev="(dc - dc_next) * f"), "dc_next_left_out For dc_prev", ALL_BUT_DC_PREV),
     "dh_prev with a path of its own": (step(dh_prev="da @ W_h.T + dh_t * o"), "direct_path_added", ALL_BUT_DH_PREV),
     "dh_prev by the o gate alone": (step(dh_prev="da_o @ W_h[:, -len(W_h):].T"), None, ALL_BUT_DH_PREV),
-    "as in chapter 02": (step(dc="dc_t + dh_t * (1 - h**2)"), None, ()),
+    "as in chapter 02": (step(dc="dc_next + dh_t * (1 - h**2)"), None, ()),
     "c_t without f": (step(c="c_prev + i * g"), None, ()),
     "i and f exchanged in c_t": (step(c="i * c_prev + f * g"), None, ()),
     "g's slope by sigmoids": (step(da_g="dg * sigmoid(g) * (1 - sigmoid(g))"), None, C),
@@ -93,7 +93,7 @@ WRONG = {
     "W_x not transposed": (step(dx_t="da @ W_x"), None, ()),
     "dW_x and dW_h transposed": (step(dW_x="da.T @ x_t", dW_h="da.T @ h_prev"), "transposed For dW_x and dW_h", None),
     "db as a row": (step(db="da.sum(axis=0, keepdims=True)"), "after: squeeze of axis=-2 missing For db", None),
-    "dc_t through o": (step(dc="dc_t * o + dh_t * o * (1 - tc**2)"), None, ()),
+    "dc_next through o": (step(dc="dc_next * o + dh_t * o * (1 - tc**2)"), None, ()),
     "negated": (lambda **given: tuple(-a for a in step()(**given)), "sign", ()),
     "dc_prev before dh_prev": (
         lambda **given: tuple(step()(**given)[n] for n in (0, 2, 1, 3, 4, 5)),
@@ -105,7 +105,7 @@ WRONG = {
 
 
 RIGHT = {
-    "slopes by cosh": step(dc="dh_t * o / np.cosh(c)**2 + dc_t", da_g="dg * (1 + g) * (1 - g)"),
+    "slopes by cosh": step(dc="dh_t * o / np.cosh(c)**2 + dc_next", da_g="dg * (1 + g) * (1 - g)"),
     "sigmoid minus its square": step(da_i="di * (i - i**2)", da_f="df * (f - f * f)", da_o="do * (o - o**2)"),
     "through h": step(da_o="dh_t * h * (1 - o)"),
     "einsum": step(dW_x="np.einsum('bd,bk->dk', x_t, da)", db="np.einsum('bk->k', da)"),
