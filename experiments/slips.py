@@ -49,7 +49,8 @@ def in_chunks_of_ten(network: Params, unseen: np.ndarray, keep_state: bool) -> f
     for start in range(0, length, 10):
         piece = unseen[None, start : start + 11]
         read = char_rnn.states(network, piece[:, :-1], h)
-        nats += char_rnn.nats_and_probs(network, read, piece[:, 1:])[0].sum()
+        nats_of, _ = char_rnn.nats_and_probs(network, read, piece[:, 1:])
+        nats += nats_of.sum()
         h = read[:, -1] if keep_state else zeros
     return float(nats / length / math.log(2))
 
@@ -58,8 +59,8 @@ def chunks_run(seed: int, text: Text) -> dict[str, Any]:
     """Train one network, and let it read unseen text in three ways."""
     how = SETTINGS["chunks"]
     network = char_rnn.initial(len(text.characters), how["hidden_size"], np.random.default_rng(seed))
-    stop = lambda done: done == how["updates"]  # noqa: E731
-    char_rnn.train(text.ids(text.train), network, how["lr"], stop, how["batch"], how["chunk"])
+    ids = text.ids(text.train)
+    char_rnn.train(ids, network, how["lr"], lambda done: done == how["updates"], how["batch"], how["chunk"])
     unseen = text.ids(text.held_out)[: how["unseen"] + 1]
     return {
         "seed": seed,
@@ -69,14 +70,20 @@ def chunks_run(seed: int, text: Text) -> dict[str, Any]:
     }
 
 
+def trained_on(ids: np.ndarray, num_characters: int, rng: np.random.Generator) -> Params:
+    """A network that has seen no other text than these ids."""
+    how = SETTINGS["short"]
+    network = char_rnn.initial(num_characters, how["hidden_size"], rng)
+    char_rnn.train(ids, network, how["lr"], lambda done: done == how["updates"], how["batch"], how["chunk"])
+    return network
+
+
 def short_run(seed: int, text: Text) -> dict[str, Any]:
     """Train on the first 300 characters after the first one."""
     how = SETTINGS["short"]
     short = text.ids(text.train)[: how["characters"] + 1]
     unseen = text.ids(text.held_out)[: SETTINGS["chunks"]["unseen"] + 1]
-    learner = char_rnn.initial(len(text.characters), how["hidden_size"], np.random.default_rng(seed))
-    stop = lambda done: done == how["updates"]  # noqa: E731
-    char_rnn.train(short, learner, how["lr"], stop, how["batch"], how["chunk"])
+    learner = trained_on(short, len(text.characters), np.random.default_rng(seed))
     read = char_rnn.states(learner, unseen[None, :-1], np.zeros((1, how["hidden_size"])))
     nats, _ = char_rnn.nats_and_probs(learner, read, unseen[None, 1:])
     return {

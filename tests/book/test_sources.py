@@ -200,6 +200,8 @@ def records_read(text: str) -> set[str]:
         found.add(f"{module.rpartition('.')[0]}.{sibling}" if sibling else module)
     if re.search(r"(?<![\w.])RESULTS_FILE\b(?!\.with_name)(?=\.)", text):
         found.add(module_of["RESULTS_FILE"].removesuffix(".RESULTS_FILE"))
+    if "load_weights" in module_of:
+        found.add(f"{module_of['load_weights'].removesuffix('.load_weights')}_weights")
     for name in re.findall(r'\brecorded\("(\w+)"\)', text):
         found.add(f"{module_of['recorded'].removesuffix('.record.recorded')}.{name}")
     return found
