@@ -9,8 +9,8 @@ with a vowel, nor does an adjective in front of it, so nothing is elided.
 
 The French follows the rules of this grammar exactly, but a few of its words are not those that a dictionary gives
 first: *ram* is translated as *mouton* (sheep; *bélier*), *love* as *chérir* (to cherish; *aimer*), *hear* as
-*percevoir* (to perceive; *entendre*), and *by* always as *par*, although a place needs *près de*. The words stay,
-because recorded networks were trained on them.
+*percevoir* (to perceive; *entendre*), *happy* as *content* (pleased; *heureux*), and *by* always as *par*, although a
+place needs *près de*. The words stay, because recorded networks were trained on them.
 """
 
 from __future__ import annotations

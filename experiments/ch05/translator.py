@@ -62,7 +62,7 @@ class Translator(nn.Module):
         return self.encoder(packed)[1]
 
     def decode(self, read: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
-        """Target ids (B, T), a state -> logits (B, T, V), the last state."""
+        """Target ids (B, T), a state -> logits (B, T, V), a state."""
         states, state = self.decoder(self.target_embedding(read), state)
         return self.head(states), state
 
