@@ -11,6 +11,8 @@ updates. The decoder reads the reference. What is measured on held-out sentences
 - exact match of greedy decoding, and the share of words predicted by the same network with uniform weights;
 - what erasing one English word does to the log-probability of every French word. The word's embedding is replaced by
   that of ⟨pad⟩, which is zero, so that the sentence keeps its length. No sentence for training has such a gap;
+- in such sentences, two controls for nouns with a small weight that change their determiner or adjective when erased:
+  words of other groups, and the other adjectives of the same noun, with as little weight;
 - what erasing one *state* of the encoder does: its weight becomes zero at this step alone, the others still sum to 1;
 - in the first group, how a noun with a small weight decides its determiner or adjective: whether the prediction also
   changes if the noun is erased for one state of the encoder alone, the one with the largest weight, or for s_0 alone.
@@ -248,12 +250,17 @@ def erased(fitted: Fitted, held_out: Mapping[int, Sequence[Phrase]]) -> dict[str
                 if noun not in (gold, -1) and light[noun]:  # of a determiner or an adjective
                     facts["light nouns"] = True
                     facts["light noun changes output"] = bool(words.changed[b, t, noun])
-                others = light.clone()  # the control: words of other groups, with as little weight
-                others[[at for at in range(len(groups)) if groups[at] == noun or at == gold]] = False
-                tried = {
-                    "light others": int(others.sum()),
-                    "light others that change output": int((words.changed[b, t] & others).sum()),
-                }
+                own = torch.tensor([group == noun or at == gold for at, group in enumerate(groups)])
+                beside = torch.tensor(  # for determiners and adjectives of a noun: its other adjectives
+                    [
+                        noun not in (gold, -1) and groups[at] == noun and at != gold and KIND[word] == "adjective"
+                        for at, word in enumerate(phrase.english)
+                    ]
+                )
+                tried = {}
+                for control, which in (("others", ~own), ("adjectives beside", beside)):  # with as little weight
+                    tried[f"light {control}"] = int((which & light).sum())
+                    tried[f"light {control} that change output"] = int((words.changed[b, t] & which & light).sum())
                 if heaviest != gold:
                     facts["misaligned"] = True
                     facts["misaligned, heaviest is needed"] = needed == heaviest

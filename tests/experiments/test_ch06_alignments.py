@@ -243,7 +243,7 @@ def test_what_the_page_says_of_alignments() -> None:
 
 def test_what_the_page_says_of_the_exceptions() -> None:
     errors = sum((Counter(recorded()["summary"][group]["errors"]) for group in ("dot", "bilinear", BOTH)), Counter())
-    assert errors.most_common(1)[0][0] == "noun: its own adjective"
+    assert errors.most_common(1)[0][1] < 0.2 * errors.total()  # mixed
     many = [share for share in own_noun(CURRENT, "determiner") if share > 5]
     assert 1 < len(many) < 4
     assert min(many) > 10
@@ -252,13 +252,19 @@ def test_what_the_page_says_of_the_exceptions() -> None:
 
 
 def test_what_the_page_says_of_erasing() -> None:
-    """Nouns with small weights decide, other words do not, and mostly through the heaviest state."""
+    """Nouns with small weights decide determiners, other words do not, and mostly through the heaviest state.
+
+    The control beside the noun says otherwise of adjectives: another adjective changes them more often than the noun.
+    """
     for one in runs_of(BOTH):
-        counts = Counter[str]()
+        noun, beside, others = {}, {}, {}
         for kind in ("determiner", "adjective"):
-            counts.update(one["erased"]["by_kind"][kind])
-        noun = counts["light noun changes output"] / counts["light nouns"]
-        assert noun > 5 * counts["light others that change output"] / counts["light others"]
+            found = one["erased"]["by_kind"][kind]
+            noun[kind] = found["light noun changes output"] / found["light nouns"]
+            beside[kind] = found["light adjectives beside that change output"] / found["light adjectives beside"]
+            others[kind] = found["light others that change output"] / found["light others"]
+        assert noun["determiner"] > max(20 * beside["determiner"], 5 * others["determiner"])
+        assert 5 * others["adjective"] < noun["adjective"] < beside["adjective"]
         way = one["routes"]
         assert way["heaviest state"] > max(10 * way["initial state"], 0.5 * way["decided"])
 
