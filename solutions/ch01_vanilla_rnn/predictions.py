@@ -148,5 +148,5 @@ def sequence_loss(logits, targets):
 # %% [markdown]
 # The loss is smallest where the probability equals the frequency, 0.70:
 # the cross-entropy rewards a model that is as sure as the text justifies, and no surer.
-# With two equally likely letters the loss is 0.69 nats, a perplexity of 2. With `z` = 6.00 the model does worse than that,
-# because it gives the `b` almost no probability.
+# With two equally likely letters the loss is 0.69 nats, a perplexity of 2.
+# With `z` = 6.00 the model does worse than that, because it gives the `b` almost no probability.
