@@ -63,8 +63,8 @@ class Translator(nn.Module):
 
     def decode(self, read: Tensor, state: Tensor) -> tuple[Tensor, Tensor]:
         """Target ids (B, T), a state -> logits (B, T, V), a state."""
-        states, state = self.decoder(self.target_embedding(read), state)
-        return self.head(states), state
+        s, state = self.decoder(self.target_embedding(read), state)
+        return self.head(s), state
 
 
 @torch.no_grad()
