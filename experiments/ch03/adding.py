@@ -28,7 +28,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from experiments.ch03.cells import Network, gradient_by_lag, train
+from experiments.ch03.cells import Network, first_update, gradient_by_lag, train
 from experiments.ch03.record import geometric, significant, to_json
 
 RESULTS_FILE = Path(__file__).with_name("adding.json")
@@ -119,11 +119,6 @@ def lag_norms(model: Network, steps: int = STEPS) -> list[float]:
     return gradient_by_lag(model, x[:rows], y[:rows], squared_error)
 
 
-def first_below(curve: list[float], bound: float) -> int | None:
-    """The update at which a curve, one value every `look_every` updates, is first below the bound."""
-    return next((int(SETTINGS["look_every"]) * (i + 1) for i, value in enumerate(curve) if value < bound), None)
-
-
 def run(name: str, seed: int, updates: int | None = None) -> tuple[dict[str, Any], list[float]]:
     """Train one network of CELLS or SHORT: its record, and its gradient against lag after training."""
     how = {**CELLS, **SHORT}[name]
@@ -165,7 +160,7 @@ def run(name: str, seed: int, updates: int | None = None) -> tuple[dict[str, Any
         "cell": name,
         "seed": seed,
         "updates": done,
-        "solved_at": first_below(course.curve, SETTINGS["solved_below"]),
+        "solved_at": first_update(course.curve, SETTINGS["look_every"], lambda value: value < SETTINGS["solved_below"]),
         "test_mse": round(error(model, held_out("test", steps)), 4),
         "diverged_at": course.diverged_at,
         "cpu_seconds": round(seconds, 1),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -69,6 +69,11 @@ class Course:
     curve: list[float] = field(default_factory=list)
     gradient_norms: list[float] = field(default_factory=list)  # of all weights together, before clipping
     diverged_at: int | None = None
+
+
+def first_update(curve: Sequence[float], look_every: float, holds: Callable[[float], bool]) -> int | None:
+    """The update at which `holds` is first true of a curve, which has one value every `look_every` updates."""
+    return next((int(look_every) * i for i, value in enumerate(curve, start=1) if holds(value)), None)
 
 
 def train(

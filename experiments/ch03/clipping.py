@@ -23,7 +23,7 @@ from typing import Any
 import torch
 
 from experiments.ch03 import adding
-from experiments.ch03.cells import train
+from experiments.ch03.cells import first_update, train
 from experiments.ch03.record import significant, to_json
 
 RESULTS_FILE = Path(__file__).with_name("clipping.json")
@@ -53,8 +53,6 @@ def run(cell: str, optimizer: str, lr: float, clip: float | None, seed: int, upd
         stop=lambda value: value < adding.SETTINGS["stop_below"],
     )
     norms = course.gradient_norms
-    every = int(SETTINGS["look_every"])
-    below = [i for i, value in enumerate(course.curve) if value < adding.SETTINGS["solved_below"]]
     return {
         "cell": cell,
         "optimizer": optimizer,
@@ -63,7 +61,9 @@ def run(cell: str, optimizer: str, lr: float, clip: float | None, seed: int, upd
         "seed": seed,
         "updates": len(norms),
         "diverged_at": course.diverged_at,
-        "solved_at": every * (below[0] + 1) if below else None,
+        "solved_at": first_update(
+            course.curve, SETTINGS["look_every"], lambda value: value < adding.SETTINGS["solved_below"]
+        ),
         "lowest": significant([min(course.curve, default=float("inf"))])[0] if course.curve else None,
         "last": significant(course.curve[-1:])[0] if course.curve else None,
         "norm_median": significant([median(norms)])[0] if norms else None,

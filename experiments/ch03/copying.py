@@ -30,7 +30,7 @@ import torch
 from torch import Tensor
 
 from experiments.ch03.adding import summary
-from experiments.ch03.cells import Network, train
+from experiments.ch03.cells import Network, first_update, train
 from experiments.ch03.record import thinned, to_json
 
 RESULTS_FILE = Path(__file__).with_name("copying.json")
@@ -148,7 +148,6 @@ def run(cell: str, loss: str, delay: int, seed: int, updates: int | None = None)
         stop=lambda _: accuracies[-1] > SETTINGS["stop_above"],
     )
     seconds = time.process_time() - started
-    above = [i for i, accuracy in enumerate(accuracies) if accuracy > SETTINGS["solved_above"]]
     nats, accuracy = measure(model, held_out("test", delay))
     return {
         "cell": cell,
@@ -156,7 +155,7 @@ def run(cell: str, loss: str, delay: int, seed: int, updates: int | None = None)
         "delay": delay,
         "seed": seed,
         "updates": len(course.gradient_norms),
-        "solved_at": int(SETTINGS["look_every"]) * (above[0] + 1) if above else None,
+        "solved_at": first_update(accuracies, SETTINGS["look_every"], lambda value: value > SETTINGS["solved_above"]),
         "test_nats": round(nats, 4),
         "test_accuracy": round(accuracy, 4),
         "diverged_at": course.diverged_at,

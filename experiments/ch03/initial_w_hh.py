@@ -22,7 +22,7 @@ import torch
 
 from experiments.ch03 import copying
 from experiments.ch03.adding import summary
-from experiments.ch03.cells import Network, train
+from experiments.ch03.cells import Network, first_update, train
 from experiments.ch03.record import thinned, to_json
 
 RESULTS_FILE = Path(__file__).with_name("initial_w_hh.json")
@@ -68,14 +68,13 @@ def run(kind: str, delay: int, seed: int, updates: int | None = None) -> dict[st
         stop=lambda _: accuracies[-1] > SETTINGS["stop_above"],
     )
     seconds = time.process_time() - started
-    above = [i for i, accuracy in enumerate(accuracies) if accuracy > SETTINGS["solved_above"]]
     nats, accuracy = copying.measure(model, copying.held_out("test", delay))
     return {
         "kind": kind,
         "delay": delay,
         "seed": seed,
         "updates": len(course.gradient_norms),
-        "solved_at": every * (above[0] + 1) if above else None,
+        "solved_at": first_update(accuracies, every, lambda value: value > SETTINGS["solved_above"]),
         "test_nats": round(nats, 4),
         "test_accuracy": round(accuracy, 4),
         "diverged_at": course.diverged_at,

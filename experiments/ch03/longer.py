@@ -19,7 +19,7 @@ from typing import Any
 import torch
 
 from experiments.ch03 import adding
-from experiments.ch03.cells import train
+from experiments.ch03.cells import first_update, train
 from experiments.ch03.record import significant, to_json
 
 RESULTS_FILE = Path(__file__).with_name("longer.json")
@@ -46,14 +46,13 @@ def run(cell: str, lr: float, seed: int, updates: int = UPDATES) -> Run:
         look_every=LOOK_EVERY,
         stop=lambda value: value < adding.SETTINGS["stop_below"],
     )
-    below = [i for i, value in enumerate(course.curve) if value < adding.SETTINGS["solved_below"]]
     norms = adding.lag_norms(model)
     return {
         "cell": cell,
         "lr": lr,
         "seed": seed,
         "updates": len(course.gradient_norms),
-        "solved_at": LOOK_EVERY * (below[0] + 1) if below else None,
+        "solved_at": first_update(course.curve, LOOK_EVERY, lambda value: value < adding.SETTINGS["solved_below"]),
         "test_mse": round(adding.error(model, adding.held_out("test")), 4),
         "lowest": round(min(course.curve), 4),
         "norm_at_lag": significant([norms[LAG]])[0],

@@ -24,7 +24,7 @@ from typing import Any
 
 import torch
 
-from experiments.ch03.cells import Network, train
+from experiments.ch03.cells import Network, first_update, train
 from experiments.ch03.record import significant, to_json
 from experiments.ch04 import latching
 
@@ -71,9 +71,8 @@ def run(name: str, seed: int, updates: int | None = None) -> dict[str, Any]:
         stop=lambda value: value > latching.SETTINGS["stop_above"],
         epsilon=NETWORKS[name]["epsilon"],
     )
-    above = [i for i, value in enumerate(course.curve) if value > latching.SETTINGS["solved_above"]]
     return {
-        "solved_at": every * (above[0] + 1) if above else None,
+        "solved_at": first_update(course.curve, every, lambda value: value > latching.SETTINGS["solved_above"]),
         "updates": len(course.gradient_norms),
         "test_accuracy": round(latching.accuracy(model, latching.held_out("test", TASK)), 4),
         "untrained": significant([before], 1)[0],

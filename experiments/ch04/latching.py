@@ -28,7 +28,7 @@ import torch
 from torch import Tensor
 
 from experiments.ch03.adding import summary
-from experiments.ch03.cells import Network, gradient_by_lag, train
+from experiments.ch03.cells import Network, first_update, gradient_by_lag, train
 from experiments.ch03.record import geometric, significant, to_json
 
 RESULTS_FILE = Path(__file__).with_name("latching.json")
@@ -154,13 +154,12 @@ def run(cell: str, task: str, seed: int, updates: int | None = None) -> tuple[di
         look_every=int(SETTINGS["look_every"]),
         stop=lambda value: value > SETTINGS["stop_above"],
     )
-    above = [i for i, value in enumerate(course.curve) if value > SETTINGS["solved_above"]]
     record = {
         "cell": cell,
         "task": task,
         "seed": seed,
         "updates": len(course.gradient_norms),
-        "solved_at": int(SETTINGS["look_every"]) * (above[0] + 1) if above else None,
+        "solved_at": first_update(course.curve, SETTINGS["look_every"], lambda value: value > SETTINGS["solved_above"]),
         "test_accuracy": round(accuracy(model, held_out("test", task)), 4),
         "cpu_seconds": round(time.process_time() - started, 1),
         "curve": [round(value, 3) for value in course.curve],

@@ -6,7 +6,7 @@ The networks, sequences and seeds are those of the GRU of experiments.ch03.addin
 of 0.01, five seeds. Before training, every 20 updates and after the last one, three things are measured on validation
 sequences. First the update gates at all steps without a mark, in PyTorch's convention, in which 1 keeps the state:
 their median and 90th percentile over units and steps, the share of them above 0.95, and the number of units whose mean
-is above 0.95. Then the gradient's norm at lag 75, as adding.lag_norms has it. The same norm along the direct path
+is above 0.95. Then the gradient's norm at lag 75, relative to lag 0. The same norm along the direct path
 alone: the gradient of the last state times the product of the last 75 update gates. And the norm along all paths that
 never take a direct edge, from a state to the next through the update gate alone: these edges are cut. Takes about
 three minutes on one core.
@@ -87,9 +87,7 @@ def look(model: Network, update: int) -> Look:
         "percentile_90": round(unmarked.flatten().quantile(0.9).item(), 3),
         "share_kept": round((unmarked > keeps).double().mean().item(), 3),
         "units_kept": int((unmarked.mean(dim=0) > keeps).sum()),
-        "norm": significant([adding.lag_norms(model)[lag]])[0],
-        "direct": significant([along["direct"]])[0],
-        "cut": significant([along["cut"]])[0],
+        **{name: significant([norm])[0] for name, norm in along.items()},
     }
 
 
