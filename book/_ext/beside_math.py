@@ -24,22 +24,26 @@ class BesideMath(SphinxPostTransform):
 
     def run(self, **kwargs: object) -> None:
         for formula in list(self.document.findall(nodes.math)):
-            parent = formula.parent
-            at = parent.index(formula)
-            before = _BEFORE.search(parent[at - 1].astext()) if at and type(parent[at - 1]) is nodes.Text else None
-            rest = parent[at + 1] if at + 1 < len(parent) and type(parent[at + 1]) is nodes.Text else None
-            after = _AFTER.match(rest.astext()) if rest is not None else None
+            line = formula.parent
+            at = line.index(formula)
+            before = _BEFORE.search(_text(line, at - 1))
+            after = _AFTER.match(_text(line, at + 1))
             if not before and not after:
                 continue
-            kept = nodes.inline(classes=["beside-math"])
-            parent.replace(formula, kept)
+            # By their places: docutils finds the texts that it replaces by what they say, and two may say the same.
+            line[at] = kept = nodes.inline(classes=["beside-math"])
             if before:
                 kept += nodes.Text(before[0])
-                parent.replace(parent[at - 1], nodes.Text(before.string[: before.start()]))
+                line[at - 1] = nodes.Text(before.string[: before.start()])
             kept += formula
             if after:
                 kept += nodes.Text(after[0])
-                parent.replace(parent[at + 1], nodes.Text(after.string[after.end() :]))
+                line[at + 1] = nodes.Text(after.string[after.end() :])
+
+
+def _text(line: nodes.Element, at: int) -> str:
+    """The text at a place of a line, or nothing, if something else or nothing stands there."""
+    return line[at].astext() if 0 <= at < len(line) and isinstance(line[at], nodes.Text) else ""
 
 
 def setup(app: Sphinx) -> ExtensionMetadata:

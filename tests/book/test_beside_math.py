@@ -17,6 +17,8 @@ from one_page import build, words
         ("**$c$**: it", []),
         ("$d$ and $e$ alone", []),
         ("*see ($f$);* after", [r"(\(f\));"]),
+        ("*x*, $a$, *y*. But $b$.", [r"\(a\),", r"\(b\)."]),  # two texts between that are equal
+        ("*x*. But *y* $a$. But $b$. But *z*", [r"\(a\).", r"\(b\)."]),
     ],
 )
 def test_punctuation_stays_with_its_formula(tmp_path: Path, sentence: str, kept: list[str]) -> None:
