@@ -22,24 +22,24 @@ c.CourseDirectory.db_url = os.environ.get("UNROLLED_DB_URL", f"sqlite:///{TERM /
 c.CourseDirectory.source_directory = str(COURSE / "exercises")
 
 # One grading path: `grader autograde` runs students' code, and nothing else does
-c.Autograde.exporter_class = "grader.autograde.nbgrader_steps.RefuseAutograde"
-c.Autograde.sanitize_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
-c.Autograde.autograde_preprocessors = ["grader.autograde.nbgrader_steps.RefuseToRun"]
-c.GenerateAssignment.exporter_class = "grader.autograde.nbgrader_steps.RefuseGenerate"
+c.Autograde.exporter_class = "grader.plugins.nbgrader_steps.RefuseAutograde"
+c.Autograde.sanitize_preprocessors = ["grader.plugins.nbgrader_steps.RefuseToRun"]
+c.Autograde.autograde_preprocessors = ["grader.plugins.nbgrader_steps.RefuseToRun"]
+c.GenerateAssignment.exporter_class = "grader.plugins.nbgrader_steps.RefuseGenerate"
 
 # What lateness costs stands in TERM/term.toml, under [late]: all that decides about points is kept with the term.
 
 # What students wrote is shown as text, pictures and formulas: none of it runs, and nothing is fetched for it
 c.HTMLExporter.filters = {
-    "markdown2html": "grader.autograde.nbgrader_display.clean_markdown",
-    "clean_html": "grader.autograde.nbgrader_display.clean",
+    "markdown2html": "grader.plugins.nbgrader_display.clean_markdown",
+    "clean_html": "grader.plugins.nbgrader_display.clean",
 }
 
 # `nbgrader collect` follows no link that a student has put into the exchange directory of a JupyterHub
-c.ExchangeFactory.collect = "grader.autograde.exchange_collect.Collect"
+c.ExchangeFactory.collect = "grader.plugins.exchange_collect.Collect"
 
 # `nbgrader zip_collect` reads downloads of Canvas, Moodle and Gradescope from TERM/downloaded/CHAPTER/archive
-c.ZipCollectApp.extractor_plugin = "grader.autograde.unpacking.Unpacker"
-c.ZipCollectApp.collector_plugin = "grader.autograde.downloads.Downloads"
+c.ZipCollectApp.extractor_plugin = "grader.plugins.unpacking.Unpacker"
+c.ZipCollectApp.collector_plugin = "grader.plugins.downloads.Downloads"
 c.FileNameCollectorPlugin.valid_ext = [".ipynb", ".py", ".csv", ".npy", ".npz"]
 c.CourseDirectory.release_directory = str(COURSE / "exercises")  # the names that notebooks have

@@ -22,9 +22,9 @@ import numpy as np
 from autograding.measure import compile_modules
 
 from grader import check
-from grader.author.record import reference
 from grader.checking.evaluate import observe
 from grader.released import COURSE
+from grader.spec.record import reference
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "check_latency.json"

@@ -31,8 +31,8 @@ from autograding.book import write_page  # noqa: E402
 from autograding.classes import CHAPTER as CHAPTER_ID  # noqa: E402
 
 from grader.author.notebooks import student_notebooks  # noqa: E402
-from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register  # noqa: E402
-from grader.autograde.gradebook.database import open_engine, transaction  # noqa: E402
+from grader.gradebook import gradebook_url, open_gradebook, open_writer, register  # noqa: E402
+from grader.gradebook.database import open_engine, transaction  # noqa: E402
 from grader.manifest import load_manifest  # noqa: E402
 
 RESULTS = Path(__file__).parent / "results" / "gradebook.json"

@@ -28,10 +28,10 @@ from autograding.ours import forget
 
 from grader.author.demo_class import demo_class
 from grader.author.notebooks import instructor_notebook, student_notebooks
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import local
 from grader.cells import cell_source, grade_id, notebook_bytes
+from grader.gradebook import gradebook_url
+from grader.grading.chapter import autograde
+from grader.grading.pool import local
 from grader.manifest import load_manifest
 
 PART = 0.6

@@ -20,7 +20,7 @@ COURSE = ("solutions", "experiments")  # the packages of a course
 
 
 def package_sources(*modules: str) -> list[Path]:
-    """The files of these modules of `grader`, such as "author/record.py", and of all that they import from it."""
+    """The files of these modules of `grader`, such as "spec/record.py", and of all that they import from it."""
     return with_imports(PACKAGE.parent, [PACKAGE / module for module in modules], [PACKAGE.name])
 
 

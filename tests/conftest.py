@@ -11,15 +11,15 @@ from typing import Any
 import pytest
 
 import grader.student
-from grader.author.record import load_messages, load_spec
 from grader.author.release import checks_of
-from grader.author.spec import Spec
-from grader.autograde.imports import skip_iri_grammar
 from grader.checking.case import Checks
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
+from grader.imports import skip_iri_grammar
 from grader.manifest import Place, load_manifest
 from grader.messages import Messages
+from grader.spec.record import load_messages, load_spec
+from grader.spec.spec import Spec
 from tests.shared_hidden import own_hidden, share  # noqa: F401 - a fixture
 from tests.whole_runs import (  # noqa: F401 - hooks
     pytest_collection_modifyitems,

@@ -16,7 +16,7 @@ import zipfile
 from collections.abc import Callable, Iterable
 from functools import cache
 
-from grader.work.archive import Course, SubmissionManifest, archive_bytes, described
+from grader.submission.archive import Course, SubmissionManifest, archive_bytes, described
 
 CHAPTER = "ch01_vanilla_rnn"
 BOOK = json.dumps({"cells": [], "metadata": {}, "nbformat": 4, "nbformat_minor": 5}).encode()

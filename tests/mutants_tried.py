@@ -11,9 +11,6 @@ from typing import Any
 
 import pytest
 
-from grader.author.changes import define
-from grader.author.folders import fixtures_path
-from grader.author.record import reference_code, reference_module
 from grader.checking.case import WHOLE, Checks, Facet, Observation
 from grader.checking.compare import agree
 from grader.checking.diagnose import failed_cases
@@ -22,6 +19,9 @@ from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
+from grader.spec.changes import define
+from grader.spec.folders import fixtures_path
+from grader.spec.record import reference_code, reference_module
 from tests.conftest import ROOT, SEEDS, Exercise, exercise
 from tests.mutants import bounded, mutants
 

@@ -15,11 +15,11 @@ import numpy as np
 import torch
 from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 
-from grader.author import record
 from grader.checking.evaluate import evaluate
 from grader.codec import encode
 from grader.manifest import load_manifest
 from grader.released import Released, cases_tree, outputs_tree
+from grader.spec import record
 
 PUBLIC, HIDDEN = 0, 7
 

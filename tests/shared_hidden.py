@@ -13,11 +13,11 @@ from typing import Any
 
 import pytest
 
-from grader.author.kept import KEPT
-from grader.autograde.grading import hidden
 from grader.codec import decode, encode
 from grader.files import PRIVATE, private_folder, write_whole
+from grader.grading import hidden
 from grader.manifest import Chapter
+from grader.spec.kept import KEPT
 
 SEED = b"2718281828459045235"
 _FOLDER = Path(__file__).parents[1] / KEPT / "terms"

@@ -7,14 +7,14 @@ import textwrap
 import numpy as np
 import pytest
 
-from grader.author.changes import ChangeError, change, define, plain_code
-from grader.author.mistake_words import MistakeWords, read_mistake_words
-from grader.author.record import SpecError, load_messages, load_spec, reference_code
-from grader.author.spec import Facet, Output, Spec, instead
 from grader.checking.case import Case
 from grader.checking.drivers import drive
 from grader.manifest import load_manifest
 from grader.messages import MessageError
+from grader.spec.changes import ChangeError, change, define, plain_code
+from grader.spec.mistake_words import MistakeWords, read_mistake_words
+from grader.spec.record import SpecError, load_messages, load_spec, reference_code
+from grader.spec.spec import Facet, Output, Spec, instead
 from tests.conftest import ROOT
 from tests.small_course import write_small_course
 
@@ -239,7 +239,7 @@ def test_mistakes_may_be_in_a_file_of_their_own(course, place):
     text = (folder / "spec.py").read_text("utf-8")
     at = slice(text.index("SPEC.mistakes("), text.index("@SPEC.alternative"))
     head = (
-        "from grader.author.spec import change, instead\nfrom solutions.ch01_vanilla_rnn.rnn_forward.spec import SPEC\n"
+        "from grader.spec.spec import change, instead\nfrom solutions.ch01_vanilla_rnn.rnn_forward.spec import SPEC\n"
     )
     (folder / "mistakes.py").write_text(head + text[at], "utf-8")
     with pytest.raises(SpecError, match=r"spec.py: has mistakes beside mistakes.py; move them there"):

@@ -11,18 +11,18 @@ from msgspec.structs import replace
 from rich.console import Console
 from typer.testing import CliRunner
 
-import grader.autograde.grading.grade as grading
+import grader.grading.grade as grading
 from grader.author import demo_class as demo
 from grader.author.release import NOTE
-from grader.autograde.gradebook import gradebook_url, roster
-from grader.autograde.gradebook.scores import Recorded, Score
-from grader.autograde.grading import pool, report
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.hidden import hidden_checks
-from grader.autograde.running.processes import WorkerError
 from grader.checking.verdict import Verdict
 from grader.cli import commands as cli
+from grader.gradebook import gradebook_url, roster
+from grader.gradebook.scores import Recorded, Score
+from grader.grading import pool, report
+from grader.grading.grade import Graded
+from grader.grading.hidden import hidden_checks
 from grader.manifest import load_manifest
+from grader.running.processes import WorkerError
 from tests.nbgrader_command import real_nbgrader
 from tests.small_course import write_small_course
 
@@ -286,7 +286,7 @@ def test_without_a_sandbox_it_is_loud_and_leaves_the_gradebook_alone(grader, ter
 
 
 def test_where_the_sandbox_cannot_stand_a_class_is_refused_and_a_demo_class_is_not(grader, term, monkeypatch):
-    from grader.autograde.running import sandbox
+    from grader.running import sandbox
 
     monkeypatch.setattr(sandbox.shutil, "which", lambda name: None)
     status, output, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD)
@@ -489,7 +489,7 @@ def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(gr
     hints = next((tmp_path / "solutions" / CHAPTER).glob("*/hints.md"))
     recorded = next((tmp_path / "grader" / "data").glob("*.md"))
     with monkeypatch.context() as patched:
-        patched.setattr("grader.author.record._files_of", lambda *_: pytest.fail("nothing has changed"))
+        patched.setattr("grader.spec.record._files_of", lambda *_: pytest.fail("nothing has changed"))
         assert grader("release", at=tmp_path)[:2] == (0, "Everything was up to date.\n")
     hints.write_text(hints.read_text("utf-8").replace("?", "??", 1), "utf-8")
     assert f"wrote grader/data/{hints.parent.name}.md" in grader("release", at=tmp_path)[1].splitlines()

@@ -5,12 +5,12 @@ an empty array is worth points only to a function that computes something.
 import numpy as np
 import pytest
 
-from grader.author.record import reference
 from grader.checking.case import DEFAULT_TOLERANCE, Case, Checks, Facet, Observation, Output
 from grader.checking.constant import constant_outputs
 from grader.checking.evaluate import evaluate, observe
 from grader.codec import Raised, freeze
 from grader.manifest import load_manifest
+from grader.spec.record import reference
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
 

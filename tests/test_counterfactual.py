@@ -7,10 +7,7 @@ from functools import partial
 import numpy as np
 import pytest
 
-import grader.author.alterations
-from grader.author.alterations import alterations, counterfactuals
-from grader.author.gates import Gates, gate_alterations
-from grader.author.record import defaults_of
+import grader.spec.alterations
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
 from grader.checking.diagnose import diagnose
 from grader.checking.diagnose.counterfactual import WORDS, fingerprints, is_evidence, message, same
@@ -19,6 +16,9 @@ from grader.checking.drivers import drive
 from grader.checking.judge import judge
 from grader.codec import Fixture, Opaque, Raised, decode, encode, freeze
 from grader.released import cases_tree, checks_from_trees, outputs_tree
+from grader.spec.alterations import alterations, counterfactuals
+from grader.spec.gates import Gates, gate_alterations
+from grader.spec.record import defaults_of
 from tests.loops import for_each
 
 RNG = np.random.default_rng(5)
@@ -479,7 +479,7 @@ def test_an_oracle_that_stops_where_the_student_does():
 
 
 def test_an_oracle_that_does_not_end_is_stopped(monkeypatch):
-    monkeypatch.setattr(grader.author.alterations, "SECONDS", 0.05)
+    monkeypatch.setattr(grader.spec.alterations, "SECONDS", 0.05)
 
     def oracle(x, n):
         total = np.tanh(x)
@@ -499,9 +499,9 @@ def test_an_oracle_that_does_not_end_is_stopped(monkeypatch):
 
 def test_who_swallows_the_alarm_is_not_believed(monkeypatch):
     """The driver catches what an oracle raises; that it ran too long shows all the same."""
-    monkeypatch.setattr(grader.author.alterations, "SECONDS", 0.05)
-    alteration = grader.author.alterations.Alteration("zeros", ("`x`",), (AFFINE[0], AFFINE[0]))
-    answers = grader.author.alterations._answers(
+    monkeypatch.setattr(grader.spec.alterations, "SECONDS", 0.05)
+    alteration = grader.spec.alterations.Alteration("zeros", ("`x`",), (AFFINE[0], AFFINE[0]))
+    answers = grader.spec.alterations._answers(
         alteration, lambda case: drive("call", lambda **k: time.sleep(1), case), [({}, Observation())] * 2
     )
     assert answers == []

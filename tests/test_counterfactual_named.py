@@ -4,7 +4,7 @@ gets no name because none would be true.
 
 import numpy as np
 
-from grader.author.trials import Trial
+from grader.spec.trials import Trial
 from tests.conftest import SEEDS, exercise
 from tests.loops import for_each
 from tests.trials_judged import problems

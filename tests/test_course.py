@@ -11,7 +11,6 @@ import pytest
 import grader.author.course
 from grader.author.course import Course
 from grader.author.course_rules import COURSE_RULES
-from grader.author.kept import KEPT
 from grader.author.lint import (
     EXERCISE_RULES,
     Subject,
@@ -23,6 +22,7 @@ from grader.author.release import release
 from grader.author.shown_solutions import shown_pieces, solution_pieces
 from grader.author.words import breaches, load_words
 from grader.manifest import UnknownIdError
+from grader.spec.kept import KEPT
 from tests.small_course import write_small_course
 
 ROOT = Path(__file__).parents[1]

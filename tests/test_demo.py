@@ -14,16 +14,16 @@ import pytest
 
 from grader.author import demo_class as demo
 from grader.author.course import Course
-from grader.author.folders import fixtures_path
 from grader.author.lint import imported
-from grader.author.record import load_spec
-from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import local
 from grader.checking.drivers import drive
 from grader.feedback.write import write_feedback
+from grader.gradebook import gradebook_url, open_gradebook
+from grader.grading.chapter import autograde
+from grader.grading.pool import local
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
+from grader.spec.folders import fixtures_path
+from grader.spec.record import load_spec
 from tests.nbgrader_command import nbgrader
 
 ROOT = Path(__file__).parents[1]

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from grader.author.demo_class import _SLIPS, ENDLESS, slips
-from grader.author.spec import Fixture, Spec
 from grader.checking.case import Case, Checks, Observation, Output
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.fixtures import BUILDERS
 from grader.manifest import Chapter, Exercise, Notebook, Place
+from grader.spec.spec import Fixture, Spec
 
 NEITHER_HERE = {ENDLESS, "ends the process", "prints a megabyte"}
 MASK = "def f(T):\n    return np.tri(T, dtype=bool)"

@@ -5,13 +5,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from grader.author.record import SpecError, _expected
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Output
 from grader.checking.compare import agree
 from grader.checking.evaluate import observe
 from grader.checking.judge import judge
 from grader.codec import Raised, decode, encode
 from grader.released import cases_tree, checks_from_trees, outputs_tree
+from grader.spec.record import SpecError, _expected
 
 CASES = (Case({"T": 1}, {"key": "a"}), Case({"T": 1}, {"key": "ß"}, "raises KeyError"))
 

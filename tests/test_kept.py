@@ -14,16 +14,17 @@ import numpy as np
 import pytest
 
 from grader import sources
-from grader.author import kept, lint_notes, release
+from grader.author import lint_notes, release
 from grader.author.course import Course
-from grader.author.kept import kept_checks, states
 from grader.author.lint import EXERCISE_RULES, lint_course
-from grader.author.record import make_checks, record
 from grader.author.release import checks_of, out_of_date
-from grader.autograde.grading import session
 from grader.codec import encode
+from grader.grading import session
 from grader.manifest import load_manifest
 from grader.released import Released, cases_tree, outputs_tree
+from grader.spec import kept
+from grader.spec.kept import kept_checks, states
+from grader.spec.record import make_checks, record
 from tests.loops import for_each
 from tests.small_course import CHAPTER, ROOT, write_small_course
 
@@ -92,15 +93,15 @@ def reword(old: str, new: str) -> Callable[[Path, Path], None]:
 ONE, NOTEBOOK_NAME = {"rnn_step"}, f"{CHAPTER}/recurrence"
 TITLE = 'title = "One step of the recurrence"\n'
 ALL = {"results": BOTH, "released": BOTH, "linted": BOTH, "grades": {CHAPTER}}
-ENGINE = [f"grader/{name}.py" for name in ("codec", "author/record", "author/spec", "author/gates", "author/changes")]
+ENGINE = [f"grader/{name}.py" for name in ("codec", "spec/record", "spec/spec", "spec/gates", "spec/changes")]
 CHECKING = [f"grader/checking/{name}.py" for name in ("compare", "drivers", "modules", "fixtures", "describe")]
 CHANGES: list[tuple[str, Callable[[Path, Path], None], dict[str, set[str]]]] = [
     *((path, add(path), ALL) for path in ENGINE + CHECKING),
     ("a diagnosis", add("grader/checking/diagnose/order.py"), {"linted": BOTH, "grades": {CHAPTER}}),
     ("a rule of lint", add("grader/author/lint.py"), {"linted": BOTH}),
     ("the release", add("grader/author/notebooks.py"), {"released": {NOTEBOOK_NAME}, "linted": BOTH}),
-    ("what runs a notebook", add("grader/autograde/inside/child.py"), {"grades": {CHAPTER}}),
-    ("the sandbox", add("grader/autograde/running/seccomp.py"), {"grades": {CHAPTER}}),
+    ("what runs a notebook", add("grader/inside/child.py"), {"grades": {CHAPTER}}),
+    ("the sandbox", add("grader/running/seccomp.py"), {"grades": {CHAPTER}}),
     ("a command", add("grader/cli/grading.py"), {}),
     ("a command's help", add("grader/cli/author.py"), {}),
     ("a class report", add("grader/classreport/page.py"), {}),
@@ -150,7 +151,7 @@ def contents(*folders: Path) -> dict[Path, bytes]:
 def test_every_module_that_a_result_is_computed_with_is_found() -> None:
     """A process that computes checks of every kind has imported no module of `grader` that the hash leaves out."""
     code = (
-        "import sys, types; from pathlib import Path; from grader.author.record import make_checks\n"
+        "import sys, types; from pathlib import Path; from grader.spec.record import make_checks\n"
         "student = sys.modules['grader.student'] = types.ModuleType('student')\n"
         "student.check = student.hint = student.progress = student.diary = print  # which notebooks import\n"
         "from grader.manifest import load_manifest\n"
@@ -164,7 +165,7 @@ def test_every_module_that_a_result_is_computed_with_is_found() -> None:
     # A package may import more than the one module of it that is needed.
     packages = {str(path) for path in sources.package_sources("checking/diagnose/__init__.py")}
     packages |= {str(path) for path in sources.PACKAGE.rglob("__init__.py")}
-    found = {str(path) for path in sources.package_sources("author/record.py")}
+    found = {str(path) for path in sources.package_sources("spec/record.py")}
     assert set(done.stdout.split()) - packages <= found
 
 

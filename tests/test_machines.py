@@ -53,7 +53,7 @@ def differing(best: dict, oldest: dict) -> list[str]:
 def test_inputs_and_expected_results_are_the_same_on_two_machines():
     best, oldest = said_by_two_machines()
     assert len(best["inputs"]) == len(MANIFEST.places)
-    # Where inputs differ: put what is computed on the grid, with `grader.author.spec.on_grid`.
+    # Where inputs differ: put what is computed on the grid, with `grader.spec.spec.on_grid`.
     assert differing(best["inputs"], oldest["inputs"]) == []
     assert [machine["changed"] for machine in (best, oldest)] == [[], []]
 

@@ -10,7 +10,6 @@ from itertools import product
 import numpy as np
 import pytest
 
-from grader.author.slopes import slopes
 from grader.checking import evaluate, settle
 from grader.checking.calls import module_text
 from grader.checking.case import DEFAULT_TOLERANCE, WHOLE, Case, Checks, Facet, Observation, Output
@@ -20,6 +19,7 @@ from grader.checking.gradients import PARTLY
 from grader.checking.judge import judge
 from grader.checking.module_cases import OUTCOMES, module_case
 from grader.codec import Fixture, Opaque, encode
+from grader.spec.slopes import slopes
 from tests.loops import for_each
 
 torch = pytest.importorskip("torch")

@@ -279,8 +279,8 @@ def hidden(tmp_path_factory, course):
     """The folder of a term, and one of its hidden cases as a tree."""
     term = tmp_path_factory.mktemp("term")
     write(term / "hidden" / "seed", "918273645546372819\n")
-    from grader.author.record import make_checks
     from grader.released import cases_tree, outputs_tree
+    from grader.spec.record import make_checks
 
     place = Course(course).manifest.place("rnn_step")
     checks = make_checks(course, place, 918273645546372819, example=False)

@@ -9,7 +9,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.author.record import (
+from grader.checking.case import DEFAULT_TOLERANCE, Observation, Tolerance
+from grader.codec import Fixture, Raised, decode, encode
+from grader.manifest import load_manifest
+from grader.messages import MessageError
+from grader.released import Released, cases_tree
+from grader.spec.record import (
     PUBLIC_SEED,
     SpecError,
     draw_checks,
@@ -21,12 +26,7 @@ from grader.author.record import (
     same,
     stray,
 )
-from grader.author.spec import on_grid
-from grader.checking.case import DEFAULT_TOLERANCE, Observation, Tolerance
-from grader.codec import Fixture, Raised, decode, encode
-from grader.manifest import load_manifest
-from grader.messages import MessageError
-from grader.released import Released, cases_tree
+from grader.spec.spec import on_grid
 
 ROOT = Path(__file__).parents[1]
 DEMO = Path(__file__).parent / "course"
@@ -139,7 +139,7 @@ import sys
 from pathlib import Path
 from grader.codec import encode
 from grader.manifest import load_manifest
-from grader.author.record import draw_checks, load_spec
+from grader.spec.record import draw_checks, load_spec
 from grader.released import cases_tree
 for root in map(Path, sys.argv[1:]):
     for place in load_manifest(root / "course.toml").places.values():

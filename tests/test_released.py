@@ -5,12 +5,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.author.record import load_messages, load_spec, make_checks, public_checks, record, reference
 from grader.checking.evaluate import evaluate, observe
 from grader.codec import Fixture, encode
 from grader.manifest import ManifestError, UnknownIdError, load_manifest
 from grader.released import COURSE, Released, cases_tree, checks_from_trees, outputs_tree
 from grader.render.text import verdict_text
+from grader.spec.record import load_messages, load_spec, make_checks, public_checks, record, reference
 
 DEMO = Path(__file__).parent / "course"
 PLACES = load_manifest(DEMO / "course.toml").places

@@ -6,14 +6,14 @@ The limit is the grader's own: each verdict is found in a process that may use a
 import numpy as np
 import pytest
 
-from grader.autograde.grading import judging
-from grader.autograde.grading.judging import VerdictCache, judged
 from grader.checking import sizes
 from grader.checking.case import Observation
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.sizes import is_too_large, size
 from grader.checking.verdict import Verdict
 from grader.codec import MAX_NODES, Opaque, Raised, encode, shortened
+from grader.grading import judging
+from grader.grading.judging import VerdictCache, judged
 from grader.manifest import load_manifest
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each

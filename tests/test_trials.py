@@ -9,9 +9,9 @@ from typing import Any
 
 import pytest
 
-from grader.author.folders import trials_path
-from grader.author.trials import Trial, Trials, load_trials
 from grader.manifest import load_manifest
+from grader.spec.folders import trials_path
+from grader.spec.trials import Trial, Trials, load_trials
 from tests.conftest import ROOT, exercise
 from tests.trials_judged import problems
 

@@ -6,8 +6,8 @@ import functools
 import numpy as np
 import pytest
 
-from grader.autograde.submission.mentions import used_in
 from grader.checking.uses import used
+from grader.submission.mentions import used_in
 
 CODE = """
 import functools

@@ -6,8 +6,8 @@ import warnings
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from grader.author.trials import Trial, load_trials
 from grader.checking.verdict import Diagnosis, Verdict
+from grader.spec.trials import Trial, load_trials
 from tests.conftest import ROOT, exercise
 
 

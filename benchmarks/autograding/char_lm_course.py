@@ -15,11 +15,11 @@ from typing import Any
 from autograding import nbgrader_course, ours
 from autograding.classes import ROOT, make_class
 from autograding.plain_course import HELPER, Plain, plain
-from grader.author.folders import FIXTURES
 from grader.author.notebooks import release_notebooks
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
 from grader.released import Released
+from grader.spec.folders import FIXTURES
 
 CHAPTER, NOTEBOOK = "ch04_gated", "char_lm"
 SIZE, NBGRADER_SIZE = 60, 4

@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 from grader.author.demo_class import BREAKAGES, ENDLESS, PLANTED, STUDENTS, demo_class, standalone
-from grader.author.record import reference
 from grader.manifest import Chapter, Notebook, load_manifest
+from grader.spec.record import reference
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "ch01_vanilla_rnn"

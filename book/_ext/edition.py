@@ -18,10 +18,10 @@ from sphinx.errors import ConfigError
 from sphinx.util.typing import ExtensionMetadata
 
 from grader.author.course import Course
-from grader.author.folders import mistakes_path, spec_path
 from grader.author.notebooks import source_path
 from grader.author.other_ways import solved
 from grader.manifest import Place
+from grader.spec.folders import mistakes_path, spec_path
 
 CLASS, SELF_STUDY = "class", "self-study"
 OFFER = "See how else it is done"  # on the button that *Try it here* shows after a pass

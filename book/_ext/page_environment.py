@@ -29,7 +29,7 @@ c.InlineBackend.figure_formats = {"svg"}
 c.InlineBackend.print_figure_kwargs = {"bbox_inches": "tight", "metadata": {"Date": None}}
 c.HistoryManager.enabled = False
 
-from grader.autograde.imports import skip_iri_grammar
+from grader.imports import skip_iri_grammar
 from grader.sources import read_course_from_text
 
 read_course_from_text()  # a module that was saved twice within a second is seen both times

@@ -7,10 +7,10 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.author.folders import HINTS
 from grader.author.notebooks import generate, instructor_notebook, source_path
 from grader.author.shown_solutions import shown_pieces
 from grader.manifest import Chapter, Manifest, Notebook, load_manifest
+from grader.spec.folders import HINTS
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

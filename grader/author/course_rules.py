@@ -6,12 +6,12 @@ import re
 from collections.abc import Iterator
 
 from grader.author.course import Course
-from grader.author.folders import FILES, PARTS
 from grader.author.leaks import Secrets, find_leaks, solution_statements
 from grader.author.notebooks import notebooks_of, stray_files, stray_notebooks
-from grader.author.record import stray
 from grader.author.release import COURSE, out_of_date
 from grader.author.words import breaches, load_words
+from grader.spec.folders import FILES, PARTS
+from grader.spec.record import stray
 
 
 def nothing_is_stray(course: Course) -> list[str]:

@@ -23,11 +23,7 @@ from typing import Any
 
 import numpy as np
 
-from grader.author.changes import sources
-from grader.author.folders import fixtures_path
 from grader.author.notebooks import student_notebooks
-from grader.author.record import load_spec, reference
-from grader.author.spec import Spec
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.drivers import drive
 from grader.errors import ExpectedError
@@ -35,6 +31,10 @@ from grader.files import private_folder, update_with_files, write_whole
 from grader.manifest import Chapter, Exercise, Place, load_manifest
 from grader.released import read_fixtures
 from grader.sources import PACKAGE, bound_names, package_sources, with_imports
+from grader.spec.changes import sources
+from grader.spec.folders import fixtures_path
+from grader.spec.record import load_spec, reference
+from grader.spec.spec import Spec
 
 PLANTED = "planted.json"
 MADE = "made.json"  # hashes of what the class was made from, and of the class
@@ -478,7 +478,7 @@ def _renamed(source: str, names: dict[str, str]) -> str:
 
 def differences(root: Path, out: Path) -> list[str]:
     """A line for each score in the gradebook and each verdict that differs from the expected one."""
-    from grader.autograde.gradebook import gradebook_url, open_gradebook
+    from grader.gradebook import gradebook_url, open_gradebook
 
     planted = read_planted(out)
     manifest = load_manifest(root / "course.toml")
@@ -496,8 +496,8 @@ def differences(root: Path, out: Path) -> list[str]:
 
 
 def _differences(gradebook: Any, out: Path, chapter: str, student: str, exercises: dict[str, Any]) -> Iterator[str]:
-    from grader.autograde.grading import store
-    from grader.autograde.imports import nbgrader_tables
+    from grader.grading import store
+    from grader.imports import nbgrader_tables
 
     stored = store.read(out, chapter, student)
     try:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from grader.author.engine import SITE_PACKAGES
-from grader.author.folders import GIVEN, exercise_folder
 from grader.author.packs import Pack, make_pack
 from grader.author.runnable import Before, before, set_up
 from grader.cells import cell_source
@@ -22,6 +21,7 @@ from grader.codec import decode
 from grader.manifest import Manifest, Notebook, Place
 from grader.released import CASES, FIXTURES, Released
 from grader.render.notes import Report
+from grader.spec.folders import GIVEN, exercise_folder
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -19,12 +19,12 @@ from pathlib import Path, PurePosixPath
 from typing import Any
 
 from grader.author.course import Course
-from grader.author.folders import SPEC
 from grader.author.notebooks import BEGIN, END
 from grader.author.shown_solutions import SMALLEST, shown_pieces, solution_pieces, source_pieces
 from grader.cells import cell_source
 from grader.codec import CodecError, decode, encode
 from grader.released import Released
+from grader.spec.folders import SPEC
 
 LONG_LINE = 30  # characters from which a whole line of a solution is searched for, whatever it is
 SHOWN_AT_LEAST = 2  # statements of a function of a spec in one file that count as this function

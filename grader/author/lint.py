@@ -18,21 +18,10 @@ import numpy as np
 
 from grader.author.course import Course
 from grader.author.course_rules import COURSE_RULES
-from grader.author.folders import hints_path, mistakes_path, reference_path, spec_path
 from grader.author.lint_notes import PAGES, RESULTS, WORDS, hashes, read_notes, write_notes
-from grader.author.mistake_words import WHY, read_mistake_words
 from grader.author.new import placeholders
-from grader.author.record import (
-    FEW,
-    PUBLIC_SEED,
-    load_messages,
-    load_spec,
-    reference,
-)
 from grader.author.release import checks_of
 from grader.author.shown_solutions import solution_pieces
-from grader.author.spec import Spec
-from grader.autograde.imports import skip_iri_grammar
 from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.compare import agree
@@ -40,11 +29,22 @@ from grader.checking.diagnose.counterfactual import short_name
 from grader.checking.drivers import DRIVERS
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
+from grader.imports import skip_iri_grammar
 from grader.manifest import Place
 from grader.messages import Messages
 from grader.released import OUTPUTS
 from grader.render.text import verdict_text
 from grader.sources import bound_names
+from grader.spec.folders import hints_path, mistakes_path, reference_path, spec_path
+from grader.spec.mistake_words import WHY, read_mistake_words
+from grader.spec.record import (
+    FEW,
+    PUBLIC_SEED,
+    load_messages,
+    load_spec,
+    reference,
+)
+from grader.spec.spec import Spec
 
 OTHER_SEEDS = (1, 2)  # stand for the hidden cases of some terms; tests use the same, so that they are computed once
 

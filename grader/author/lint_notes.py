@@ -10,11 +10,11 @@ from pathlib import Path
 import msgspec
 
 from grader.author.course import Course
-from grader.author.folders import HINTS, hints_path, mistakes_path, reference_path
-from grader.author.kept import states, versions
 from grader.files import update_with_files, write_whole
 from grader.manifest import Place
 from grader.sources import PACKAGE, package_sources
+from grader.spec.folders import HINTS, hints_path, mistakes_path, reference_path
+from grader.spec.kept import states, versions
 
 PASSED = Path("build", "lint.json")
 RESULTS, WORDS, PAGES = "results", "words", "pages"  # what a rule may depend on

@@ -13,10 +13,10 @@ import tempfile
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.author.folders import FILES, FIXTURES, HINTS, MISTAKES, SPEC
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, load_manifest
+from grader.spec.folders import FILES, FIXTURES, HINTS, MISTAKES, SPEC
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _TABLE = re.compile(r"^[ \t]*\[\[(chapters(?:\.\w+)*)\]\]", re.MULTILINE)
@@ -230,7 +230,7 @@ _SPEC = '''"""How `{id}` is checked. TODO({id}): say against what, such as a clo
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change
+from grader.spec.spec import Case, Output, Spec, change
 
 
 def oracle(x):

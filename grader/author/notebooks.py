@@ -16,13 +16,13 @@ from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.author.folders import FILES, FIXTURES
 from grader.author.page_links import with_page_links
-from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 from grader.cells import STUB, TEXT_STUB, check_id, check_source, grade_id, notebook_bytes
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
+from grader.spec.folders import FILES, FIXTURES
+from grader.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

@@ -13,14 +13,14 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from grader.author.changes import sources
 from grader.author.course import Course
-from grader.author.folders import mistakes_path
-from grader.author.mistake_words import read_mistake_words
 from grader.author.notebooks import BEGIN, END
-from grader.author.record import load_spec
 from grader.cells import cell_source
 from grader.manifest import Chapter, Place
+from grader.spec.changes import sources
+from grader.spec.folders import mistakes_path
+from grader.spec.mistake_words import read_mistake_words
+from grader.spec.record import load_spec
 
 
 @dataclass(frozen=True)

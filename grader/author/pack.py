@@ -20,12 +20,12 @@ from grader.author.notebooks import data_files
 from grader.author.pack_texts import Names, readme, requirements, torch_requirements
 from grader.author.packs import searched
 from grader.author.page_links import BUNDLED, with_page_links
-from grader.author.record import stray
 from grader.author.wheel import archive_files, build_wheel, project
 from grader.cells import notebook_bytes
 from grader.errors import ExpectedError
 from grader.files import write_whole, zip_bytes
 from grader.manifest import Chapter
+from grader.spec.record import stray
 
 if TYPE_CHECKING:
     from nbformat import NotebookNode

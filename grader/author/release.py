@@ -15,16 +15,16 @@ from pathlib import Path
 
 import msgspec
 
-from grader.author.folders import hints_path, mistakes_path
-from grader.author.kept import kept_checks, sources, states
 from grader.author.notebooks import data_files, notebooks_of, release_notebooks, source_path
-from grader.author.record import PUBLIC_SEED, record
-from grader.author.spec import Spec
 from grader.checking.case import Checks
 from grader.files import update_with_files, write_whole
 from grader.manifest import Manifest, Place, load_manifest
 from grader.released import CASES, FIXTURES, MESSAGES, OUTPUTS, OWN_JUDGE, Released
 from grader.sources import PACKAGE, package_sources
+from grader.spec.folders import hints_path, mistakes_path
+from grader.spec.kept import kept_checks, sources, states
+from grader.spec.record import PUBLIC_SEED, record
+from grader.spec.spec import Spec
 
 NOTE = "released.txt"
 COURSE = "course.toml"
@@ -94,7 +94,7 @@ def _only_words(noted: Made | None, now: Made, results: str) -> bool:
 
 def present(root: Path, manifest: Manifest, only: Collection[str] | None = None) -> dict[str, Made]:
     """The hashes of the sources and of the released files as they are now, without `results`."""
-    computes, releases = package_sources("author/record.py"), package_sources("author/notebooks.py")
+    computes, releases = package_sources("spec/record.py"), package_sources("author/notebooks.py")
     engines = {name: _hash(PACKAGE, files) for name, files in (("data", computes), ("notebooks", releases))}
     found = {}
     if only is None or COURSE in only:

@@ -23,10 +23,10 @@ from pathlib import Path
 from typing import Any
 
 from grader.author.course import Course
-from grader.author.folders import PARTS, exercise_folder, fixtures_path, reference_path
 from grader.author.lint import lint_course
 from grader.errors import ExpectedError
 from grader.manifest import Place
+from grader.spec.folders import PARTS, exercise_folder, fixtures_path, reference_path
 
 PAUSE = 0.1  # seconds between two looks at the files
 Times = dict[Path, tuple[int, int] | None]

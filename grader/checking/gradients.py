@@ -2,7 +2,7 @@
 
 A student's process sends the gradient of a weighted sum of a result's entries, for every weight, as arrays. Expected is
 a number for each weight: how fast that sum changes if the weight moves in a fixed direction, computed from differences
-of the oracle's results (`grader/author/slopes.py`). The grader's own process compares the two. So nothing that runs
+of the oracle's results (`grader/spec/slopes.py`). The grader's own process compares the two. So nothing that runs
 where a student's code does decides anything, and only the right gradients agree.
 """
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from grader.autograde.grading.report import Finding
-from grader.autograde.remark import LeftOut, NoTime, NotImported, OtherFiles, OtherName, Unreadable
+from grader.grading.report import Finding
+from grader.submission.remark import LeftOut, NoTime, NotImported, OtherFiles, OtherName, Unreadable
 
 
 def general(finding: Finding) -> str:

@@ -17,12 +17,12 @@ from typing import Any
 
 from msgspec.structs import replace
 
-from grader.autograde.submission.choose import Chosen, choose
-from grader.autograde.submission.notebook import Plan
 from grader.classreport.figures import Mistake
 from grader.classreport.names import Names
 from grader.manifest import Chapter
 from grader.shown import harmless
+from grader.submission.choose import Chosen, choose
+from grader.submission.notebook import Plan
 
 EACH = 2  # excerpts of a mistake
 TRIED = 6  # submissions in which they are looked for

@@ -12,11 +12,11 @@ from itertools import pairwise
 
 import msgspec
 
-from grader.autograde.gradebook.scores import ByStudent
-from grader.autograde.grading.changes import Logged
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.report import final_points, total_points
 from grader.checking.verdict import Status
+from grader.gradebook.scores import ByStudent
+from grader.grading.changes import Logged
+from grader.grading.grade import Graded
+from grader.grading.report import final_points, total_points
 from grader.manifest import Chapter, Exercise, Manifest
 from grader.messages import Messages
 

@@ -11,16 +11,6 @@ from pathlib import Path
 
 import msgspec
 
-from grader.autograde.gradebook import gradebook_url, names, read_scores, roster
-from grader.autograde.grading import store
-from grader.autograde.grading.attempts import folder_of_result
-from grader.autograde.grading.changes import REASONS, Logged, read_log
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.release import released_notebooks
-from grader.autograde.grading.report import findings, waiting
-from grader.autograde.grading.session import state_of
-from grader.autograde.submission.folders import find_submissions
-from grader.autograde.term_settings import read_term_settings
 from grader.classreport.anonymous import general
 from grader.classreport.excerpts import Excerpts, with_excerpts
 from grader.classreport.figures import (
@@ -33,8 +23,18 @@ from grader.classreport.figures import (
 )
 from grader.classreport.names import Names, words_in_code
 from grader.errors import ExpectedError
+from grader.gradebook import gradebook_url, names, read_scores, roster
+from grader.grading import store
+from grader.grading.attempts import folder_of_result
+from grader.grading.changes import REASONS, Logged, read_log
+from grader.grading.grade import Graded
+from grader.grading.release import released_notebooks
+from grader.grading.report import findings, waiting
+from grader.grading.session import state_of
 from grader.manifest import Chapter, Manifest, load_manifest
 from grader.released import Released
+from grader.submission.folders import find_submissions
+from grader.term_settings import read_term_settings
 
 FORMAT_VERSION = 1
 TO_TEACH = 3

@@ -20,7 +20,7 @@ def main() -> None:
     except stopped as error:
         if isinstance(error, KeyboardInterrupt):
             print("Stopped.", file=sys.stderr)
-        from grader.autograde.grading.watched import end_at_once
+        from grader.grading.watched import end_at_once
 
         end_at_once()
     finally:
@@ -31,9 +31,9 @@ def _run() -> None:
     import atexit
     import gc
 
-    from grader.autograde.imports import skip_iri_grammar
     from grader.cli.commands import app
     from grader.cli.plain import make_plain
+    from grader.imports import skip_iri_grammar
 
     gc.set_threshold(50_000)  # most objects come from imports and are never freed
     atexit.register(gc.freeze)  # the operating system frees the memory faster than garbage collection would

@@ -44,7 +44,7 @@ def release(
         out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
     out.print(f"{_counted(len(changed), 'file')} changed." if changed else "Everything was up to date.")
     if term is not None:
-        from grader.autograde.gradebook import gradebook_url, register
+        from grader.gradebook import gradebook_url, register
 
         manifest = load_manifest(root / "course.toml")
         for chapter in manifest.chapters:

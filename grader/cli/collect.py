@@ -21,10 +21,10 @@ def collect(chapter: ChapterArgument, given_term: TermOption = None) -> None:
     The exit status is 0 if no zip has to be looked at, 1 if the command could not run, and 3 if some zips were not
     unpacked.
     """
-    from grader.autograde.collect import collect as run
-    from grader.autograde.collect import lines
     from grader.manifest import load_manifest
-    from grader.work.archive import digest
+    from grader.submission.archive import digest
+    from grader.submission.collect import collect as run
+    from grader.submission.collect import lines
 
     root = course_root()
     with told():

@@ -11,7 +11,7 @@ from grader.cli.app import DbUrl, TermOption, course_root, err, instructor_comma
 from grader.exchange.options import Empty, Format, System
 
 if TYPE_CHECKING:
-    from grader.autograde.gradebook.roster import Student
+    from grader.gradebook.roster import Student
 
 
 @instructor_command()
@@ -32,9 +32,9 @@ def roster(
 
     The exit status is 0 if every row was imported, 1 if the command could not run, and 3 if some rows were refused.
     """
-    from grader.autograde.gradebook import gradebook_url
-    from grader.autograde.gradebook.enrolment import enrol
     from grader.exchange.rosters import read_roster
+    from grader.gradebook import gradebook_url
+    from grader.gradebook.enrolment import enrol
     from grader.render.rows import counted
     from grader.shown import some
 
@@ -106,9 +106,9 @@ def export(
     The exit status is 0 if everything was exported, 1 if nothing was, and 3 if a student is missing from the file, or a
     submission or an answer still has to be graded.
     """
-    from grader.autograde.gradebook import gradebook_url
     from grader.exchange.table import Policy, Status, explained, graded_chapters, read_table
     from grader.exchange.write import write_export
+    from grader.gradebook import gradebook_url
     from grader.manifest import load_manifest
 
     root = course_root()
@@ -146,7 +146,7 @@ def _named(student: Student) -> str:
 
 
 def _change(before: Student, after: Student) -> str:
-    from grader.autograde.gradebook.enrolment import DETAILS
+    from grader.gradebook.enrolment import DETAILS
 
     told = [
         f"{name} {old!r} → {new!r}"

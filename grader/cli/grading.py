@@ -34,11 +34,11 @@ from grader.errors import ExpectedError
 from grader.shown import json_text, one_form
 
 if TYPE_CHECKING:
-    from grader.autograde.gradebook.scores import ByStudent
-    from grader.autograde.grading.grade import Graded
-    from grader.autograde.grading.pool import Execute, Task
-    from grader.autograde.grading.preflight import Preflight
-    from grader.autograde.grading.store import Change
+    from grader.gradebook.scores import ByStudent
+    from grader.grading.grade import Graded
+    from grader.grading.pool import Execute, Task
+    from grader.grading.preflight import Preflight
+    from grader.grading.store import Change
     from grader.manifest import Chapter, Manifest
 
 
@@ -119,10 +119,10 @@ def autograde(
     graded at all, 3 if some submissions could not be graded or recorded, and 130 after Ctrl-C. Run the command again
     to continue.
     """
-    from grader.autograde.gradebook import gradebook_url, shown
-    from grader.autograde.grading import pool
-    from grader.autograde.running.selftest import prove
+    from grader.gradebook import gradebook_url, shown
+    from grader.grading import pool
     from grader.manifest import load_manifest
+    from grader.running.selftest import prove
 
     if every == (chapter is not None):
         raise typer.BadParameter("Name one chapter, or grade them all with --all.")
@@ -194,8 +194,8 @@ class _Run:
         """The chapters with submissions that can be graded, by these students if some were asked for. Raises
         AutogradeError if there is none, or none of one of the students.
         """
-        from grader.autograde.grading.release import AutogradeError
-        from grader.autograde.submission.folders import find_submissions
+        from grader.grading.release import AutogradeError
+        from grader.submission.folders import find_submissions
 
         submitted = {each.id: find_submissions(self.term, each).folders for each in self.manifest.chapters}
         folder = self.term / "submitted"
@@ -213,16 +213,16 @@ class _Run:
 
     def tasks(self, chapter: Chapter, students: Sequence[str] | None = None) -> list[Task]:
         """The submissions of a chapter that may have to be graded. Raises AutogradeError."""
-        from grader.autograde.grading.chapter import chosen
-        from grader.autograde.grading.release import released_notebooks
+        from grader.grading.chapter import chosen
+        from grader.grading.release import released_notebooks
 
         released_notebooks(self.root, chapter)  # fails if the release is missing or old, before anything is written
         return chosen(self.term, chapter, students or self.students, only_failed=self.only_failed, again=self.again)
 
     def examined(self, chapter: Chapter, tasks: Sequence[Task]) -> Preflight:
         """What there is to do, and what looks wrong."""
-        from grader.autograde.grading.preflight import preflight
-        from grader.autograde.grading.release import released_notebooks
+        from grader.grading.preflight import preflight
+        from grader.grading.release import released_notebooks
 
         return preflight(
             self.root,
@@ -240,9 +240,9 @@ class _Run:
         self, chapter: Chapter, tasks: Sequence[Task], before: Preflight, sandboxed: bool, label: str = ""
     ) -> _GradedChapter:
         """Grade a chapter, with a progress bar."""
-        from grader.autograde.gradebook import read_scores
-        from grader.autograde.grading.chapter import autograde as graded
-        from grader.autograde.grading.watched import watched
+        from grader.gradebook import read_scores
+        from grader.grading.chapter import autograde as graded
+        from grader.grading.watched import watched
 
         url = self.db_url if self.records else None
         changes: list[Change] = []
@@ -290,8 +290,8 @@ class _GradedChapter:
 
     def tree(self) -> dict[str, Any]:
         """All results for another program."""
-        from grader.autograde.grading import report
-        from grader.autograde.grading.preflight import preflight_tree
+        from grader.grading import report
+        from grader.grading.preflight import preflight_tree
 
         before = preflight_tree(self.chapter, self.before)
         return report.as_tree(self.chapter, self.results, self.sandboxed, self.scores, before, self.changes)
@@ -301,11 +301,11 @@ def _one_chapter(
     run: _Run, chapter: Chapter, tasks: Sequence[Task], proof: Future[None] | None, quiet: bool
 ) -> tuple[int, list[dict[str, Any]]]:
     """Grade a chapter and print the table of its class; return the exit status, and the results for a program."""
-    from grader.autograde.grading import report
-    from grader.autograde.grading.attempts import earlier_lines
-    from grader.autograde.grading.changes import log_path, printed
-    from grader.autograde.grading.preflight import preflight_lines, preflight_tree
-    from grader.autograde.term_settings import read_term_settings
+    from grader.grading import report
+    from grader.grading.attempts import earlier_lines
+    from grader.grading.changes import log_path, printed
+    from grader.grading.preflight import preflight_lines, preflight_tree
+    from grader.term_settings import read_term_settings
 
     before = run.examined(chapter, tasks)
     if run.dry_run and quiet:
@@ -338,10 +338,10 @@ def _all_chapters(
     """Grade these chapters, one after another, and print a line for each; return the worst exit status, and the results
     for a program. A chapter that cannot be graded does not keep the others from being graded.
     """
-    from grader.autograde.grading import report
-    from grader.autograde.grading.hidden import computed_ahead
-    from grader.autograde.grading.preflight import preflight_lines, preflight_tree
-    from grader.autograde.submission.folders import find_submissions
+    from grader.grading import report
+    from grader.grading.hidden import computed_ahead
+    from grader.grading.preflight import preflight_lines, preflight_tree
+    from grader.submission.folders import find_submissions
 
     statuses, trees = [0], []
     ahead = nullcontext(lambda _: None) if run.dry_run else computed_ahead(run.root, run.term, chapters)
@@ -397,7 +397,7 @@ def _json(tree: dict[str, Any]) -> str:
 def _proved(run: _Run, proof: Future[None] | None) -> bool:
     """Wait for the sandbox's test, or warn that there is none; return whether there is one. Raises SandboxError."""
     from grader.author.demo_class import PLANTED
-    from grader.autograde.running.sandbox import SandboxError
+    from grader.running.sandbox import SandboxError
 
     loud = "No sandbox: student code runs with your permissions, so it can read and change everything that you can."
     if proof is None:

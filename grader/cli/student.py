@@ -63,11 +63,11 @@ def check(
 
 def _checked(path: Path, seconds: float | None, whole: bool, new: OnlyNew) -> bool:
     """Run and report what the previous run did not; whether everything is right."""
-    from grader.autograde.submission.cell_names import cell_names
-    from grader.autograde.submission.readable import UnreadableError
     from grader.released import COURSE
     from grader.render.rows import number
     from grader.shown import named
+    from grader.submission.cell_names import cell_names
+    from grader.submission.readable import UnreadableError
     from grader.work.facts import shadows_in
     from grader.work.notebooks import read_work, require_file, restoring, whose
     from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
@@ -164,7 +164,7 @@ def progress(
     import json
 
     from grader import journal
-    from grader.work.course import manifest as course
+    from grader.submission.course import manifest as course
     from grader.work.map import map_lines, map_tree, standings
 
     with told():
@@ -225,8 +225,8 @@ def submit(
 
     from grader import journal
     from grader.files import write_whole
-    from grader.work.archive import archive_bytes, is_submission, submission_manifest
-    from grader.work.course import manifest as course
+    from grader.submission.archive import archive_bytes, is_submission, submission_manifest
+    from grader.submission.course import manifest as course
     from grader.work.notebooks import find_chapter_folder
     from grader.work.submission import counts, prepare
 

@@ -22,12 +22,12 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
     also sets the due dates, so this command is needed only to check the file, and to see the dates in formgrader before
     anything is graded.
     """
-    from grader.autograde.gradebook import gradebook_url, roster
-    from grader.autograde.gradebook.database import explained, open_engine
-    from grader.autograde.gradebook.late import due_date, set_due_date
-    from grader.autograde.term_settings import NAME, read_term_settings
-    from grader.autograde.times import shown, zone
+    from grader.gradebook import gradebook_url, roster
+    from grader.gradebook.database import explained, open_engine
+    from grader.gradebook.late import due_date, set_due_date
     from grader.manifest import load_manifest
+    from grader.term_settings import NAME, read_term_settings
+    from grader.times import shown, zone
 
     root = course_root()
     term = term_folder(root, given_term)

@@ -15,14 +15,14 @@ from __future__ import annotations
 
 import re
 
-from grader.autograde.gradebook.roster import Student
 from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Key, match
 from grader.exchange.options import System
 from grader.exchange.rosters import IN_ENGLISH, fits, is_no_student, named_columns
-from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact
 from grader.exchange.table import Policy, Table, worth
+from grader.gradebook.roster import Student
 from grader.render.rows import number
+from grader.sheets import Cell, ExchangeError, Sheet, exact
 from grader.shown import one_line, some
 
 EXCUSED = "EX"

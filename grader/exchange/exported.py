@@ -6,8 +6,8 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
-from grader.exchange.sheets import Cell, ExchangeError, Sheet, folded, sheet_bytes
 from grader.manifest import Chapter
+from grader.sheets import Cell, ExchangeError, Sheet, folded, sheet_bytes
 
 
 @dataclass

@@ -6,12 +6,12 @@ from pathlib import Path
 
 import msgspec
 
-from grader.autograde.grading import store
-from grader.autograde.submission.names import unfit
 from grader.exchange.table import Policy, Status, Table
 from grader.files import PRIVATE, write_whole
 from grader.gradescope.results import NAME, missing_tree, submission_tree
+from grader.grading import store
 from grader.shown import json_text, one_line, some
+from grader.submission.names import unfit
 
 
 def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tuple[list[Path], list[str]]:

@@ -7,9 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from grader.autograde.gradebook.roster import Student
 from grader.exchange.rosters import named_columns
-from grader.exchange.sheets import Line, Sheet, original
+from grader.gradebook.roster import Student
+from grader.sheets import Line, Sheet, original
 from grader.shown import one_line, some
 
 Cells = Mapping[str, str]

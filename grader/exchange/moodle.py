@@ -22,10 +22,10 @@ from collections.abc import Mapping, Sequence
 from grader.exchange.exported import Exported, find_column, only_column
 from grader.exchange.matching import Cells, Key, Match, match
 from grader.exchange.rosters import IN_ENGLISH, moodle_id, named_columns
-from grader.exchange.sheets import Cell, ExchangeError, Sheet, exact, folded
 from grader.exchange.table import Policy, Standing, Table, worth
 from grader.manifest import Chapter
 from grader.render.rows import number
+from grader.sheets import Cell, ExchangeError, Sheet, exact, folded
 from grader.shown import one_line, some
 
 _IDENTITY = ("first name", "last name", "full name", "username", "id number", "email address")

@@ -8,8 +8,8 @@ The columns of a chapter are `CHAPTER.ITEM` for each item, then `CHAPTER.late_pe
 from __future__ import annotations
 
 from grader.exchange.exported import Exported
-from grader.exchange.sheets import Cell, exact
 from grader.exchange.table import Policy, Status, Table, worth
+from grader.sheets import Cell, exact
 from grader.shown import one_line
 
 

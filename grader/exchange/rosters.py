@@ -9,7 +9,7 @@ name), ID number, Email address | the full name |
 | any other | id, first_name, last_name, email, lms_user_id | id |
 
 The id is the name of the folder to which `nbgrader zip_collect` sorts the student's submissions, with our
-`grader.autograde.downloads`.
+`grader.plugins.downloads`.
 
 Sources: Canvas, `lib/gradebook_exporter.rb` and `lib/gradebook_importer.rb` in
 https://github.com/instructure/canvas-lms; Moodle, https://docs.moodle.org/en/Grade_export, `mod/assign/classes/\
@@ -24,11 +24,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from grader.autograde.gradebook.roster import Student
-from grader.autograde.submission.names import unfit
 from grader.exchange.options import System
-from grader.exchange.sheets import ExchangeError, Line, Sheet, original, read_sheet
+from grader.gradebook.roster import Student
+from grader.sheets import ExchangeError, Line, Sheet, original, read_sheet
 from grader.shown import named, one_line, some
+from grader.submission.names import unfit
 
 MOST_CHARACTERS = 128  # in the gradebook's columns
 _NAMES = frozenset({"first name", "last name", "full name"})

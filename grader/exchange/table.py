@@ -12,19 +12,19 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
-from grader.autograde.gradebook import read_scores
-from grader.autograde.gradebook.roster import Student, students
-from grader.autograde.gradebook.scores import NOTHING, ByStudent, Recorded
-from grader.autograde.grading import store
-from grader.autograde.grading.attempts import is_current
-from grader.autograde.grading.session import state_of
-from grader.autograde.submission.folders import find_submissions
-from grader.autograde.term_settings import read_term_settings
 from grader.exchange.options import Empty
-from grader.exchange.sheets import ExchangeError
+from grader.gradebook import read_scores
+from grader.gradebook.roster import Student, students
+from grader.gradebook.scores import NOTHING, ByStudent, Recorded
+from grader.grading import store
+from grader.grading.attempts import is_current
+from grader.grading.session import state_of
 from grader.manifest import Chapter, Manifest
 from grader.render.rows import counted
+from grader.sheets import ExchangeError
 from grader.shown import harmless, some
+from grader.submission.folders import find_submissions
+from grader.term_settings import read_term_settings
 
 
 class Status(StrEnum):

@@ -11,9 +11,9 @@ from grader.exchange.gradescope import write_results
 from grader.exchange.moodle import export_moodle
 from grader.exchange.options import Format
 from grader.exchange.plain import export_plain
-from grader.exchange.sheets import ExchangeError, read_sheet
 from grader.exchange.table import Policy, Table
 from grader.files import PRIVATE, private_folder, write_whole
+from grader.sheets import ExchangeError, read_sheet
 
 
 @dataclass

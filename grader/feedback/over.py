@@ -11,14 +11,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from grader.autograde.gradebook import roster
-from grader.autograde.gradebook.database import explained, open_engine
-from grader.autograde.gradebook.late import due_date
-from grader.autograde.imports import nbgrader_tables
-from grader.autograde.term_settings import NAME, TermSettings
-from grader.autograde.times import shown, zone
 from grader.errors import ExpectedError
+from grader.gradebook import roster
+from grader.gradebook.database import explained, open_engine
+from grader.gradebook.late import due_date
+from grader.imports import nbgrader_tables
 from grader.shown import named
+from grader.term_settings import NAME, TermSettings
+from grader.times import shown, zone
 
 
 class NotOverError(ExpectedError):

@@ -12,10 +12,10 @@ from collections.abc import Mapping
 from dataclasses import replace
 from html import escape
 
-from grader.autograde.gradebook.scores import NOTHING, Recorded
-from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
 from grader.feedback.remarks import for_student
+from grader.gradebook.scores import NOTHING, Recorded
+from grader.grading.grade import Graded
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page

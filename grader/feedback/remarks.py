@@ -5,8 +5,11 @@ Remarks of one kind are combined. A remark that the report of its exercise repea
 
 from __future__ import annotations
 
-from grader.autograde.fault import Fault
-from grader.autograde.remark import (
+from grader.manifest import Chapter
+from grader.shown import named, one_line, shortened, some
+from grader.submission.cell_names import subject
+from grader.submission.fault import Fault
+from grader.submission.remark import (
     NOWHERE,
     Asks,
     Ended,
@@ -24,9 +27,6 @@ from grader.autograde.remark import (
     Unreadable,
     absence,
 )
-from grader.autograde.submission.cell_names import subject
-from grader.manifest import Chapter
-from grader.shown import named, one_line, shortened, some
 
 MOST_OF_A_REASON = 1000  # characters
 MOST = 20  # sentences, because a notebook can be written to cause thousands

@@ -12,20 +12,20 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from grader.autograde.gradebook import gradebook_url, read_scores
-from grader.autograde.gradebook.scores import NOTHING
-from grader.autograde.grading import store
-from grader.autograde.grading.attempts import is_current
-from grader.autograde.grading.session import state_of
-from grader.autograde.submission.folders import find_submissions
-from grader.autograde.term_settings import read_term_settings
 from grader.errors import ExpectedError
 from grader.feedback.over import require_over, still_open
 from grader.feedback.page import feedback_page
 from grader.feedback.solutions import solutions_page, solutions_section
 from grader.files import private_folder, write_whole
+from grader.gradebook import gradebook_url, read_scores
+from grader.gradebook.scores import NOTHING
+from grader.grading import store
+from grader.grading.attempts import is_current
+from grader.grading.session import state_of
 from grader.manifest import Chapter, load_manifest
 from grader.released import Released
+from grader.submission.folders import find_submissions
+from grader.term_settings import read_term_settings
 
 if TYPE_CHECKING:
     from grader.author.other_ways import Solved

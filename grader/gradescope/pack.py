@@ -14,16 +14,16 @@ from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
-from grader.author.folders import fixtures_path, judge_path
-from grader.autograde.grading.hidden import hidden_trees
-from grader.autograde.grading.release import released_notebooks
 from grader.codec import encode
 from grader.files import PRIVATE, zip_bytes
 from grader.gradescope.run import CASES, CHAPTER, COURSE, HIDDEN
 from grader.gradescope.scripts import RUN, SETUP
+from grader.grading.hidden import hidden_trees
+from grader.grading.release import released_notebooks
 from grader.manifest import Chapter, Manifest, load_manifest
 from grader.released import CASES as PUBLIC_CASES
 from grader.released import FIXTURES, MESSAGES, OUTPUTS, OWN_JUDGE
+from grader.spec.folders import fixtures_path, judge_path
 
 _PACKAGE = Path(__file__).resolve().parents[1]
 _NEEDED = ("ipython", "msgspec", "nbformat", "numpy", "pyseccomp", "rich", "typer")

@@ -29,14 +29,14 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
-from grader.autograde.gradebook.scores import NOTHING, Recorded
-from grader.autograde.grading.grade import Graded
 from grader.checking.verdict import Verdict
-from grader.exchange.sheets import DIGITS
 from grader.feedback.remarks import for_student
+from grader.gradebook.scores import NOTHING, Recorded
+from grader.grading.grade import Graded
 from grader.manifest import Chapter, Exercise, Notebook, Question
 from grader.render.rows import counted, facts, headline, number, rows
 from grader.render.text import rows_text
+from grader.sheets import DIGITS
 from grader.shown import harmless
 
 NAME = "results.json"

@@ -16,17 +16,17 @@ from pathlib import Path
 
 import msgspec
 
-from grader.autograde.grading.grade import Graded, grade_or_fault
-from grader.autograde.grading.hidden import keep
-from grader.autograde.grading.session import open_session
-from grader.autograde.running.other_user import OtherUser
-from grader.autograde.submission.folders import Submissions, find_submissions
 from grader.codec import decode
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.gradescope.results import NAME, nothing_tree, submission_tree
+from grader.grading.grade import Graded, grade_or_fault
+from grader.grading.hidden import keep
+from grader.grading.session import open_session
 from grader.manifest import Chapter, load_manifest
+from grader.running.other_user import OtherUser
 from grader.shown import harmless, json_text, one_line
+from grader.submission.folders import Submissions, find_submissions
 
 COURSE, HIDDEN, CHAPTER = "course", "hidden", "chapter"  # in the zip: two folders, and a file with the chapter's id
 STUDENT = "submission"

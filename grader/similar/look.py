@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.grading.release import released_notebooks
-from grader.autograde.submission.files import released_files
-from grader.autograde.submission.folders import find_submissions
 from grader.errors import ExpectedError
+from grader.grading.release import released_notebooks
 from grader.manifest import Chapter, load_manifest
 from grader.render.rows import counted
 from grader.shown import named
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code
 from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs
+from grader.submission.files import released_files
+from grader.submission.folders import find_submissions
 
 
 class SimilarError(ExpectedError):

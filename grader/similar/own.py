@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.submission.choose import choose
-from grader.autograde.submission.files import submitted_files
-from grader.autograde.submission.notebook import Plan, read_notebook
-from grader.autograde.submission.readable import UnreadableError
 from grader.cells import check_id, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter
+from grader.submission.choose import choose
+from grader.submission.files import submitted_files
+from grader.submission.notebook import Plan, read_notebook
+from grader.submission.readable import UnreadableError
 
 MOST_OF_A_PART = 20_000  # characters; a hostile cell takes the tokenizer a second at this length
 MOST_OF_A_STUDENT = 100_000  # characters, several times the longest chapter

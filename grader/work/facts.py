@@ -19,7 +19,7 @@ from typing import Literal
 import grader
 from grader import journal
 from grader.errors import ExpectedError
-from grader.work.course import DATA, manifest
+from grader.submission.course import DATA, manifest
 
 System = Literal["windows", "macos", "linux"]
 

@@ -10,12 +10,12 @@ from functools import cached_property
 from pathlib import Path
 from typing import Any
 
-from grader.autograde.submission.bindings import bindings_of, lacks_code
-from grader.autograde.submission.readable import read_tree
 from grader.cells import STUB, check_id, check_source, grade_id
 from grader.errors import ExpectedError
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.shown import one_line
+from grader.submission.bindings import bindings_of, lacks_code
+from grader.submission.readable import read_tree
 
 
 class WorkError(ExpectedError):

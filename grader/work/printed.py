@@ -6,10 +6,10 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from grader.autograde.submission.cell_names import subject
 from grader.manifest import Exercise
 from grader.render.rows import number
 from grader.shown import harmless
+from grader.submission.cell_names import subject
 from grader.work.events import Begin, Checked, End, Event, Failed, Printed, TooLong, Undefined
 from grader.work.run import Outcome
 

@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable
 from importlib.util import find_spec
 
-from grader.autograde.submission.bindings import bindings_of
-from grader.autograde.submission.ipython import ToPython, without_cell_magic
+from grader.submission.bindings import bindings_of
+from grader.submission.ipython import ToPython, without_cell_magic
 
 _TIME = re.compile(r"^(\s*)%time(?:it)?\s+(?=[^-\s])")
 _RUN = re.compile(r"^(\s*)%run\s+(.*)")

@@ -19,11 +19,11 @@ from typing import IO
 import msgspec
 
 from grader import journal
-from grader.autograde.submission.bindings import lacks_code
-from grader.autograde.submission.check_cells import binds, check_of, checked_function, is_only_a_check
-from grader.autograde.submission.notebook import LONG, turned_to_text
 from grader.cells import STUB, check_id, grade_id
 from grader.manifest import Chapter, Manifest, Notebook
+from grader.submission.bindings import lacks_code
+from grader.submission.check_cells import binds, check_of, checked_function, is_only_a_check
+from grader.submission.notebook import LONG, turned_to_text
 from grader.time_limit import on_own_machine
 from grader.work.events import Begin, Checked, CodeCell, End, Event, Finished, Request
 from grader.work.notebooks import Work

@@ -28,11 +28,11 @@ import msgspec
 import numpy as np
 
 from grader import student
-from grader.autograde.inside.frames import file_of
-from grader.autograde.inside.shell import NoInput, Shell, display
-from grader.autograde.inside.statements import Lost, Ran, run_statements
 from grader.checking.observing import caught
 from grader.codec import Raised
+from grader.inside.frames import file_of
+from grader.inside.shell import NoInput, Shell, display
+from grader.inside.statements import Lost, Ran, run_statements
 from grader.manifest import Place
 from grader.render.notes import Hint, Progress, Report
 from grader.render.rows import headline

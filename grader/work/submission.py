@@ -6,18 +6,18 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from grader.autograde.submission.choose import File as Candidate
-from grader.autograde.submission.choose import sorted_files
-from grader.autograde.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, submitted_files
-from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE
-from grader.autograde.submission.readable import UnreadableError, has_conflict
 from grader.cells import TEXT_STUB, grade_id
 from grader.journal import Entry
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.shown import named, one_line, some
-from grader.work.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
-from grader.work.bounded import MAX_TOTAL
-from grader.work.notebook_names import is_notebook
+from grader.submission.archive import MANIFEST, TIMESTAMP, Attempt, SubmittedNotebook, is_submission, name_problem
+from grader.submission.bounded import MAX_TOTAL
+from grader.submission.choose import File as Candidate
+from grader.submission.choose import sorted_files
+from grader.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, submitted_files
+from grader.submission.notebook import MAX_CELLS, MAX_SOURCE
+from grader.submission.notebook_names import is_notebook
+from grader.submission.readable import UnreadableError, has_conflict
 from grader.work.notebooks import (
     Work,
     WorkError,

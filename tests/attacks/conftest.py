@@ -43,6 +43,6 @@ def term(token, tmp_path_factory):
 def session(term):
     from small_course import CHAPTER
 
-    from grader.autograde.grading.session import open_session
+    from grader.grading.session import open_session
 
     return open_session(*term, CHAPTER)

@@ -7,7 +7,7 @@ import ctypes, errno, gc, os, re, signal, socket, struct, sys, threading, time
 from pathlib import Path
 
 import numpy as np
-from grader.autograde.inside.frames import Begin, Done, End, Observed, Ready, frame_bytes
+from grader.inside.frames import Begin, Done, End, Observed, Ready, frame_bytes
 from grader.checking.case import Observation
 
 TERM = ...  # the grader fills these in

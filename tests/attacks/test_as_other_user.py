@@ -11,7 +11,7 @@ from attack import ATTACKS
 from right_work import RIGHT
 from test_attacks import LIMITS, PATIENT, hand_in, hidden_numbers, prelude, seed_of  # noqa: F401 - fixtures
 
-from grader.autograde.running.other_user import OtherUser
+from grader.running.other_user import OtherUser
 
 
 @pytest.fixture(scope="module")

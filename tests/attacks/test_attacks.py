@@ -18,12 +18,12 @@ import pytest
 from attack import ATTACKS
 from right_work import RIGHT
 
-from grader.autograde.grading import grade
-from grader.autograde.inside.frames import Observed, frame_bytes
-from grader.autograde.running.sandbox import Sandbox
-from grader.autograde.running.together import run_together
 from grader.cells import notebook_bytes
+from grader.grading import grade
+from grader.inside.frames import Observed, frame_bytes
 from grader.manifest import Limits
+from grader.running.sandbox import Sandbox
+from grader.running.together import run_together
 
 # What an attack may use: little, so that it is soon used up. The next student has the same room, and more time.
 LIMITS = Limits(

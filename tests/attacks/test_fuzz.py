@@ -10,9 +10,9 @@ import msgspec
 import numpy as np
 import pytest
 
-from grader.autograde.inside.frames import Begin, Done, End, FrameReader, Missing, Observed, Ready, frame_bytes
 from grader.checking.case import Observation
 from grader.codec import DTYPES, MAX_BYTES, CodecError, Line, Opaque, Raised
+from grader.inside.frames import Begin, Done, End, FrameReader, Missing, Observed, Ready, frame_bytes
 
 INPUTS = 100_000
 VALID = [
@@ -132,7 +132,7 @@ def test_time_grows_with_the_bytes(stream):
 
 MOST = """
 import resource, struct
-from grader.autograde.inside.frames import FrameReader
+from grader.inside.frames import FrameReader
 from grader.codec import CodecError, MAX_BYTES
 count = (MAX_BYTES - 60) // 3
 tree = b"\\x82\\xa2is\\xa4dict\\xa5items\\xdd" + struct.pack(">I", count) + b"\\x92\\xc0\\xc0" * count

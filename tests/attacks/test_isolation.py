@@ -6,10 +6,10 @@ from pathlib import Path
 import psutil
 import pytest
 
-from grader.autograde.inside.frames import Cell, Request
-from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox, SandboxError, bubblewrap
+from grader.inside.frames import Cell, Request
 from grader.manifest import Limits
+from grader.running.runner import run_submission
+from grader.running.sandbox import Sandbox, SandboxError, bubblewrap
 
 
 def shown_by(source, hide):
@@ -54,7 +54,7 @@ def test_a_notebook_full_of_magics_is_read_in_bounded_time(line, monkeypatch):
     """IPython's transformer reads a cell again for each magic; the grader itself calls it, outside the sandbox."""
     from IPython.core import inputtransformer2
 
-    from grader.autograde.submission import ipython
+    from grader.submission import ipython
 
     read = []
     tokens = inputtransformer2.make_tokens_by_line

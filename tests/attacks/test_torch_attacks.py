@@ -3,12 +3,12 @@
 import pytest
 from torch_attacks import FAIR, UNEARNED, cells
 
-from grader.author.folders import reference_path
-from grader.autograde.inside.frames import Cell, ExerciseCases, Request
-from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox
 from grader.checking.evaluate import evaluate
+from grader.inside.frames import Cell, ExerciseCases, Request
 from grader.manifest import Limits
+from grader.running.runner import run_submission
+from grader.running.sandbox import Sandbox
+from grader.spec.folders import reference_path
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
 

@@ -10,17 +10,17 @@ import nbformat
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading.report import remark_line
-from grader.autograde.grading.score import autograded_notebook, request_for, verdicts_of, without_cases
-from grader.autograde.grading.session import open_session
-from grader.autograde.remark import Remark
-from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox
-from grader.autograde.running.trial import Outcome
-from grader.autograde.running.unsandboxed import Plain
-from grader.autograde.submission.notebook import Plan, plan, read_notebook
 from grader.cells import notebook_bytes
+from grader.grading.report import remark_line
+from grader.grading.score import autograded_notebook, request_for, verdicts_of, without_cases
+from grader.grading.session import open_session
 from grader.manifest import Limits
+from grader.running.runner import run_submission
+from grader.running.sandbox import Sandbox
+from grader.running.trial import Outcome
+from grader.running.unsandboxed import Plain
+from grader.submission.notebook import Plan, plan, read_notebook
+from grader.submission.remark import Remark
 from tests.small_course import write_small_course
 
 CHAPTER = "ch01_vanilla_rnn"

@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from grader.author.notebooks import student_notebooks
-from grader.autograde.gradebook import register
+from grader.gradebook import register
 from grader.manifest import load_manifest
 
 COURSE = """

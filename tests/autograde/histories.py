@@ -9,7 +9,7 @@ from typing import Any
 
 import nbgrader_api
 
-from grader.autograde.gradebook import open_gradebook, open_writer
+from grader.gradebook import open_gradebook, open_writer
 
 STUDENTS = ["ada", "bo", "Łukasz O'Neill"]
 CHECKS = [("first", "double", 2.0), ("first", "halve", 1.5), ("second", "square", 1.0)]

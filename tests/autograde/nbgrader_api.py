@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from sqlalchemy import create_engine, select
 from sqlalchemy.exc import SAWarning
 
-from grader.autograde.imports import nbgrader_tables
+from grader.imports import nbgrader_tables
 
 api = nbgrader_tables()
 

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from gradebook_course import register_first
 
-from grader.autograde.gradebook import open_writer
-from grader.autograde.imports import nbgrader_tables
+from grader.gradebook import open_writer
+from grader.imports import nbgrader_tables
 
 if __name__ == "__main__":
     db_url, course, share, *students = sys.argv[1:]

@@ -14,11 +14,11 @@ from test_downloads import CHAPTER, ROOT, download
 from typer.testing import CliRunner
 
 from grader.author.course import Course
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.gradebook.enrolment import enrol
-from grader.autograde.gradebook.roster import Student
 from grader.cells import cell_source, grade_id
 from grader.cli import commands as cli
+from grader.gradebook import gradebook_url
+from grader.gradebook.enrolment import enrol
+from grader.gradebook.roster import Student
 from tests.nbgrader_command import nbgrader
 
 pytestmark = pytest.mark.system

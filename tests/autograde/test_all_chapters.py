@@ -10,14 +10,14 @@ import pytest
 from typer.testing import CliRunner
 
 from grader.author.notebooks import release_notebooks
-from grader.author.record import record
-from grader.autograde.grading import chapter as chapters
-from grader.autograde.grading import hidden, pool
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.report import summary
-from grader.autograde.running import selftest
 from grader.cli import commands as cli
+from grader.grading import chapter as chapters
+from grader.grading import hidden, pool
+from grader.grading.grade import Graded
+from grader.grading.report import summary
 from grader.manifest import Chapter, Exercise, Notebook
+from grader.running import selftest
+from grader.spec.record import record
 
 IDS = {"ch01": "double", "ch02": "triple", "ch03": "halve", "ch04": "square"}
 CHAPTER = """
@@ -47,7 +47,7 @@ def {0}(x):
 CHECKS = """
 import numpy as np
 from pathlib import Path
-from grader.author.spec import Case, Output, Spec
+from grader.spec.spec import Case, Output, Spec
 with open(Path(__file__).with_name("runs.txt"), "a") as file:
     file.write(__import__("os").environ.get("RUN", "") + "x")
 SPEC = Spec(outputs=[Output("y", ("N",))], example=Case({{"N": 2}}, {{"x": np.array([0.5, 2.0])}}),

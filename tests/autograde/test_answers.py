@@ -8,16 +8,16 @@ import nbformat
 import pytest
 
 from grader.author.notebooks import TEXT_STUB, release_notebooks
-from grader.author.record import record
-from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import Task, here
-from grader.autograde.grading.report import remark_line
-from grader.autograde.remark import OddCell, Remark
-from grader.autograde.submission.files import MAX_FILE_BYTES, MAX_FILES, submitted_files
-from grader.autograde.submission.notebook import plan, read_notebook
-from grader.autograde.submission.pictures import MAX_PICTURE
 from grader.cells import grade_id
+from grader.gradebook import gradebook_url, open_gradebook
+from grader.grading.chapter import autograde
+from grader.grading.pool import Task, here
+from grader.grading.report import remark_line
+from grader.spec.record import record
+from grader.submission.files import MAX_FILE_BYTES, MAX_FILES, submitted_files
+from grader.submission.notebook import plan, read_notebook
+from grader.submission.pictures import MAX_PICTURE
+from grader.submission.remark import OddCell, Remark
 from tests.hostile_answers import PICTURE
 from tests.nbgrader_command import nbgrader
 
@@ -69,7 +69,7 @@ print(len(json.loads(Path("code.ipynb").read_text())["cells"]))
 """
 SPEC = """
 import numpy as np
-from grader.author.spec import Case, Output, Spec
+from grader.spec.spec import Case, Output, Spec
 
 SPEC = Spec(
     outputs=[Output("y", ("N",))],

@@ -9,17 +9,17 @@ from functools import partial
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading.grade import grade
-from grader.autograde.grading.pool import Task
-from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
-from grader.autograde.grading.report import for_a_human, remark_line
-from grader.autograde.submission.check_cells import calls_check, checked_function, is_only_a_check
-from grader.autograde.submission.ipython import ToPython, without_cell_magic
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import CaseResult
 from grader.feedback.remarks import for_student
+from grader.grading.grade import grade
+from grader.grading.pool import Task
+from grader.grading.preflight import preflight, preflight_lines, preflight_tree
+from grader.grading.report import for_a_human, remark_line
 from grader.released import COURSE
 from grader.render.text import passes_in, verdict_text
+from grader.submission.check_cells import calls_check, checked_function, is_only_a_check
+from grader.submission.ipython import ToPython, without_cell_magic
 from grader.work.notebooks import read_work, whose
 from grader.work.python import without_magics
 from grader.work.run import request_for, run

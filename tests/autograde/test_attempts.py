@@ -10,11 +10,11 @@ from right_work import RIGHT
 from typer.testing import CliRunner
 
 from grader.author.notebooks import release_notebooks
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading import attempts, chapter, store
-from grader.autograde.grading.chapter import autograde, chosen
-from grader.autograde.grading.pool import here
 from grader.cli import commands as cli
+from grader.gradebook import gradebook_url
+from grader.grading import attempts, chapter, store
+from grader.grading.chapter import autograde, chosen
+from grader.grading.pool import here
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

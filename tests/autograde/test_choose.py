@@ -7,14 +7,14 @@ from types import SimpleNamespace
 
 import pytest
 
-from grader.autograde.grading.grade import grade
-from grader.autograde.grading.report import remark_line
-from grader.autograde.submission import choose as module
-from grader.autograde.submission.bindings import lacks_code
-from grader.autograde.submission.choose import choose
-from grader.autograde.submission.notebook import UnreadableError, read_notebook
 from grader.cells import grade_id, notebook_bytes
+from grader.grading.grade import grade
+from grader.grading.report import remark_line
 from grader.manifest import load_manifest
+from grader.submission import choose as module
+from grader.submission.bindings import lacks_code
+from grader.submission.choose import choose
+from grader.submission.notebook import UnreadableError, read_notebook
 from tests.loops import for_each
 
 ROOT = Path(__file__).parents[2]

@@ -8,14 +8,14 @@ import zipfile
 import pytest
 from typer.testing import CliRunner
 
-from grader.autograde.collect import collect, lines
-from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading import pool
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.submission.folders import find_submissions
 from grader.cli import commands as cli
+from grader.gradebook import gradebook_url, open_gradebook
+from grader.grading import pool
+from grader.grading.chapter import autograde
 from grader.manifest import load_manifest
-from grader.work.archive import MANIFEST, archive_bytes, submission_manifest
+from grader.submission.archive import MANIFEST, archive_bytes, submission_manifest
+from grader.submission.collect import collect, lines
+from grader.submission.folders import find_submissions
 from grader.work.submission import prepare
 from tests.nbgrader_command import real_nbgrader
 from tests.work.student_folder import CHAPTER, RIGHT, ROOT, WITHOUT_BIAS, edited, exercises
@@ -181,7 +181,7 @@ def test_another_version_of_the_course_is_mentioned(term, work):
 
 
 def test_a_dry_run_names_the_command(term, work):
-    from grader.autograde.grading.preflight import stray_lines
+    from grader.grading.preflight import stray_lines
 
     path = put(term, packed(work))
     (line,) = stray_lines(WHOLE, find_submissions(term, WHOLE).strays)

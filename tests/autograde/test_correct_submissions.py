@@ -8,11 +8,11 @@ from dataclasses import replace
 
 import pytest
 
-from grader.autograde.grading import grade
-from grader.autograde.grading.session import open_session
-from grader.autograde.running.sandbox import Sandbox
-from grader.autograde.running.together import run_together
+from grader.grading import grade
+from grader.grading.session import open_session
 from grader.manifest import load_manifest
+from grader.running.sandbox import Sandbox
+from grader.running.together import run_together
 from tests.conftest import ROOT
 
 sys.path.append(str(ROOT / "benchmarks"))

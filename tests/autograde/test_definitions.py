@@ -7,8 +7,8 @@ import json
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading.grade import grade
-from grader.autograde.submission.bindings import bound_names
+from grader.grading.grade import grade
+from grader.submission.bindings import bound_names
 
 BOTH = RIGHT["rnn_step"] + RIGHT["rnn_forward"]
 HELPER = ("import numpy as np\n\n" + BOTH).encode()

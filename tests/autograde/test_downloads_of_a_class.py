@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 from test_downloads import CHAPTER, ROOT, download, submitted
 
-from grader.autograde.download_names import DownloadedFile, Unclear, read_name
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.gradebook.enrolment import enrol
-from grader.autograde.gradebook.roster import Student
-from grader.autograde.people import GroupsError, alike, people, read_groups
-from grader.work.notebook_names import is_notebook
+from grader.gradebook import gradebook_url
+from grader.gradebook.enrolment import enrol
+from grader.gradebook.people import GroupsError, alike, people, read_groups
+from grader.gradebook.roster import Student
+from grader.plugins.download_names import DownloadedFile, Unclear, read_name
+from grader.submission.notebook_names import is_notebook
 from tests.nbgrader_command import nbgrader
 
 RELEASED = {path.stem: path.read_text("utf-8") for path in sorted((ROOT / "exercises" / CHAPTER).glob("*.ipynb"))}

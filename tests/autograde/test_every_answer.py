@@ -5,12 +5,12 @@
 import pytest
 
 from grader.author import demo_class as demo
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.grade import grade
-from grader.autograde.grading.pool import local
-from grader.autograde.grading.session import open_session
-from grader.autograde.running.unsandboxed import Plain
+from grader.gradebook import gradebook_url
+from grader.grading.chapter import autograde
+from grader.grading.grade import grade
+from grader.grading.pool import local
+from grader.grading.session import open_session
+from grader.running.unsandboxed import Plain
 from tests.answers_course import CHAPTER, write_answers_course
 
 pytestmark = pytest.mark.system

@@ -11,10 +11,10 @@ import pytest
 from nbgrader.coursedir import CourseDirectory
 from right_work import RIGHT
 
-from grader.autograde.exchange_collect import MAX_DEPTH, MAX_ENTRIES, Collect, PlainCopy
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import here
+from grader.gradebook import gradebook_url
+from grader.grading.chapter import autograde
+from grader.grading.pool import here
+from grader.plugins.exchange_collect import MAX_DEPTH, MAX_ENTRIES, Collect, PlainCopy
 from tests.nbgrader_command import real_nbgrader
 
 ROOT = Path(__file__).parents[2]

@@ -11,13 +11,13 @@ from gradebook_course import register_first, write_course
 from nbgrader.plugins.export import CsvExportPlugin
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer
-from grader.autograde.gradebook.enrolment import enrol
-from grader.autograde.gradebook.roster import Student
 from grader.cli import commands as cli
 from grader.exchange.exported import find_column
-from grader.exchange.sheets import ExchangeError, Line, Sheet
+from grader.gradebook import gradebook_url, open_gradebook, open_writer
+from grader.gradebook.enrolment import enrol
+from grader.gradebook.roster import Student
 from grader.manifest import load_manifest
+from grader.sheets import ExchangeError, Line, Sheet
 from tests.gradescope_format import assert_documented
 
 HOSTILE = "=HYPERLINK(1)"

@@ -10,12 +10,12 @@ from nbgrader.plugins.export import CsvExportPlugin
 from test_exports import table
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer
-from grader.autograde.grading import pool, store
-from grader.autograde.grading.chapter import autograde
 from grader.cli import commands as cli
 from grader.exchange.table import Status, read_table
+from grader.gradebook import gradebook_url, open_gradebook, open_writer
 from grader.gradescope.results import submission_tree
+from grader.grading import pool, store
+from grader.grading.chapter import autograde
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

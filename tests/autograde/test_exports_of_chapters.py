@@ -5,17 +5,17 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.gradebook.roster import Student
-from grader.autograde.gradebook.scores import Recorded, Score
 from grader.exchange.canvas import export_canvas
 from grader.exchange.matching import match
 from grader.exchange.moodle import export_moodle
 from grader.exchange.options import Empty, Format
 from grader.exchange.plain import export_plain
-from grader.exchange.sheets import ExchangeError, Line, Sheet
 from grader.exchange.table import Policy, Standing, Status, Table, explained, worth
 from grader.exchange.write import write_export
+from grader.gradebook.roster import Student
+from grader.gradebook.scores import Recorded, Score
 from grader.manifest import Chapter, Exercise, Notebook, Question
+from grader.sheets import ExchangeError, Line, Sheet
 
 ONE = Chapter("ch01", "One", (Notebook("a", "A", (Exercise("double", "Double", 2, "p"),)),))
 TWO = Chapter("ch02", "Two", (Notebook("b", "B", (), (Question("why", "Why", 3),)),))

@@ -5,14 +5,14 @@ import json
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading.grade import grade
-from grader.autograde.grading.missing import lacks
-from grader.autograde.grading.report import remark_line
-from grader.autograde.inside.frames import End, Missing
-from grader.autograde.running.trial import Outcome, _bounded
 from grader.checking.case import Observation
 from grader.codec import Raised
 from grader.feedback.page import feedback_page
+from grader.grading.grade import grade
+from grader.grading.missing import lacks
+from grader.grading.report import remark_line
+from grader.inside.frames import End, Missing
+from grader.running.trial import Outcome, _bounded
 
 BOTH = RIGHT["rnn_step"] + RIGHT["rnn_forward"]
 COLAB = """\

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.grading.preflight import stray_lines
-from grader.autograde.submission.folders import find_submissions
+from grader.grading.preflight import stray_lines
+from grader.submission.folders import find_submissions
 
 CHAPTER = "ch01_vanilla_rnn"
 

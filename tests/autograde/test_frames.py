@@ -13,8 +13,11 @@ import numpy as np
 import psutil
 import pytest
 
-from grader.autograde.grading.score import request_for
-from grader.autograde.inside.frames import (
+from grader.checking.case import Observation, observation_tree
+from grader.checking.evaluate import evaluate
+from grader.codec import MAX_BYTES, CodecError, Line, Opaque, Raised, encode
+from grader.grading.score import request_for
+from grader.inside.frames import (
     Begin,
     Done,
     End,
@@ -29,14 +32,11 @@ from grader.autograde.inside.frames import (
     read_request,
     request_bytes,
 )
-from grader.autograde.running import unsandboxed as plain
-from grader.autograde.running.processes import WorkerError
-from grader.autograde.running.runner import run_submission
-from grader.checking.case import Observation, observation_tree
-from grader.checking.evaluate import evaluate
-from grader.codec import MAX_BYTES, CodecError, Line, Opaque, Raised, encode
 from grader.render.html import verdict_html
 from grader.render.text import verdict_text
+from grader.running import unsandboxed as plain
+from grader.running.processes import WorkerError
+from grader.running.runner import run_submission
 
 FRAMES = [
     Ready(),
@@ -212,8 +212,8 @@ def test_what_a_student_returns_never_breaks_the_judge(session):
 
 
 def test_request_and_cases_there_and_back(session, notebook):
-    from grader.autograde.submission.notebook import plan
     from grader.manifest import Limits
+    from grader.submission.notebook import plan
 
     released = session.released["recurrence"]
     request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.cases, Limits())
@@ -235,7 +235,7 @@ def test_request_and_cases_there_and_back(session, notebook):
 PRELUDE = """
 import os, socket, struct, sys
 sys.path.append({folder!r})  # in the sandbox it is there already
-from grader.autograde.inside.frames import *
+from grader.inside.frames import *
 from grader.checking.case import Observation
 RESULT, *SOCKETS = map(int, sys.argv[2:]) if len(sys.argv) > 2 else (4, 5, 6)
 def say(*frames, to=RESULT):
@@ -370,8 +370,8 @@ def test_a_function_that_lies_about_itself(lie, source, status):
 
 
 def test_a_child_that_cannot_start_is_the_graders_fault(session, monkeypatch, tmp_path):
-    from grader.autograde.submission.notebook import plan
     from grader.manifest import Limits
+    from grader.submission.notebook import plan
 
     released = session.released["recurrence"]
     request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.cases, Limits())

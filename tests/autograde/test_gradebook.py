@@ -12,7 +12,8 @@ from gradebook_course import EXERCISE, register_first, write_course
 from sqlalchemy import text
 
 from grader.author.notebooks import instructor_notebook, student_notebook, student_notebooks
-from grader.autograde.gradebook import (
+from grader.cells import cell_source, notebook_bytes
+from grader.gradebook import (
     GradebookError,
     gradebook_url,
     open_gradebook,
@@ -20,8 +21,7 @@ from grader.autograde.gradebook import (
     read_scores,
     register,
 )
-from grader.autograde.gradebook.scores import Score
-from grader.cells import cell_source, notebook_bytes
+from grader.gradebook.scores import Score
 from grader.manifest import load_manifest
 from tests.nbgrader_command import nbgrader, real_nbgrader
 
@@ -427,7 +427,7 @@ def test_nbgrader_refuses_to_run_students_code_and_touches_nothing(term, command
 def test_the_second_lock_refuses_too():
     from nbgrader.converters import NbGraderException
 
-    from grader.autograde.nbgrader_steps import RefuseToRun
+    from grader.plugins.nbgrader_steps import RefuseToRun
 
     with pytest.raises(NbGraderException, match="with your permissions"):
         RefuseToRun().preprocess(None, {})

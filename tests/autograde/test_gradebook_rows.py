@@ -12,7 +12,7 @@ from gradebook_course import register_first, write_course
 from histories import differing, history
 
 from grader.author.notebooks import student_notebooks
-from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
+from grader.gradebook import gradebook_url, open_gradebook, open_writer, register
 from grader.manifest import load_manifest
 
 

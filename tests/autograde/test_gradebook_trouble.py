@@ -13,8 +13,8 @@ from gradebook_course import register_first, write_course
 from test_gradebook import dump
 from two_runs import check_two_runs, go, run, scores_by_student
 
-from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer
-from grader.autograde.gradebook.database import patient
+from grader.gradebook import GradebookError, gradebook_url, open_gradebook, open_writer
+from grader.gradebook.database import patient
 from tests.nbgrader_command import real_nbgrader
 
 
@@ -116,7 +116,7 @@ def test_a_disk_that_is_full(gradebook, tmp_path):
     small.mkdir()
     program = f"""
 import os, shutil
-from grader.autograde.gradebook import GradebookError, open_writer
+from grader.gradebook import GradebookError, open_writer
 shutil.copy({str(gradebook)!r}, {str(small)!r})
 with open_writer("sqlite:///{small}/gradebook.db", "ch01") as writer:
     writer.record("ada", {{}})
@@ -231,7 +231,7 @@ def test_no_driver(monkeypatch):
 
 def test_writing_imports_neither_jupyter_server_nor_the_grammar_of_iris(gradebook):
     program = (
-        f"import sys; from grader.autograde.gradebook import open_writer\n"
+        f"import sys; from grader.gradebook import open_writer\n"
         f"with open_writer('sqlite:///{gradebook}', 'ch01') as writer: writer.record('ada', {{}})\n"
         "for name in ('jupyter_server', 'nbgrader.apps', 'nbconvert', 'lark', 'torch', 'alembic'):\n"
         "    assert name not in sys.modules, name\n"

@@ -5,10 +5,10 @@ import json
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading import pool
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.report import findings
+from grader.gradebook import gradebook_url, open_gradebook
+from grader.grading import pool
+from grader.grading.chapter import autograde
+from grader.grading.report import findings
 
 CHAPTER = "ch01_vanilla_rnn"
 HEAD = "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n"

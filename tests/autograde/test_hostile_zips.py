@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from typer.testing import CliRunner
 
-from grader.autograde.collect import collect, lines
-from grader.autograde.submission.folders import find_submissions
-from grader.autograde.unpacking import MAX_DEPTH, MAX_ENTRIES, Unpacking
 from grader.cli import commands as cli
 from grader.manifest import load_manifest
+from grader.plugins.unpacking import MAX_DEPTH, MAX_ENTRIES, Unpacking
 from grader.shown import one_line
-from grader.work.bounded import ArchiveError, entries, name_problem, same_name
+from grader.submission.bounded import ArchiveError, entries, name_problem, same_name
+from grader.submission.collect import collect, lines
+from grader.submission.folders import find_submissions
 from tests.autograde.hostile_said import NOW, SAID
 from tests.hostile_zips import BOOK, CHAPTER, HOSTILE, OUTSIDE, beside, nested, submitted, zipped
 from tests.loops import for_each
@@ -196,7 +196,7 @@ def test_files_that_are_no_plain_files(tmp_path):
 
 def test_the_limits_hold_for_all_files_of_a_student(tmp_path, monkeypatch):
     """Many uploads are no way around them, and cost no other student anything."""
-    monkeypatch.setattr("grader.autograde.unpacking.MAX_TOTAL", 1000)
+    monkeypatch.setattr("grader.plugins.unpacking.MAX_TOTAL", 1000)
     uploads = [(f"eve_1_{n}_work{n}.zip", zipped([(f"{n}.csv", bytes(120))])) for n in range(9)]
     download = zipped([*uploads, ("ann_2_1_work.zip", zipped([("a.csv", bytes(500))]))])
     found, told = unpacked(tmp_path, **{"submissions.zip": download})
@@ -208,7 +208,7 @@ def test_the_limits_hold_for_all_files_of_a_student(tmp_path, monkeypatch):
 
 def test_the_limits_hold_for_files_of_unknown_students(tmp_path, monkeypatch):
     """As for a zip that came by mail and was put there under its own name."""
-    monkeypatch.setattr("grader.autograde.unpacking.MAX_UNKNOWN", 3000)
+    monkeypatch.setattr("grader.plugins.unpacking.MAX_UNKNOWN", 3000)
     found, told = unpacked(
         tmp_path, **{"work.zip": zipped((f"{n}.zip", zipped([("a.csv", bytes(900))])) for n in range(9))}
     )

@@ -8,10 +8,10 @@ from contextlib import suppress
 import numpy as np
 import pytest
 
-from grader.autograde.grading import judging
-from grader.autograde.grading.judging import JudgeError, VerdictCache, judged
-from grader.autograde.running.processes import WorkerError
 from grader.checking.verdict import Verdict
+from grader.grading import judging
+from grader.grading.judging import JudgeError, VerdictCache, judged
+from grader.running.processes import WorkerError
 
 
 def verdict(name, note=""):

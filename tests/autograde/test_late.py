@@ -8,13 +8,13 @@ from datetime import UTC, datetime, timedelta
 import pytest
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import here
-from grader.autograde.grading.release import AutogradeError
-from grader.autograde.grading.report import remark_line
-from grader.autograde.submission.timestamp import TimestampError, submitted_at
 from grader.cli import commands as cli
+from grader.gradebook import GradebookError, gradebook_url, open_gradebook
+from grader.grading.chapter import autograde
+from grader.grading.pool import here
+from grader.grading.release import AutogradeError
+from grader.grading.report import remark_line
+from grader.submission.timestamp import TimestampError, submitted_at
 from tests.nbgrader_command import real_nbgrader
 
 CHAPTER = "ch01_vanilla_rnn"

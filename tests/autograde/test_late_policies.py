@@ -8,14 +8,14 @@ import pytest
 from traitlets.config import Config
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import GradebookError, gradebook_url, open_gradebook
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import here
-from grader.autograde.grading.release import AutogradeError
-from grader.autograde.late_policies import PerDay
-from grader.autograde.term_settings import TermSettings, TermSettingsError, read_term_settings
 from grader.cli import commands as cli
+from grader.gradebook import GradebookError, gradebook_url, open_gradebook
+from grader.gradebook.late_policies import PerDay
+from grader.grading.chapter import autograde
+from grader.grading.pool import here
+from grader.grading.release import AutogradeError
 from grader.manifest import UnknownIdError, load_manifest
+from grader.term_settings import TermSettings, TermSettingsError, read_term_settings
 from tests.loops import for_each
 
 BERLIN = 'timezone = "Europe/Berlin"\n'

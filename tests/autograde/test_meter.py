@@ -8,9 +8,9 @@ import threading
 
 import pytest
 
-from grader.autograde.inside.usage import activity, with_descendants
-from grader.autograde.running.meter import LOOK_SECONDS, WALL_SECONDS, Meter, OutOfTimeError, StarvedError
-from grader.autograde.running.processes import State, WorkerError
+from grader.inside.usage import activity, with_descendants
+from grader.running.meter import LOOK_SECONDS, WALL_SECONDS, Meter, OutOfTimeError, StarvedError
+from grader.running.processes import State, WorkerError
 
 
 class Machine:

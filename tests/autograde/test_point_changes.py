@@ -8,13 +8,13 @@ import pytest
 from right_work import RIGHT
 
 from grader.author.notebooks import release_notebooks
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading import chapter as module
-from grader.autograde.grading import store
-from grader.autograde.grading.changes import Log, log_path, printed
-from grader.autograde.grading.chapter import autograde, chosen
-from grader.autograde.grading.pool import here
-from grader.autograde.grading.store import Change
+from grader.gradebook import gradebook_url
+from grader.grading import chapter as module
+from grader.grading import store
+from grader.grading.changes import Log, log_path, printed
+from grader.grading.chapter import autograde, chosen
+from grader.grading.pool import here
+from grader.grading.store import Change
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"
@@ -102,7 +102,7 @@ def test_a_result_that_is_found_again_to_be_another(course, term, monkeypatch):
     run(course, term)
     real = store.last_change
     monkeypatch.setattr(
-        "grader.autograde.grading.pool.store.last_change",
+        "grader.grading.pool.store.last_change",
         lambda before, why, key, graded: real(before, why, key, without(graded)),
     )
     assert run(course, term, students=["bo"], again=True) == [("bo", ("again",), 4, 0)]

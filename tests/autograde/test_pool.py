@@ -19,10 +19,10 @@ import psutil
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading import chapter, pool, recorder, store
-from grader.autograde.grading.chapter import autograde, chosen
-from grader.autograde.grading.release import AutogradeError
+from grader.gradebook import gradebook_url
+from grader.grading import chapter, pool, recorder, store
+from grader.grading.chapter import autograde, chosen
+from grader.grading.release import AutogradeError
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"
@@ -206,7 +206,7 @@ def test_results_that_come_fast_are_recorded_together():
 
 def test_a_gradebook_that_another_program_holds(small_course, term, monkeypatch):
     """What cannot be written is told, the rest of its batch is, and the next run writes it without grading again."""
-    from grader.autograde.gradebook import GradebookError, Writer
+    from grader.gradebook import GradebookError, Writer
 
     real, sizes = Writer.record_all, []
 

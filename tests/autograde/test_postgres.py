@@ -14,11 +14,11 @@ from sqlalchemy import create_engine
 from test_exports import TOTALS, fill
 from two_runs import check_two_runs, scores_by_student
 
-from grader.autograde.gradebook import GradebookError, open_gradebook, open_writer
-from grader.autograde.gradebook import database as gradebook_database
-from grader.autograde.gradebook.enrolment import enrol
-from grader.autograde.gradebook.roster import Student, students
 from grader.exchange.table import Status, read_table
+from grader.gradebook import GradebookError, open_gradebook, open_writer
+from grader.gradebook import database as gradebook_database
+from grader.gradebook.enrolment import enrol
+from grader.gradebook.roster import Student, students
 from grader.manifest import load_manifest
 from tests.nbgrader_command import nbgrader
 
@@ -180,7 +180,7 @@ def test_a_roster_and_the_points_of_a_class(server, course, tmp_path):
 
 def test_two_imports_meet_at_one_student(server, db_url, monkeypatch):
     """The one adds a student while the other is about to; both succeed."""
-    from grader.autograde.gradebook import enrolment
+    from grader.gradebook import enrolment
 
     enrol_once, calls = enrolment._enrol, []
 

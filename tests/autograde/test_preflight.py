@@ -10,12 +10,12 @@ import pytest
 from right_work import RIGHT
 from typer.testing import CliRunner
 
-from grader.autograde.gradebook import gradebook_url, open_gradebook, roster
-from grader.autograde.grading.chapter import autograde, chosen
-from grader.autograde.grading.pool import here
-from grader.autograde.grading.preflight import preflight, preflight_lines, preflight_tree
-from grader.autograde.grading.release import AutogradeError
 from grader.cli import commands as cli
+from grader.gradebook import gradebook_url, open_gradebook, roster
+from grader.grading.chapter import autograde, chosen
+from grader.grading.pool import here
+from grader.grading.preflight import preflight, preflight_lines, preflight_tree
+from grader.grading.release import AutogradeError
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

@@ -10,13 +10,13 @@ from gradebook_course import register_first, write_course
 from test_exports_of_chapters import table
 
 from grader.author import demo_class
-from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading import hidden
-from grader.autograde.running.sandbox import SandboxError
-from grader.autograde.running.selftest import prove
 from grader.exchange.options import Format
 from grader.exchange.table import Policy
 from grader.exchange.write import write_export
+from grader.gradebook import gradebook_url, open_gradebook
+from grader.grading import hidden
+from grader.running.sandbox import SandboxError
+from grader.running.selftest import prove
 
 pytestmark = pytest.mark.usefixtures("own_hidden")
 ROOT = Path(__file__).parents[2]

@@ -13,15 +13,15 @@ from types import ModuleType
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading import judging, pool, score
-from grader.autograde.grading.grade import grade
-from grader.autograde.grading.judging import VerdictCache
-from grader.autograde.inside import statements
-from grader.autograde.inside.frames import file_of
-from grader.autograde.inside.statements import Lost, Ran, prepare, run_statements
-from grader.autograde.inside.usage import memory, takes_more_than
-from grader.autograde.submission.bindings import bindings_of, bound_names
 from grader.checking.observing import caught
+from grader.grading import judging, pool, score
+from grader.grading.grade import grade
+from grader.grading.judging import VerdictCache
+from grader.inside import statements
+from grader.inside.frames import file_of
+from grader.inside.statements import Lost, Ran, prepare, run_statements
+from grader.inside.usage import memory, takes_more_than
+from grader.submission.bindings import bindings_of, bound_names
 
 CELLS = [
     "",
@@ -95,7 +95,7 @@ def test_memory_is_never_more_than_what_is_at_hand_says():
 
 GROWING = """
 import contextlib, mmap, os, resource, signal
-from grader.autograde.inside import confine, usage
+from grader.inside import confine, usage
 
 measured, real = [], usage.memory
 usage.memory = lambda processes: measured.append(1) or real(processes)
@@ -234,10 +234,10 @@ def test_workers_are_copies_of_what_this_process_would_import(tmp_path):
         "from concurrent.futures import ProcessPoolExecutor\n"
         "from multiprocessing import get_context\n"
         "def loaded():\n"
-        "    return sys.modules['grader.autograde.grading.warm'].__file__, os.environ.get('OMP_NUM_THREADS')\n"
+        "    return sys.modules['grader.grading.warm'].__file__, os.environ.get('OMP_NUM_THREADS')\n"
         "if __name__ == '__main__':\n"
         "    sys.path.pop(0)\n"
-        "    from grader.autograde.grading import pool\n"
+        "    from grader.grading import pool\n"
         "    before = set(os.environ)\n"
         "    pool.begin()\n"
         "    assert set(os.environ) - before <= {*pool.LIBRARY_THREADS}\n"

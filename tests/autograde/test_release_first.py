@@ -7,10 +7,10 @@ import pytest
 from right_work import RIGHT
 
 from grader.author.notebooks import release_notebooks
-from grader.autograde.gradebook import gradebook_url
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import here
-from grader.autograde.grading.release import AutogradeError
+from grader.gradebook import gradebook_url
+from grader.grading.chapter import autograde
+from grader.grading.pool import here
+from grader.grading.release import AutogradeError
 
 CHAPTER = "ch01_vanilla_rnn"
 

@@ -6,12 +6,15 @@ import typing
 import msgspec
 import pytest
 
-from grader.autograde.fault import Fault
-from grader.autograde.grading import store
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.report import as_tree, for_a_human, may_change_points, remark_line, to_look_at
-from grader.autograde.grading.score import without_cases
-from grader.autograde.remark import (
+from grader.checking.verdict import Verdict
+from grader.grading import store
+from grader.grading.grade import Graded
+from grader.grading.report import as_tree, for_a_human, may_change_points, remark_line, to_look_at
+from grader.grading.score import without_cases
+from grader.manifest import Chapter
+from grader.render.rows import note_text
+from grader.submission.fault import Fault
+from grader.submission.remark import (
     Asks,
     Ended,
     Foreign,
@@ -27,9 +30,6 @@ from grader.autograde.remark import (
     TooLarge,
     Unreadable,
 )
-from grader.checking.verdict import Verdict
-from grader.manifest import Chapter
-from grader.render.rows import note_text
 
 KEY = store.Key("submission", "checks", "points", "limits", sandboxed=True)
 LINES = {

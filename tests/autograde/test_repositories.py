@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from grader.autograde.submission.timestamp import submitted_at
+from grader.submission.timestamp import submitted_at
 
 PAGE = (Path(__file__).parents[2] / "book" / "classroom.md").read_text("utf-8")
 CHAPTER = "ch00_sequences"

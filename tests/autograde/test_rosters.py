@@ -7,14 +7,14 @@ import pytest
 from gradebook_course import write_course
 from typer.testing import CliRunner
 
-from grader.autograde.download_names import read_name
-from grader.autograde.gradebook import gradebook_url, open_gradebook, roster
-from grader.autograde.gradebook.enrolment import enrol
-from grader.autograde.gradebook.roster import Student, students
 from grader.cli import commands as cli
 from grader.exchange.options import System
 from grader.exchange.rosters import read_roster
-from grader.exchange.sheets import ExchangeError
+from grader.gradebook import gradebook_url, open_gradebook, roster
+from grader.gradebook.enrolment import enrol
+from grader.gradebook.roster import Student, students
+from grader.plugins.download_names import read_name
+from grader.sheets import ExchangeError
 
 # lib/gradebook_exporter.rb of Canvas: the header, the row of posting policies, the points, the test student last
 CANVAS = '''Student,ID,SIS User ID,SIS Login ID,Section,Sequences (4711),Current Score,Final Score

@@ -10,13 +10,13 @@ import numpy as np
 import pytest
 
 from grader import sources
-from grader.author import kept
-from grader.autograde.grading import hidden
-from grader.autograde.grading.score import request_for
-from grader.autograde.inside.frames import Part, part_bytes, request_bytes
-from grader.autograde.submission.notebook import plan
 from grader.codec import decode, encode
+from grader.grading import hidden
+from grader.grading.score import request_for
+from grader.inside.frames import Part, part_bytes, request_bytes
 from grader.manifest import Limits
+from grader.spec import kept
+from grader.submission.notebook import plan
 
 pytestmark = pytest.mark.usefixtures("own_hidden")
 
@@ -82,14 +82,12 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     result = hand_in(notebook.tree)
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
-        "['grader', 'grader.autograde', 'grader.autograde.inside', 'grader.autograde.inside.child', "
-        "'grader.autograde.inside.confine', 'grader.autograde.inside.frames', 'grader.autograde.inside.shell', "
-        "'grader.autograde.inside.statements', 'grader.autograde.inside.usage', "
-        "'grader.autograde.inside.zygote', "
-        "'grader.checking', 'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', "
+        "['grader', 'grader.checking', 'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', "
         "'grader.checking.fixtures', 'grader.checking.gradients', 'grader.checking.module_cases', "
         "'grader.checking.modules', 'grader.checking.numbers', 'grader.checking.observing', "
-        "'grader.checking.tensors', 'grader.codec']\n"
+        "'grader.checking.tensors', 'grader.codec', "
+        "'grader.inside', 'grader.inside.child', 'grader.inside.confine', 'grader.inside.frames', "
+        "'grader.inside.shell', 'grader.inside.statements', 'grader.inside.usage', 'grader.inside.zygote']\n"
         "None None None None\n"
     )
 
@@ -147,7 +145,7 @@ page = "page"
 CHECKS = """
 import numpy as np
 from pathlib import Path
-from grader.author.spec import Case, Output, Spec
+from grader.spec.spec import Case, Output, Spec
 with open(Path(__file__).with_name("runs.txt"), "a") as file:
     file.write("x")
 def cases(rng):

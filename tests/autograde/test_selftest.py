@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.running import sandbox, seccomp, selftest
-from grader.autograde.running.sandbox import SandboxError, bubblewrap, explained
-from grader.autograde.running.unsandboxed import Plain
+from grader.running import sandbox, seccomp, selftest
+from grader.running.sandbox import SandboxError, bubblewrap, explained
+from grader.running.unsandboxed import Plain
 
 CHAPTER = "ch01_vanilla_rnn"
 
@@ -114,7 +114,7 @@ def test_no_libseccomp(monkeypatch):
 
 def test_the_sandbox_reads_modules_that_are_compiled_already(tmp_path, monkeypatch):
     monkeypatch.setattr(sys, "pycache_prefix", str(tmp_path))
-    codec = str(Path(sandbox.__file__).parents[2] / "codec.py")
+    codec = str(Path(sandbox.__file__).parents[1] / "codec.py")
     compiled = cache_from_source(codec)
     assert compiled not in sandbox.bubblewrap(0)
     py_compile.compile(codec)

@@ -6,7 +6,7 @@ from decimal import Decimal
 
 import pytest
 
-from grader.exchange.sheets import ExchangeError, exact, neutral, original, read_sheet, sheet_bytes
+from grader.sheets import ExchangeError, exact, neutral, original, read_sheet, sheet_bytes
 
 TEXT = 'id,Name,Note\nann,"Łukasz, Ø",x\n\nbo,Bö;y,"two\nlines"\ncy,,\n'
 CELLS = [("ann", "Łukasz, Ø", "x"), ("bo", "Bö;y", "two\nlines"), ("cy", "", "")]

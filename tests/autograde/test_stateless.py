@@ -7,12 +7,12 @@ import pytest
 from right_work import RIGHT
 
 from grader.author.demo_class import demo_class
-from grader.autograde.grading import grade
-from grader.autograde.grading.session import open_session
-from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox
-from grader.autograde.submission import notebook
-from grader.autograde.submission.bindings import bindings_of
+from grader.grading import grade
+from grader.grading.session import open_session
+from grader.running.runner import run_submission
+from grader.running.sandbox import Sandbox
+from grader.submission import notebook
+from grader.submission.bindings import bindings_of
 from tests.small_course import ROOT
 
 STATELESS = [

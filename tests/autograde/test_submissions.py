@@ -8,19 +8,19 @@ import nbformat
 import pytest
 from right_work import RIGHT
 
-import grader.autograde.grading.grade as module
-from grader.autograde.gradebook import gradebook_url, open_gradebook
-from grader.autograde.grading import store
-from grader.autograde.grading.chapter import autograde, submissions
-from grader.autograde.grading.grade import grade
-from grader.autograde.grading.pool import here
-from grader.autograde.grading.release import AutogradeError
-from grader.autograde.grading.report import remark_line
-from grader.autograde.running.processes import WorkerError
-from grader.autograde.running.unsandboxed import Plain
-from grader.autograde.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
+import grader.grading.grade as module
 from grader.cells import check_source
+from grader.gradebook import gradebook_url, open_gradebook
+from grader.grading import store
+from grader.grading.chapter import autograde, submissions
+from grader.grading.grade import grade
+from grader.grading.pool import here
+from grader.grading.release import AutogradeError
+from grader.grading.report import remark_line
 from grader.manifest import UnknownIdError
+from grader.running.processes import WorkerError
+from grader.running.unsandboxed import Plain
+from grader.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
 
 # --- the file ------------------------------------------------------------------------------------------------
 

@@ -12,9 +12,9 @@ import psutil
 import pytest
 from right_work import RIGHT
 
-from grader.autograde.grading.grade import grade_or_fault
-from grader.autograde.running import meter
-from grader.autograde.running.processes import State
+from grader.grading.grade import grade_or_fault
+from grader.running import meter
+from grader.running.processes import State
 
 # Some seconds of computing, half of what the exercise may take and more than its first, short trial.
 SLOW = "    import time\n    end = time.process_time() + 0.4\n    while time.process_time() < end:\n        pass\n"

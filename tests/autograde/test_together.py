@@ -3,13 +3,13 @@
 import numpy as np
 import pytest
 
-from grader.autograde.inside.frames import NOT_KEPT, Cell, ExerciseCases, Request
-from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox
-from grader.autograde.running.together import run_together
-from grader.autograde.running.unsandboxed import Plain
 from grader.checking.case import Case
+from grader.inside.frames import NOT_KEPT, Cell, ExerciseCases, Request
 from grader.manifest import Limits
+from grader.running.runner import run_submission
+from grader.running.sandbox import Sandbox
+from grader.running.together import run_together
+from grader.running.unsandboxed import Plain
 
 LIMITS = Limits(seconds_per_exercise=1, seconds_per_cell=1, output_bytes=50)
 PUBLIC, HIDDEN = (tuple(Case({}, {"x": np.full(2, value)}) for value in values) for values in ((1.0, 2.0), (3.0,)))
@@ -75,7 +75,7 @@ def test_one_child_is_enough(starter, monkeypatch):
         raise AssertionError("one child should have done")
 
     due = [shown(outcome) for outcome in alone(RIGHT, starter)]
-    monkeypatch.setattr("grader.autograde.running.together.run_submission", none)
+    monkeypatch.setattr("grader.running.together.run_submission", none)
     assert [shown(outcome) for outcome in run_together(RIGHT, starter)] == due
     assert due[2][1][True, "c"][0][0].text == "name 'b' is not defined"
     assert due[1][0][3].raised.lines[-1].text == "line 1, in <module>: 1 / 0"
@@ -141,7 +141,7 @@ def test_a_timeout_in_the_shared_child_is_not_tried_with_a_part_of_the_limit_aga
         patience.append(trust.patience)
         return real(request, starter, outcome, trust)
 
-    monkeypatch.setattr("grader.autograde.running.together.run_submission", watched)
+    monkeypatch.setattr("grader.running.together.run_submission", watched)
     requests = [RIGHT[0], notebook(ODD["never returns"], "b")]
     assert [fault.kind for fault in run_together(requests, sandbox)[1].faults] == ["timeout"]
     assert patience == [0.25, 1.0]

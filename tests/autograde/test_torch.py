@@ -6,13 +6,13 @@ import sys
 import numpy as np
 import pytest
 
-from grader.autograde.inside.frames import Cell, ExerciseCases, Request, read_request, request_bytes
-from grader.autograde.running.runner import run_submission
-from grader.autograde.running.sandbox import Sandbox, setup_tree
-from grader.autograde.running.seccomp import filters
 from grader.checking.case import Case
 from grader.codec import MAX_BYTES, encode
+from grader.inside.frames import Cell, ExerciseCases, Request, read_request, request_bytes
 from grader.manifest import Limits
+from grader.running.runner import run_submission
+from grader.running.sandbox import Sandbox, setup_tree
+from grader.running.seccomp import filters
 
 torch = pytest.importorskip("torch")
 
@@ -108,7 +108,7 @@ def test_what_a_first_gradient_imports_is_there_before_the_notebook(run):
 
 WARM = """
 import os, sys
-from grader.autograde.inside.zygote import warmed_up
+from grader.inside.zygote import warmed_up
 from grader.codec import decode
 warmed_up(decode(sys.stdin.buffer.read()))
 print(len(os.listdir("/proc/self/task")))

@@ -226,7 +226,7 @@ def test_lone_surrogates_in_a_notebook_file(hand_in, notebook):
         "hint = progress = None",
         "def print(*args):\n    raise ValueError",
         "import builtins\nbuiltins.print = builtins.input = None",
-        "import grader\ngrader.check = grader.autograde = None",
+        "import grader\ngrader.check = grader.submission = None",
         "import sys\nsys.stdout = sys.stderr = None",
         "import sys\nsys.modules.clear()",
         "import sys\nsys.setrecursionlimit(60)",
@@ -288,7 +288,7 @@ def test_a_notebook_may_not_take_for_ever(hand_in, notebook):
 
 
 def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
-    from grader.autograde.running import trial
+    from grader.running import trial
 
     monkeypatch.setattr(trial, "MAX_CHILDREN", 2)
     for number in range(3):
@@ -300,7 +300,7 @@ def test_more_deadly_cells_than_children(hand_in, notebook, monkeypatch):
 
 
 def test_more_deadly_cells_than_children_before_the_exercises(hand_in, notebook, monkeypatch):
-    from grader.autograde.running import trial
+    from grader.running import trial
 
     monkeypatch.setattr(trial, "MAX_CHILDREN", 1)
     notebook.insert(notebook.at("rnn_forward"), "import os; os._exit(0)")

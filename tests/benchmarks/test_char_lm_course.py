@@ -12,8 +12,8 @@ sys.path.insert(0, str(ROOT / "benchmarks"))
 from autograding.char_lm_course import CHAPTER, plain_notebook, write_course, write_helpers  # noqa: E402
 from autograding.classes import make_class  # noqa: E402
 
-from grader.author.record import load_spec, reference  # noqa: E402
 from grader.manifest import load_manifest  # noqa: E402
+from grader.spec.record import load_spec, reference  # noqa: E402
 from tests.conftest import exercise  # noqa: E402
 
 EXERCISES = ("temperature_probs", "top_k_probs", "CharLM")

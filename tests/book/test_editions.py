@@ -10,7 +10,7 @@ from edition import OFFER, TOLD
 from one_page import build, words
 from sphinx.errors import ConfigError
 
-from grader.author.mistake_words import MistakeWords
+from grader.spec.mistake_words import MistakeWords
 
 PAGE = "# Page\n\n```{exercise-link} rnn_forward\n```\n"
 STATEMENT = "return np.stack(h, axis=1)"

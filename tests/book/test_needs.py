@@ -6,6 +6,7 @@ import sys
 import tomllib
 from collections.abc import Iterator
 from importlib.metadata import PackageNotFoundError, packages_distributions, requires
+from itertools import pairwise
 from pathlib import Path
 
 from packaging.requirements import Requirement
@@ -45,9 +46,7 @@ def started(tree: ast.AST) -> Iterator[str]:
     for node in ast.walk(tree):
         if isinstance(node, ast.List | ast.Tuple):
             words = [each.value if isinstance(each, ast.Constant) else None for each in node.elts]
-            yield from (
-                name for flag, name in zip(words, words[1:], strict=False) if flag == "-m" and isinstance(name, str)
-            )
+            yield from (name for flag, name in pairwise(words) if flag == "-m" and isinstance(name, str))
 
 
 def used(tree: ast.AST) -> set[str]:
@@ -82,4 +81,7 @@ def test_what_builds_the_book_is_installed_with_it():
 
 
 def test_a_command_that_a_page_starts_counts():
-    assert used(ast.parse("import os, numpy.linalg\nrun([sys.executable, '-m', 'ruff', 'format'])")) == {"numpy", "ruff"}
+    assert used(ast.parse("import os, numpy.linalg\nrun([sys.executable, '-m', 'ruff', 'format'])")) == {
+        "numpy",
+        "ruff",
+    }

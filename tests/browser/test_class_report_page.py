@@ -10,12 +10,12 @@ from msgspec.structs import replace
 from opened import PHONE, WIDE, Troubles, axe_violations, opened, overflow
 from playwright.sync_api import Browser, expect
 
-from grader.autograde.grading.grade import Graded
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Diagnosis, Status
 from grader.classreport.figures import STATUSES, distribution, exercise_figures, mistakes
 from grader.classreport.gather import FORMAT_VERSION, Changed, ClassReport, LastRun, Review, Students
 from grader.classreport.page import report_page
+from grader.grading.grade import Graded
 from grader.manifest import load_manifest
 from grader.released import Released
 

@@ -11,16 +11,16 @@ from playwright.sync_api import Browser, expect
 
 from grader.author.course import Course
 from grader.author.other_ways import solved_chapter
-from grader.author.record import load_messages, load_spec
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.score import without_cases
-from grader.autograde.remark import LeftOut, OddCell, Remark
 from grader.checking.evaluate import evaluate, observe, verdict
 from grader.checking.verdict import CaseResult, Problem
 from grader.feedback.page import feedback_page
 from grader.feedback.solutions import solutions_page, solutions_section
+from grader.grading.grade import Graded
+from grader.grading.score import without_cases
 from grader.manifest import load_manifest
 from grader.released import Released
+from grader.spec.record import load_messages, load_spec
+from grader.submission.remark import LeftOut, OddCell, Remark
 
 pytestmark = pytest.mark.browser
 

@@ -17,8 +17,8 @@ from opened import opened
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from grader.author.notebooks import instructor_notebook, student_notebook
-from grader.autograde.gradebook import gradebook_url, open_gradebook
 from grader.cells import cell_source, notebook_bytes
+from grader.gradebook import gradebook_url, open_gradebook
 from grader.manifest import Chapter, load_manifest
 from tests.hostile_answers import HOSTILE, PICTURE
 

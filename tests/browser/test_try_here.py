@@ -12,11 +12,11 @@ from opened import PHONE, WIDE, axe_violations, boxes_without_keyboard, opened, 
 from playwright.sync_api import Browser, Locator, Page, expect
 
 from grader.author.course import Course
-from grader.autograde.grading import grade
-from grader.autograde.grading.session import open_session
-from grader.autograde.running.sandbox import Sandbox
 from grader.cells import cell_source
+from grader.grading import grade
+from grader.grading.session import open_session
 from grader.manifest import Chapter, load_manifest
+from grader.running.sandbox import Sandbox
 from tests.book.one_page import build
 
 pytestmark = pytest.mark.browser

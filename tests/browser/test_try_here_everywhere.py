@@ -13,11 +13,11 @@ from firefox import firefox
 from opened import opened
 from playwright.sync_api import Browser
 
-from grader.author.changes import Change
 from grader.author.course import Course
-from grader.author.record import load_spec, reference_code
 from grader.cells import cell_source
 from grader.manifest import Chapter, load_manifest
+from grader.spec.changes import Change
+from grader.spec.record import load_spec, reference_code
 
 pytestmark = pytest.mark.browser
 

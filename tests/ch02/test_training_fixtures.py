@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 import torch
 
-from grader.author.folders import fixtures_path
 from grader.checking.fixtures import builders
 from grader.manifest import load_manifest
+from grader.spec.folders import fixtures_path
 
 ROOT = Path(__file__).parents[2]
 OWN = fixtures_path(ROOT, load_manifest(ROOT / "course.toml").chapter("ch02_bptt"))

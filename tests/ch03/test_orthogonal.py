@@ -9,9 +9,9 @@ import numpy as np
 import pytest
 
 from grader.author.notebooks import instructor_notebook
-from grader.author.record import load_module
-from grader.author.trials import load_trials
 from grader.manifest import load_manifest
+from grader.spec.record import load_module
+from grader.spec.trials import load_trials
 from solutions.ch03_gradients.initialisation import orthogonal_init
 from tests.conftest import ROOT, exercise
 from tests.prose import SOLUTIONS, arrays, matrices, section, table

@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.grading.release import released_notebooks
 from grader.classreport.excerpts import CUT, MOST_LINES, MOST_OF_A_LINE, excerpt
 from grader.classreport.names import ADDRESS, REMOVED, Names, words_in_code
+from grader.grading.release import released_notebooks
 from grader.manifest import load_manifest
 from tests.loops import for_each
 

@@ -7,12 +7,12 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.autograde.gradebook.scores import Recorded, Score
-from grader.autograde.grading.changes import Logged
-from grader.autograde.grading.grade import Graded
 from grader.checking.evaluate import verdict
 from grader.checking.verdict import Diagnosis
 from grader.classreport.figures import STATUSES, correlation, distribution, exercise_figures, mistakes
+from grader.gradebook.scores import Recorded, Score
+from grader.grading.changes import Logged
+from grader.grading.grade import Graded
 from grader.manifest import load_manifest
 from grader.released import Released
 

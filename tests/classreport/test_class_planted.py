@@ -6,10 +6,10 @@ from collections import defaultdict
 import pytest
 
 from grader.author.demo_class import demo_class
-from grader.autograde.grading import store
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.pool import local
 from grader.classreport.gather import class_report
+from grader.grading import store
+from grader.grading.chapter import autograde
+from grader.grading.pool import local
 from grader.manifest import load_manifest
 from tests.small_course import CHAPTER, write_small_course
 

@@ -13,15 +13,21 @@ import pytest
 from typer.testing import CliRunner
 
 from grader.author.notebooks import student_notebooks
-from grader.autograde.fault import Fault
-from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
-from grader.autograde.grading import store
-from grader.autograde.grading.changes import Log
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.hidden import hidden_seed
-from grader.autograde.grading.session import state_of
-from grader.autograde.grading.store import Change
-from grader.autograde.remark import (
+from grader.checking.evaluate import verdict
+from grader.checking.verdict import Diagnosis
+from grader.classreport.gather import class_report
+from grader.cli import commands as cli
+from grader.gradebook import gradebook_url, open_gradebook, open_writer, register
+from grader.grading import store
+from grader.grading.changes import Log
+from grader.grading.grade import Graded
+from grader.grading.hidden import hidden_seed
+from grader.grading.session import state_of
+from grader.grading.store import Change
+from grader.manifest import load_manifest
+from grader.released import Released
+from grader.submission.fault import Fault
+from grader.submission.remark import (
     Ended,
     LeftOut,
     NoTime,
@@ -32,12 +38,6 @@ from grader.autograde.remark import (
     Remark,
     Unreadable,
 )
-from grader.checking.evaluate import verdict
-from grader.checking.verdict import Diagnosis
-from grader.classreport.gather import class_report
-from grader.cli import commands as cli
-from grader.manifest import load_manifest
-from grader.released import Released
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = load_manifest(ROOT / "course.toml")

@@ -9,11 +9,11 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from grader.autograde.grading import pool, store
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.session import open_session
 from grader.feedback.write import page_path, write_feedback
 from grader.gradescope.results import submission_tree
+from grader.grading import pool, store
+from grader.grading.chapter import autograde
+from grader.grading.session import open_session
 from grader.released import Released
 
 ROOT = Path(__file__).parents[2]

@@ -8,17 +8,17 @@ from pathlib import Path
 
 import pytest
 
-from grader.autograde.fault import Fault
-from grader.autograde.gradebook.scores import Recorded, Score
-from grader.autograde.grading.grade import Graded
-from grader.autograde.remark import Ended, LeftOut, OddCell, OtherName, Remark, Unreadable
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
 from grader.feedback.page import feedback_page
+from grader.gradebook.scores import Recorded, Score
+from grader.grading.grade import Graded
 from grader.manifest import load_manifest
 from grader.messages import Messages
 from grader.released import Released
 from grader.render.picture import grid_svg
 from grader.render.rows import rows
+from grader.submission.fault import Fault
+from grader.submission.remark import Ended, LeftOut, OddCell, OtherName, Remark, Unreadable
 
 ROOT = Path(__file__).parents[2]
 MANIFEST = load_manifest(ROOT / "course.toml")

@@ -8,21 +8,21 @@ from pathlib import Path
 import nbformat
 import pytest
 
-from grader.autograde.fault import Fault
-from grader.autograde.grading.grade import _ended
-from grader.autograde.grading.report import _ODD_CELLS as LINES
-from grader.autograde.inside.frames import Request
-from grader.autograde.remark import OddCell, OtherFiles, Remark, Unreadable
-from grader.autograde.running.conversation import TooMuchError
-from grader.autograde.running.meter import OutOfTimeError
-from grader.autograde.running.trial import Child, _fault
-from grader.autograde.submission.choose import choose
-from grader.autograde.submission.files import MAX_FILE_BYTES, submitted_files
-from grader.autograde.submission.notebook import UnreadableError, plan, read_notebook
 from grader.codec import CodecError
 from grader.feedback.remarks import _ODD_CELLS as SENTENCES
 from grader.feedback.remarks import for_student
+from grader.grading.grade import _ended
+from grader.grading.report import _ODD_CELLS as LINES
+from grader.inside.frames import Request
 from grader.manifest import Limits, load_manifest
+from grader.running.conversation import TooMuchError
+from grader.running.meter import OutOfTimeError
+from grader.running.trial import Child, _fault
+from grader.submission.choose import choose
+from grader.submission.fault import Fault
+from grader.submission.files import MAX_FILE_BYTES, submitted_files
+from grader.submission.notebook import UnreadableError, plan, read_notebook
+from grader.submission.remark import OddCell, OtherFiles, Remark, Unreadable
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = load_manifest(ROOT / "course.toml").chapter("ch01_vanilla_rnn")

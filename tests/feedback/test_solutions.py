@@ -8,13 +8,13 @@ from xml.dom import minidom
 import pytest
 from typer.testing import CliRunner
 
-from grader.author.folders import mistakes_path
-from grader.author.mistake_words import read_mistake_words
 from grader.author.other_ways import Solved
 from grader.cli import commands as cli
 from grader.feedback.formulas import formula
 from grader.feedback.solutions import solutions_page
 from grader.manifest import load_manifest
+from grader.spec.folders import mistakes_path
+from grader.spec.mistake_words import read_mistake_words
 from tests.loops import for_each
 from tests.small_course import CHAPTER, write_small_course
 

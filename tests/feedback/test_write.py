@@ -10,15 +10,15 @@ import pytest
 from typer.testing import CliRunner
 
 from grader.author.notebooks import student_notebooks
-from grader.autograde.gradebook import gradebook_url, open_gradebook, open_writer, register
-from grader.autograde.grading import pool, store
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.grade import Graded
-from grader.autograde.grading.hidden import hidden_seed
-from grader.autograde.grading.session import state_of
 from grader.checking.evaluate import verdict
 from grader.cli import commands as cli
 from grader.feedback.write import page_path, write_feedback
+from grader.gradebook import gradebook_url, open_gradebook, open_writer, register
+from grader.grading import pool, store
+from grader.grading.chapter import autograde
+from grader.grading.grade import Graded
+from grader.grading.hidden import hidden_seed
+from grader.grading.session import state_of
 from grader.manifest import load_manifest
 from tests.nbgrader_command import nbgrader
 

@@ -2,7 +2,7 @@
 exception, a cause that no spec names, two mistakes at once. Each is a change to the reference solution, or a cell.
 """
 
-from grader.author.changes import Change, change
+from grader.spec.changes import Change, change
 
 LOOP = "h, h_t = [], h_0"
 STEP = "rnn_step(x[:, t], h_t, W_xh, W_hh, b_h)"

@@ -16,17 +16,17 @@ from typer.testing import CliRunner
 from grader.author.course import Course
 from grader.author.leaks import find_leaks
 from grader.author.wheel import archive_files
-from grader.autograde.grading import pool
-from grader.autograde.grading.chapter import autograde
-from grader.autograde.grading.hidden import hidden_checks, hidden_seed
-from grader.autograde.running.other_user import OtherUser, of_user
-from grader.autograde.running.sandbox import SandboxError
-from grader.autograde.submission.notebook import read_notebook
 from grader.cells import grade_id, notebook_bytes
 from grader.cli import commands as cli
 from grader.gradescope.pack import autograder_zip
 from grader.gradescope.run import graded_submission
+from grader.grading import pool
+from grader.grading.chapter import autograde
+from grader.grading.hidden import hidden_checks, hidden_seed
 from grader.manifest import Limits, load_manifest
+from grader.running.other_user import OtherUser, of_user
+from grader.running.sandbox import SandboxError
+from grader.submission.notebook import read_notebook
 from tests.autograde.right_work import RIGHT
 from tests.gradescope_format import assert_documented
 from tests.kept_back import kept_back
@@ -322,8 +322,8 @@ def test_the_same_course_gives_the_same_zip(course):
 
 
 def test_the_requirements_are_pinned_and_with_pytorch_only_where_it_is_needed():
-    from grader.autograde.grading.release import released_notebooks
     from grader.gradescope.pack import requirements
+    from grader.grading.release import released_notebooks
 
     root = Path(__file__).parents[2]
     manifest = load_manifest(root / "course.toml")

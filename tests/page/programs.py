@@ -36,10 +36,10 @@ class _Anything(type):
 
 def programs(root: Path, name: str) -> Iterator[tuple[str, Any]]:
     """The solution, other right ones, every way of every mistake, the trials, and some mutants."""
-    from grader.author.changes import define
-    from grader.author.record import load_spec, reference, reference_code, reference_module
-    from grader.author.trials import load_trials
     from grader.released import COURSE
+    from grader.spec.changes import define
+    from grader.spec.record import load_spec, reference, reference_code, reference_module
+    from grader.spec.trials import load_trials
     from tests.mutants import bounded, mutants
 
     place = COURSE.manifest.place(name)

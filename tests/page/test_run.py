@@ -6,13 +6,13 @@ from itertools import islice
 
 import pytest
 
-from grader.author.changes import Change
-from grader.author.folders import GIVEN, exercise_folder
 from grader.author.in_page import about, scratch_cells
-from grader.author.record import reference_code
 from grader.cells import cell_source
 from grader.released import COURSE as RECORDED
 from grader.render.notes import Report
+from grader.spec.changes import Change
+from grader.spec.folders import GIVEN, exercise_folder
+from grader.spec.record import reference_code
 from tests.conftest import ROOT, SEEDS, exercise
 from tests.page.conftest import COURSE, EXERCISES, Page
 

@@ -10,15 +10,15 @@ from disguised import disguised
 from typer.testing import CliRunner
 
 from grader.author.demo_class import demo_class, is_broken
-from grader.autograde.grading.release import released_notebooks
-from grader.autograde.submission.notebook import read_notebook
 from grader.cells import notebook_bytes
 from grader.cli import commands as cli
+from grader.grading.release import released_notebooks
 from grader.manifest import load_manifest
 from grader.similar.look import as_tree, compare, without_names
 from grader.similar.own import GivenError
 from grader.similar.page import similar_page
 from grader.similar.write import page_path, write_page
+from grader.submission.notebook import read_notebook
 
 ROOT = Path(__file__).parents[2]
 CHAPTER = load_manifest(ROOT / "course.toml").chapter("ch00_sequences")

@@ -6,8 +6,8 @@ import zipfile
 
 import pytest
 
-from grader.work import archive as module
-from grader.work.archive import (
+from grader.submission import archive as module
+from grader.submission.archive import (
     ArchiveError,
     Course,
     SubmissionManifest,

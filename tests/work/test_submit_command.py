@@ -11,7 +11,7 @@ import pytest
 
 import grader.work.submission as module
 from grader.journal import Entry
-from grader.work.archive import ArchiveError, archive_bytes, read_archive
+from grader.submission.archive import ArchiveError, archive_bytes, read_archive
 from tests.work.student_folder import CHAPTER, RIGHT, ROOT, WITHOUT_BIAS, edited, exercises
 
 NAMES = ["capstone.ipynb", "capstone_weights.json", "predictions.ipynb", "recurrence.ipynb", "unrolling.ipynb"]

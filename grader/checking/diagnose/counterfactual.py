@@ -1,6 +1,6 @@
 """Counterfactuals: compare a student's results with those that the oracle gives if an input is mistreated.
 
-The release also runs the oracle on cases with a mistreated input (`author/alterations.py`). For each case and output a
+The release also runs the oracle on cases with a mistreated input (`spec/alterations.py`). For each case and output a
 fingerprint of the result is recorded, a number that two results share only if they are equal. A check computes the
 fingerprints of a student's results, so it needs no oracle.
 """
@@ -31,7 +31,7 @@ ROWS = (
 )
 
 # For each slip: how the message describes it, and a question. {0} is the input, as code; {1} the other input. For
-# gates see `grader/author/gates.py`.
+# gates see `grader/spec/gates.py`.
 WORDS = {
     "zeros": ("{0} is all zeros", USED),
     "ones": ("{0} is all ones", USED),

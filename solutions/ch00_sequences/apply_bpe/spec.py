@@ -1,6 +1,6 @@
 """How `apply_bpe` is checked: against a recursion that joins the leftmost pair and goes on behind it."""
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 ORDER, RUNS = "merges", "overlapping pairs"
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change, instead
+from grader.spec.spec import Case, Output, Spec, change, instead
 
 
 def oracle(ids, vocab_size, alpha):

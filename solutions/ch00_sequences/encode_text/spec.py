@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change, instead
+from grader.spec.spec import Case, Output, Spec, change, instead
 
 EMPTY, FIRST, KNOWN, UNKNOWN = "empty text", "<unk> with the id 0", "without <unk>", "raises KeyError"
 

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 PLAIN, OVERLAP, TIES, STOP = "counts", "overlapping pairs", "ties", "stopping early"
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change
+from grader.spec.spec import Case, Facet, Output, Spec, change
 
 
 def oracle(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):

@@ -5,7 +5,7 @@ from dataclasses import replace
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 
 def oracle(start_id, num_steps, h_0, W_xh, W_hh, b_h, W_hy, b_y, u=None):

@@ -4,7 +4,7 @@ import random
 
 import numpy as np
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 
 TRIALS = Trials()
 

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead, on_grid
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead, on_grid
 
 
 def oracle(probs, u):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.trials import Trials, in_order
+from grader.spec.trials import Trials, in_order
 
 TRIALS = Trials()
 

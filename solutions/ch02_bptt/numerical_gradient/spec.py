@@ -7,8 +7,8 @@ it is a different number, which reveals the eps that was used.
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, Tolerance, change, instead
 from grader.checking.fixtures import BUILDERS
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, Tolerance, change, instead
 
 EXACT, ORDINARY, LONG, BY_HAND = "exact steps", "ordinary", "a long step", "the notebook's example"
 SYMBOLS = {1: "H", 2: "DH", 3: "BTH"}

@@ -4,7 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 ORDINARY, SMALL, ZERO, NOTHING = "ordinary", "small entries", "0 / 0", "nothing but 0 / 0"
 

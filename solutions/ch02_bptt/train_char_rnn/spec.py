@@ -6,7 +6,7 @@ In most cases that function returns scripted values, so the next call shows what
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change, instead
 
 SCRIPTED, HELLO, BY_HAND = "ordinary", "hello", "the notebook's example"
 

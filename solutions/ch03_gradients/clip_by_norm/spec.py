@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 ORDINARY, BELOW, AT, ZERO = "ordinary", "below the limit", "at the limit", "all gradients zero"
 

@@ -6,7 +6,7 @@ from itertools import chain
 
 import numpy as np
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 
 TRIALS = Trials()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Output, Spec, change, instead, on_grid
+from grader.spec.spec import Case, Output, Spec, change, instead, on_grid
 
 
 def oracle(dh_T, h, W_hh):

@@ -10,7 +10,7 @@ which two columns are equal, is an exception on one processor and a matrix of hu
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 REAL, COMPLEX = "real eigenvalues", "complex eigenvalues"
 

@@ -5,7 +5,7 @@ import functools
 import numpy as np
 import torch
 
-from grader.author.trials import Trials, in_order
+from grader.spec.trials import Trials, in_order
 
 TRIALS = Trials()
 

@@ -7,7 +7,7 @@ with one generator, and then again with a new one of the same seed.
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change
 
 
 def case(n, draws, seed):

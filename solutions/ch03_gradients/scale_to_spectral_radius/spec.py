@@ -6,7 +6,7 @@ neither is asked for.
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change, instead, on_grid
+from grader.spec.spec import Case, Output, Spec, change, instead, on_grid
 
 SQUARINGS = 60
 

@@ -7,7 +7,7 @@ nilpotent case repeats 0, but it is strictly triangular: LAPACK returns its diag
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead, on_grid
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead, on_grid
 
 REAL, COMPLEX = "real eigenvalues", "complex eigenvalues"
 SQUARINGS = 60

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.trials import Trials, in_order
+from grader.spec.trials import Trials, in_order
 
 TRIALS = Trials()
 

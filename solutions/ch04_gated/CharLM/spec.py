@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from grader.author.spec import Facet, Output, Spec, change, instead, module_case
+from grader.spec.spec import Facet, Output, Spec, change, instead, module_case
 
 ONE_TEXT, CARRIED, NEW_TEXT, TRAINING = "ordinary", "state carried", "new text", "training"
 SIZES = ("vocab_size", "embed_size", "hidden_size", "num_layers")

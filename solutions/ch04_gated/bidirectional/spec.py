@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change
 
 
 def oracle(x, lengths, run_forward, run_backward):

@@ -2,7 +2,7 @@
 
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 ONE, LAYERS, BOTH = "one layer", "several layers", "both directions"
 MODULES = {"rnn": torch.nn.RNN, "lstm": torch.nn.LSTM, "gru": torch.nn.GRU}

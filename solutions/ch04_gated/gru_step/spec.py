@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Gates, Output, Spec, change, instead
+from grader.spec.spec import Case, Gates, Output, Spec, change, instead
 
 
 def oracle(x_t, h_prev, W_x, W_h, b_x, b_h):

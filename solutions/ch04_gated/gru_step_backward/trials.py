@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch04_gated import gru, gru_backward
 
 TRIALS = Trials()

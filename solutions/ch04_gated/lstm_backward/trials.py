@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch04_gated.lstm_backward import lstm_forward, lstm_gates, sigmoid
 from solutions.ch04_gated.lstm_backward import lstm_step_backward as right_step
 

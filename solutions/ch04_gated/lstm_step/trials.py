@@ -5,7 +5,7 @@ from itertools import permutations
 
 import numpy as np
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 
 TRIALS = Trials()
 

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Gates, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Gates, Output, Spec, change, instead
 
 BLOCKS = "[da_i, da_f, da_g, da_o]"
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change, instead
 
 
 def oracle(x, layers):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch04_gated.char_lm import softmax, temperature_probs, top_k_probs
 
 TRIALS = Trials()

@@ -7,7 +7,7 @@ one generator, and then again with a new one of the same seed.
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change, instead
 
 
 def case(B, size, p, draws, seed):

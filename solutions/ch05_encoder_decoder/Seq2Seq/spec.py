@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Facet, Output, Spec, change, instead, module_case
+from grader.spec.spec import Facet, Output, Spec, change, instead, module_case
 
 FULL, SHORTER, LAYERS, BOTH = "full rows", "shorter rows", "several layers", "shorter rows, several layers"
 ONE_ROW = "one shorter row"

@@ -1,6 +1,6 @@
 """The mistakes in `beam_search`."""
 
-from grader.author.spec import change, instead
+from grader.spec.spec import change, instead
 from solutions.ch05_encoder_decoder.beam_search.spec import SPEC
 
 TEST = "if ids and ids[-1] == eos_id:\n    candidates.append((ids, total, s))\n    continue"

@@ -6,7 +6,7 @@ from operator import add
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change, instead, on_grid
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change, instead, on_grid
 
 
 def oracle(step, state, sos_id, eos_id, beam_width, max_length, length_penalty=0.0):

@@ -5,7 +5,7 @@ import math
 
 import numpy as np
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 
 TRIALS = Trials()
 

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from grader.author.spec import change, instead
+from grader.spec.spec import change, instead
 from solutions.ch05_encoder_decoder.bleu.spec import COUNTED, SHORT, SPEC, ZEROS, oracle
 
 MATCHES = "matches[n - 1] += (counts & limits).total()"

@@ -4,7 +4,7 @@ from collections import Counter
 
 import numpy as np
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 ONE, SEVERAL, SHORT = "one reference", "several references", "short candidates"
 NO_MATCH, NO_N_GRAM, NO_TOKEN, SAME = "no match", "no n-gram", "no token", "the reference itself"

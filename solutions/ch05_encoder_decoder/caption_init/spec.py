@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Output, Spec, change, instead
+from grader.spec.spec import Case, Output, Spec, change, instead
 
 
 def oracle(features, W_f, b_f):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Gates, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Gates, Output, Spec, change, instead
 
 
 def oracle(y_prev, s_prev, context, E, W_x, W_h, b_x, b_h, W_p, b_p):

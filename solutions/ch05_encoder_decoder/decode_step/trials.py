@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch05_encoder_decoder.decoder import gru_cell
 
 TRIALS = Trials()

@@ -4,7 +4,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch05_encoder_decoder.encoder import gru_cell
 
 TRIALS = Trials()

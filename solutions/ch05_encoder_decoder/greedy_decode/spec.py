@@ -5,8 +5,8 @@ from pathlib import Path
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change, instead, on_grid
 from grader.checking.fixtures import builders
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change, instead, on_grid
 
 DECODERS = builders((Path(__file__).parents[1] / "fixtures.py").read_text("utf-8"))
 

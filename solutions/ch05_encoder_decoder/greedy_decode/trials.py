@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 
 TRIALS = Trials()
 

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change, instead
+from grader.spec.spec import Case, Output, Spec, change, instead
 
 
 def oracle(lengths, max_length):

@@ -6,7 +6,7 @@ import numpy as np
 import torch
 from torch.nn.utils.rnn import pack_padded_sequence, pad_sequence
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 
 TRIALS = Trials()
 

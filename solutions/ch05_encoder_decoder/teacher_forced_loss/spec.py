@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Fixture, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Fixture, Output, Spec, change, instead
 
 
 def oracle(step, state, targets, mask, sos_id):

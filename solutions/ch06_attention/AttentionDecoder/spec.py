@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Facet, Output, Spec, change, instead, module_case
+from grader.spec.spec import Facet, Output, Spec, change, instead, module_case
 
 ONE, SEVERAL, PADDED, SECOND = "one step", "several steps", "padded sources", "a second call"
 SIZES = ("target_vocab", "embed_size", "hidden_size", "key_size", "attention_size")

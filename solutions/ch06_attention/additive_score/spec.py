@@ -4,7 +4,7 @@ import math
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change, instead
+from grader.spec.spec import Case, Output, Spec, change, instead
 
 
 def oracle(query, keys, W_q, W_k, v):

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch06_attention.decoder import attend, gru_cell, masked_softmax
 
 TRIALS = Trials()

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import torch
 
-from grader.author.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
 
 
 def oracle(query, keys, scale=False):

@@ -5,7 +5,7 @@ from textwrap import dedent
 import numpy as np
 import torch
 
-from grader.author.trials import Trials
+from grader.spec.trials import Trials
 from solutions.ch06_attention.self_attention import self_attention, softmax
 
 TRIALS = Trials()

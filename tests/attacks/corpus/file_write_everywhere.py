@@ -21,7 +21,7 @@ def writable(folder):
         return False
 
 
-files = ["/sandbox/grader/codec.py", "/sandbox/grader/autograde/inside/zygote.py", np.__file__, os.__file__, sys.executable]
+files = ["/sandbox/grader/codec.py", "/sandbox/grader/inside/zygote.py", np.__file__, os.__file__, sys.executable]
 results = {tried(lambda: os.open(path, flags)) for path in files for flags in (os.O_WRONLY, os.O_RDWR | os.O_TRUNC)}
 results |= {tried(lambda: os.chmod(path, 0o777)) for path in files} | {tried(lambda: os.unlink(path)) for path in files}
 results |= {tried(lambda: os.rename(np.__file__, "numpy.py"))} - {"EXDEV"}

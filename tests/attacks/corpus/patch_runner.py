@@ -5,8 +5,8 @@ Points: 0, 2
 Seen: TOLD a fork in the hidden run
 """
 # %% start
-from grader.autograde.inside import child
-from grader.autograde.inside import confine
+from grader.inside import child
+from grader.inside import confine
 
 confine.no_more_processes = confine._filter = lambda *_: None
 sent = child._send

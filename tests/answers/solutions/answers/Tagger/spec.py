@@ -5,7 +5,7 @@ from itertools import product
 import numpy as np
 import torch
 
-from grader.author.spec import Facet, Output, Spec, change, module_case
+from grader.spec.spec import Facet, Output, Spec, change, module_case
 
 ORDINARY, CARRIED, TRAINING = "ordinary", "state carried", "training"
 SIZES = ("vocab_size", "embed_size", "hidden_size", "num_tags")

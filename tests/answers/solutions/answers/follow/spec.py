@@ -4,8 +4,8 @@ from pathlib import Path
 
 import numpy as np
 
-from grader.author.spec import Case, Fixture, Output, Spec, change
 from grader.checking.fixtures import builders
+from grader.spec.spec import Case, Fixture, Output, Spec, change
 
 OWN = builders(Path(__file__).parents[1].joinpath("fixtures.py").read_text("utf-8"))
 

@@ -2,7 +2,7 @@
 
 from itertools import groupby
 
-from grader.author.spec import Case, Output, Spec, change
+from grader.spec.spec import Case, Output, Spec, change
 
 
 def case(text, kind="ordinary"):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Fixture, Output, Spec, change
+from grader.spec.spec import Case, Fixture, Output, Spec, change
 
 
 def affine(rng, D):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Output, Spec, change
+from grader.spec.spec import Case, Output, Spec, change
 
 
 def case(x, y, w, b, lr, num_updates):

@@ -2,7 +2,7 @@
 
 import numpy as np
 
-from grader.author.spec import Case, Fixture, Output, Spec, instead
+from grader.spec.spec import Case, Fixture, Output, Spec, instead
 
 
 def case(x, weight, bias):

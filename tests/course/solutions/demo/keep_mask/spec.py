@@ -1,6 +1,6 @@
 """An exercise whose result is random: no value is fixed, so `judge.py` judges."""
 
-from grader.author.spec import Case, Fixture, Output, Spec, change
+from grader.spec.spec import Case, Fixture, Output, Spec, change
 
 
 def case(n, p, seed):

@@ -1,0 +1,50 @@
+"""Scores in nbgrader's gradebook, an SQLite or PostgreSQL database.
+
+The rows are those that `nbgrader generate_assignment` and `nbgrader autograde` would write, so formgrader,
+`generate_feedback` and `export` work with them unchanged. Importing nbgrader takes a second, so only the functions that
+use it import it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Any
+
+from grader.gradebook.database import (
+    GradebookError,
+    explained,
+    gradebook_url,
+    open_engine,
+    patient,
+    shown,
+)
+from grader.gradebook.registration import register
+from grader.gradebook.roster import names, roster
+from grader.gradebook.scores import read_scores
+from grader.gradebook.writer import Writer, open_writer
+from grader.imports import nbgrader_tables
+
+__all__ = [
+    "GradebookError",
+    "Writer",
+    "gradebook_url",
+    "names",
+    "open_gradebook",
+    "open_writer",
+    "read_scores",
+    "register",
+    "roster",
+    "shown",
+]
+
+
+@contextmanager
+def open_gradebook(db_url: str) -> Iterator[Any]:
+    """nbgrader's own `Gradebook`, created if it does not exist and closed at the end. Raises GradebookError."""
+    with open_engine(db_url), explained(db_url):
+        gradebook = nbgrader_tables().Gradebook(patient(db_url))
+    try:
+        yield gradebook
+    finally:
+        gradebook.close()

@@ -1,0 +1,231 @@
+"""Due dates, extensions and late penalties in nbgrader's gradebook.
+
+The penalties are computed by a plugin of nbgrader's kind, which `term.toml` chooses and sets, for submissions after the
+due date. nbgrader assigns penalties in its own autograde step, which this course does not use.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from datetime import datetime, timedelta
+from functools import cached_property
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from grader.gradebook.database import GradebookError, explained, open_engine, patient, transaction
+from grader.imports import nbgrader_tables
+from grader.sources import load_module
+from grader.term_settings import NAME, TermSettings
+
+if TYPE_CHECKING:
+    from sqlalchemy import Engine
+
+CONFIG = "nbgrader_config.py"
+OURS = "grader.gradebook.late_policies.PerDay"
+
+
+@contextmanager
+def open_penalties(
+    db_url: str, chapter_id: str, term: Path, settings: TermSettings | None = None
+) -> Iterator[Callable[[str], None]]:
+    """Set the chapter's due date, and provide a function that sets a student's extension, assigns the student's late
+    penalties, and removes those that no longer apply.
+
+    The submission has to be in the gradebook. Both raise GradebookError.
+    """
+    settings = settings or TermSettings()
+    with open_engine(db_url) as engine, explained(db_url):
+        set_due_date(engine, chapter_id, settings)
+        needed = _may_differ(engine, chapter_id)
+        gradebook = nbgrader_tables().Gradebook(patient(db_url)) if needed else None
+    if gradebook is None:
+        yield lambda _: None
+        return
+    try:
+        penalties = _Penalties(gradebook, chapter_id, Policy(term, settings), settings)
+
+        def assign(student: str) -> None:
+            with explained(db_url):
+                penalties.assign(student)
+
+        yield assign
+    finally:
+        gradebook.close()
+
+
+def set_due_date(engine: Engine, chapter_id: str, settings: TermSettings) -> bool:
+    """Set the chapter's due date in the gradebook, if `term.toml` has one; return whether the chapter is registered."""
+    from sqlalchemy import select
+
+    assignment = nbgrader_tables().Assignment.__table__
+    of_chapter = assignment.c.name == chapter_id
+    with engine.connect() as connection:
+        found = connection.execute(select(assignment.c.duedate).where(of_chapter)).one_or_none()
+    date = settings.due.get(chapter_id)
+    if found is not None and date is not None and found.duedate != date:
+        with transaction(engine) as connection:
+            connection.execute(assignment.update().where(of_chapter).values(duedate=date))
+    return found is not None
+
+
+def due_date(engine: Engine, chapter_id: str) -> datetime | None:
+    """The chapter's due date in the gradebook; None if it has none."""
+    from sqlalchemy import select
+
+    assignment = nbgrader_tables().Assignment.__table__
+    with engine.connect() as connection:
+        return connection.scalar(select(assignment.c.duedate).where(assignment.c.name == chapter_id))
+
+
+def _may_differ(engine: Engine, chapter_id: str) -> bool:
+    """Whether a penalty may have to be assigned or removed: there is a due date, or there was one."""
+    return due_date(engine, chapter_id) is not None or has_penalties(engine, chapter_id)
+
+
+def has_penalties(engine: Engine, chapter_id: str) -> bool:
+    """Whether a late penalty is in the gradebook."""
+    from sqlalchemy import select
+
+    api = nbgrader_tables()
+    assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+    notebook = api.SubmittedNotebook.__table__
+    joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
+    joined = joined.join(notebook, notebook.c.assignment_id == submitted.c.id)
+    assigned = select(notebook.c.id).select_from(joined)
+    assigned = assigned.where(assignment.c.name == chapter_id, notebook.c.late_submission_penalty != 0)
+    with engine.connect() as connection:
+        return connection.scalar(assigned.limit(1)) is not None
+
+
+class _Penalties:
+    def __init__(self, gradebook: Any, chapter_id: str, policy: Policy, settings: TermSettings) -> None:
+        self._gradebook = gradebook
+        self._chapter_id = chapter_id
+        self._policy = policy
+        self._settings = settings
+
+    def assign(self, student: str) -> None:
+        try:
+            submission = self._gradebook.find_submission(self._chapter_id, student)
+            if self._chapter_id in self._settings.due:
+                extension = self._settings.extension(self._chapter_id, student)
+                if submission.extension != extension:
+                    submission.extension = extension
+            late = submission.total_seconds_late if submission.assignment.duedate is not None else 0
+            for notebook in submission.notebooks:
+                penalty = self._policy.penalty(student, notebook.score, late)
+                if notebook.late_submission_penalty != penalty:
+                    notebook.late_submission_penalty = penalty
+            self._gradebook.db.commit()
+        finally:
+            self._gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
+
+
+class DueDates:
+    """Until when the students may submit a chapter: from `term.toml`, or else from the gradebook, if there is one."""
+
+    def __init__(self, db_url: str | None, chapter_id: str, settings: TermSettings) -> None:
+        self._settings, self._chapter_id = settings, chapter_id
+        self._due = settings.due.get(chapter_id)
+        self._extensions: dict[str, timedelta | None] = {}
+        if self._due is None and db_url is not None:
+            with open_engine(db_url) as engine, explained(db_url):
+                self._read(engine)
+
+    def _read(self, engine: Engine) -> None:
+        from sqlalchemy import select
+
+        self._due = due_date(engine, self._chapter_id)
+        api = nbgrader_tables()
+        assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
+        of_chapter = assignment.c.name == self._chapter_id
+        joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
+        extended = select(submitted.c.student_id, submitted.c.extension).select_from(joined).where(of_chapter)
+        with engine.connect() as connection:
+            self._extensions = {row.student_id: row.extension for row in connection.execute(extended)}
+
+    def seconds_late(self, student: str, when: datetime | None) -> float:
+        """How late a submission of this time is, as nbgrader computes it: 0 if either time is unknown."""
+        if self._due is None or when is None:
+            return 0.0
+        extension = self._settings.extension(self._chapter_id, student) or self._extensions.get(student)
+        return max(0.0, (when - self._due - (extension or timedelta())).total_seconds())
+
+
+class Policy:
+    """What lateness costs in a term, by its `term.toml`."""
+
+    def __init__(self, term: Path, settings: TermSettings) -> None:
+        self._term, self._late = term, settings.late
+
+    def penalty(self, student: str, score: float, late: float) -> float | None:
+        """The penalty for a notebook with this score that is `late` seconds late. Raises GradebookError."""
+        if late <= 0 or self._late is None:
+            return None
+        try:
+            penalty = self._plugin.late_submission_penalty(student, score, late)
+            return None if penalty is None else min(max(float(penalty), 0.0), score)
+        except GradebookError:
+            raise
+        except Exception as error:
+            raise GradebookError(
+                f"{type(self._plugin).__name__} raised {type(error).__name__}: {error}. "
+                f"Fix it, or remove it from {self._term / NAME}."
+            ) from error
+
+    def points_after(self, student: str, scores: Mapping[str, float], late: float) -> float:
+        """The points that remain of these scores, which are by notebook. Raises GradebookError."""
+        return sum(score - (self.penalty(student, score, late) or 0.0) for score in scores.values())
+
+    def check(self) -> None:
+        """Raise GradebookError if the settings are no policy."""
+        if self._late is not None:
+            _ = self._plugin
+
+    @cached_property
+    def _plugin(self) -> Any:
+        settings = dict(self._late or {})
+        try:
+            kind = _plugin_class(self._term, str(settings.pop("plugin", OURS)))
+            if unknown := settings.keys() - set(kind.class_trait_names(config=True)):
+                raise ValueError(f"{kind.__name__} has no setting {sorted(unknown)[0]!r}")
+            from traitlets.config import Config
+
+            return kind(config=Config({kind.__name__: settings}))
+        except Exception as error:
+            raise GradebookError(f"{self._term / NAME}: [late]: {type(error).__name__}: {error}") from error
+
+
+def _plugin_class(term: Path, name: str) -> Any:
+    """The class with this name: ours, or one in a file of the term."""
+    if name == OURS:
+        from grader.gradebook.late_policies import PerDay
+
+        return PerDay
+    module, _, kind = name.rpartition(".")
+    return getattr(load_module(term / f"{module}.py", f"_{module}_of_the_term"), kind)
+
+
+def refuse_other_policies(root: Path, term: Path) -> None:
+    """Raise GradebookError if `nbgrader_config.py` sets a late policy: it would be another one in another checkout."""
+    from traitlets.config.loader import ConfigFileNotFound, PyFileConfigLoader
+
+    environment = dict(os.environ)  # the configuration file may change it for nbgrader's own programs
+    try:
+        config = PyFileConfigLoader(CONFIG, str(root)).load_config()
+    except ConfigFileNotFound:
+        return
+    except Exception as error:
+        raise GradebookError(f"{root / CONFIG}: {type(error).__name__}: {error}") from error
+    finally:
+        os.environ.clear()
+        os.environ.update(environment)
+    for name in ("AssignLatePenalties", "LateSubmissionPlugin", "PerDay"):
+        if name in config:
+            raise GradebookError(
+                f"{root / CONFIG} sets {name}, but what lateness costs stands in {term / NAME}, which is kept with the "
+                "term. Write it there, for example  [late]  and below it  share = 0.1  (share = 1: a late submission "
+                f"gets no points), and remove the lines from {CONFIG}. Nothing was changed."
+            )

@@ -1,0 +1,69 @@
+"""The students in the gradebook, and which of them are the roster. Nothing is created or written."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from grader.gradebook.database import explained, patient
+
+
+@dataclass(frozen=True)
+class Student:
+    """A student of the gradebook: the id, which is the name of the folder, and what else is known; empty if unknown.
+
+    `lms_user_id` is the id in another system, such as Canvas.
+    """
+
+    id: str
+    first_name: str = ""
+    last_name: str = ""
+    email: str = ""
+    lms_user_id: str = ""
+
+    @property
+    def is_known(self) -> bool:
+        """Whether anything but the id is known, as after importing a roster."""
+        return any((self.first_name, self.last_name, self.email, self.lms_user_id))
+
+
+def students(db_url: str) -> list[Student]:
+    """All students in the gradebook, by id; empty if there is no gradebook. Raises GradebookError."""
+    with explained(db_url):
+        from sqlalchemy import column, create_engine, inspect, make_url, select, table
+
+        url = make_url(db_url)
+        if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
+            return []  # connecting would create it
+        engine = create_engine(patient(db_url))
+        try:
+            if not inspect(engine).has_table("student"):
+                return []
+            columns: list[Any] = [column(name) for name in ("id", "first_name", "last_name", "email", "lms_user_id")]
+            query = select(*columns).select_from(table("student"))
+            with engine.connect() as connection:
+                rows = connection.execute(query).all()
+        finally:
+            engine.dispose()
+    return sorted((Student(*(value or "" for value in row)) for row in rows), key=lambda student: student.id)
+
+
+def roster(db_url: str) -> frozenset[str] | None:
+    """The ids of the students in the roster; None if there is no gradebook, or if it has no students.
+
+    Grading adds every student with a submission, by the id only. If some students have a name, an e-mail address or the
+    id of another system, as after `grader roster`, these are the roster. Raises GradebookError.
+    """
+    found = students(db_url)
+    entered = frozenset(student.id for student in found if student.is_known)
+    return entered or frozenset(student.id for student in found) or None
+
+
+def names(db_url: str) -> tuple[frozenset[str], frozenset[str]]:
+    """The ids of all students in the gradebook, and what else names them: first and last names, e-mail addresses and
+    the ids of other systems. Raises GradebookError.
+    """
+    found = students(db_url)
+    others = (name for s in found for name in (s.first_name, s.last_name, s.email, s.lms_user_id) if name)
+    return frozenset(student.id for student in found), frozenset(others)
