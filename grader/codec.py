@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import math
 import sys
+import zlib
 from typing import Annotated, Any, Literal, NoReturn
 
 import msgspec
@@ -119,6 +120,32 @@ def decode(data: bytes) -> Any:
         return _from_node(_decoder.decode(data), _Budget(), 0)
     except (msgspec.DecodeError, UnicodeDecodeError, RecursionError) as error:
         raise CodecError(f"not a tree: {error}") from error
+
+
+def deflate(value: object) -> bytes:
+    """`encode`, compressed. The bytes depend on the machine's zlib: compare what `inflate` reads. Raises CodecError."""
+    return zlib.compress(encode(value), 9)
+
+
+def inflate(data: bytes) -> Any:
+    """Read the tree that `deflate` wrote, from untrusted bytes. Raises CodecError."""
+    return decode(inflated(data))
+
+
+def inflated(data: bytes) -> bytes:
+    """The bytes that `deflate` compressed, `MAX_BYTES` at most. Raises CodecError."""
+    stream = zlib.decompressobj()
+    try:
+        whole = stream.decompress(data, MAX_BYTES)
+    except zlib.error as error:
+        raise CodecError(f"not compressed as `deflate` does: {error}") from error
+    if not stream.eof:
+        raise CodecError(
+            f"more than {MAX_BYTES:,} bytes" if len(whole) == MAX_BYTES else "compressed bytes that end early"
+        )
+    if stream.unused_data:
+        raise CodecError(f"{len(stream.unused_data):,} bytes after the compressed ones")
+    return whole
 
 
 def freeze(value: object) -> Any:

@@ -168,8 +168,8 @@ class Manifest:
         """Raise UnknownIdError, which suggests similar ids, if the course has no such exercise."""
         if not isinstance(exercise_id, str):
             own = getattr(exercise_id, "__name__", None)  # the function was given in place of its name
-            some = own if isinstance(own, str) and own in self.places else next(iter(self.places), "rnn_step")
-            raise UnknownIdError(f'Give the id of an exercise in quotes, such as "{some}".')
+            likely = own if isinstance(own, str) and own in self.places else next(iter(self.places), "rnn_step")
+            raise UnknownIdError(f'Give the id of an exercise in quotes, such as "{likely}".')
         if exercise_id not in self.places:
             raise UnknownIdError(_unknown("exercise", exercise_id, list(self.places)))
         return self.places[exercise_id]

@@ -1,6 +1,6 @@
-"""Hints and misconception messages of one exercise, read from its Markdown file `ID.md`.
+"""Hints and mistake messages of one exercise, read from its Markdown file `ID.md`.
 
-The file has the headings `## Hint 1`, `## Hint 2`, `## Hint 3`, and for each misconception `## Mistake: NAME` and, why
+The file has the headings `## Hint 1`, `## Hint 2`, `## Hint 3`, and for each mistake `## Mistake: NAME` and, why
 students make it, `## Tempting: NAME`.
 """
 
@@ -21,7 +21,7 @@ class MessageError(ExpectedError, ValueError):
 
 @dataclass(frozen=True)
 class Messages:
-    """`hints[0]` is the first level; `mistakes` maps a misconception's id to its message, `tempting` to why students
+    """`hints[0]` is the first level; `mistakes` maps a mistake's id to its message, `tempting` to why students
     make it (Markdown).
     """
 

@@ -32,9 +32,10 @@ GENERAL = {
     "first_sequence_only": "Only the first sequence of each batch was right.",
     "first_step_only": "Only the first step was right.",
 }
-# Of causes whose id says more: counterfactual: zeros x_t.
+# Of causes whose id says more: altered input: zeros x_t.
 GENERAL_KINDS = {
-    "counterfactual: ": "An input was not used as it should be.",
+    "counterfactual: ": "An input was not used as it should be.",  # in diaries of earlier releases
+    "altered input: ": "An input was not used as it should be.",
     "after: ": "The result needed one operation less, or one more.",
 }
 _SENTENCE = re.compile(r"(?:`[^`]*`|[^`])+?(?:[.!?](?=\s|$)|: )")

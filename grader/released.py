@@ -4,6 +4,7 @@ exercise.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import cache, cached_property
 from pathlib import Path
 from typing import Any
@@ -11,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from grader.checking.case import (
+    AlteredInput,
     Case,
     Checks,
-    Counterfactual,
     Facet,
     Observation,
     Output,
@@ -22,12 +23,12 @@ from grader.checking.case import (
     observation_from_tree,
     observation_tree,
 )
-from grader.codec import decode
+from grader.codec import encode, inflate
 from grader.manifest import Chapter, Manifest, load_manifest
 from grader.messages import Messages, parse_messages
 from grader.sources import load_module
 
-CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack", "{}.outputs.msgpack", "{}.md", "{}_judge.py"
+CASES, OUTPUTS, MESSAGES, OWN_JUDGE = "{}.cases.msgpack.zlib", "{}.outputs.msgpack.zlib", "{}.md", "{}_judge.py"
 FIXTURES = "{}_fixtures.py"  # one per chapter
 
 
@@ -44,7 +45,7 @@ class Released:
         return load_manifest(self.folder / "course.toml")
 
     def _messages(self, exercise_id: str) -> Messages:
-        """Hints and misconception messages. Raises UnknownIdError."""
+        """Hints and mistake messages. Raises UnknownIdError."""
         self.manifest.place(exercise_id)
         path = self.folder / MESSAGES.format(exercise_id)
         return parse_messages(path.read_text("utf-8"), path.name)
@@ -56,8 +57,8 @@ class Released:
     def _checks(self, exercise_id: str) -> Checks:
         """The recorded public checks. Raises UnknownIdError."""
         chapter = self.manifest.place(exercise_id).chapter
-        cases = decode((self.folder / CASES.format(exercise_id)).read_bytes())
-        outputs = decode((self.folder / OUTPUTS.format(exercise_id)).read_bytes())
+        cases = inflate((self.folder / CASES.format(exercise_id)).read_bytes())
+        outputs = inflate((self.folder / OUTPUTS.format(exercise_id)).read_bytes())
         own_path = self.folder / OWN_JUDGE.format(exercise_id)
         own = load_own_judge(own_path) if own_path.exists() else None
         fixtures = read_fixtures(self.folder / FIXTURES.format(chapter.id))
@@ -82,20 +83,50 @@ def cases_tree(checks: Checks) -> dict[str, Any]:
 
 
 def outputs_tree(checks: Checks) -> dict[str, Any]:
-    """The outputs of the oracle, of the misconceptions and for altered inputs, as a tree."""
+    """The outputs of the oracle, of the mistakes and for altered inputs, as a tree. Each distinct result is there once,
+    in "results"; everywhere else stands its index.
+    """
+    results: dict[bytes, tuple[int, Any]] = {}
+
+    def index(observation: Observation) -> int:
+        tree = observation_tree(observation)
+        return results.setdefault(encode(tree), (len(results), tree))[0]
+
+    runs = [checks.expected, *(way for ways in checks.mistakes.values() for way in ways)]
+    # case by case: like results, side by side, compress well
+    rows = [[index(run[case]) for run in runs] for case in range(len(checks.expected))]
+    numbered = iter([[row[run] for row in rows] for run in range(len(runs))])
     return {
-        "expected": [observation_tree(o) for o in checks.expected],
-        "misconceptions": {
-            name: [[observation_tree(o) for o in variant] for variant in variants]
-            for name, variants in checks.misconceptions.items()
+        "results": [tree for _, tree in results.values()],
+        "expected": next(numbered),
+        "mistakes": {name: [next(numbered) for _ in ways] for name, ways in checks.mistakes.items()},
+        "altered": [[[alteration, *words] for alteration, words in c.alterations] for c in checks.altered_inputs],
+        "marks": np.array([c.fingerprints for c in checks.altered_inputs], np.float32),
+    }
+
+
+def with_results(outputs: Any) -> dict[str, Any]:
+    """An outputs tree in which each result stands in place of its index. Two machines may number results that differ by
+    a rounding error in two ways, so this is what can be compared.
+    """
+    results = outputs["results"]
+    return {
+        "expected": [results[index] for index in outputs["expected"]],
+        "mistakes": {
+            name: [[results[index] for index in way] for way in ways] for name, ways in outputs["mistakes"].items()
         },
-        "counterfactuals": [[[slip, *words] for slip, words in c.slips] for c in checks.counterfactuals],
-        "marks": np.array([c.fingerprints for c in checks.counterfactuals], np.float32),
+        "altered": outputs["altered"],
+        "marks": outputs["marks"],
     }
 
 
 def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge | None, fixtures: str) -> Checks:
-    """The inverse of the two functions above."""
+    """The inverse of `cases_tree` and `outputs_tree`."""
+    results = [observation_from_tree(tree) for tree in outputs["results"]]
+
+    def observations(indices: Iterable[int]) -> tuple[Observation, ...]:
+        return tuple(results[index] for index in indices)
+
     return Checks(
         id=exercise_id,
         driver=cases["driver"],
@@ -106,22 +137,15 @@ def checks_from_trees(exercise_id: str, cases: Any, outputs: Any, own: OwnJudge 
             for name, share, outs, kinds, *proof in cases["facets"]
         ),
         cases=tuple(Case(sizes, inputs, kind) for sizes, inputs, kind in cases["cases"]),
-        expected=_observations(outputs["expected"]),
-        misconceptions={
-            name: tuple(_observations(variant) for variant in variants)
-            for name, variants in outputs["misconceptions"].items()
-        },
+        expected=observations(outputs["expected"]),
+        mistakes={name: tuple(map(observations, ways)) for name, ways in outputs["mistakes"].items()},
         own=own,
         fixtures=fixtures,
-        counterfactuals=tuple(
-            Counterfactual(tuple((slip, tuple(words)) for slip, *words in slips), fingerprints)
-            for slips, fingerprints in zip(outputs["counterfactuals"], outputs["marks"], strict=True)
+        altered_inputs=tuple(
+            AlteredInput(tuple((alteration, tuple(words)) for alteration, *words in alterations), fingerprints)
+            for alterations, fingerprints in zip(outputs["altered"], outputs["marks"], strict=True)
         ),
     )
-
-
-def _observations(trees: list[Any]) -> tuple[Observation, ...]:
-    return tuple(observation_from_tree(tree) for tree in trees)
 
 
 def read_fixtures(path: Path) -> str:

@@ -20,6 +20,8 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from tests.golden.alterations import SLIPS
+
 from grader.checking.drivers import drive
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
@@ -29,7 +31,6 @@ from grader.spec.folders import fixtures_path
 from grader.spec.record import reference, reference_code, reference_module
 from grader.spec.trials import load_trials
 from tests.conftest import ROOT, SEEDS, exercise
-from tests.golden.slips import SLIPS
 from tests.mutants import bounded, mutants
 from tests.mutants_tried import COSTLY
 
@@ -44,8 +45,8 @@ def programs(name: str) -> Iterator[tuple[str, Any]]:
     code, module = reference_code(ROOT, place), reference_module(ROOT, place)
     yield "right: reference", reference(ROOT, place)
     yield from ((f"right: {which}", function) for which, function in spec.alternatives.items())
-    for entry in spec.misconceptions.values():
-        yield from ((f"way: {entry.id} {number}", way) for number, way in enumerate(entry.variants, 1))
+    for entry in spec.named_mistakes.values():
+        yield from ((f"way: {entry.id} {number}", way) for number, way in enumerate(entry.functions, 1))
     for trial in load_trials(ROOT, place):
         yield f"{'right' if trial.right else 'wrong'} trial: {trial.title}", trial.program
     for title, slip in SLIPS.get(name, {}).items():

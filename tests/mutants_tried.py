@@ -71,7 +71,7 @@ def wrong_about(subject: Exercise, function: object) -> Iterator[str]:
             yield f"passes with seed {passing[0]} and fails with seed {failing[0]}: the cases have a hole"
         return
     for seed, (_, verdict) in seen.items():
-        if verdict.diagnosis is None or verdict.diagnosis.id not in subject.spec.misconceptions:
+        if verdict.diagnosis is None or verdict.diagnosis.id not in subject.spec.named_mistakes:
             continue
         for other in FIRST:
             if other != seed and not was_made(subject, verdict, subject.checks(other), *seen[other]):
@@ -80,7 +80,7 @@ def wrong_about(subject: Exercise, function: object) -> Iterator[str]:
 
 def look(subject: Exercise, function: object, seed: int) -> tuple[tuple[Observation, ...], Verdict]:
     """Without altered inputs, because a mistake that a spec names comes before them, and without words."""
-    checks = replace(subject.checks(seed), counterfactuals=())
+    checks = replace(subject.checks(seed), altered_inputs=())
     observations = observe(checks, function)
     return observations, evaluate(subject.place, checks, subject.messages.mistakes, observations, words=False)
 
@@ -88,7 +88,7 @@ def look(subject: Exercise, function: object, seed: int) -> tuple[tuple[Observat
 def was_made(
     subject: Exercise, named: Verdict, checks: Checks, observations: tuple[Observation, ...], verdict: Verdict
 ) -> bool:
-    """Whether the mistake that is named was made on these cases: all results are those of one of its variants, of the
+    """Whether the mistake that is named was made on these cases: all results are those of one of its ways, of the
     outputs that it is named for, or on the cases of one facet.
     """
     assert named.diagnosis is not None
@@ -105,10 +105,10 @@ def was_made(
         any(
             all(
                 agree(ours, theirs, facet.outputs or tuple(output.name for output in checks.outputs), checks)
-                for i, (ours, theirs) in enumerate(zip(observations, variant, strict=True))
+                for i, (ours, theirs) in enumerate(zip(observations, way, strict=True))
                 if covers(facet, checks, i)
             )
-            for variant in checks.misconceptions[name]
+            for way in checks.mistakes[name]
         )
         for facet in facets
     ]

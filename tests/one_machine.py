@@ -18,7 +18,7 @@ from numpy._core._multiarray_umath import __cpu_dispatch__, __cpu_features__
 from grader.checking.evaluate import evaluate
 from grader.codec import encode
 from grader.manifest import load_manifest
-from grader.released import Released, cases_tree, outputs_tree
+from grader.released import Released, cases_tree, outputs_tree, with_results
 from grader.spec import record
 
 PUBLIC, HIDDEN = 0, 7
@@ -40,20 +40,20 @@ def reports(place, made, released: Released) -> dict[str, str]:
     shipped, texts = released.checks(place.exercise.id), released.messages(place.exercise.id).mistakes
     return {
         f"{place.exercise.id} {name} {number}": repr(evaluate(place, shipped, texts, observations))
-        for name, variants in made.misconceptions.items()
-        for number, observations in enumerate(variants)
+        for name, ways in made.mistakes.items()
+        for number, observations in enumerate(ways)
     }
 
 
 def without_mistakes(root: Path, place, spec):
-    made = record.make_checks(root, place, PUBLIC, True, replace(spec, misconceptions={}) if spec.oracle else spec)
-    return replace(made, counterfactuals=())  # which are computed when they are looked at
+    made = record.make_checks(root, place, PUBLIC, True, replace(spec, named_mistakes={}) if spec.oracle else spec)
+    return replace(made, altered_inputs=())  # which are computed when they are looked at
 
 
 def is_as_recorded(made, recorded, mistakes: bool) -> bool:
     """Whether recording would keep the bytes: those of the cases are the same, and results agree closely."""
-    parts = ("expected", "misconceptions", "counterfactuals", "marks") if mistakes else ("expected",)
-    new, old = ([outputs_tree(each)[part] for part in parts] for each in (made, recorded))
+    parts = ("expected", "mistakes", "altered", "marks") if mistakes else ("expected",)
+    new, old = ([with_results(outputs_tree(each))[part] for part in parts] for each in (made, recorded))
     return encode(cases_tree(made)) == encode(cases_tree(recorded)) and record.same(old, new, made.tolerance)
 
 

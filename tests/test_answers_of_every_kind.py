@@ -425,7 +425,7 @@ def checks_of(kind: Kind, mistaken=True) -> Checks:
     mistakes = {"mistake": (observed(map(kind.mistaken, kind.due)),)} if mistaken else {}
     cases = tuple(Case({"n": n}, {"n": n}) for n in range(len(kind.due)))
     return Checks(
-        "answer", "call", kind.outputs, DEFAULT_TOLERANCE, WHOLE, cases, observed(kind.due), misconceptions=mistakes
+        "answer", "call", kind.outputs, DEFAULT_TOLERANCE, WHOLE, cases, observed(kind.due), mistakes=mistakes
     )
 
 

@@ -155,7 +155,7 @@ def test_a_mistake_that_is_not_complete_is_refused(spec, name, keeps, says):
 def test_ways_keep_their_order(spec):
     first, second = change("a", "b"), len
     spec.mistakes({"new": [first, second], **instead("c", {"d": "e", "f": "g"})}, ["a"])
-    assert [(name, its.ways, its.keeps) for name, its in spec.misconceptions.items()] == [
+    assert [(name, its.ways, its.keeps) for name, its in spec.named_mistakes.items()] == [
         ("new", [first, second], ("a",)),
         ("d", [change("c", "e")], ("a",)),
         ("f", [change("c", "g")], ("a",)),
@@ -212,29 +212,29 @@ def edit(course, name, old, new):
 def test_a_changed_solution_uses_its_module_and_shows_its_lines():
     place = load_manifest(ROOT / "course.toml").place("rnn_forward")
     spec = load_spec(ROOT, place)
-    mistake = spec.misconceptions["loops_over_the_batch"]
-    variant, *_ = mistake.variants
-    assert inspect.getsource(variant) == mistake.ways[0].apply(reference_code(ROOT, place))
-    assert drive("call", variant, next(iter(spec.cases(np.random.default_rng(0))))).raised.lines[0].text == (
+    mistake = spec.named_mistakes["loops_over_the_batch"]
+    way, *_ = mistake.functions
+    assert inspect.getsource(way) == mistake.ways[0].apply(reference_code(ROOT, place))
+    assert drive("call", way, next(iter(spec.cases(np.random.default_rng(0))))).raised.lines[0].text == (
         "line 4, in rnn_forward: h_t = rnn_step(x_t, h_t, W_xh, W_hh, b_h)"
     )
 
 
 def test_a_solution_that_was_rewritten_names_every_change_that_fits_no_longer(course, place):
-    assert load_spec(course, place).misconceptions["time_axis_first"].variants
+    assert load_spec(course, place).named_mistakes["time_axis_first"].functions
     edit(course, "recurrence.py", "return np.stack(h, axis=1)", "return np.stack(h, 1)")
     with pytest.raises(SpecError) as caught:
         load_spec(course, place)
     said = str(caught.value)
-    assert "rnn_forward/spec.py: mistake 'time_axis_first', variant 1: this text must occur once" in said
+    assert "rnn_forward/spec.py: mistake 'time_axis_first', way 1: this text must occur once" in said
     assert "occurs nowhere:\nnp.stack(h, axis=1)\n" in said
-    assert "mistake 'last_state_only', variant 1: " in said
+    assert "mistake 'last_state_only', way 1: " in said
     assert "h_0_comes_first" not in said
     assert said.endswith("The code is\n" + reference_code(course, place))
 
 
 def test_mistakes_may_be_in_a_file_of_their_own(course, place):
-    before = {name: entry.ways for name, entry in load_spec(course, place).misconceptions.items()}
+    before = {name: entry.ways for name, entry in load_spec(course, place).named_mistakes.items()}
     folder = course / "solutions/ch01_vanilla_rnn/rnn_forward"
     text = (folder / "spec.py").read_text("utf-8")
     at = slice(text.index("SPEC.mistakes("), text.index("@SPEC.alternative"))
@@ -246,16 +246,16 @@ def test_mistakes_may_be_in_a_file_of_their_own(course, place):
         load_spec(course, place)
     (folder / "spec.py").write_text(text.replace(text[at], ""), "utf-8")
     for _ in range(2):  # nothing of the first time is left
-        assert {name: entry.ways for name, entry in load_spec(course, place).misconceptions.items()} == before
+        assert {name: entry.ways for name, entry in load_spec(course, place).named_mistakes.items()} == before
     edit(course, "recurrence.py", "return np.stack(h, axis=1)", "return np.stack(h, 1)")
-    with pytest.raises(SpecError, match=r"rnn_forward/mistakes.py: mistake 'time_axis_first', variant 1"):
+    with pytest.raises(SpecError, match=r"rnn_forward/mistakes.py: mistake 'time_axis_first', way 1"):
         load_spec(course, place)
 
 
 def test_a_mistake_that_nobody_can_make_is_refused(course, place):
     old = '"last_state_only": change("return np.stack(h, axis=1)", "return h_t")'
     edit(course, "rnn_forward/spec.py", old, '"last_state_only": []')
-    with pytest.raises(SpecError, match=r"mistake 'last_state_only' has no variants"):
+    with pytest.raises(SpecError, match=r"mistake 'last_state_only' has no ways"):
         load_spec(course, place)
 
 
@@ -271,7 +271,7 @@ def test_a_message_may_not_stand_among_the_hints(course, place, heading):
 
 
 def test_words_and_mistakes_are_the_same_ones_in_the_order_of_the_words(course, place):
-    names = list(load_spec(course, place).misconceptions)
+    names = list(load_spec(course, place).named_mistakes)
     path = course / "solutions/ch01_vanilla_rnn/rnn_forward/mistakes.md"
     text = path.read_text("utf-8")
     path.write_text(text.replace(f"## {names[0]}\n", "## another\n"))
@@ -279,7 +279,7 @@ def test_words_and_mistakes_are_the_same_ones_in_the_order_of_the_words(course, 
         load_spec(course, place)
     head, *parts = re.split(r"^(?=## )", text, flags=re.MULTILINE)
     path.write_text("".join([head, *(part.rstrip() + "\n\n" for part in reversed(parts))]))
-    assert list(load_spec(course, place).misconceptions) == names[::-1]
+    assert list(load_spec(course, place).named_mistakes) == names[::-1]
     path.write_text("".join([head, *parts[1:]]))
     with pytest.raises(SpecError, match=rf"mistakes.md: {names[0]} is missing"):
         load_spec(course, place)

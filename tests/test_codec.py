@@ -2,7 +2,9 @@
 
 import math
 import sys
+import tracemalloc
 import types
+import zlib
 
 import msgspec
 import numpy as np
@@ -22,9 +24,11 @@ from grader.codec import (
     Opaque,
     Raised,
     decode,
+    deflate,
     encode,
     first_opaque,
     freeze,
+    inflate,
     readable,
 )
 from tests.loops import for_each
@@ -385,10 +389,10 @@ def test_a_truncated_tree_is_a_codec_error(length):
         decode(SAMPLE[:length])
 
 
-def decoded_or_refused(data):
+def decoded_or_refused(data, read=decode):
     """Whatever the bytes: a tree that can be written again, or CodecError."""
     try:
-        tree = decode(data)
+        tree = read(data)
     except CodecError:
         return
     assert identical(decode(encode(tree)), tree)
@@ -467,3 +471,74 @@ def test_any_tree_comes_back_as_freeze_gives_it(tree):
     frozen = freeze(tree)
     assert identical(decode(encode(tree)), frozen)
     assert encode(frozen) == encode(tree)
+
+
+# Compressed trees -----------------------------------------------------------------------------------------------------
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(trees)
+def test_any_tree_comes_back_from_its_compressed_bytes(tree):
+    try:
+        data = deflate(tree)
+    except CodecError:  # as `encode` refuses it
+        return
+    assert identical(inflate(data), freeze(tree))
+
+
+WHOLE = deflate({"result": np.arange(50.0)})
+NOT_INFLATED = {
+    "nothing": (b"", "end early"),
+    "no zlib": (encode([1, 2]), "not compressed"),
+    "cut short": (WHOLE[:-1], "end early"),
+    "cut in the middle": (WHOLE[: len(WHOLE) // 2], "end early"),
+    "a wrong checksum": (WHOLE[:-1] + bytes([WHOLE[-1] ^ 1]), "not compressed"),
+    "something after it": (WHOLE + b"0", "1 bytes after"),
+    "two one after the other": (WHOLE * 2, f"{len(WHOLE):,} bytes after"),
+    "a preset dictionary": (b"\x78\xbb" + WHOLE[2:], "not compressed"),
+    "gzip": (zlib.compress(encode([1]), wbits=31), "not compressed"),
+    "no header": (zlib.compress(encode([1]), wbits=-15), "not compressed"),
+    "compressed twice": (zlib.compress(WHOLE), "not a tree"),
+    "no tree": (zlib.compress(b"\xc1"), "not a tree"),
+    "a wide tree": (zlib.compress(BAD["a wide tree"]), "values"),
+}
+
+
+@for_each("name", NOT_INFLATED)
+def test_what_cannot_be_inflated_is_a_codec_error(name):
+    data, why = NOT_INFLATED[name]
+    with pytest.raises(CodecError, match=why):
+        inflate(data)
+
+
+@pytest.mark.parametrize("more", [0, 1, 10**9])
+def test_a_bomb_takes_no_more_memory_than_the_largest_tree(more):
+    """A gigabyte of zeros is a megabyte when it is compressed."""
+    compressor, bomb = zlib.compressobj(9), bytearray()
+    for size in [10**7] * ((MAX_BYTES + more) // 10**7) + [(MAX_BYTES + more) % 10**7]:
+        bomb += compressor.compress(bytes(size))
+    bomb += compressor.flush()
+    data = bytes(bomb)
+    tracemalloc.start()
+    try:
+        with pytest.raises(CodecError, match="not a tree" if not more else f"more than {MAX_BYTES:,} bytes"):
+            inflate(data)
+        assert tracemalloc.get_traced_memory()[1] < 3 * MAX_BYTES
+    finally:
+        tracemalloc.stop()
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.binary(max_size=200))
+def test_random_bytes_are_not_inflated(data):
+    with pytest.raises(CodecError):
+        inflate(data)
+
+
+@settings(max_examples=300, deadline=None, derandomize=True)
+@given(st.data())
+def test_compressed_bytes_of_which_some_are_changed(data):
+    changed = bytearray(WHOLE)
+    for index in data.draw(st.lists(st.integers(0, len(WHOLE) - 1), min_size=1, max_size=3)):
+        changed[index] = data.draw(st.integers(0, 255))
+    decoded_or_refused(bytes(changed), inflate)

@@ -126,31 +126,31 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         "the stub's verdict is 'failed'",
     ),
     (
-        "misconceptions_are_named",
+        "mistakes_are_named",
         lambda root: edit(root / FOLDER / "spec.py", '"W_hh_left_out": "h_prev"', '"W_hh_left_out": "(h_prev @ W_hh)"'),
-        "W_hh_left_out, variant 1, is right on every case, of which there are",
+        "W_hh_left_out, way 1, is right on every case, of which there are",
     ),
     (
-        "misconceptions_are_named",
+        "mistakes_are_named",
         lambda root: edit(
             root / FOLDER / "spec.py",
             '"W_hh_left_out": "h_prev"',
             '"W_hh_left_out": "h_prev[99]"',
         ),
-        "W_hh_left_out, variant 1, is diagnosed as None",
+        "W_hh_left_out, way 1, is diagnosed as None",
     ),
     (
-        "misconceptions_are_named",
+        "mistakes_are_named",
         lambda root: edit(root / FOLDER / "spec.py", "SPEC.mistakes(", 'SPEC.mistakes(keeps=["result"], ways='),
         "by its `keeps` it should earn 2",
     ),
     (
-        "misconceptions_are_named",
+        "mistakes_are_named",
         lambda root: (
             add(root / FOLDER / "spec.py", '\nSPEC.mistakes({"twin": change("h_prev @ W_hh", "h_prev")})\n'),
             add(root / FOLDER / "mistakes.md", "\n## twin\n\nTwin.\n\n> It is there.\n"),
         ),
-        "twin, variant 1, gives the same as 'W_hh_left_out' on every case: merge them",
+        "twin, way 1, gives the same as 'W_hh_left_out' on every case: merge them",
     ),
     (
         "why_is_told",
@@ -213,7 +213,7 @@ BREACHES: list[tuple[str, Callable[[Path], None], str]] = [
         lambda root: add_file(root / FOLDER.replace("step", "stop") / "spec.py"),
         "no exercise 'rnn_stop'",
     ),
-    ("nothing_is_stray", lambda root: add_file(root / "grader/data/old.cases.msgpack"), "old.cases.msgpack"),
+    ("nothing_is_stray", lambda root: add_file(root / "grader/data/old.cases.msgpack.zlib"), "old.cases.msgpack.zlib"),
     (
         "generated_files_are_current",
         lambda root: edit(root / "exercises/ch01_vanilla_rnn/recurrence.ipynb", "One step", "Two steps"),

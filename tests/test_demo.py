@@ -99,11 +99,10 @@ def test_the_class_has_every_form_of_work_and_every_breakage_in_every_chapter(wh
         whats = {e.id: [exercises[e.id]["what"] for exercises in planted.values()] for e in chapter.exercises}
         found = [what for each in whats.values() for what in each]
         forms = {demo.Work(what, None, 0.0, "").form for what in found}
-        assert forms >= FORMS | {*demo.BREAKAGES, demo.MISCONCEPTION}, chapter.id
+        assert forms >= FORMS | {*demo.BREAKAGES, demo.MISTAKE}, chapter.id
         assert found.count(demo.ENDLESS) == 1
         mistakes = [
-            len({what.split()[1] for what in each if what.startswith(f"{demo.MISCONCEPTION} ")})
-            for each in whats.values()
+            len({what.split()[1] for what in each if what.startswith(f"{demo.MISTAKE} ")}) for each in whats.values()
         ]
         assert min(mistakes) >= 1  # few exercises of chapter 02 return a single array, so they show all the slips
         assert sum(mistakes) >= 4 * len(mistakes)
@@ -150,8 +149,8 @@ def test_a_larger_class_has_everything(course, tmp_path):
     for name, works in known(course).items():
         assert set(works) | set(demo.BREAKAGES) == (found[name] | {works[0]}) - {demo.ENDLESS}
         spec = load_spec(course, load_manifest(course / "course.toml").place(name))
-        ways = sum(len(entry.variants) for entry in spec.misconceptions.values())
-        assert len({what for what in found[name] if what.startswith("misconception ")}) == ways
+        ways = sum(len(entry.functions) for entry in spec.named_mistakes.values())
+        assert len({what for what in found[name] if what.startswith("mistake ")}) == ways
 
 
 @pytest.mark.parametrize("seed", [1, 2])
@@ -193,11 +192,11 @@ def test_every_score_and_verdict_is_the_planted_one(graded, course):
     assert {student: graded.earned for student, graded in results.items()} == due
 
 
-def test_every_misconception_is_planted_to_be_named(graded):
+def test_every_mistake_is_planted_to_be_named(graded):
     _, planted, results = graded
     for student, exercises in planted.items():
         for name, due in exercises.items():
-            if due["what"].startswith("misconception"):
+            if due["what"].startswith("mistake"):
                 assert due["diagnosis"]
                 assert results[student].by_exercise[name].status in ("failed", "error")
 
@@ -209,7 +208,7 @@ def test_a_difference_is_told(graded, course, tmp_path):
         student: name
         for student, exercises in planted.items()
         for name, due in exercises.items()
-        if due["what"].startswith("misconception") and due["diagnosis"]
+        if due["what"].startswith("mistake") and due["diagnosis"]
     }
     first, second, third, fourth = list(named)[:4]
     changed[first][named[first]]["points"] += 0.5

@@ -26,7 +26,7 @@ def telling(value):
 TEXTS = {name: f"text of {name}" for name in ("first", "second")}
 
 
-def checks(cases, outputs, expected, misconceptions=None, facets=WHOLE, own=None):
+def checks(cases, outputs, expected, mistakes=None, facets=WHOLE, own=None):
     return Checks(
         "f",
         "call",
@@ -35,10 +35,7 @@ def checks(cases, outputs, expected, misconceptions=None, facets=WHOLE, own=None
         tolerance=DEFAULT_TOLERANCE,
         facets=tuple(facets),
         expected=tuple(Observation(telling(e)) for e in expected),
-        misconceptions={
-            name: tuple(tuple(map(observation, variant)) for variant in variants)
-            for name, variants in (misconceptions or {}).items()
-        },
+        mistakes={name: tuple(tuple(map(observation, way)) for way in ways) for name, ways in (mistakes or {}).items()},
         own=own,
     )
 
@@ -270,8 +267,8 @@ H = [Output("h")]
 
 
 def test_exactly_one_must_fit():
-    misconceptions = {"first": [[2.0, 3.0]], "second": [[2.0, 4.0]]}
-    made = checks([ORDINARY, ORDINARY], H, [1.0, 1.0], misconceptions)
+    mistakes = {"first": [[2.0, 3.0]], "second": [[2.0, 4.0]]}
+    made = checks([ORDINARY, ORDINARY], H, [1.0, 1.0], mistakes)
     assert diagnosed(made, [2.0, 3.0]) == "first"
     assert diagnosed(made, [2.0, 4.0]) == "second"
     assert diagnosed(made, [2.0, 5.0]) is None
@@ -361,21 +358,21 @@ def told(made: Checks, results):
     """The id and the text of what is said."""
     observations = tuple(map(observation, results))
     judged = tuple(judge(made, index, o) for index, o in enumerate(observations))
-    found = diagnose(made, observations, judged, {name: f"{name}." for name in made.misconceptions})
+    found = diagnose(made, observations, judged, {name: f"{name}." for name in made.mistakes})
     return found and (found.id, found.text)
 
 
 def test_a_mistake_that_explains_all_comes_before_one_that_explains_an_output():
-    misconceptions = {"both": [[(2.0, 2.0)] * 2], "a_alone": [[(2.0, 1.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2]}
-    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, misconceptions, BY_OUTPUT)
+    mistakes = {"both": [[(2.0, 2.0)] * 2], "a_alone": [[(2.0, 1.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2]}
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, mistakes, BY_OUTPUT)
     assert told(made, [(2.0, 2.0)] * 2) == ("both", "both.")
     assert told(made, [(2.0, 1.0)] * 2) == ("a_alone", "a_alone.")
     assert told(made, [(1.0, 2.0)] * 2) == ("b_alone", "b_alone.")
 
 
 def test_a_cause_of_the_case_that_is_shown_comes_first_and_another_says_of_what():
-    misconceptions = {"at_the_edge": [[1.0, 5.0, 1.0, 5.5]], "elsewhere": [[6.0, 1.0, 6.5, 1.0]]}
-    made = checks([ORDINARY, EDGE] * 2, H, [1.0] * 4, misconceptions, BY_KIND[::-1])
+    mistakes = {"at_the_edge": [[1.0, 5.0, 1.0, 5.5]], "elsewhere": [[6.0, 1.0, 6.5, 1.0]]}
+    made = checks([ORDINARY, EDGE] * 2, H, [1.0] * 4, mistakes, BY_KIND[::-1])
     assert told(made, [6.0, 5.0, 6.5, 5.5]) == ("elsewhere", "elsewhere.")
     edge = f"On cases of the kind {BY_KIND[1].name!r}: at_the_edge."
     assert told(made, [7.7, 5.0, 6.1, 5.5]) == ("at_the_edge", edge)
@@ -383,9 +380,9 @@ def test_a_cause_of_the_case_that_is_shown_comes_first_and_another_says_of_what(
 
 
 def test_a_mistake_that_explains_a_part_says_which():
-    misconceptions = {"all": [[(2.0, 3.0, 4.0)] * 2], "other": [[(1.0, 1.0, 7.0)] * 2]}
+    mistakes = {"all": [[(2.0, 3.0, 4.0)] * 2], "other": [[(1.0, 1.0, 7.0)] * 2]}
     facets = [*BY_OUTPUT, Facet("c", outputs=("c",))]
-    made = checks([ORDINARY] * 2, [*OUTPUTS, Output("c")], [(1.0, 1.0, 1.0)] * 2, misconceptions, facets)
+    made = checks([ORDINARY] * 2, [*OUTPUTS, Output("c")], [(1.0, 1.0, 1.0)] * 2, mistakes, facets)
     assert told(made, [(2.0, 3.0, 4.0)] * 2) == ("all", "all.")
     assert told(made, [(2.0, 1.0, 1.0)] * 2) == ("all", "For a: all.")
     assert told(made, [(2.0, 3.0, 9.0)] * 2) == ("all", "For a and b: all.")
@@ -394,17 +391,17 @@ def test_a_mistake_that_explains_a_part_says_which():
 
 
 def test_of_several_mistakes_that_fit_one_output_those_that_spoil_a_right_one_are_dropped():
-    misconceptions = {"both": [[(2.0, 2.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2], "b_too": [[(3.0, 2.0)] * 2]}
+    mistakes = {"both": [[(2.0, 2.0)] * 2], "b_alone": [[(1.0, 2.0)] * 2], "b_too": [[(3.0, 2.0)] * 2]}
     outputs, facets = [*OUTPUTS, Output("c")], [*BY_OUTPUT, Facet("c", outputs=("c",))]
-    three = {name: [[(*two, 1.0) for two in variant] for variant in v] for name, v in misconceptions.items()}
+    three = {name: [[(*two, 1.0) for two in way] for way in v] for name, v in mistakes.items()}
     made = checks([ORDINARY] * 2, outputs, [(1.0, 1.0, 1.0)] * 2, three, facets)
     assert told(made, [(1.0, 2.0, 9.0)] * 2) == ("b_alone", "For b: b_alone.")
     assert told(made, [(9.0, 2.0, 1.0)] * 2) is None  # a is wrong in another way: each of the three may be behind b
 
 
 def test_where_all_that_fit_spoil_a_right_output_none_is_named():
-    misconceptions = {"first": [[(2.0, 2.0)] * 2], "second": [[(3.0, 2.0)] * 2]}
-    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, misconceptions, BY_OUTPUT)
+    mistakes = {"first": [[(2.0, 2.0)] * 2], "second": [[(3.0, 2.0)] * 2]}
+    made = checks([ORDINARY] * 2, OUTPUTS, [(1.0, 1.0)] * 2, mistakes, BY_OUTPUT)
     assert told(made, [(1.0, 2.0)] * 2) is None
 
 
@@ -679,7 +676,7 @@ def test_what_a_mistake_makes_of_another_result_says_nothing_of_this_one():
 def exactly(cases, outputs, expected, mistaken, facets):
     """Checks of these values as they are, with one mistake, "first"."""
     due, theirs = (tuple(Observation(freeze(value)) for value in values) for values in (expected, mistaken))
-    return replace(checks(cases, outputs, [], facets=facets), expected=due, misconceptions={"first": (theirs,)})
+    return replace(checks(cases, outputs, [], facets=facets), expected=due, mistakes={"first": (theirs,)})
 
 
 def given(made: Checks, results):

@@ -14,12 +14,12 @@ IDS = tuple(load_manifest(ROOT / "course.toml").places)
 
 @pytest.mark.slow
 @pytest.mark.parametrize("exercise_id", IDS)
-def test_every_misconception_fails_is_named_and_earns_what_it_keeps(exercise_id):
+def test_every_mistake_fails_is_named_and_earns_what_it_keeps(exercise_id):
     subject = exercise(exercise_id)
-    for name, mistake in subject.spec.misconceptions.items():
-        for number, variant in enumerate(mistake.variants, 1):
+    for name, mistake in subject.spec.named_mistakes.items():
+        for number, way in enumerate(mistake.functions, 1):
             for seed in MORE_SEEDS:
-                verdict = subject.verdict(variant, seed)
+                verdict = subject.verdict(way, seed)
                 kept = [facet for facet in verdict.facets if facet.name in mistake.keeps]
                 assert len(kept) == len(mistake.keeps)
                 told = verdict.diagnosis and (verdict.diagnosis.id, verdict.diagnosis.text)
@@ -123,16 +123,16 @@ def zeros_last(result):
 
 WRONG_FORWARDS = {
     "time reversed": (after(lambda r: r[:, ::-1]), {"after: reversed along T"}),
-    "input reversed": (before(lambda x, *r: (x[:, ::-1], *r)), {"counterfactual: backward x"}),
+    "input reversed": (before(lambda x, *r: (x[:, ::-1], *r)), {"altered input: backward x"}),
     "run backwards": (lambda x, **r: states(x[:, ::-1], **r)[:, ::-1], set()),
     "accumulated": (after(lambda r: r.cumsum(axis=1)), {"after: running sum along T"}),
     "averaged so far": (after(lambda r: r.cumsum(1) / np.arange(1, r.shape[1] + 1)[:, None]), {"first_step_only"}),
-    "the input before": (run(lambda t, x, s, *w: h(x[:, t - 1], s[-1], *w)), {"counterfactual: late x"}),
-    "the input after": (run(lambda t, x, s, *w: h(x[:, (t + 1) % x.shape[1]], s[-1], *w)), {"counterfactual: early x"}),
-    "always the first input": (run(lambda t, x, s, *w: h(x[:, 0], s[-1], *w)), {"counterfactual: first_step x"}),
+    "the input before": (run(lambda t, x, s, *w: h(x[:, t - 1], s[-1], *w)), {"altered input: late x"}),
+    "the input after": (run(lambda t, x, s, *w: h(x[:, (t + 1) % x.shape[1]], s[-1], *w)), {"altered input: early x"}),
+    "always the first input": (run(lambda t, x, s, *w: h(x[:, 0], s[-1], *w)), {"altered input: first_step x"}),
     "the mean input": (run(lambda t, x, s, *w: h(x.mean(axis=1), s[-1], *w)), set()),
-    "no state at all": (run(lambda t, x, s, W, U, b: np.tanh(x[:, t] @ W + b)), {"counterfactual: zeros W_hh"}),
-    "no input": (run(lambda t, x, s, W, U, b: np.tanh(s[-1] @ U + b)), {"counterfactual: zeros x | zeros W_xh"}),
+    "no state at all": (run(lambda t, x, s, W, U, b: np.tanh(x[:, t] @ W + b)), {"altered input: zeros W_hh"}),
+    "no input": (run(lambda t, x, s, W, U, b: np.tanh(s[-1] @ U + b)), {"altered input: zeros x | zeros W_xh"}),
     "the state of two steps ago": (run(lambda t, x, s, *w: h(x[:, t], s[max(0, len(s) - 2)], *w)), {"first_step_only"}),
     "h_0 at odd steps": (run(lambda t, x, s, *w: h(x[:, t], s[0] if t % 2 else s[-1], *w)), {"first_step_only"}),
     "zero state after the first": (run(lambda t, x, s, *w: h(x[:, t], s[-1] * (t == 0), *w)), {"first_step_only"}),
@@ -140,9 +140,9 @@ WRONG_FORWARDS = {
     "W_hh twice": (run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U @ U, b)), set()),
     "W_hh transposed": (
         run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U.T, b)),
-        {"counterfactual: transposed W_hh"},
+        {"altered input: transposed W_hh"},
     ),
-    "no bias": (run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U, 0)), {"counterfactual: zeros b_h"}),
+    "no bias": (run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U, 0)), {"altered input: zeros b_h"}),
     "bias at the first step": (
         run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U, b * (t == 0))),
         {"first_step_only"},
@@ -158,7 +158,7 @@ WRONG_FORWARDS = {
     "mean over the batch": (after(lambda r: np.broadcast_to(r.mean(axis=0), r.shape)), set()),
     "first row for all": (
         before(lambda x, h_0, *r: (x, np.broadcast_to(h_0[0], h_0.shape), *r)),
-        {"counterfactual: first_row h_0"},
+        {"altered input: first_row h_0"},
     ),
     "rows mixed": (after(lambda r: r[::-1]), {"after: reversed along B"}),
     "axes (B, H, T)": (after(lambda r: r.swapaxes(1, 2)), {"after: axes T and H exchanged"}),
@@ -200,9 +200,9 @@ def test_where_the_step_is_wrong_it_is_to_be_mended_first():
     assert verdict.diagnosis.text.startswith("This exercise builds on `rnn_step`, which failed when last checked.")
 
 
-def test_a_misconception_of_its_own_comes_before_what_it_builds_on():
-    variant = exercise("rnn_forward").spec.misconceptions["starts_from_zero"].variants[0]
-    assert exercise("rnn_forward").verdict(variant, wrong_needs=("rnn_step",)).diagnosis.id == "starts_from_zero"
+def test_a_mistake_of_its_own_comes_before_what_it_builds_on():
+    way = exercise("rnn_forward").spec.named_mistakes["starts_from_zero"].functions[0]
+    assert exercise("rnn_forward").verdict(way, wrong_needs=("rnn_step",)).diagnosis.id == "starts_from_zero"
 
 
 def test_nothing_is_to_be_mended_where_all_is_right():

@@ -14,7 +14,7 @@ from grader.spec.record import SpecError, make_checks
 from grader.spec.spec import change
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
-from tests.test_counterfactual import checks, named, said
+from tests.test_altered_input import checks, named, said
 
 RNG = np.random.default_rng(11)
 SIZES = ({"B": 2, "D": 3, "H": 4}, {"B": 3, "D": 1, "H": 2}, {"B": 1, "D": 2, "H": 1})
@@ -95,7 +95,7 @@ def of_the_inside():
 def test_blocks_read_in_another_order(order):
     found = said(of_the_step(), partial(lstm, order=order))
     assert found == (
-        f"counterfactual: read {', '.join(order)}, W_x, W_h and b, i, f, g, o",
+        f"altered input: read {', '.join(order)}, W_x, W_h and b, i, f, g, o",
         f"This is the result you get if the blocks of `W_x`, `W_h` and `b` are read in the order {', '.join(order)} "
         "instead of i, f, g, o. Is each block used as the right gate?",
     )
@@ -116,12 +116,12 @@ def test_blocks_of_gradients_in_another_order(order):
         f"read_and_written {spoken % 'W_x, W_h, b, dW_x and db'}"
     )
     assert said(of_gradients(), writes) == (
-        f"counterfactual: written {spoken % 'dW_x and db'}",
+        f"altered input: written {spoken % 'dW_x and db'}",
         f"This is the result you get if the blocks of `dW_x` and `db` are written in the order {', '.join(order)} "
         "instead of i, f, g, o. Is each block used as the right gate?",
     )
     id_, text = said(of_gradients(), partial(backward, put=order))  # W_x is multiplied with gradients of other gates
-    assert id_ == f"counterfactual: written {spoken % 'dW_x and db'}"
+    assert id_ == f"altered input: written {spoken % 'dW_x and db'}"
     assert text.startswith("For dW_x and db: ")
     assert named(of_the_inside(), partial(over_time, put=order)) == f"written {spoken % 'da'}"
 
@@ -141,7 +141,7 @@ def test_a_right_answer_and_other_mistakes_are_not_misnamed():
 
 def test_a_gate_from_the_block_of_another():
     assert said(of_the_step(), partial(lstm, i="o")) == (
-        "counterfactual: same_block i, o, W_x, W_h and b",
+        "altered input: same_block i, o, W_x, W_h and b",
         "This is the result you get if i is computed from the block of o in `W_x`, `W_h` and `b`. "
         "Is each block used as the right gate?",
     )
@@ -154,7 +154,7 @@ def test_a_block_with_the_opposite_sign():
         return sigmoid(a[3]) * np.tanh(c), c
 
     assert said(of_the_step(), forgets) == (
-        "counterfactual: opposite f, W_x, W_h and b",
+        "altered input: opposite f, W_x, W_h and b",
         "This is the result you get if the block of f in `W_x`, `W_h` and `b` has the opposite sign. "
         "Is f replaced by 1 − f, or by −f?",
     )
@@ -188,8 +188,8 @@ def test_any_number_of_blocks_in_some_of_the_inputs_or_in_a_dict():
 
 
 def test_what_is_recorded_is_small():
-    assert len(of_gradients().counterfactuals) < 160
-    assert sum(len(repr(c.slips)) + c.fingerprints.nbytes for c in of_gradients().counterfactuals) < 20_000
+    assert len(of_gradients().altered_inputs) < 160
+    assert sum(len(repr(c.alterations)) + c.fingerprints.nbytes for c in of_gradients().altered_inputs) < 20_000
 
 
 @pytest.mark.parametrize(

@@ -18,7 +18,7 @@ from grader.author import lint_notes, release
 from grader.author.course import Course
 from grader.author.lint import EXERCISE_RULES, lint_course
 from grader.author.release import checks_of, out_of_date
-from grader.codec import encode
+from grader.codec import encode, inflated
 from grader.grading import session
 from grader.manifest import load_manifest
 from grader.released import Released, cases_tree, outputs_tree
@@ -157,7 +157,7 @@ def test_every_module_that_a_result_is_computed_with_is_found() -> None:
         "from grader.manifest import load_manifest\n"
         f"root = Path({str(ROOT)!r}); places = load_manifest(root / 'course.toml').places\n"
         "for name in ('rnn_step', 'CharLM', 'orthogonal_init', 'train_char_rnn', 'pad_batch', 'lstm_step'):\n"
-        "    tuple(make_checks(root, places[name], 0, True).counterfactuals)\n"
+        "    tuple(make_checks(root, places[name], 0, True).altered_inputs)\n"
         "files = [getattr(m, '__file__', None) for n, m in sys.modules.items() if n.startswith('grader.')]\n"
         "print(*filter(None, files))"
     )
@@ -209,7 +209,7 @@ def test_the_public_checks_come_from_the_release_while_it_is_current(root: Path)
     place = load_manifest(root / "course.toml").place("rnn_step")
     checks = checks_of(root, place, 0)
     assert not (root / kept.KEPT).exists()
-    assert encode(outputs_tree(checks)) == (root / "grader/data/rnn_step.outputs.msgpack").read_bytes()
+    assert encode(outputs_tree(checks)) == inflated((root / "grader/data/rnn_step.outputs.msgpack.zlib").read_bytes())
     edit(root / SPEC, "yield case(rng, B=1, D=3, H=2)", "yield case(rng, B=1, D=3, H=4)")
     assert any(case.sizes == {"B": 1, "D": 3, "H": 4} for case in checks_of(root, place, 0).cases)
 
@@ -234,9 +234,9 @@ def test_only_what_has_changed_is_released_and_it_is_what_everything_would_give(
     assert out_of_date(root, manifest) == ["rnn_step"]
     assert (released(), computed.pop()) == (["grader/data/rnn_step.md", "released.txt"], "{'rnn_step': False}")
     edit(root / SPEC, 'change(" + b_h", "")', 'change(" + b_h", " - b_h")')
-    assert released() == ["grader/data/rnn_step.outputs.msgpack", "released.txt"]
+    assert released() == ["grader/data/rnn_step.outputs.msgpack.zlib", "released.txt"]
     assert computed.pop() == "{'rnn_step': True}"
-    for path in (data / "rnn_step.outputs.msgpack", root / "exercises" / CHAPTER / "recurrence.ipynb"):
+    for path in (data / "rnn_step.outputs.msgpack.zlib", root / "exercises" / CHAPTER / "recurrence.ipynb"):
         content = path.read_bytes()
         path.write_bytes(content + b" ")
         assert len(out_of_date(root, manifest)) == 1

@@ -15,7 +15,7 @@ import pytest
 from typer.testing import CliRunner
 
 from grader import check, diary, journal
-from grader.checking.diagnose.counterfactual import short_name
+from grader.checking.diagnose.altered_input import short_name
 from grader.cli.commands import app
 from grader.journal import Entry
 from grader.manifest import UnknownIdError
@@ -99,8 +99,8 @@ def test_every_general_cause_has_a_title() -> None:
                     ids.add(texts[0])
     assert {"sign", "order", "needs", "never_filled", "after: "} <= ids
     assert ids == {*GENERAL, *GENERAL_KINDS, *NO_MISTAKE}
-    some = COURSE.checks("rnn_step").counterfactuals[0]
-    assert general_title(f"counterfactual: {short_name(some)}") == "An input was not used as it should be."
+    some = COURSE.checks("rnn_step").altered_inputs[0]
+    assert general_title(f"altered input: {short_name(some)}") == "An input was not used as it should be."
     assert general_title("no_tanh") is None
 
 

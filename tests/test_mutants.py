@@ -18,8 +18,8 @@ def by_public_case(on_public, on_others):
 
 def test_a_hole_in_the_cases_and_a_false_name_are_told():
     right, spec = reference(ROOT, PLACES["rnn_step"]), exercise("rnn_step").spec
-    (no_bias,) = spec.misconceptions["no_bias"].variants
-    (no_tanh,) = spec.misconceptions["no_tanh"].variants
+    (no_bias,) = spec.named_mistakes["no_bias"].functions
+    (no_tanh,) = spec.named_mistakes["no_tanh"].functions
     assert list(wrong_about(exercise("rnn_step"), right)) == []
     assert list(wrong_about(exercise("rnn_step"), no_bias)) == []
     (told,) = wrong_about(exercise("rnn_step"), by_public_case(right, no_bias))

@@ -22,7 +22,7 @@ from grader.author.leaks import find_leaks, secrets_of
 from grader.author.pack import PackError, check_paths, check_secrets, pack, released_files, third_party_imports
 from grader.author.wheel import WheelError, archive_files, build_wheel, project, same_bytes
 from grader.cli.commands import app
-from grader.codec import encode
+from grader.codec import deflate, encode
 from grader.files import zip_bytes
 from tests.kept_back import kept_back, planted
 
@@ -107,7 +107,9 @@ def test_the_wheel_is_whole(files):
         record = wheel.read(f"unrolled_grader-{VERSION}.dist-info/RECORD").decode().splitlines()
         listed = {line.split(",")[0] for line in record}
         assert listed == set(wheel.namelist())
-        assert {f"grader/data/rnn_step.{kind}" for kind in ("md", "cases.msgpack", "outputs.msgpack")} <= listed
+        assert {
+            f"grader/data/rnn_step.{kind}" for kind in ("md", "cases.msgpack.zlib", "outputs.msgpack.zlib")
+        } <= listed
         assert not [name for name in listed if name.endswith(".pyc")]
 
 
@@ -195,8 +197,8 @@ def test_a_changed_release_is_not_packed(changed):
 
 def test_recorded_data_of_no_exercise(changed):
     data = changed / "grader" / "data"
-    shutil.copy(data / "rnn_step.cases.msgpack", data / "old.cases.msgpack")
-    with pytest.raises(PackError, match=r"grader/data/old\.cases\.msgpack belongs to no exercise"):
+    shutil.copy(data / "rnn_step.cases.msgpack.zlib", data / "old.cases.msgpack.zlib")
+    with pytest.raises(PackError, match=r"grader/data/old\.cases\.msgpack\.zlib belongs to no exercise"):
         pack(changed, book=False)
 
 
@@ -271,6 +273,8 @@ PLANTED = {
     "folder": ("solutions/ch01/x.txt", "harmless", "solutions"),
     "term": ("book/term/submitted/x.txt", "harmless", "submitted, term"),
     "recorded": ("grader/data/x.msgpack", encode({"x": SOLUTION}), "solution of rnn_step"),
+    "recorded and compressed": ("grader/data/x.msgpack.zlib", deflate({"x": SOLUTION}), "solution of rnn_step"),
+    "not to be searched": ("grader/data/x.msgpack.zlib", deflate({"x": SOLUTION})[:-9], "it cannot be searched"),
 }
 
 
@@ -308,6 +312,7 @@ def test_a_planted_hidden_case_is_found(secrets, hidden):
     number = next(text for text in map(repr, case[1]["x_t"].ravel().tolist()) if len(text) > 16)
     planted = [
         ("grader/data/x.cases.msgpack", encode({"cases": [case]})),
+        ("grader/data/x.cases.msgpack.zlib", deflate({"cases": [case]})),
         ("exercises/ch01/x.json", json.dumps({"x": case[1]["x_t"].tolist()}).encode()),
         ("book/x.html", f"<td>{number}</td>".encode()),
     ]

@@ -87,9 +87,9 @@ def test_a_recorded_exception_tells_its_type_alone(unpacked: Path) -> None:
     recorded = [
         observation.raised
         for name in released.manifest.places
-        for variants in released.checks(name).misconceptions.values()
-        for variant in variants
-        for observation in variant
+        for ways in released.checks(name).mistakes.values()
+        for way in ways
+        for observation in way
         if observation.raised is not None
     ]
     assert recorded

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from grader.checking.case import DEFAULT_TOLERANCE, Observation, Tolerance
-from grader.codec import Fixture, Raised, decode, encode
+from grader.codec import Fixture, Raised, deflate, encode, inflate, inflated
 from grader.manifest import load_manifest
 from grader.messages import MessageError
 from grader.released import Released, cases_tree
@@ -30,7 +30,7 @@ from grader.spec.spec import on_grid
 
 ROOT = Path(__file__).parents[1]
 DEMO = Path(__file__).parent / "course"
-OUTPUTS, CASES = "apply_twice.outputs.msgpack", "apply_twice.cases.msgpack"
+OUTPUTS, CASES = "apply_twice.outputs.msgpack.zlib", "apply_twice.cases.msgpack.zlib"
 
 
 @pytest.fixture
@@ -51,7 +51,11 @@ def test_what_is_recorded(data):
     assert {path.name for path in record(DEMO, data)} == set(contents(data))
     assert set(contents(data)) == {
         "course.toml",
-        *(f"{n}.{end}" for n in ("apply_twice", "keep_mask") for end in ("cases.msgpack", "outputs.msgpack", "md")),
+        *(
+            f"{n}.{end}"
+            for n in ("apply_twice", "keep_mask")
+            for end in ("cases.msgpack.zlib", "outputs.msgpack.zlib", "md")
+        ),
         "keep_mask_judge.py",
     }
 
@@ -71,10 +75,11 @@ def test_recorded_twice_nothing_changes(data):
 
 def altered(data, by):
     """Change a number of the recorded outputs, as another CPU would."""
-    tree = decode((data / OUTPUTS).read_bytes())
-    tree["expected"][1]["result"][0, 0] += by
-    tree["misconceptions"]["only_once"][0][1]["result"][0, 0] -= by
-    (data / OUTPUTS).write_bytes(encode(tree))
+    tree = inflate((data / OUTPUTS).read_bytes())
+    results = tree["results"]
+    results[tree["expected"][1]]["result"][0, 0] += by
+    results[tree["mistakes"]["only_once"][0][1]]["result"][0, 0] -= by
+    (data / OUTPUTS).write_bytes(deflate(tree))
     return contents(data)
 
 
@@ -88,11 +93,11 @@ def test_outputs_that_agree_keep_their_old_bytes(data):
 @pytest.mark.parametrize(("by", "kept"), [(1e-7, True), (1e-3, False)])
 def test_fingerprints_keep_their_old_bytes_to_the_precision_of_float32(data, by, kept):
     record(DEMO, data)
-    tree = decode((data / OUTPUTS).read_bytes())
+    tree = inflate((data / OUTPUTS).read_bytes())
     assert tree["marks"].dtype == np.float32
     assert np.nansum(np.abs(tree["marks"])) > 0
     tree["marks"] = (tree["marks"] * (1 + by)).astype("f4")
-    (data / OUTPUTS).write_bytes(encode(tree))
+    (data / OUTPUTS).write_bytes(deflate(tree))
     before = contents(data)
     changed = [path.name for path in record(DEMO, data)]
     assert (changed, contents(data) == before) == ([], True) if kept else ([OUTPUTS], False)
@@ -117,12 +122,12 @@ def test_outputs_that_cannot_be_read_are_written_anew(data, spoilt):
 
 def test_a_stray_file_is_removed_and_the_package_stays(data):
     record(DEMO, data)
-    (data / "gone.cases.msgpack").write_bytes(b"")
+    (data / "gone.cases.msgpack.zlib").write_bytes(b"")
     (data / "apply_twice_judge.py").write_text("def judge(case, observation): return []\ndef largest(case): ...\n")
     (data / "__init__.py").write_text("")
-    assert [path.name for path in stray(data, load_manifest(DEMO / "course.toml"))] == ["gone.cases.msgpack"]
+    assert [path.name for path in stray(data, load_manifest(DEMO / "course.toml"))] == ["gone.cases.msgpack.zlib"]
     changed = record(DEMO, data)
-    assert sorted(path.name for path in changed) == ["apply_twice_judge.py", "gone.cases.msgpack"]
+    assert sorted(path.name for path in changed) == ["apply_twice_judge.py", "gone.cases.msgpack.zlib"]
     assert (data / "__init__.py").exists()
     assert not any(path.exists() for path in changed)
 
@@ -137,7 +142,7 @@ def test_a_changed_hint_is_recorded(course, data):
 INPUTS = """
 import sys
 from pathlib import Path
-from grader.codec import encode
+from grader.codec import encode, deflate, inflate, inflated
 from grader.manifest import load_manifest
 from grader.spec.record import draw_checks, load_spec
 from grader.released import cases_tree
@@ -165,7 +170,9 @@ def test_the_inputs_are_the_same_bytes_in_every_process_and_in_the_data_that_is_
     assert runs[0] == runs[1]
     lines = {tuple(line.split()[:2]): line.split()[2] for line in runs[0].splitlines()}
     for name in ("rnn_step", "rnn_forward"):
-        assert lines[name, "0"] == (ROOT / "grader" / "data" / f"{name}.cases.msgpack").read_bytes().hex()
+        assert (
+            lines[name, "0"] == inflated((ROOT / "grader" / "data" / f"{name}.cases.msgpack.zlib").read_bytes()).hex()
+        )
         assert lines[name, "0"] != lines[name, "7"]
 
 
@@ -195,21 +202,19 @@ def test_the_example_comes_first_and_only_among_public_cases():
     assert len(make_checks(ROOT, place, PUBLIC_SEED, example=False).cases) == len(public_checks(ROOT, place).cases) - 1
 
 
-def test_of_a_misconceptions_exception_only_the_type_is_kept():
+def test_of_a_mistakes_exception_only_the_type_is_kept():
     place = load_manifest(ROOT / "course.toml").place("rnn_step")
-    (first, *_), *_ = public_checks(ROOT, place).misconceptions["weights_from_the_left"]
+    (first, *_), *_ = public_checks(ROOT, place).mistakes["weights_from_the_left"]
     assert first.raised == Raised("ValueError", "")
     shipped = Released(ROOT / "grader" / "data").checks("rnn_step")
     assert all(
-        o.raised in (None, Raised("ValueError", ""))
-        for variants in shipped.misconceptions.values()
-        for variant in variants
-        for o in variant
+        o.raised in (None, Raised("ValueError", "")) for ways in shipped.mistakes.values() for way in ways for o in way
     )
 
 
 def test_no_source_of_a_solution_or_a_mistake_is_in_what_is_recorded():
-    shipped = b"".join(path.read_bytes() for path in (ROOT / "grader" / "data").glob("*.msgpack"))
+    shipped = b"".join(inflated(path.read_bytes()) for path in (ROOT / "grader" / "data").glob("*.msgpack.zlib"))
+    assert b"W_hh" in shipped
     for piece in (b"@ W_hh", b"np.tanh", b"def ", b"return ", b"solutions"):
         assert piece not in shipped
 

@@ -75,10 +75,10 @@ def test_the_reference_and_every_alternative_pass(released, name):
 
 @pytest.mark.parametrize("name", PLACES)
 @pytest.mark.parametrize("seed", [None, 1, 2, 3])
-def test_every_misconception_is_named_on_public_and_on_hidden_cases(released, name, seed):
+def test_every_mistake_is_named_on_public_and_on_hidden_cases(released, name, seed):
     checks = released.checks(name) if seed is None else make_checks(DEMO, PLACES[name], seed, example=False)
-    for mistake, entry in load_spec(DEMO, PLACES[name]).misconceptions.items():
-        for function in entry.variants:
+    for mistake, entry in load_spec(DEMO, PLACES[name]).named_mistakes.items():
+        for function in entry.functions:
             found = evaluate(PLACES[name], checks, released.messages(name).mistakes, observe(checks, function))
             assert found.status == "failed"
             assert found.diagnosis is not None
@@ -135,7 +135,7 @@ def test_its_own_judge_says_what_is_due_and_names_no_wrong_cause(released, funct
 
 def test_no_value_is_recorded_where_none_is_fixed(released):
     checks = released.checks("keep_mask")
-    assert (checks.expected, checks.misconceptions) == ((), {})
+    assert (checks.expected, checks.mistakes) == ((), {})
     assert set(checks.own.matches) == {"drops_with_p", "one_draw_for_all"}
 
 

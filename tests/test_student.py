@@ -144,7 +144,7 @@ def test_what_an_exercise_builds_on_does_not_replace_a_cause_that_fits():
     words = "Your code uses `rnn_step`, which failed when last checked, so the mistake may be there."
     check("rnn_step", no_bias)
     diagnosis = check("rnn_forward", forward_without_bias).verdict.diagnosis
-    assert diagnosis.id == "counterfactual: zeros b_h"
+    assert diagnosis.id == "altered input: zeros b_h"
     assert diagnosis.text.endswith(words)
 
 

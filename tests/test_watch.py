@@ -51,7 +51,7 @@ def test_a_run_follows_all_rules_of_lint(root: Path) -> None:
 @pytest.mark.parametrize(
     ("file", "old", "new", "rule", "message"),
     [
-        (SPEC, '"W_hh_left_out": "h_prev"', '"W_hh_left_out": "(h_prev @ W_hh)"', "Each variant", "W_hh_left_out"),
+        (SPEC, '"W_hh_left_out": "h_prev"', '"W_hh_left_out": "(h_prev @ W_hh)"', "Each way", "W_hh_left_out"),
         (SPEC, '"bi,ij->bj"', '"bi,ji->bj"', "The reference", "with_einsum fails"),
         (NOTEBOOK, "    return np.tanh(", "    x_t = 2 * x_t\n    return np.tanh(", "The reference", "solution fails"),
         (PAGE, "{exercise-link} rnn_step", "", "The book page", "has no {exercise-link} rnn_step"),
@@ -121,7 +121,7 @@ def test_the_command_follows_the_files_until_ctrl_c(root: Path) -> None:
         assert not any("✗" in line for line in until("No problem found", printed))
         edit(root / SPEC, 'change(" + b_h", "")', 'change(" + b_h", " +")')
         until(f"{SPEC} saved", printed)
-        assert any("mistake 'no_bias', variant 1" in line for line in until("1 problem found", printed))
+        assert any("mistake 'no_bias', way 1" in line for line in until("1 problem found", printed))
         edit(root / SPEC, 'change(" + b_h", " +")', 'change(" + b_h", " - b_h")')
         until("No problem found", printed)
         os.killpg(process.pid, signal.SIGINT)  # as a terminal does: to the run, too

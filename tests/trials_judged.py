@@ -46,7 +46,7 @@ def _problems(name: str, trial: Trial, verdict: Verdict) -> Iterator[str]:
     if verdict or verdict.earned >= verdict.points:
         yield f"{verdict.status}, earns {verdict.earned:g} of {verdict.points:g}"
     its = told(verdict.diagnosis, exercise(name).messages.mistakes)
-    if not {its, its and its.removeprefix("counterfactual: ")} & trial.told:
+    if not {its, its and its.removeprefix("altered input: ")} & trial.told:
         yield f"is told {its!r}"
     kept = {facet.name for facet in verdict.facets if facet.earned}
     if isinstance(trial.earns, frozenset) and kept != trial.earns:

@@ -89,7 +89,7 @@ KILLED = "ch02_bptt"  # the first grading of this chapter is killed after a few 
 # The check that is wrong at first: its author computes the loss in bits. Whoever made this mistake gets the points, and
 # every right solution gets none.
 WRONG_CHECK = ("ch01_vanilla_rnn", "sequence_loss")
-IN_BITS = "misconception in_bits"
+IN_BITS = "mistake in_bits"
 RIGHT_LINE = "targets).reshape(-1)).item()\n"
 WRONG_LINE = "targets).reshape(-1)).item() / np.log(2)\n"
 

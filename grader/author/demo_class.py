@@ -1,4 +1,4 @@
-"""Write a demo class: submissions made of right solutions, alternatives, misconceptions and broken notebooks, with the
+"""Write a demo class: submissions made of right solutions, alternatives, mistakes and broken notebooks, with the
 score that each should get.
 """
 
@@ -66,11 +66,11 @@ class Work:
     @property
     def form(self) -> str:
         """What it is, without the name of the alternative or the mistake."""
-        return next((form for form in (ALTERNATIVE, MISCONCEPTION) if self.what.startswith(f"{form} ")), self.what)
+        return next((form for form in (ALTERNATIVE, MISTAKE) if self.what.startswith(f"{form} ")), self.what)
 
 
 STUDENTS = 14  # enough for every form of work and every breakage in every chapter
-ALTERNATIVE, MISCONCEPTION, ENDLESS = "alternative", "misconception", "runs forever"
+ALTERNATIVE, MISTAKE, ENDLESS = "alternative", "mistake", "runs forever"
 # Slips that do not depend on the exercise: each changes a right result or replaces it.
 _SLIPS: dict[str, tuple[str, str]] = {
     "returns None": ("result", "failed"),
@@ -336,7 +336,7 @@ def _decks(rng: random.Random, works: dict[str, list[Work]]) -> dict[str, Iterat
     first: dict[str, list[Work]] = {name: [] for name in works}
     able: dict[str, list[str]] = {}
     for name, found in works.items():
-        for form in dict.fromkeys(work.form for work in found if work.form != MISCONCEPTION):
+        for form in dict.fromkeys(work.form for work in found if work.form != MISTAKE):
             able.setdefault(form, []).append(name)
     for form in sorted(able, key=lambda form: len(able[form])):
         name = min(able[form], key=lambda name: len(first[name]))
@@ -348,7 +348,7 @@ def _dealt(rng: random.Random, works: list[Work], first: list[Work]) -> Iterator
     """These first, with mistakes among them that are all different; then the others; then all in another order."""
     ways: dict[str | None, list[Work]] = {}
     for work in works:
-        if work.form == MISCONCEPTION:
+        if work.form == MISTAKE:
             ways.setdefault(work.diagnosis, []).append(work)
     free = sum(not is_broken(number) for number in range(STUDENTS)) - len(first)
     shown = first + [rng.choice(ways[name]) for name in rng.sample([*ways], min(len(ways), max(0, free)))]
@@ -378,14 +378,14 @@ def _works(root: Path, place: Place) -> list[Work]:
         right.append(Work("reference", partial(standalone, reference(root, place), exercise.id), points, "passed"))
     wrong = [
         Work(
-            f"{MISCONCEPTION} {name}" + (f" {number}" if len(entry.variants) > 1 else ""),
+            f"{MISTAKE} {name}" + (f" {number}" if len(entry.functions) > 1 else ""),
             partial(standalone, function, exercise.id),
             _kept(spec, entry.keeps, points),
             "",
             name,
         )
-        for name, entry in spec.misconceptions.items()
-        for number, function in enumerate(entry.variants, 1)
+        for name, entry in spec.named_mistakes.items()
+        for number, function in enumerate(entry.functions, 1)
     ]
     builders = read_fixtures(fixtures_path(root, place.chapter))
     broken = list(slips(right[0].source or "", exercise, spec, builders))

@@ -19,7 +19,7 @@ from grader.cells import cell_source
 from grader.checking.evaluate import verdict
 from grader.codec import decode
 from grader.manifest import Manifest, Notebook, Place
-from grader.released import CASES, FIXTURES, Released
+from grader.released import CASES, FIXTURES, MESSAGES, OUTPUTS, OWN_JUDGE, Released
 from grader.render.notes import Report
 from grader.spec.folders import GIVEN, exercise_folder
 
@@ -41,8 +41,8 @@ def exercise_pack(root: Path, manifest: Manifest, place: Place) -> Pack:
     released = root / "exercises" / place.chapter.id / f"{place.notebook.name}.ipynb"
     notebook = v4.reads(released.read_text("utf-8"))
     exercise_id = place.exercise.id
-    names = [f"{exercise_id}.cases.msgpack", f"{exercise_id}.outputs.msgpack", f"{exercise_id}.md"]
-    names += [f"{exercise_id}_judge.py", FIXTURES.format(place.chapter.id)]
+    names = [each.format(exercise_id) for each in (CASES, OUTPUTS, MESSAGES, OWN_JUDGE)]
+    names.append(FIXTURES.format(place.chapter.id))
     files = [
         ("exercise.json", json.dumps(about(root, manifest, place, notebook), ensure_ascii=False).encode()),
         ("notebook.ipynb", released.read_bytes()),

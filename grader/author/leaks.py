@@ -22,7 +22,7 @@ from grader.author.course import Course
 from grader.author.notebooks import BEGIN, END
 from grader.author.shown_solutions import SMALLEST, shown_pieces, solution_pieces, source_pieces
 from grader.cells import cell_source
-from grader.codec import CodecError, decode, encode
+from grader.codec import CodecError, decode, encode, inflated
 from grader.released import Released
 from grader.spec.folders import SPEC
 
@@ -34,6 +34,7 @@ PRIVATE_NAMES = frozenset(
     | {"_sources", ".doctrees", ".jupyter_cache", "jupyter_execute", ".git", "__pycache__"}
 )
 _NOTEBOOK, _PAGE, _DATA, _MARKDOWN = ".ipynb", ".html", ".msgpack", ".md"
+_COMPRESSED = ".zlib"
 _CODE = {_NOTEBOOK, _PAGE, _MARKDOWN, ".py"}
 _BLOCK = re.compile(r"<pre[^>]*>(.*?)</pre>", re.DOTALL)
 _QUOTED = {".js", ".json"}  # whose strings have line breaks and quotes in another form
@@ -185,22 +186,29 @@ def term_secrets(folder: Path, released: Released) -> Term:
 def find_leaks(files: Iterable[tuple[str, bytes]], secrets: Secrets) -> list[Leak]:
     """Search files, given as (path, content). The files of an archive have to be given one by one."""
     found = []
-    for path, content in files:
+    for written, content in files:
+        path = written.removesuffix(_COMPRESSED)
+        if path != written:
+            try:
+                content = inflated(content)
+            except CodecError as error:
+                found.append(Leak(written, f"it cannot be searched: {error}"))
+                continue
         if private := PRIVATE_NAMES & set(PurePosixPath(path).parts):
-            found.append(Leak(path, f"a file of a folder that is not for students: {', '.join(sorted(private))}"))
+            found.append(Leak(written, f"a file of a folder that is not for students: {', '.join(sorted(private))}"))
         text = shown_text(path, content)
         words = set(_WORD.findall(text))
         for piece, exercise_id in secrets.solutions.items():
             if _is_in(piece, text, words):
-                found.append(Leak(path, f"a line of the solution of {exercise_id}: {piece}"))
+                found.append(Leak(written, f"a line of the solution of {exercise_id}: {piece}"))
         shown_values = {secrets.values[value] for value in _values(path, content) if value in secrets.values}
-        found += [Leak(path, f"an expression of the solution of {name}") for name in sorted(shown_values)]
+        found += [Leak(written, f"an expression of the solution of {name}") for name in sorted(shown_values)]
         for (spec, name), pieces in secrets.specs.items():
             shown = [piece for piece in pieces if _is_in(piece, text, words)]
             if len(shown) >= min(SHOWN_AT_LEAST, len(pieces)):
-                found.append(Leak(path, f"the function {name} of {spec}: {shown[0]}"))
+                found.append(Leak(written, f"the function {name} of {spec}: {shown[0]}"))
         for term in secrets.terms:
-            found += _of_term(path, content, text, term)
+            found += _of_term(written, path, content, text, term)
     return found
 
 
@@ -233,14 +241,14 @@ def _inner_words(piece: str) -> frozenset[str]:
     return frozenset(word[0] for word in _WORD.finditer(piece) if word.start() > 0 and word.end() < len(piece))
 
 
-def _of_term(path: str, content: bytes, text: str, term: Term) -> Iterator[Leak]:
+def _of_term(written: str, path: str, content: bytes, text: str, term: Term) -> Iterator[Leak]:
     if len(term.seed) >= SHORTEST_SEED and term.seed in text:
-        yield Leak(path, f"the seed of the hidden cases in {term.folder}")
+        yield Leak(written, f"the seed of the hidden cases in {term.folder}")
     if PurePosixPath(path).suffix == _DATA:
         exercises = {exercise_id for case, exercise_id in term.cases.items() if case in content}
     else:
         exercises = {term.numbers[number] for number in _LONG_NUMBER.findall(text) if number in term.numbers}
-    yield from (Leak(path, f"a hidden case of {name} in {term.folder}") for name in sorted(exercises))
+    yield from (Leak(written, f"a hidden case of {name} in {term.folder}") for name in sorted(exercises))
 
 
 def _numbers(tree: Any) -> Iterator[str]:

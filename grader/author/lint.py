@@ -25,7 +25,7 @@ from grader.author.shown_solutions import solution_pieces
 from grader.cells import cell_source
 from grader.checking.case import Case, Checks, Observation
 from grader.checking.compare import agree
-from grader.checking.diagnose.counterfactual import short_name
+from grader.checking.diagnose.altered_input import short_name
 from grader.checking.drivers import DRIVERS
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.verdict import Verdict
@@ -80,13 +80,13 @@ class Subject:
         A judge of the exercise's own also needs the calls of callable inputs, which are not recorded, and of a torch
         module gradients are recorded only if all values are right.
         """
-        mistakes, messages = self.spec.misconceptions, self.messages.mistakes
+        mistakes, messages = self.spec.named_mistakes, self.messages.mistakes
         if self.spec.oracle is None or DRIVERS[self.spec.driver].values_only:
-            return {name: list(map(self.verdicts, entry.variants)) for name, entry in mistakes.items()}
+            return {name: list(map(self.verdicts, entry.functions)) for name, entry in mistakes.items()}
         return {
             name: [
-                [evaluate(self.place, checks, messages, checks.misconceptions[name][way]) for checks in self.checks]
-                for way in range(len(entry.variants))
+                [evaluate(self.place, checks, messages, checks.mistakes[name][way]) for checks in self.checks]
+                for way in range(len(entry.functions))
             ]
             for name, entry in mistakes.items()
         }
@@ -168,10 +168,10 @@ def _of_exercise(course: Course, place: Place, due: Collection[str]) -> Iterator
             yield rule.__name__, says(rule), rule(subject)
     if len(due) < len(EXERCISE_RULES):
         yield None, f"Unchanged, so not checked again: {len(EXERCISE_RULES) - len(due)} rules that it has passed", []
-    if misconceptions_are_named.__name__ in due:
-        twins = [short_name(c) for c in subject.checks[0].counterfactuals if len(c.slips) > 1]
+    if mistakes_are_named.__name__ in due:
+        twins = [short_name(c) for c in subject.checks[0].altered_inputs if len(c.alterations) > 1]
         if twins:  # not a problem: if two inputs are multiplied, no case can tell them apart
-            yield None, f"For information, slips that no case tells apart: {'; '.join(twins)}", []
+            yield None, f"For information, altered inputs that no case tells apart: {'; '.join(twins)}", []
 
 
 def says(rule: Callable[..., Any]) -> str:
@@ -232,41 +232,41 @@ def imported(notebook: Any, source: str) -> dict[str, Any]:
     return namespace
 
 
-def misconceptions_are_named(subject: Subject) -> list[str]:
-    """Each variant of every mistake fails, is named, and earns the points that its author gives."""
+def mistakes_are_named(subject: Subject) -> list[str]:
+    """Each way of every mistake fails, is named, and earns the points that its author gives."""
     shares = {facet.name: facet.share for facet in subject.spec.facets}
     points = subject.place.exercise.points
     problems = []
     twins = _twins(subject)
-    for name, entry in subject.spec.misconceptions.items():
+    for name, entry in subject.spec.named_mistakes.items():
         expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number, verdicts in enumerate(subject.verdicts_of_mistakes[name], 1):
             for verdict in verdicts:
                 found = verdict.diagnosis.id if verdict.diagnosis else None
                 if found != name and name in twins:
                     problems.append(
-                        f"{name}, variant {number}, gives the same as {twins[name]!r} on every case: merge them"
+                        f"{name}, way {number}, gives the same as {twins[name]!r} on every case: merge them"
                     )
                     break
                 if verdict:
                     problems.append(
-                        f"{name}, variant {number}, is right on every case, of which there are {len(verdict.cases)}: "
+                        f"{name}, way {number}, is right on every case, of which there are {len(verdict.cases)}: "
                         f"add a case that it gets wrong, or remove it, because it is no mistake"
                     )
                     break
                 if found != name:
-                    named = f"{name}, variant {number}, is diagnosed as {found!r}"
+                    named = f"{name}, way {number}, is diagnosed as {found!r}"
                     problems.append(f"{named}:\n{verdict_text(verdict)}")
                 elif not abs(verdict.earned - expected) < 1e-9:
-                    earned = f"{name}, variant {number}, earns {verdict.earned:g}"
+                    earned = f"{name}, way {number}, earns {verdict.earned:g}"
                     problems.append(f"{earned}, but by its `keeps` it should earn {expected:g}")
     return problems
 
 
 def _twins(subject: Subject) -> dict[str, str]:
-    """Pairs of mistakes of which two variants give the same on all public cases."""
+    """Pairs of mistakes of which two ways give the same on all public cases."""
     public = subject.checks[0]
-    ways = [(name, way) for name, variants in public.misconceptions.items() for way in variants]
+    ways = [(name, way) for name, ways in public.mistakes.items() for way in ways]
     return {a: b for (a, one), (b, other) in permutations(ways, 2) if a != b and _give_the_same(public, one, other)}
 
 
@@ -299,12 +299,12 @@ def reports_are_well_formed(subject: Subject) -> list[str]:
     for name, ways in subject.verdicts_of_mistakes.items():
         for number, (verdict, *_) in enumerate(ways, 1):
             if verdict:
-                continue  # `misconceptions_are_named` says so
+                continue  # `mistakes_are_named` says so
             text = verdict_text(verdict)
             labels = [line[2:17].strip() for line in text.splitlines() if line[:2] == "  " and line[2:3].strip()]
             missing = [what for what, any_of in _PARTS.items() if not {*any_of} & {*labels}]
             missing += ["24 lines at most"] if len(text.splitlines()) > 24 else []
-            problems += [f"{name}, variant {number}, lacks {what}:\n{text}" for what in missing]
+            problems += [f"{name}, way {number}, lacks {what}:\n{text}" for what in missing]
     return problems
 
 
@@ -406,7 +406,7 @@ def solution_is_not_shown(subject: Subject) -> list[str]:
 EXERCISE_RULES: dict[Rule, str] = {
     right_ones_pass: RESULTS,
     stub_is_not_implemented: RESULTS,
-    misconceptions_are_named: RESULTS,
+    mistakes_are_named: RESULTS,
     reports_are_well_formed: RESULTS,
     why_is_told: WORDS,
     messages_do_not_shout: WORDS,

@@ -79,8 +79,8 @@ class Transcript:
         yield Part("Right work", (standalone(reference(root, self._places[name]), name),), level=2)
         yield Part("The stub", (self._stub(name),), level=2)
         yield Part("Mistakes", (), level=2)
-        for entry in self.spec.misconceptions.values():
-            for number, (way, function) in enumerate(zip(entry.ways, entry.variants, strict=True), 1):
+        for entry in self.spec.named_mistakes.values():
+            for number, (way, function) in enumerate(zip(entry.ways, entry.functions, strict=True), 1):
                 told = f"Why it tempts: {tempts[entry.id]}"
                 told += f"\nStill earned: {', '.join(entry.keeps)}." if entry.keeps else ""
                 yield Part(

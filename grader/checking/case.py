@@ -173,7 +173,7 @@ Largest = Callable[[Case], Observation]
 class OwnJudge:
     """The code that judges results without a recorded value, such as random numbers or a trained model.
 
-    `judge` returns the problems of one case. `matches` maps each misconception to a function that says whether one case
+    `judge` returns the problems of one case. `matches` maps each mistake to a function that says whether one case
     shows it. `largest` returns, for a case, a result and calls of the expected size, and as many calls of each callable
     input as the judge can use. Both functions see only results and calls that are not much larger, and never more calls
     (see `grader.checking.sizes`), because these come from a student's process.
@@ -185,15 +185,15 @@ class OwnJudge:
 
 
 @dataclass(frozen=True)
-class Counterfactual:
-    """The oracle's results on cases in which an input is mistreated in the same way in every case.
+class AlteredInput:
+    """The oracle's results on cases in which an input is altered in the same way in every case.
 
-    `slips` contains the treatments that lead to these results, each as its name and the words that its message is
+    `alterations` contains what leads to these results, each as its name and the words that its message is
     filled with. `fingerprints` (cases, outputs) are the distances, in float32, of these results' fingerprints from the
-    expected ones; see `grader.checking.diagnose.counterfactual`.
+    expected ones; see `grader.checking.diagnose.altered_input`.
     """
 
-    slips: tuple[tuple[str, tuple[str, ...]], ...]
+    alterations: tuple[tuple[str, tuple[str, ...]], ...]
     fingerprints: np.ndarray[Any, Any]
 
 
@@ -203,8 +203,8 @@ class Checks:
 
     `fixtures` is the source of the chapter's own builders of inputs (see `grader/checking/fixtures.py`).
 
-    `expected` contains an Observation for each case. `misconceptions` maps the id of each mistake to one or more
-    variants, each of them with an Observation for each case. `counterfactuals` contains the results with mistreated
+    `expected` contains an Observation for each case. `mistakes` maps the id of each mistake to one or more
+    ways to make it, each of them with an Observation for each case. `altered_inputs` contains the results with altered
     inputs. All three are empty if `own` judges the results.
     """
 
@@ -215,10 +215,10 @@ class Checks:
     facets: tuple[Facet, ...]
     cases: tuple[Case, ...]
     expected: tuple[Observation, ...] = ()
-    misconceptions: Mapping[str, tuple[tuple[Observation, ...], ...]] = field(default_factory=dict)
+    mistakes: Mapping[str, tuple[tuple[Observation, ...], ...]] = field(default_factory=dict)
     own: OwnJudge | None = None
     fixtures: str = ""
-    counterfactuals: Sequence[Counterfactual] = ()
+    altered_inputs: Sequence[AlteredInput] = ()
     _calls: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property

@@ -317,8 +317,8 @@ def same_value(output: Output, ours: Any, theirs: Any, tolerance: Tolerance) -> 
         if not isinstance(theirs, np.ndarray) or ours.shape != theirs.shape:
             return False
         if ours.dtype == theirs.dtype:
-            some = ours.size > 0 and ours.dtype.str == "<f8"  # most arrays that differ do so in the first entry
-            return not (some and _differ(float(ours.flat[0]), float(theirs.flat[0]), tolerance)) and bool(
+            first = ours.size > 0 and ours.dtype.str == "<f8"  # most arrays that differ do so in the first entry
+            return not (first and _differ(float(ours.flat[0]), float(theirs.flat[0]), tolerance)) and bool(
                 close(ours, theirs, tolerance).all()
             )
     plain = _same_plain(ours, theirs, tolerance)

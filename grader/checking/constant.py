@@ -11,7 +11,7 @@ import numpy as np
 
 from grader.checking.case import Checks, Observation
 from grader.checking.compare import named_outputs
-from grader.checking.diagnose.counterfactual import leaves
+from grader.checking.diagnose.altered_input import leaves
 from grader.checking.verdict import Problem
 from grader.codec import encode
 

@@ -43,7 +43,7 @@ def evaluate(
 ) -> Verdict:
     """Judge an exercise by the observations, one for each case, and return the verdict.
 
-    `texts` contains the message of each misconception. `wrong_needs` names the exercises that this one builds on and
+    `texts` contains the message of each mistake. `wrong_needs` names the exercises that this one builds on and
     that are wrong themselves. Without `words`, the cases do not describe the call and its result: these descriptions
     take time to make and must not be shown for hidden cases.
     """

@@ -66,9 +66,9 @@ def _is_settled(word: str, entries: Sequence[Any]) -> bool:
 def _of_seeds(word: str, entries: Sequence[Any]) -> Any:
     """What is observed of a result that several seeds gave."""
     if word == "random":
-        some = entries[:OUTCOMES]
-        alike = all(isinstance(e, np.ndarray) and e.shape == entries[0].shape for e in some)
-        return np.stack(some) if alike else entries[0]
+        tried = entries[:OUTCOMES]
+        alike = all(isinstance(e, np.ndarray) and e.shape == entries[0].shape for e in tried)
+        return np.stack(tried) if alike else entries[0]
     return "random" if _has_arrays(entries[0]) and _differ(entries) else entries[0]
 
 

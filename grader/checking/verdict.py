@@ -66,7 +66,7 @@ class FacetResult:
 
 @dataclass(frozen=True)
 class Diagnosis:
-    """The likely cause, if the evidence singles one out. `id` is the id of the misconception or the pattern."""
+    """The likely cause, if the evidence singles one out. `id` is the id of the mistake or the pattern."""
 
     id: str
     text: str

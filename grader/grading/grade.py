@@ -163,7 +163,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             why = (_NOT_SUBMITTED if is_absent else _NOT_READ).format(reason)
             verdicts[name] = lost = _all_lost(session, notebook, why)
             public[name] = {}
-            _write(session, student, notebook, _explained(session.released[name], lost, why))
+            _write(session, student, notebook, _with_note(session.released[name], lost, why))
             continue
         odd_ones = [Remark(odd, name) for odd in planned.remarks]
         answers[name] = planned.answers
@@ -256,7 +256,7 @@ _NOT_READ = (
 _NOT_SUBMITTED = "This notebook was not submitted: {}."
 
 
-def _explained(released: Any, verdicts: dict[str, Verdict], note: str) -> Any:
+def _with_note(released: Any, verdicts: dict[str, Verdict], note: str) -> Any:
     """The released notebook with a note that says why the submission is not in it."""
     from nbformat.v4 import new_markdown_cell
 

@@ -167,7 +167,7 @@ class Sandbox:
         control = self.begin()
         if not self._is_ready:
             if self._answer(ANSWER_SECONDS) != "ready":
-                raise SandboxError(explained(self._last_words()))
+                raise SandboxError(start_failure(self._last_words()))
             with suppress(OSError):  # if it has died, the next `run` notices
                 for cell in self._cells():
                     if len(message := encode(("prepare", *cell))) <= MESSAGE:
@@ -302,7 +302,7 @@ NO_BUBBLEWRAP = (
 )
 
 
-def explained(complaint: str) -> str:
+def start_failure(complaint: str) -> str:
     """An error message of bubblewrap, with advice."""
     complaint = complaint.strip()[-600:] or "it ended without a message"
     advice = "The book's page `Grade a class` says what the sandbox needs."

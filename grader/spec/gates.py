@@ -1,6 +1,6 @@
-"""Gates: the blocks of an array, one for each gate, and the slips with which students mix them up.
+"""Gates: the blocks of an array, one for each gate, and the alterations with which students mix them up.
 
-The alterations made here are recorded like those of all exercises, see `alterations.py`.
+The altered_cases made here are recorded like those of all exercises, see `altered_inputs.py`.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from grader.checking.case import Case, Observation, Output
 from grader.checking.compare import Array, named_outputs
 from grader.checking.verdict import Problem
-from grader.spec.alterations import Alteration, Oracle
+from grader.spec.altered_inputs import AlteredCases, Oracle
 from grader.spec.changes import Change
 
 Order = tuple[str, ...]
@@ -65,27 +65,27 @@ class Gates:
         return None
 
 
-def gate_alterations(
+def altered_gates(
     gates: Gates,
     cases: Sequence[Case],
     outputs: Sequence[Output],
     oracle: Oracle,
     inside: Sequence[tuple[str, Order, Oracle]] = (),
-) -> Iterator[Alteration]:
-    """Every slip with these gates: the blocks in each other order in the inputs, in the outputs and in both; two gates
-    with the same block; a block with the opposite sign; gates that alternate column by column. `inside` has the changed
-    solutions of `Gates.ways`, as functions of a case.
+) -> Iterator[AlteredCases]:
+    """Every alteration of these gates: the blocks in each other order in the inputs, in the outputs and in both; two
+    gates with the same block; a block with the opposite sign; gates that alternate column by column. `inside` has the
+    changed solutions of `Gates.ways`, as functions of a case.
     """
     names, right = tuple(gates.names), ", ".join(gates.names)
     given, returned = _listed(gates.inputs), _listed(gates.outputs)
 
-    def made(slip: str, words: tuple[str, ...], read: Rearranged, write: Rearranged | None = None) -> Alteration:
+    def made(name: str, words: tuple[str, ...], read: Rearranged, write: Rearranged | None = None) -> AlteredCases:
         altered = (replace(case, inputs=_changed(case.inputs, gates.inputs, read)) for case in cases)
         run = None
         if write is not None:
             run = lambda case: _written(oracle(case), outputs, gates.outputs, write)  # noqa: E731
-        return Alteration(
-            slip, words, tuple(altered), len(gates.inputs) + len(gates.outputs) * (write is not None), run
+        return AlteredCases(
+            name, words, tuple(altered), len(gates.inputs) + len(gates.outputs) * (write is not None), run
         )
 
     def block_order(indices: Sequence[int]) -> Rearranged:
@@ -102,7 +102,7 @@ def gate_alterations(
                 made("written", (", ".join(order), returned, right), lambda a: a, write), inputs=len(gates.outputs)
             )
     for name, order, run in inside:
-        yield Alteration("written", (", ".join(order), f"`{name}`", right), tuple(cases), 1, run)
+        yield AlteredCases("written", (", ".join(order), f"`{name}`", right), tuple(cases), 1, run)
     for one, other in permutations(range(len(names)), 2):
         indices = [other if i == one else i for i in range(len(names))]
         yield made("same_block", (names[one], names[other], given), block_order(indices))

@@ -1,4 +1,4 @@
-"""Compute the checks of an exercise: run the spec's oracle and misconceptions on its cases, and record the public ones
+"""Compute the checks of an exercise: run the spec's oracle and mistakes on its cases, and record the public ones
 in a data folder.
 """
 
@@ -10,7 +10,7 @@ import zlib
 from collections.abc import Callable, Mapping, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import replace
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import repeat
 from multiprocessing import get_context
 from pathlib import Path
@@ -19,14 +19,14 @@ from typing import Any, overload
 
 import numpy as np
 
-from grader.checking.case import Checks, Counterfactual, Observation, Tolerance
+from grader.checking.case import AlteredInput, Checks, Observation, Tolerance
 from grader.checking.compare import agree, close, named_outputs
 from grader.checking.describe import describe, remedy
 from grader.checking.drivers import DRIVERS, drive
 from grader.checking.gradients import AGREE
 from grader.checking.settle import settled, with_outcomes
 from grader.checking.verdict import Problem
-from grader.codec import CodecError, Raised, decode, encode, first_opaque, freeze
+from grader.codec import CodecError, Raised, decode, deflate, encode, first_opaque, freeze, inflate
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Manifest, Place, load_manifest
@@ -41,10 +41,11 @@ from grader.released import (
     load_own_judge,
     outputs_tree,
     read_fixtures,
+    with_results,
 )
 from grader.sources import load_module as load_from_text
 from grader.sources import read_course_from_text
-from grader.spec.alterations import Oracle, counterfactuals
+from grader.spec.altered_inputs import Oracle, altered_inputs
 from grader.spec.changes import Change, ChangeError, define, plain_code
 from grader.spec.folders import (
     MISTAKES,
@@ -57,7 +58,7 @@ from grader.spec.folders import (
     spec_path,
     ways_path,
 )
-from grader.spec.gates import Gates, Order, gate_alterations
+from grader.spec.gates import Gates, Order, altered_gates
 from grader.spec.mistake_words import read_mistake_words
 from grader.spec.slopes import slopes
 from grader.spec.spec import Spec
@@ -83,7 +84,7 @@ def load_spec(root: Path, place: Place) -> Spec:
     if not isinstance(spec, Spec):
         raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
     if ways_path(root, place).exists():
-        if spec.misconceptions:
+        if spec.named_mistakes:
             raise SpecError(f"{path}: has mistakes beside {WAYS}; move them there")
         path = ways_path(root, place)
         sys.modules[f"solutions.{place.chapter.id}.{place.exercise.id}.spec"] = module
@@ -91,31 +92,31 @@ def load_spec(root: Path, place: Place) -> Spec:
             load_module(path, f"_mistakes_{place.exercise.id}")
         finally:
             del sys.modules[f"solutions.{place.chapter.id}.{place.exercise.id}.spec"]
-    names, written = spec.misconceptions.keys(), mistakes_path(root, place)
+    names, written = spec.named_mistakes.keys(), mistakes_path(root, place)
     told = read_mistake_words(written).messages
     for name in sorted(names ^ told.keys()):
         raise SpecError(f"{written}: {name} is {'not a mistake of the spec' if name in told else 'missing'}")
-    spec.misconceptions = {name: spec.misconceptions[name] for name in told}
-    _make_variants(root, place, spec, path)
+    spec.named_mistakes = {name: spec.named_mistakes[name] for name in told}
+    _make_functions(root, place, spec, path)
     return spec
 
 
-def _make_variants(root: Path, place: Place, spec: Spec, path: Path) -> None:
-    """Make the variants of each mistake as functions. Raises SpecError, which lists all changes that no longer fit."""
+def _make_functions(root: Path, place: Place, spec: Spec, path: Path) -> None:
+    """Make the ways of each mistake as functions. Raises SpecError, which lists all changes that no longer fit."""
     name, problems, code = place.exercise.id, [], ""
-    if any(isinstance(way, Change) for entry in spec.misconceptions.values() for way in entry.ways):
+    if any(isinstance(way, Change) for entry in spec.named_mistakes.values() for way in entry.ways):
         module, code = reference_module(root, place), reference_code(root, place)
-    for entry in spec.misconceptions.values():
+    for entry in spec.named_mistakes.values():
         if not entry.ways:
-            problems.append(f"{path}: mistake {entry.id!r} has no variants; add a change or a function")
+            problems.append(f"{path}: mistake {entry.id!r} has no ways; add a change or a function")
         for number, way in enumerate(entry.ways, 1):
             if not isinstance(way, Change):
-                entry.variants.append(way)
+                entry.functions.append(way)
                 continue
             try:
-                entry.variants.append(define(name, way.apply(code), module, f"{name}, {entry.id} {number}"))
+                entry.functions.append(define(name, way.apply(code), module, f"{name}, {entry.id} {number}"))
             except ChangeError as error:
-                problems.append(f"{path}: mistake {entry.id!r}, variant {number}: {error}")
+                problems.append(f"{path}: mistake {entry.id!r}, way {number}: {error}")
     if problems:
         raise SpecError("\n".join([*problems, *([f"The code is\n{code}"] if code else [])]))
 
@@ -182,7 +183,7 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
     if (own is None) == (spec.oracle is None):
         raise SpecError(f"{spec_path(root, place)}: needs either an oracle or a file {own_path.name}, not both")
     if own is not None:
-        for mistake in sorted(set(own.matches) ^ set(spec.misconceptions)):
+        for mistake in sorted(set(own.matches) ^ set(spec.named_mistakes)):
             lacking = "the spec has no mistake" if mistake in own.matches else "`MATCHES` has no entry"
             raise SpecError(f"{own_path}: {lacking} {mistake!r}; the names of both must be the same")
     generated = spec.cases(np.random.default_rng([seed, zlib.crc32(name.encode())]))
@@ -203,7 +204,7 @@ def draw_checks(root: Path, place: Place, spec: Spec, seed: int, example: bool) 
 
 
 def mistaken(function: Callable[..., Any], checks: Checks) -> tuple[Observation, ...]:
-    """The observations of a misconception. Only the type of an exception is kept, because its text and lines would show
+    """The observations of a mistake. Only the type of an exception is kept, because its text and lines would show
     the source. Gradients are observed only if all values are right, because otherwise the values identify it.
     """
     values_only, found = DRIVERS[checks.driver].values_only, None
@@ -230,36 +231,36 @@ def make_checks(root: Path, place: Place, seed: int, example: bool, spec: Spec |
     defaults, gates = defaults_of(spec.oracle), _of_gates(root, place, spec, drawn)
     return replace(
         checks,
-        counterfactuals=_WhenNeeded(
-            lambda: counterfactuals(
+        altered_inputs=_WhenNeeded(
+            lambda: altered_inputs(
                 checks,
                 defaults,
                 oracle,
-                (slip for of, ways in gates for slip in gate_alterations(of, drawn.cases, drawn.outputs, oracle, ways)),
+                (cases for of, ways in gates for cases in altered_gates(of, drawn.cases, drawn.outputs, oracle, ways)),
             )
         ),
-        misconceptions={
-            key: tuple(mistaken(function, checks) for function in entry.variants)
-            for key, entry in spec.misconceptions.items()
+        mistakes={
+            key: tuple(mistaken(function, checks) for function in entry.functions)
+            for key, entry in spec.named_mistakes.items()
         },
     )
 
 
-class _WhenNeeded(Sequence[Counterfactual]):
-    """Counterfactuals that are computed when they are first looked at: many runs never need them."""
+class _WhenNeeded(Sequence[AlteredInput]):
+    """Altered inputs that are computed when they are first looked at: many runs never need them."""
 
-    def __init__(self, compute: Callable[[], Sequence[Counterfactual]]) -> None:
+    def __init__(self, compute: Callable[[], Sequence[AlteredInput]]) -> None:
         self._compute = compute
 
     @cached_property
-    def _computed(self) -> Sequence[Counterfactual]:
+    def _computed(self) -> Sequence[AlteredInput]:
         return self._compute()
 
     @overload
-    def __getitem__(self, index: int) -> Counterfactual: ...
+    def __getitem__(self, index: int) -> AlteredInput: ...
     @overload
-    def __getitem__(self, index: slice) -> Sequence[Counterfactual]: ...
-    def __getitem__(self, index: int | slice) -> Counterfactual | Sequence[Counterfactual]:
+    def __getitem__(self, index: slice) -> Sequence[AlteredInput]: ...
+    def __getitem__(self, index: int | slice) -> AlteredInput | Sequence[AlteredInput]:
         return self._computed[index]
 
     def __len__(self) -> int:
@@ -408,21 +409,27 @@ def _files_of(root: Path, data: Path, place: Place, everything: bool) -> dict[Pa
     files = {data / MESSAGES.format(name): messages_text(root, place).encode()}
     if everything:
         checks = make_checks(root, place, PUBLIC_SEED, example=True)
-        outputs = data / OUTPUTS.format(name)
-        files[data / CASES.format(name)] = encode(cases_tree(checks))
-        files[outputs] = _settled(outputs, encode(outputs_tree(checks)), checks.tolerance)
+        cases, outputs = data / CASES.format(name), data / OUTPUTS.format(name)
+        files[cases] = _kept_or_new(cases, cases_tree(checks), lambda old, new: encode(old) == encode(new))
+        files[outputs] = _kept_or_new(outputs, outputs_tree(checks), partial(_agree, tolerance=checks.tolerance))
     return files
 
 
-def _settled(path: Path, new: bytes, tolerance: Tolerance) -> bytes:
-    """The old bytes if they mean the same, because floating-point results differ between CPUs. The allowed difference
-    is a small part of the judge's tolerance, so a correct answer agrees with both.
-    """
+def _kept_or_new(path: Path, new: Any, means_the_same: Callable[[Any, Any], bool]) -> bytes:
+    """The bytes on file if they mean the same: compressed bytes differ between builds of zlib."""
     try:
         old = path.read_bytes()
-        return old if same(decode(old), decode(new), tolerance) else new
-    except (OSError, CodecError):
-        return new
+        kept = means_the_same(inflate(old), decode(encode(new)))
+    except (OSError, CodecError, KeyError, IndexError, TypeError):  # or those of another version
+        kept = False
+    return old if kept else deflate(new)
+
+
+def _agree(old: Any, new: Any, tolerance: Tolerance) -> bool:
+    """Whether the outputs are the same up to what floating-point results differ between CPUs. The allowed difference is
+    a small part of the judge's tolerance, so a correct answer agrees with both.
+    """
+    return same(with_results(old), with_results(new), tolerance)
 
 
 def same(a: Any, b: Any, tolerance: Tolerance) -> bool:

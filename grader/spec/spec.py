@@ -72,16 +72,16 @@ def on_grid(values: npt.ArrayLike) -> npt.NDArray[np.float64]:
 
 @dataclass
 class Mistake:
-    """A named mistake: the facets for which it still earns points, and its variants, written as changes to the
+    """A named mistake: the facets for which it still earns points, and the ways to make it, as changes to the
     reference solution or as functions (`ways`).
 
-    `variants` are the `ways` as functions, in the same order; `record.load_spec` makes them.
+    `functions` are the `ways` as functions, in the same order; `record.load_spec` makes them.
     """
 
     id: str
     keeps: tuple[str, ...]
     ways: list[Way]
-    variants: list[Callable[..., Any]] = field(default_factory=list)
+    functions: list[Callable[..., Any]] = field(default_factory=list)
 
 
 @dataclass
@@ -106,11 +106,11 @@ class Spec:
     tolerance: Tolerance = DEFAULT_TOLERANCE
     driver: str = "call"
     gates: Sequence[Gates] = ()
-    misconceptions: dict[str, Mistake] = field(default_factory=dict)
+    named_mistakes: dict[str, Mistake] = field(default_factory=dict)
     alternatives: dict[str, Callable[..., Any]] = field(default_factory=dict)
 
     def mistakes(self, ways: Mapping[str, Way | Sequence[Way]], keeps: Sequence[str] = ()) -> None:
-        """Register mistakes by name, each with its variant or variants: a `change` to the reference solution, or a
+        """Register mistakes by name, each with its way or ways: a `change` to the reference solution, or a
         function with the exercise's arguments. `keeps` names the facets for which all of them still earn points. Raises
         ValueError.
         """
@@ -118,13 +118,13 @@ class Spec:
         for name, given in ways.items():
             for wrong, what in (
                 (not name.isidentifier(), "its name is not an identifier"),
-                (name in self.misconceptions, "the name is used already; one mistake can have several variants"),
+                (name in self.named_mistakes, "the name is used already; one mistake can have several ways"),
                 (strange, f"it keeps {', '.join(sorted(strange))!r}, but no facet has that name"),
             ):
                 if wrong:
                     raise ValueError(f"mistake {name!r}: {what}")
             its = list(given) if isinstance(given, Sequence) and not isinstance(given, Change) else [given]
-            self.misconceptions[name] = Mistake(name, tuple(keeps), its)
+            self.named_mistakes[name] = Mistake(name, tuple(keeps), its)
 
     def alternative(self, function: Function) -> Function:
         """Register another correct implementation."""

@@ -20,7 +20,7 @@ Make = Callable[[Any], Any]
 
 @dataclass(frozen=True)
 class Trial:
-    """One program. A wrong one is told one of `told`: ids of a diagnosis, with or without "counterfactual: ", followed
+    """One program. A wrong one is told one of `told`: ids of a diagnosis, with or without "altered input: ", followed
     by " For scores" if the report says that it is about this result only, or None for no likely cause. It earns these
     points, or those of these facets only.
     """

@@ -12,10 +12,10 @@ from nbgrader.plugins.export import CsvExportPlugin
 from typer.testing import CliRunner
 
 from grader.cli import commands as cli
-from grader.exchange.exported import find_column
 from grader.gradebook import gradebook_url, open_gradebook, open_writer
 from grader.gradebook.enrolment import enrol
 from grader.gradebook.roster import Student
+from grader.lms.exported import find_column
 from grader.manifest import load_manifest
 from grader.sheets import ExchangeError, Line, Sheet
 from tests.gradescope_format import assert_documented

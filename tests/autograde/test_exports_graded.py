@@ -11,11 +11,11 @@ from test_exports import table
 from typer.testing import CliRunner
 
 from grader.cli import commands as cli
-from grader.exchange.table import Status, read_table
 from grader.gradebook import gradebook_url, open_gradebook, open_writer
 from grader.gradescope.results import submission_tree
 from grader.grading import pool, store
 from grader.grading.chapter import autograde
+from grader.lms.table import Status, read_table
 from grader.manifest import load_manifest
 
 CHAPTER = "ch01_vanilla_rnn"

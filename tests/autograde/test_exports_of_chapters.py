@@ -5,15 +5,15 @@ from pathlib import Path
 
 import pytest
 
-from grader.exchange.canvas import export_canvas
-from grader.exchange.matching import match
-from grader.exchange.moodle import export_moodle
-from grader.exchange.options import Empty, Format
-from grader.exchange.plain import export_plain
-from grader.exchange.table import Policy, Standing, Status, Table, explained, worth
-from grader.exchange.write import write_export
 from grader.gradebook.roster import Student
 from grader.gradebook.scores import Recorded, Score
+from grader.lms.canvas import export_canvas
+from grader.lms.matching import match
+from grader.lms.moodle import export_moodle
+from grader.lms.options import Empty, Format
+from grader.lms.plain import export_plain
+from grader.lms.table import Policy, Standing, Status, Table, not_final, worth
+from grader.lms.write import write_export
 from grader.manifest import Chapter, Exercise, Notebook, Question
 from grader.sheets import ExchangeError, Line, Sheet
 
@@ -133,9 +133,9 @@ def test_several_chapters_in_one_file(tmp_path):
 
 
 def test_a_late_penalty_with_questions_is_told_with_every_policy():
-    found = explained(table(AGAIN), Policy(), Path("term"))
+    found = not_final(table(AGAIN), Policy(), Path("term"))
     assert found[-1].startswith("ch02: late penalties were computed from the points at the last run")
-    assert len(found) == len(explained(table(), Policy(), Path("term"))) + 1
+    assert len(found) == len(not_final(table(), Policy(), Path("term"))) + 1
 
 
 def test_no_student_has_a_folder_outside(tmp_path):

@@ -14,11 +14,11 @@ from sqlalchemy import create_engine
 from test_exports import TOTALS, fill
 from two_runs import check_two_runs, scores_by_student
 
-from grader.exchange.table import Status, read_table
 from grader.gradebook import GradebookError, open_gradebook, open_writer
 from grader.gradebook import database as gradebook_database
 from grader.gradebook.enrolment import enrol
 from grader.gradebook.roster import Student, students
+from grader.lms.table import Status, read_table
 from grader.manifest import load_manifest
 from tests.nbgrader_command import nbgrader
 

@@ -10,11 +10,11 @@ from gradebook_course import register_first, write_course
 from test_exports_of_chapters import table
 
 from grader.author import demo_class
-from grader.exchange.options import Format
-from grader.exchange.table import Policy
-from grader.exchange.write import write_export
 from grader.gradebook import gradebook_url, open_gradebook
 from grader.grading import hidden
+from grader.lms.options import Format
+from grader.lms.table import Policy
+from grader.lms.write import write_export
 from grader.running.sandbox import SandboxError
 from grader.running.selftest import prove
 

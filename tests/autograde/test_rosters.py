@@ -8,11 +8,11 @@ from gradebook_course import write_course
 from typer.testing import CliRunner
 
 from grader.cli import commands as cli
-from grader.exchange.options import System
-from grader.exchange.rosters import read_roster
 from grader.gradebook import gradebook_url, open_gradebook, roster
 from grader.gradebook.enrolment import enrol
 from grader.gradebook.roster import Student, students
+from grader.lms.options import System
+from grader.lms.rosters import read_roster
 from grader.plugins.download_names import read_name
 from grader.sheets import ExchangeError
 

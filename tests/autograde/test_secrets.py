@@ -49,7 +49,7 @@ def test_no_expected_value_is_sent(session, request_of_the_chapter):
         sent = part_bytes(Part(exercise.driver, exercise.hidden, True))
         inputs = [array for case in checks.cases for array in arrays(dict(case.inputs))]
         outputs = [array for o in checks.expected for array in arrays(o.result)]
-        mistakes = [a for vs in checks.misconceptions.values() for v in vs for o in v for a in arrays(o.result)]
+        mistakes = [a for vs in checks.mistakes.values() for v in vs for o in v for a in arrays(o.result)]
         assert len(outputs) == len(checks.cases) > 1
         assert len(mistakes) > 10
         assert all(array.tobytes() in sent for array in inputs)
@@ -62,7 +62,7 @@ def test_no_expected_value_is_sent(session, request_of_the_chapter):
             assert struct.pack("<d", number) not in request
 
 
-def test_no_misconception_and_no_seed_is_sent(session, request_of_the_chapter):
+def test_no_mistake_and_no_seed_is_sent(session, request_of_the_chapter):
     seed = (session.term / "hidden" / "seed").read_text()
     for sent in (
         request_bytes(request_of_the_chapter),
@@ -70,7 +70,7 @@ def test_no_misconception_and_no_seed_is_sent(session, request_of_the_chapter):
     ):
         assert seed.encode() not in sent
         assert struct.pack(">Q", int(seed)) not in sent
-        assert not any(name.encode() in sent for c in session.hidden.values() for name in c.misconceptions)
+        assert not any(name.encode() in sent for c in session.hidden.values() for name in c.mistakes)
 
 
 def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
@@ -390,7 +390,7 @@ def test_nothing_of_a_hidden_run_is_shown(hand_in, notebook, session, end):
     check_no_value_of_a_case(session, str(outputs))
 
 
-def test_the_verdicts_of_misconceptions_show_no_hidden_value(hand_in, notebook, session):
+def test_the_verdicts_of_mistakes_show_no_hidden_value(hand_in, notebook, session):
     for source in (
         "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n    return x_t[0, 0] * np.tanh(x_t @ W_xh + h_prev @ W_hh + b_h)",
         "def rnn_step(x_t, h_prev, W_xh, W_hh, b_h):\n    return np.tanh(x_t @ W_xh + h_prev @ W_hh)",

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from grader.running import sandbox, seccomp, selftest
-from grader.running.sandbox import SandboxError, bubblewrap, explained
+from grader.running.sandbox import SandboxError, bubblewrap, start_failure
 from grader.running.unsandboxed import Plain
 
 CHAPTER = "ch01_vanilla_rnn"
@@ -92,7 +92,7 @@ def test_a_filter_that_lets_all_pass_is_named(small_course, tmp_path, monkeypatc
     ],
 )
 def test_what_bubblewrap_complains_of_comes_with_advice(complaint, advice):
-    text = explained(complaint)
+    text = start_failure(complaint)
     assert text.startswith("The sandbox could not be started: ")
     assert advice in text
 

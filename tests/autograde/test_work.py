@@ -88,7 +88,7 @@ FUNCTIONS = {
         None,
         "",
     ),
-    "a misconception": (step("return np.tanh(x_t @ W_xh + h_prev @ W_hh)"), 0, "failed", "no_bias", "b_h"),
+    "a mistake": (step("return np.tanh(x_t @ W_xh + h_prev @ W_hh)"), 0, "failed", "no_bias", "b_h"),
 }
 
 

@@ -52,15 +52,15 @@ def test_right_and_wrong(plain_test, name):
     spec = load_spec(ROOT, place)
     for right in (reference(ROOT, place), *spec.alternatives.values()):
         plain_test(name, right)
-    fooled = {entry.id for entry in spec.misconceptions.values() if passes(plain_test, name, entry)}
-    verdicts = [exercise(name).verdict(spec.misconceptions[each].variants[0]) for each in fooled - UNSEEN]
+    fooled = {entry.id for entry in spec.named_mistakes.values() if passes(plain_test, name, entry)}
+    verdicts = [exercise(name).verdict(spec.named_mistakes[each].functions[0]) for each in fooled - UNSEEN]
     kinds = {problem.kind for verdict in verdicts for case in verdict.cases for problem in case.problems}
     assert kinds <= {"type", "dtype", "changed"}  # asserts on numbers see no wrong type
 
 
 def passes(plain_test, name, entry):
     try:
-        plain_test(name, entry.variants[0])
+        plain_test(name, entry.functions[0])
     except Exception:  # as a cell of a notebook it fails by any
         return False
     return True

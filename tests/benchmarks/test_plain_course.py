@@ -34,15 +34,15 @@ def plain_test(tmp_path_factory):
 def test_right_and_wrong(plain_test, name):
     place = MANIFEST.place(name)
     plain_test(name, reference(ROOT, place))
-    fooled = [entry for entry in load_spec(ROOT, place).misconceptions.values() if passes(plain_test, name, entry)]
-    verdicts = [exercise(name).verdict(entry.variants[0]) for entry in fooled]
+    fooled = [entry for entry in load_spec(ROOT, place).named_mistakes.values() if passes(plain_test, name, entry)]
+    verdicts = [exercise(name).verdict(entry.functions[0]) for entry in fooled]
     kinds = {problem.kind for verdict in verdicts for case in verdict.cases for problem in case.problems}
     assert kinds <= {"type", "dtype", "changed"}  # asserts on numbers see no wrong type
 
 
 def passes(plain_test, name, entry):
     try:
-        plain_test(name, entry.variants[0])
+        plain_test(name, entry.functions[0])
     except Exception:  # as a cell of a notebook it fails by any
         return False
     return True

@@ -45,7 +45,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     for notebook in chapter.notebooks:
         for exercise in notebook.exercises:
             place = manifest.place(exercise.id)
-            mistake = next(iter(load_spec(ROOT, place).misconceptions.values())).variants[0]
+            mistake = next(iter(load_spec(ROOT, place).named_mistakes.values())).functions[0]
             checks = data.checks(exercise.id)
             texts = load_messages(ROOT, place).mistakes
             seen = evaluate(place, checks, texts, observe(checks, mistake))

@@ -27,7 +27,7 @@ NOTED = [
     ("rnn_forward", "error", None),
     ("one_hot", "failed", "sign"),  # of another chapter
     ("sample_id", "failed", "no_such_mistake"),
-    ("sample_id", "failed", "counterfactual: zeros u"),
+    ("sample_id", "failed", "altered input: zeros u"),
     ("sample_id", "failed", "needs"),
     ("sample_id", "failed", "after: squeeze"),
 ]

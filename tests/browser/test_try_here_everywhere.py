@@ -103,7 +103,7 @@ def _solved(solve: Solve, base: str, chapter: Chapter, name: str, notebooks: Any
     """The stub fails, the solution passes, and three mistakes get their names."""
     place = MANIFEST.place(name)
     code, spec = reference_code(ROOT, place), load_spec(ROOT, place)
-    changes = ((e.id, way) for e in spec.misconceptions.values() for way in e.ways if isinstance(way, Change))
+    changes = ((e.id, way) for e in spec.named_mistakes.values() for way in e.ways if isinstance(way, Change))
     mistakes = list(islice(changes, 3))
     programs = [None, cell_source(notebooks[name].instructor, name), *(way.apply(code) for _, way in mistakes)]
     results = solve(f"{base}book/{chapter.id}/{place.exercise.page}.html", name, programs)

@@ -138,7 +138,7 @@ def hidden_numbers(term):
     numbers = set()
     for checks in session.hidden.values():
         trees = [dict(case.inputs) for case in checks.cases] + [o.result for o in checks.expected]
-        trees += [o.result for vs in checks.misconceptions.values() for v in vs for o in v]
+        trees += [o.result for vs in checks.mistakes.values() for v in vs for o in v]
         for array in arrays(trees):
             numbers |= {float(number) for number in np.ravel(array) if array.dtype.kind == "f"}
     written = {

@@ -46,8 +46,8 @@ def programs(root: Path, name: str) -> Iterator[tuple[str, Any]]:
     spec = load_spec(root, place)
     yield "right: reference", reference(root, place)
     yield from ((f"right: {which}", function) for which, function in spec.alternatives.items())
-    for entry in spec.misconceptions.values():
-        yield from ((f"way: {entry.id} {number}", way) for number, way in enumerate(entry.variants, 1))
+    for entry in spec.named_mistakes.values():
+        yield from ((f"way: {entry.id} {number}", way) for number, way in enumerate(entry.functions, 1))
     yield from ((f"trial: {trial.title}", trial.program) for trial in load_trials(root, place))
     made = mutants(reference_code(root, place))
     module = reference_module(root, place)

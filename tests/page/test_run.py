@@ -42,7 +42,7 @@ def test_stub_solution_and_mistakes_of_each_exercise(name: str, page: Page, note
     solved = page.run(cell_source(notebooks[name].instructor, name), name, *before)
     assert (solved["status"], solved["printed"], solved["problem"]) == ("passed", "", "")
     assert solved["earned"] == solved["points"] == COURSE.place(name).exercise.points
-    mistakes = exercise(name).spec.misconceptions.values()
+    mistakes = exercise(name).spec.named_mistakes.values()
     changes = ((entry.id, way) for entry in mistakes for way in entry.ways if isinstance(way, Change))
     texts = RECORDED.messages(name).mistakes
     before = [told["setup"], *(cell_source(notebooks[of].instructor, of) for of in told["before"])]

@@ -1,9 +1,9 @@
 """Diagnosis: the likely cause of a wrong result, reported only if the evidence singles out one cause.
 
 If the same call gave two different results, that is the cause, because such results are no evidence for any other.
-Otherwise the exercise's own misconceptions are tried first. The student's results on all cases are compared with those
+Otherwise the exercise's own mistakes are tried first. The student's results on all cases are compared with those
 of each named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by
-facet. A misconception is reported only if exactly one matches. If none does, the patterns shared by all exercises are
+facet. A mistake is reported only if exactly one matches. If none does, the patterns shared by all exercises are
 tried, first on all outputs together and then on each output. If no exact pattern fits, the cause may be an exercise
 that this one builds on; only then come the vague patterns.
 """
@@ -15,9 +15,9 @@ from dataclasses import replace
 from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Facet, Observation
-from grader.checking.diagnose.counterfactual import mistreated_input
+from grader.checking.diagnose.altered_input import altered_input
 from grader.checking.diagnose.evidence import facets_prefix, failed_cases, without_random_results
-from grader.checking.diagnose.misconceptions import fitting_mistakes, no_coincidence
+from grader.checking.diagnose.mistakes import fitting_mistakes, no_coincidence
 from grader.checking.diagnose.operations import extra_operation
 from grader.checking.diagnose.order import in_another_order
 from grader.checking.diagnose.parts import vague_pattern
@@ -35,7 +35,7 @@ def diagnose(
 ) -> Diagnosis | None:
     """The one cause that the evidence singles out, or None.
 
-    `texts` contains the message of each misconception. `wrong_needs` names the exercises that the student's code uses
+    `texts` contains the message of each mistake. `wrong_needs` names the exercises that the student's code uses
     and that are wrong themselves. If no cause in this exercise fits exactly, they are to be fixed first.
     """
     failing = [facet for facet in checks.facets if failed_cases(checks, results, facet)]
@@ -44,7 +44,7 @@ def diagnose(
     if gives_two_results(checks, observations):
         return Diagnosis("two results of one call", TWO_RESULTS)
     fits = partial(fitting_mistakes, checks, observations, results)
-    # a misconception that explains everything comes first
+    # a mistake that explains everything comes first
     whole = list(fits(WHOLE[0])) if len(checks.facets) > 1 else []
     if len(whole) == 1:
         return Diagnosis(whole[0], texts.get(whole[0], ""))
@@ -87,20 +87,20 @@ def _exact_cause(
     several: bool,
 ) -> Diagnosis | None:
     """A cause that every exercise can have and that gives exactly these results. If `several` mistakes fit a facet,
-    only a mistreated input is looked for.
+    only an altered input is looked for.
     """
     evidence = checks, observations, results
     if _lacks_a_gradient(results):
         return None  # the value of that result is right, so no pattern of values explains the problem
     if several:
-        return mistreated_input(*evidence)
+        return altered_input(*evidence)
     return (
         pattern(*evidence, failing, exact_pattern)
-        or mistreated_input(*evidence)
+        or altered_input(*evidence)
         or pattern(*evidence, failing, exact_pattern, by_output=True)
         or extra_operation(*evidence)
         or extra_operation(*evidence, by_output=True)
-        or mistreated_input(*evidence, by_output=True)
+        or altered_input(*evidence, by_output=True)
     )
 
 

@@ -15,7 +15,7 @@ import numpy as np
 
 from grader.checking.case import Checks, Observation, Output
 from grader.checking.compare import close, compare, named_outputs, same_kind
-from grader.checking.diagnose.counterfactual import is_evidence, leaves, softmax
+from grader.checking.diagnose.altered_input import is_evidence, leaves, softmax
 from grader.checking.diagnose.evidence import results_prefix
 from grader.checking.verdict import CaseResult, Diagnosis, Problem
 from grader.codec import freeze

@@ -43,33 +43,33 @@ def _along(got: Array, expected: Array) -> Iterator[tuple[Array, Array]]:
 def _unfilled(wrong: list[Wrong], checks: Checks) -> bool:
     """Whether the wrong entries are whole rows of zeros along one axis of each result, and other entries are right."""
 
-    def explained(got: Array, expected: Array) -> bool:
+    def fits(got: Array, expected: Array) -> bool:
         right = close(expected, got, checks.tolerance).reshape(len(got), -1).all(axis=1)
         return bool((got[~right] == 0).all() and (expected[~right] != 0).all())
 
     some_right = any(
         got[close(expected, got, checks.tolerance)].any() for *_, got, expected in wrong if got.shape == expected.shape
     )
-    return some_right and all(any(explained(*pair) for pair in _along(got, expected)) for *_, got, expected in wrong)
+    return some_right and all(any(fits(*pair) for pair in _along(got, expected)) for *_, got, expected in wrong)
 
 
 def _another_order(wrong: list[Wrong], checks: Checks) -> bool:
     """Whether the rows of each result, along the same axis in all of them, are right but in a different order."""
 
-    def explained(got: Array, expected: Array) -> bool:
+    def fits(got: Array, expected: Array) -> bool:
         if len(got) > MAX_ROWS:
             return False
         same = np.array([[close(e, g, checks.tolerance).all() for e in expected] for g in got])
         return bool((same.sum(axis=0) == 1).all() and (same.sum(axis=1) == 1).all())
 
-    axes = [[explained(*pair) for pair in _along(got, expected)] for *_, got, expected in wrong]
+    axes = [[fits(*pair) for pair in _along(got, expected)] for *_, got, expected in wrong]
     return len({len(each) for each in axes}) == 1 and any(map(all, zip(*axes, strict=True)))
 
 
 def _first_sequence_only(wrong: list[Wrong], checks: Checks) -> bool:
     """Whether the first sequence of the batch is right and all others are wrong, in every wrong result."""
 
-    def explained(output: Output, got: Array, expected: Array) -> bool:
+    def fits(output: Output, got: Array, expected: Array) -> bool:
         if "B" not in output.axes or len(output.axes) != expected.ndim or got.shape != expected.shape:
             return False
         batch = output.axes.index("B")
@@ -77,16 +77,16 @@ def _first_sequence_only(wrong: list[Wrong], checks: Checks) -> bool:
         rows = [bool(row.all()) for row in np.moveaxis(right, batch, 0)]
         return expected.dtype.kind == "f" and len(rows) > 1 and rows[0] and not any(rows[1:])
 
-    return all(explained(output, got, expected) for _, output, got, expected in wrong)
+    return all(fits(output, got, expected) for _, output, got, expected in wrong)
 
 
 def _first_step_only(wrong: list[Wrong], checks: Checks) -> bool:
     """Whether every wrong result is computed forward in time, and its first step is right and its second wrong."""
 
-    def explained(got: Array, expected: Array, checks: Checks) -> bool:
+    def fits(got: Array, expected: Array, checks: Checks) -> bool:
         return len(got) > 1 and matches(got[0], expected[0], checks) and not matches(got[1], expected[1], checks)
 
-    return not any(output.backward for _, output, *_ in wrong) and in_time(explained)(wrong, checks)
+    return not any(output.backward for _, output, *_ in wrong) and in_time(fits)(wrong, checks)
 
 
 _LEFT_OUT = (

@@ -259,7 +259,7 @@ def _cut_off(wrong: list[Wrong], checks: Checks) -> Diagnosis | None:
         return None
     lowest, highest = (float(cut[0]) if cut.size else end for cut, end in ((low, -np.inf), (high, np.inf)))
     clipped = np.minimum(np.maximum(expected, lowest), highest)
-    several = all(len(np.unique(some)) > 1 for some in (expected[differs], expected[~differs]))
+    several = all(len(np.unique(each)) > 1 for each in (expected[differs], expected[~differs]))
     if not several or not close(clipped, ours, checks.tolerance).all():
         return None
     ends = [f"below {lowest:.6g}"] * bool(low.size) + [f"above {highest:.6g}"] * bool(high.size)

@@ -12,7 +12,7 @@ def a_list_of_characters(ids, vocab):
     return [next(c for c in vocab if vocab[c] == i) for i in ids]
 
 
-@TRIALS.wrong("counterfactual: backward ids")
+@TRIALS.wrong("altered input: backward ids")
 def backwards(ids, vocab):
     characters = {i: c for c, i in vocab.items()}
     return "".join(characters[i] for i in ids[::-1])

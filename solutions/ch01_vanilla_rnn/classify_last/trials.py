@@ -48,9 +48,9 @@ def sorted_and_not_put_back(x, lengths, h_0, W_xh, W_hh, b_h, W_hy, b_y):
 
 
 WRONG = {
-    "a zero start": (zero_start, {"counterfactual: zeros h_0"}),
-    "no bias": (classifier(lambda h, x, n, h_0, W, b: picked(h, n) @ W), {"counterfactual: zeros b_y"}),
-    "bias twice": (classifier(lambda h, x, n, h_0, W, b: picked(h, n) @ W + 2 * b), {"counterfactual: doubled b_y"}),
+    "a zero start": (zero_start, {"altered input: zeros h_0"}),
+    "no bias": (classifier(lambda h, x, n, h_0, W, b: picked(h, n) @ W), {"altered input: zeros b_y"}),
+    "bias twice": (classifier(lambda h, x, n, h_0, W, b: picked(h, n) @ W + 2 * b), {"altered input: doubled b_y"}),
     "tanh of the logits": (classifier(lambda h, x, n, h_0, W, b: np.tanh(picked(h, n) @ W + b)), {"after: tanh"}),
     "the class": (
         classifier(lambda h, x, n, h_0, W, b: (picked(h, n) @ W + b).argmax(axis=1)),
@@ -58,7 +58,7 @@ WRONG = {
     ),
     "the first state": (
         classifier(lambda h, x, n, h_0, W, b: h[:, 0] @ W + b),
-        {"counterfactual: only_first time step"},
+        {"altered input: only_first time step"},
     ),
     "the largest over time": (classifier(lambda h, x, n, h_0, W, b: h.max(axis=1) @ W + b), {"largest_over_time"}),
     "the largest over the real steps": (
@@ -76,7 +76,7 @@ WRONG = {
     "lengths of the rows reversed": (classifier(lambda h, x, n, h_0, W, b: picked(h, n[::-1]) @ W + b), set()),
     "two steps early": (
         classifier(lambda h, x, n, h_0, W, b: h[np.arange(len(n)), np.maximum(n - 2, 0)] @ W + b),
-        {"counterfactual: less lengths"},
+        {"altered input: less lengths"},
     ),
     "float32": (classifier(lambda h, x, n, h_0, W, b: (picked(h, n) @ W + b).astype("f4")), {"float32"}),
     "a list of rows": (classifier(lambda h, x, n, h_0, W, b: list(picked(h, n) @ W + b)), set()),

@@ -26,7 +26,7 @@ WRONG = {
     "a row for a bias": (block, {"after: all but the last entry along axis=-2 missing"}),
     "rows taken in turn": (interleaved, {"rows_in_another_order"}),
     "rows reversed": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh])[::-1], {"after: reversed along D + H"}),
-    "W_hh subtracted": (lambda W_xh, W_hh: np.concatenate([W_xh, -W_hh]), {"counterfactual: negated W_hh"}),
+    "W_hh subtracted": (lambda W_xh, W_hh: np.concatenate([W_xh, -W_hh]), {"altered input: negated W_hh"}),
     "half of each": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh]) / 2, {"constant_factor"}),
     "float32": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh]).astype("f4"), {"float32"}),
     "a vector, though a tidy one": (lambda W_xh, W_hh: np.concatenate([W_xh, W_hh]).T.ravel(), set()),

@@ -93,16 +93,16 @@ def zeros_last(result):
 
 WRONG_FORWARDS = {
     "time reversed": (after(lambda r: r[:, ::-1]), {"after: reversed along T"}),
-    "input reversed": (before(lambda x, *r: (x[:, ::-1], *r)), {"counterfactual: backward x"}),
+    "input reversed": (before(lambda x, *r: (x[:, ::-1], *r)), {"altered input: backward x"}),
     "run backwards": (lambda x, **r: states(x[:, ::-1], **r)[:, ::-1], set()),
     "accumulated": (after(lambda r: r.cumsum(axis=1)), {"after: running sum along T"}),
     "averaged so far": (after(lambda r: r.cumsum(1) / np.arange(1, r.shape[1] + 1)[:, None]), {"first_step_only"}),
-    "the input before": (run(lambda t, x, s, *w: h(x[:, t - 1], s[-1], *w)), {"counterfactual: late x"}),
-    "the input after": (run(lambda t, x, s, *w: h(x[:, (t + 1) % x.shape[1]], s[-1], *w)), {"counterfactual: early x"}),
-    "always the first input": (run(lambda t, x, s, *w: h(x[:, 0], s[-1], *w)), {"counterfactual: first_step x"}),
+    "the input before": (run(lambda t, x, s, *w: h(x[:, t - 1], s[-1], *w)), {"altered input: late x"}),
+    "the input after": (run(lambda t, x, s, *w: h(x[:, (t + 1) % x.shape[1]], s[-1], *w)), {"altered input: early x"}),
+    "always the first input": (run(lambda t, x, s, *w: h(x[:, 0], s[-1], *w)), {"altered input: first_step x"}),
     "the mean input": (run(lambda t, x, s, *w: h(x.mean(axis=1), s[-1], *w)), set()),
-    "no state at all": (run(lambda t, x, s, W, U, b: np.tanh(x[:, t] @ W + b)), {"counterfactual: zeros W_hh"}),
-    "no input": (run(lambda t, x, s, W, U, b: np.tanh(s[-1] @ U + b)), {"counterfactual: zeros x | zeros W_xh"}),
+    "no state at all": (run(lambda t, x, s, W, U, b: np.tanh(x[:, t] @ W + b)), {"altered input: zeros W_hh"}),
+    "no input": (run(lambda t, x, s, W, U, b: np.tanh(s[-1] @ U + b)), {"altered input: zeros x | zeros W_xh"}),
     "the state of two steps ago": (
         run(lambda t, x, s, *w: h(x[:, t], s[max(0, len(s) - 2)], *w)),
         {"earlier_state_reused"},
@@ -117,9 +117,9 @@ WRONG_FORWARDS = {
     "W_hh twice": (run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U @ U, b)), set()),
     "W_hh transposed": (
         run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U.T, b)),
-        {"counterfactual: transposed W_hh"},
+        {"altered input: transposed W_hh"},
     ),
-    "no bias": (run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U, 0)), {"counterfactual: zeros b_h"}),
+    "no bias": (run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U, 0)), {"altered input: zeros b_h"}),
     "bias at the first step": (
         run(lambda t, x, s, W, U, b: h(x[:, t], s[-1], W, U, b * (t == 0))),
         {"first_step_only"},
@@ -135,7 +135,7 @@ WRONG_FORWARDS = {
     "mean over the batch": (after(lambda r: np.broadcast_to(r.mean(axis=0), r.shape)), set()),
     "first row for all": (
         before(lambda x, h_0, *r: (x, np.broadcast_to(h_0[0], h_0.shape), *r)),
-        {"counterfactual: first_row h_0"},
+        {"altered input: first_row h_0"},
     ),
     "rows mixed": (after(lambda r: r[::-1]), {"after: reversed along B"}),
     "axes (B, H, T)": (after(lambda r: r.swapaxes(1, 2)), {"after: axes T and H exchanged"}),

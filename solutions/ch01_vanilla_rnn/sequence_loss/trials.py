@@ -78,7 +78,7 @@ WRONG = {
     "the largest logit for the sum": (largest_for_the_sum, {"log_of_the_sum_left_out"}),
     "the likeliest id": (likeliest, {"most_probable_for_the_target"}),
     "half in bits": (half_in_bits, {"in_bits"}),
-    "the next target": (shifted_targets, {"counterfactual: late logits | early targets"}),
+    "the next target": (shifted_targets, {"altered input: late logits | early targets"}),
     "changes the logits": (changes_the_logits, set()),
     "without a logarithm": (loss(lambda log_p: -np.exp(log_p).mean()), set()),
     "one minus the probability": (loss(lambda log_p: 1 - np.exp(log_p).mean()), {"log_of_p_left_out"}),

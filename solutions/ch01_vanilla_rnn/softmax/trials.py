@@ -43,7 +43,7 @@ WRONG = {
     "no default for the axis": (lambda z, axis: p(z, axis), set()),
     "the first axis unless told otherwise": (lambda z, axis=0: p(z, axis), {"left_out"}),
     "a little added to the sum": (lambda z, axis=-1: p(z, axis) / (1 + 1e-8), set()),
-    "the sign reversed": (lambda z, axis=-1: p(-z, axis), {"counterfactual: negated z"}),
+    "the sign reversed": (lambda z, axis=-1: p(-z, axis), {"altered input: negated z"}),
     "powers of two": (lambda z, axis=-1: p(z * math.log(2), axis), {"base_2"}),
     "logarithms": (log_softmax, {"after: exponential missing"}),
     "absolute values": (lambda z, axis=-1: np.abs(z) / np.abs(z).sum(axis=axis, keepdims=True), set()),
@@ -52,7 +52,7 @@ WRONG = {
     "float32": (lambda z, axis=-1: p(z, axis).astype("f4"), {"float32"}),
     "float32 inside": (lambda z, axis=-1: p(z.astype("f4"), axis).astype(float), set()),
     "a list": (lambda z, axis=-1: p(z, axis).tolist(), set()),
-    "uniform": (lambda z, axis=-1: np.ones(z.shape) / z.shape[axis], {"counterfactual: zeros z"}),
+    "uniform": (lambda z, axis=-1: np.ones(z.shape) / z.shape[axis], {"altered input: zeros z"}),
 }
 
 

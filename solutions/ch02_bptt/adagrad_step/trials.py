@@ -22,7 +22,7 @@ WRONG = {
         step(lambda t, g, c, lr, eps: (t - lr * g / (np.sqrt(c.__iadd__(g**2)) + eps), c)),
         set(),
     ),
-    "no lr": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) + eps), c + g**2)), {"counterfactual: one lr"}),
+    "no lr": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) + eps), c + g**2)), {"altered input: one lr"}),
     "in place": (in_place, set()),
     "theta alone": (step(lambda t, g, c, lr, eps: t - lr * g / (np.sqrt(c + g**2) + eps)), set()),
     "the other order": (step(lambda t, g, c, lr, eps: (c + g**2, t - lr * g / (np.sqrt(c + g**2) + eps))), {"order"}),
@@ -48,7 +48,7 @@ WRONG = {
     ),
     "the step alone": (
         step(lambda t, g, c, lr, eps: (-lr * g / (np.sqrt(c + g**2) + eps), c + g**2)),
-        {"counterfactual: zeros theta"},
+        {"altered input: zeros theta"},
     ),
     "lr inside": (step(lambda t, g, c, lr, eps: (t - g / (np.sqrt(c + g**2) / lr + eps), c + g**2)), set()),
 }

@@ -49,7 +49,7 @@ WRONG = {
     "1 taken away at other ids": (lambda z, y: (p(z) - 1 + came(z, y)) / y.size, None),
     "one-hot squared error": (lambda z, y: (p(z) - came(z, y)) * p(z) * (1 - p(z)) / y.size, None),
     "the softmax's own slope": (lambda z, y: p(z) * (1 - p(z)) / y.size, None),
-    "targets one late": (lambda z, y: right_logits(z, np.roll(y, 1, axis=1)), "counterfactual: late targets"),
+    "targets one late": (lambda z, y: right_logits(z, np.roll(y, 1, axis=1)), "altered input: late targets"),
     "targets of the next row": (lambda z, y: right_logits(z, np.roll(y, 1, axis=0)), None),
     "two at the target": (lambda z, y: (p(z) - 2 * came(z, y)) / y.size, None),
     "only the last step": (

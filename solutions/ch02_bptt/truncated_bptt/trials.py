@@ -28,7 +28,7 @@ def right_bptt(then):
 
 WRONG = {
     "half of what comes back": (bptt(decay=0.5), set()),
-    "nothing comes back at all": (bptt(decay=0.0), {"counterfactual: zeros W_hh | one tau"}),
+    "nothing comes back at all": (bptt(decay=0.0), {"altered input: zeros W_hh | one tau"}),
     "mean over the batch": (right_bptt(lambda g, h: tuple(v / len(h) for v in g)), {"averaged"}),
     "mean over time": (right_bptt(lambda g, h: tuple(v / h.shape[1] for v in g)), {"averaged"}),
     "db_h as a column": (

@@ -148,7 +148,7 @@ WRONG = {
     "subtracts the limit": (with_factor(lambda n, m: (n - m) / n if n > m else 1.0), None, {NORM, ZERO}),
     "to the norm 1 if above 1": (
         with_factor(lambda n, m: 1 / n if n > 1 else 1.0),
-        "counterfactual: one max_norm",
+        "altered input: one max_norm",
         {NORM, ZERO},
     ),
     "limit squared": (with_factor(lambda n, m: m**2 / n if n > m else 1.0), None, {NORM, ZERO}),
@@ -171,7 +171,7 @@ WRONG = {
     "signs lost": (returning(lambda c, n, g, m: ([abs(x) for x in c], n)), None, {NORM, ZERO}),
     "flat": (returning(lambda c, n, g, m: ([x.ravel() for x in c], n)), None, {NORM}),
     "one vector": (returning(lambda c, n, g, m: (np.concatenate([x.ravel() for x in c]), n)), None, {NORM}),
-    "reversed": (returning(lambda c, n, g, m: (c[::-1], n)), "counterfactual: reversed grads", {NORM}),
+    "reversed": (returning(lambda c, n, g, m: (c[::-1], n)), "altered input: reversed grads", {NORM}),
     "lists inside": (returning(lambda c, n, g, m: ([x.tolist() for x in c], n)), None, {NORM}),
     "a generator": (returning(lambda c, n, g, m: ((x for x in c), n)), None, {NORM}),
     "forgets to collect": (forgets_to_collect, "never_clipped", {NORM, ZERO}),

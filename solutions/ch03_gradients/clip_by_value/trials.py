@@ -49,7 +49,7 @@ WRONG = {
     "tanh alone": (each(lambda g, c: np.tanh(g)), None),
     "nothing": (each(lambda g, c: g), "after: is grads"),
     "only the first": (lambda grads, limit: [grads[0].clip(-limit, limit), *grads[1:]], None),
-    "only the first returned": (lambda grads, limit: [grads[0].clip(-limit, limit)], "counterfactual: first grads"),
+    "only the first returned": (lambda grads, limit: [grads[0].clip(-limit, limit)], "altered input: first grads"),
     "one vector": (lambda grads, limit: np.concatenate([g.ravel() for g in grads]).clip(-limit, limit), None),
     "rounded": (each(lambda g, c: g.clip(-c, c).round(2)), None),
     "float32": (each(lambda g, c: g.clip(-c, c).astype("f4")), None),

@@ -60,11 +60,11 @@ WRONG = {
     "the last lag left out": (last_lag_left_out, "never_filled"),
     "always the last state": (
         norms(back=lambda d, h, W, t, dh_T: back(d, h, W, -1, dh_T)),
-        "counterfactual: last_step h",
+        "altered input: last_step h",
     ),
     "time before batch": (
         lambda dh_T, h, W_hh: norms()(dh_T, h.swapaxes(0, 1).reshape(h.shape), W_hh),
-        "counterfactual: mixed h",
+        "altered input: mixed h",
     ),
     "no step at all": (norms(back=lambda d, h, W, t, dh_T: d), None),
     "the bound by the spectral norm": (

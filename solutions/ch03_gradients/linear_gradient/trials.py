@@ -73,8 +73,8 @@ def largest_pair_only(W_hh, dh_T, lag):
 
 
 WRONG = {
-    "one step only": (lambda W, dh, n: dh @ W.T, {"counterfactual: one lag"}),
-    "no step": (lambda W, dh, n: dh.copy(), {"counterfactual: zero lag"}),
+    "one step only": (lambda W, dh, n: dh @ W.T, {"altered input: one lag"}),
+    "no step": (lambda W, dh, n: dh.copy(), {"altered input: zero lag"}),
     "forward again": (lambda W, dh, n: dh @ np.linalg.matrix_power(inv(W.T), n), set()),
     "W_hh without its upper half": (lambda W, dh, n: loop(np.tril(W), dh, n), set()),
     "the diagonal": (lambda W, dh, n: dh * np.diag(W) ** n, set()),

@@ -77,7 +77,7 @@ WRONG = {  # the body of forward, what it is told: a name or None, and words of 
     "mean over time": (f"{RUN}return self.head(h.mean(dim=1)), {BOTH}", "after: mean over T For logits"),
     "ids reversed": (
         f"{fed('self.embedding(ids.flip(1))')}return self.head(h), {BOTH}",
-        {None, "counterfactual: reversed ids"},
+        {None, "altered input: reversed ids"},
     ),
     "squeezed": (f"{RUN}return self.head(h).squeeze(), {BOTH}", "after: squeeze For logits"),
     "embedding detached": (

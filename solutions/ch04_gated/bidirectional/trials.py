@@ -41,12 +41,12 @@ def without_the_current_input(x, f, g):
 WRONG = {
     "forward layer twice": (
         each_row(lambda x, f, g: side_by_side(f(x), f(x[:, ::-1])[:, ::-1])),
-        "counterfactual: in_place_of run_forward, run_backward",
+        "altered input: in_place_of run_forward, run_backward",
         0,
     ),
     "exchanged": (
         each_row(lambda x, f, g: side_by_side(g(x), f(x[:, ::-1])[:, ::-1])),
-        "counterfactual: exchanged run_forward, run_backward",
+        "altered input: exchanged run_forward, run_backward",
         0,
     ),
     "row by row, not reversed back": (

@@ -11,8 +11,8 @@ STEP = "gru_step(x[:, t], h_t, W_x, W_h, b_x, b_h)"
 
 
 WRONG = {
-    "the first input at every step": ([("x[:, t]", "x[:, 0]")], "counterfactual: first_step x"),
-    "biases exchanged": ([(STEP, STEP.replace("b_x, b_h", "b_h, b_x"))], "counterfactual: exchanged b_x, b_h"),
+    "the first input at every step": ([("x[:, t]", "x[:, 0]")], "altered input: first_step x"),
+    "biases exchanged": ([(STEP, STEP.replace("b_x, b_h", "b_h, b_x"))], "altered input: exchanged b_x, b_h"),
     "summed": ([("h.append(h_t)", "h.append(h_t + sum(h))")], "first_step_only"),
     "mean over time": ([("np.stack(h, axis=1)", "np.mean(h, axis=0)")], "after: mean over T"),
     "units before time": ([("axis=1", "axis=2")], "after: axes T and H exchanged"),

@@ -10,7 +10,7 @@ TRIALS = Trials()
 
 def read(order, *names):
     listed = " and ".join(", ".join(names).rsplit(", ", 1))
-    return f"counterfactual: read {', '.join(order)}, {listed}, r, z, n"
+    return f"altered input: read {', '.join(order)}, {listed}, r, z, n"
 
 
 SIDES = "x_r, x_z, x_n = ", "h_r, h_z, h_n = "
@@ -25,7 +25,7 @@ W_X, W_H = "np.split(x_t @ W_x + b_x, 3, axis=1)", "np.split(h_prev @ W_h + b_h,
 ALL = "W_x", "W_h", "b_x", "b_h"
 
 
-TURNS = "counterfactual: alternating W_x, W_h, b_x and b_h"
+TURNS = "altered input: alternating W_x, W_h, b_x and b_h"
 
 
 WRONG = {
@@ -39,13 +39,13 @@ WRONG = {
         ],
         TURNS,
     ),
-    "b_x twice": ([("W_h + b_h", "W_h + b_x")], "counterfactual: in_place_of b_x, b_h"),
-    "b_h left out": ([("W_h + b_h", "W_h")], "counterfactual: zeros b_h"),
-    "b_x left out": ([("W_x + b_x", "W_x")], "counterfactual: zeros b_x"),
+    "b_x twice": ([("W_h + b_h", "W_h + b_x")], "altered input: in_place_of b_x, b_h"),
+    "b_h left out": ([("W_h + b_h", "W_h")], "altered input: zeros b_h"),
+    "b_x left out": ([("W_x + b_x", "W_x")], "altered input: zeros b_x"),
     "difference of the gates": ([("x_z + h_z", "x_z + h_z - x_r - h_r")], None),
     "two logistic functions": ([("sigmoid(x_r + h_r)", "sigmoid(x_r) + sigmoid(h_r)")], None),
     "relu": ([(N, "np.maximum(0, x_n + r * h_n)")], None),
-    "1 - r": ([("r * h_n", "(1 - r) * h_n")], "counterfactual: opposite r, W_x, W_h, b_x and b_h"),
+    "1 - r": ([("r * h_n", "(1 - r) * h_n")], "altered input: opposite r, W_x, W_h, b_x and b_h"),
     "z swapped and r swapped": ([(MIX, "z * n + (1 - z) * h_prev"), ("r * h_n", "z * h_n")], None),
     "mean with r and z": ([(MIX, "r * n + z * h_prev")], None),
     "a residual": ([(MIX, f"h_prev + {MIX}")], None),

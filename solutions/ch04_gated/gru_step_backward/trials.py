@@ -14,7 +14,7 @@ sigmoid = gru.sigmoid
 
 def read(order, *names):
     listed = " and ".join(", ".join(names).rsplit(", ", 1))
-    return f"counterfactual: read {', '.join(order)}, {listed}, r, z, n"
+    return f"altered input: read {', '.join(order)}, {listed}, r, z, n"
 
 
 SIDES = "x_r, x_z, x_n = ", "h_r, h_z, h_n = "
@@ -35,15 +35,15 @@ WRONG = {
             ("[da_r, da_z, da_n]", "[da_z, da_r, da_n]"),
             ("[da_r, da_z, da_n * r]", "[da_z, da_r, da_n * r]"),
         ],
-        "counterfactual: read_and_written z, r, n, W_x, W_h, b_x, b_h, dW_x, dW_h, db_x and db_h, r, z, n",
+        "altered input: read_and_written z, r, n, W_x, W_h, b_x, b_h, dW_x, dW_h, db_x and db_h, r, z, n",
     ),
     "concatenated n, r, z": (
         [("[da_r, da_z, da_n]", "[da_n, da_r, da_z]"), ("[da_r, da_z, da_n * r]", "[da_n * r, da_r, da_z]")],
-        "counterfactual: written n, r, z, da, r, z, n",
+        "altered input: written n, r, z, da, r, z, n",
     ),
     "da_h concatenated z, r, n": (
         [("[da_r, da_z, da_n * r]", "[da_z, da_r, da_n * r]")],
-        "counterfactual: written z, r, n, da_h, r, z, n",
+        "altered input: written z, r, n, da_h, r, z, n",
     ),
     "one bias gradient for both": (
         [("return dx_t, dh_prev, dW_x, dW_h, db_x, db_h", "return dx_t, dh_prev, dW_x, dW_h, db_x, db_x")],
@@ -95,14 +95,14 @@ WRONG = {
         [("da_n * h_n", "da_n @ W_h[:, -r.shape[1] :].T * h_prev")],
         "r_before_the_product For dx_t, dW_x and db_x",
     ),
-    "b_h forgotten in the forward pass": ([("W_h + b_h", "W_h")], "counterfactual: zeros b_h"),
+    "b_h forgotten in the forward pass": ([("W_h + b_h", "W_h")], "altered input: zeros b_h"),
     "weights by dh_t": ([("h_prev.T @ da_h", "h_prev.T @ np.hstack([dh_t] * 3)")], None),
     "the mean of the bias": ([("da_x.sum(axis=0)", "da_x.mean(axis=0)")], "averaged_over_the_batch For db_x"),
     "two results exchanged": ([("dW_h, db_x, db_h\n", "dW_h, db_h, db_x\n")], "order"),
     "dW_x transposed": ([("return dx_t, dh_prev, dW_x,", "return dx_t, dh_prev, dW_x.T,")], "transposed For dW_x"),
     "float32": ([("return dx_t,", "return dx_t.astype('f4'),")], "float32 For dx_t"),
     "negated": ([("dn = dh_t *", "dh_t = -dh_t\ndn = dh_t *")], "sign"),
-    "dh_t ignored": ([("dn = dh_t *", "dh_t = np.ones_like(dh_t)\ndn = dh_t *")], "counterfactual: ones dh_t"),
+    "dh_t ignored": ([("dn = dh_t *", "dh_t = np.ones_like(dh_t)\ndn = dh_t *")], "altered input: ones dh_t"),
     "in place": ([("dn = dh_t * (1 - z)", "dn = dh_t\ndn *= 1 - z")], None),
 }
 

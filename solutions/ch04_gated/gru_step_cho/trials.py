@@ -9,7 +9,7 @@ TRIALS = Trials()
 
 def read(order, *names):
     listed = " and ".join(", ".join(names).rsplit(", ", 1))
-    return f"counterfactual: read {', '.join(order)}, {listed}, r, z, n"
+    return f"altered input: read {', '.join(order)}, {listed}, r, z, n"
 
 
 SIDES = "x_r, x_z, x_n = ", "h_r, h_z, h_n = "
@@ -26,15 +26,15 @@ CHO = "np.tanh(x_n + (r * h_prev) @ W_hn + b_hn)"
 
 WRONG = {
     "z before r": ([(SIDES[0], "x_z, x_r, x_n = "), ("h_r, h_z, _ = ", "h_z, h_r, _ = ")], read("zrn", *ALL)),
-    "b_h left out": ([("W_h + b_h", "W_h"), (" + b_hn)", ")")], "counterfactual: zeros b_h"),
-    "b_x left out": ([("W_x + b_x", "W_x")], "counterfactual: zeros b_x"),
+    "b_h left out": ([("W_h + b_h", "W_h"), (" + b_hn)", ")")], "altered input: zeros b_h"),
+    "b_x left out": ([("W_x + b_x", "W_x")], "altered input: zeros b_x"),
     "a block of W_h": (
         [("W_h[:, 2 * H :], b_h[2 * H :]", "W_h[:, H : 2 * H], b_h[H : 2 * H]")],
-        "counterfactual: same_block n, z, W_h and b_h",
+        "altered input: same_block n, z, W_h and b_h",
     ),
     "the first block of W_h": ([("W_h[:, 2 * H :]", "W_h[:, :H]")], None),
     "the gate on the columns": ([("(r * h_prev) @ W_hn", "h_prev @ (W_hn * r[0])")], None),
-    "1 - r": ([("r * h_prev", "(1 - r) * h_prev")], "counterfactual: opposite r, W_x, W_h, b_x and b_h"),
+    "1 - r": ([("r * h_prev", "(1 - r) * h_prev")], "altered input: opposite r, W_x, W_h, b_x and b_h"),
     "r twice": ([(CHO, "np.tanh(x_n + r * ((r * h_prev) @ W_hn + b_hn))")], "r_twice"),
     "two tanhs": ([(CHO, "np.tanh(x_n) + np.tanh((r * h_prev) @ W_hn + b_hn)")], None),
     "b_hn outside": ([(CHO, "np.tanh(x_n + (r * h_prev) @ W_hn) + b_hn")], None),

@@ -52,10 +52,10 @@ def call(dh_t="dh[:, t] + dh_next", dc_next="dc_next", x_t="x[:, t]"):
 
 
 WRONG = {
-    "dh unused": (call(dh_t="dh_next"), "counterfactual: zeros dh"),
-    "dh backward": (call(dh_t="dh[:, T - 1 - t] + dh_next"), "counterfactual: backward dh"),
-    "the last dh": (call(dh_t="dh[:, -1] + dh_next"), "counterfactual: last_step dh"),
-    "dh doubled": (call(dh_t="2 * dh[:, t] + dh_next"), "counterfactual: doubled dh"),
+    "dh unused": (call(dh_t="dh_next"), "altered input: zeros dh"),
+    "dh backward": (call(dh_t="dh[:, T - 1 - t] + dh_next"), "altered input: backward dh"),
+    "the last dh": (call(dh_t="dh[:, -1] + dh_next"), "altered input: last_step dh"),
+    "dh doubled": (call(dh_t="2 * dh[:, t] + dh_next"), "altered input: doubled dh"),
     "c is cut": (
         loop(carry="dh_next, dc_next = results[1], 0 * results[2]"),
         "dc_next_not_carried For dx, dh_0, dW_x, dW_h and db",

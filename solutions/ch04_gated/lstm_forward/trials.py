@@ -55,11 +55,11 @@ ONE = ("one time step",)
 
 
 WRONG = {
-    "h_0 is zero": (loop(start=lambda h, c: (0 * h, c)), "counterfactual: zeros h_0", ()),
-    "c_0 is zero": (loop(start=lambda h, c: (h, 0 * c)), "counterfactual: zeros c_0", ()),
-    "initial states exchanged": (loop(start=lambda h, c: (c, h)), "counterfactual: exchanged h_0, c_0", ()),
+    "h_0 is zero": (loop(start=lambda h, c: (0 * h, c)), "altered input: zeros h_0", ()),
+    "c_0 is zero": (loop(start=lambda h, c: (h, 0 * c)), "altered input: zeros c_0", ()),
+    "initial states exchanged": (loop(start=lambda h, c: (c, h)), "altered input: exchanged h_0, c_0", ()),
     "the cell state for both": (loop(carry=lambda h, c: (c, c)), "first_step_only", ONE),
-    "always the first input": (loop(read=lambda t, T: 0), "counterfactual: first_step x", ONE),
+    "always the first input": (loop(read=lambda t, T: 0), "altered input: first_step x", ONE),
     "in reverse order": (loop(finish=lambda h, c: stacked(h[::-1], c[::-1])), "after: reversed along T", ONE),
     "only h": (loop(finish=lambda h, c: np.stack(h, axis=1)), None, ()),
     "c, h": (loop(finish=lambda h, c: stacked(c, h)), "order", ()),
@@ -68,7 +68,7 @@ WRONG = {
         "after: axes T and H exchanged",
         (),
     ),
-    "o, g, i, f": (loop(step=partial(lstm, order="ogif")), f"counterfactual: read o, g, i, f, {ALL}, i, f, g, o", ()),
+    "o, g, i, f": (loop(step=partial(lstm, order="ogif")), f"altered input: read o, g, i, f, {ALL}, i, f, g, o", ()),
 }
 
 

@@ -50,38 +50,38 @@ def of(cell):
 WRONG = {
     "the hidden state kept": (
         of(lambda h, c, i, f, g, o: shown(o, f * h + i * g)),
-        "counterfactual: in_place_of h_prev, c_prev",
+        "altered input: in_place_of h_prev, c_prev",
         (),
     ),
-    "nothing kept": (of(lambda h, c, i, f, g, o: shown(o, i * g)), "counterfactual: zeros c_prev", ()),
+    "nothing kept": (of(lambda h, c, i, f, g, o: shown(o, i * g)), "altered input: zeros c_prev", ()),
     "nothing written": (of(lambda h, c, i, f, g, o: shown(o, f * c)), None, ()),
     "c_t, h_t": (of(lambda h, c, i, f, g, o: shown(o, f * c + i * g)[::-1]), "order", ()),
     "stacked": (of(lambda h, c, i, f, g, o: np.stack(shown(o, f * c + i * g))), None, ()),
     "only h_t": (of(lambda h, c, i, f, g, o: shown(o, f * c + i * g)[0]), None, ()),
-    "no bias": (given(b=lambda b: 0 * b), "counterfactual: zeros b", ()),
-    "PyTorch's two biases": (given(b=lambda b: 2 * b), "counterfactual: doubled b", ()),
-    "no recurrence": (given(W_h=lambda W: 0 * W), "counterfactual: zeros h_prev | zeros W_h", ()),
+    "no bias": (given(b=lambda b: 0 * b), "altered input: zeros b", ()),
+    "PyTorch's two biases": (given(b=lambda b: 2 * b), "altered input: doubled b", ()),
+    "no recurrence": (given(W_h=lambda W: 0 * W), "altered input: zeros h_prev | zeros W_h", ()),
     "gates read the cell state": (
         lambda c_prev, h_prev, **more: lstm(c_prev=c_prev, h_prev=c_prev, **more),
-        "counterfactual: in_place_of c_prev, h_prev",
+        "altered input: in_place_of c_prev, h_prev",
         (),
     ),
     "states exchanged": (
         lambda c_prev, h_prev, **more: lstm(c_prev=h_prev, h_prev=c_prev, **more),
-        "counterfactual: exchanged h_prev, c_prev",
+        "altered input: exchanged h_prev, c_prev",
         (),
     ),
-    "subtracted": (of(lambda h, c, i, f, g, o: shown(o, f * c - i * g)), f"counterfactual: opposite g, {ALL}", ()),
+    "subtracted": (of(lambda h, c, i, f, g, o: shown(o, f * c - i * g)), f"altered input: opposite g, {ALL}", ()),
     "kept is 1 - f": (
         of(lambda h, c, i, f, g, o: shown(o, (1 - f) * c + i * g)),
-        f"counterfactual: opposite f, {ALL}",
+        f"altered input: opposite f, {ALL}",
         (),
     ),
-    "o writes": (of(lambda h, c, i, f, g, o: shown(o, f * c + o * g)), f"counterfactual: same_block i, o, {ALL}", ()),
-    "i shows": (of(lambda h, c, i, f, g, o: shown(i, f * c + i * g)), f"counterfactual: same_block o, i, {ALL}", (C,)),
+    "o writes": (of(lambda h, c, i, f, g, o: shown(o, f * c + o * g)), f"altered input: same_block i, o, {ALL}", ()),
+    "i shows": (of(lambda h, c, i, f, g, o: shown(i, f * c + i * g)), f"altered input: same_block o, i, {ALL}", (C,)),
     "every fourth column": (
         partial(lstm, split=lambda a: [a[:, k::4] for k in range(4)]),
-        f"counterfactual: alternating {ALL}",
+        f"altered input: alternating {ALL}",
         (),
     ),
     "cut along the batch": (partial(lstm, split=lambda a: np.split(a, 4)), None, ()),
@@ -110,7 +110,7 @@ TRIALS.all_wrong(
     {
         f"in the order {order}": (
             partial(lstm, order=order),
-            f"counterfactual: read {', '.join(order)}, {ALL}, i, f, g, o",
+            f"altered input: read {', '.join(order)}, {ALL}, i, f, g, o",
         )
         for order in ORDERS
     },

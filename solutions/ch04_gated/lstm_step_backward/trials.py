@@ -100,7 +100,7 @@ WRONG = {
         "order",
         None,
     ),
-    "without the bias": (lambda b, **given: step()(b=0 * b, **given), "counterfactual: zeros b", None),
+    "without the bias": (lambda b, **given: step()(b=0 * b, **given), "altered input: zeros b", None),
 }
 
 

@@ -28,7 +28,7 @@ WRONG = {
     "returned the other way round": (lambda x, layers: RIGHT(x, layers)[::-1], "order", 0),
     "first layer left out": (
         lambda x, layers: RIGHT(x, layers[1:]),
-        "counterfactual: without_first layers",
+        "altered input: without_first layers",
         0,
     ),
     "first layer again and again": (lambda x, layers: RIGHT(x, [layers[0]] * len(layers)), None, 0),

@@ -25,8 +25,8 @@ def divided(logits, temperature):
 WRONG_TEMPERATURES = {
     "square": (unless_zero(lambda z, t: softmax(z / t**2)), None, 0.25),
     "logarithms": (unless_zero(lambda z, t: np.log(divided(z, t) + 1e-300)), None, 0.25),
-    "negated": (unless_zero(lambda z, t: divided(-z, t)), "counterfactual: negated temperature", 0.25),
-    "softmax twice": (unless_zero(lambda z, t: divided(softmax(z), t)), "counterfactual: softmax logits", 0.25),
+    "negated": (unless_zero(lambda z, t: divided(-z, t)), "altered input: negated temperature", 0.25),
+    "softmax twice": (unless_zero(lambda z, t: divided(softmax(z), t)), "altered input: softmax logits", 0.25),
     "shifted by the logits": (
         unless_zero(lambda z, t: (lambda e: e / e.sum(-1, keepdims=True))(np.exp(z / t - z.max(-1, keepdims=True)))),
         None,

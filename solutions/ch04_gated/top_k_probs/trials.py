@@ -36,7 +36,7 @@ def first_row_decides(logits, k):
 
 
 WRONG_TOP_K = {
-    "one too many": (lambda logits, k: top_k_probs(logits, k + 1), "counterfactual: more k", 0.25),
+    "one too many": (lambda logits, k: top_k_probs(logits, k + 1), "altered input: more k", 0.25),
     "ids": (best, None, 0),
     "zeros and ones": (of_kept(lambda kept, z: np.isfinite(kept).astype(float)), None, 0),
     "logits divided by their sum": (

@@ -109,7 +109,7 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
     ),
     "one step is missing": (
         encoded(STEPS.format(kept="torch.where((s < source_lengths - 1)[None, :, None], new, context)")),
-        "counterfactual: less source_lengths",
+        "altered input: less source_lengths",
     ),
     "sorted by rising length": (
         encoded(
@@ -127,7 +127,7 @@ WRONG = {  # the body of forward, what it is told: a name, some names or None, a
     ),
     "targets reversed": (
         decoded("h, _ = self.decoder(y.flip(1), context)\n" + HEAD),
-        {None, "counterfactual: backward target_in"},
+        {None, "altered input: backward target_in"},
     ),
     "the last state for the head": (f"{ENCODE}{DECODE}return self.head(s)", {None, "last_step_only"}),
     "steps stacked in front": (

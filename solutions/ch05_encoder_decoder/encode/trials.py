@@ -39,7 +39,7 @@ def mask_without_an_axis(ids, lengths, E, layers):
 WRONG = {
     "one step fewer, all layers at once": (one_step_fewer, "last_step_left_out"),
     "a mask without an axis for the units": (mask_without_an_axis, None),
-    "one step too few": ([("length_mask(lengths, ", "length_mask(lengths - 1, ")], "counterfactual: less lengths"),
+    "one step too few": ([("length_mask(lengths, ", "length_mask(lengths - 1, ")], "altered input: less lengths"),
     "the input frozen, not the state": (
         [
             (NEW, CELL),
@@ -86,7 +86,7 @@ WRONG = {
                 "for k, w in layer.items()} for layer in layers]:\n",
             )
         ],
-        "counterfactual: read z, r, n, W_x, W_h, b_x and b_h, r, z, n",
+        "altered input: read z, r, n, W_x, W_h, b_x and b_h, r, z, n",
     ),
     "zeros from the first padding on": (
         [

@@ -44,7 +44,7 @@ WRONG = {
     "padding, and one more": ([("<", ">")], None),
     "a list of lists": ([(MASK, f"({MASK}).tolist()")], None),
     "as wide as the batch is high": ([("np.arange(max_length)", "np.arange(len(lengths))")], None),
-    "one column more": ([("np.arange(max_length)", "np.arange(max_length + 1)")], "counterfactual: more max_length"),
+    "one column more": ([("np.arange(max_length)", "np.arange(max_length + 1)")], "altered input: more max_length"),
     "words": ([(MASK, f"np.where({MASK}, 'real', 'padding')")], None),
     "all real": ([("<", ">= 0 *")], None),
     "the first position only": ([("< lengths[:, None]", "< np.minimum(lengths, 1)[:, None]")], None),

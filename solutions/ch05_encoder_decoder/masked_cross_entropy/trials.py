@@ -142,7 +142,7 @@ WRONG = {
     "tokens that are not 0": (not_0_is_real, "id_0_taken_for_padding_among_tokens", KEEPS_NONE),
     "empty rows dropped, padding kept": (
         only_rows_with_padding_dropped,
-        "counterfactual: first_step mask",
+        "altered input: first_step mask",
         KEEPS_NONE,
     ),
     "cut to the longest row": (cut_to_the_longest_row, None, KEEPS_NONE),

@@ -32,7 +32,7 @@ WRONG = {
     ),
     "padded to a fixed length": ([("lengths.max()", "10")], None),
     "padded with -1": ([("), pad_id)", "), -1)")], None),
-    "padded with pad_id + 1": ([("), pad_id)", "), pad_id + 1)")], "counterfactual: more pad_id"),
+    "padded with pad_id + 1": ([("), pad_id)", "), pad_id + 1)")], "altered input: more pad_id"),
     "the largest length alone": (
         [("return ids, lengths", "return ids, lengths.max()")],
         "after: maximum over B For lengths",
@@ -47,7 +47,7 @@ WRONG = {
     ),
     "each sequence reversed": (
         [("= sequence\n", "= sequence[::-1]\n")],
-        "counterfactual: reversed each entry of sequences",
+        "altered input: reversed each entry of sequences",
     ),
     "sorted within a row": ([("= sequence\n", "= sorted(sequence)\n")], None),
     "lists extended in place": (

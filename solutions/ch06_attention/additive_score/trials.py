@@ -12,7 +12,7 @@ def no_axis(query, keys, W_q, W_k, v):
     return np.tanh(keys @ W_k + query @ W_q).dot(v)
 
 
-@TRIALS.wrong("counterfactual: zeros query | zeros W_q")
+@TRIALS.wrong("altered input: zeros query | zeros W_q")
 def keys_alone(query, keys, W_q, W_k, v):
     return np.tanh(keys @ W_k) @ v
 

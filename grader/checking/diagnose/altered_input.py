@@ -1,0 +1,274 @@
+"""Altered inputs: compare a student's results with those that the oracle gives if an input is altered.
+
+The release also runs the oracle on cases with an altered input (`spec/altered_inputs.py`). For each case and output a
+fingerprint of the result is recorded, a number that two results share only if they are equal. A check computes the
+fingerprints of a student's results, so it needs no oracle.
+"""
+
+from __future__ import annotations
+
+import math
+import zlib
+from collections.abc import Iterable, Sequence
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+
+from grader.checking.case import AlteredInput, Checks, Observation
+from grader.checking.compare import Array, named_outputs
+from grader.checking.diagnose.evidence import results_prefix
+from grader.checking.verdict import CaseResult, Diagnosis, Problem
+
+USED, ONCE, AS_IT_IS = "Is the given {0} used?", "Is {0} used only once?", "Is {0} used as it is?"
+COUNTED, WHOLE = "Where does the counting start and end?", "Is all of {0} used?"
+STEP, ROW = "Which step of {0} does each step of the loop use?", "Does each row use its own row of {0}?"
+WHICH, FLAG = "Which of the two belongs where?", "What does True mean in {0}?"
+GATE = "Is each block used as the right gate?"
+ROWS = (
+    "Texts in which vectors are columns have {0} on the left. Here vectors are rows: forward it is `… @ {1}`, and "
+    "backward `… @ {1}.T`."
+)
+
+# For each alteration: how the message describes it, and a question. {0} is the input, as code; {1} the other input. For
+# gates see `grader/spec/gates.py`.
+WORDS = {
+    "zeros": ("{0} is all zeros", USED),
+    "ones": ("{0} is all ones", USED),
+    "doubled": ("{0} counts twice", ONCE),
+    "negated": ("{0} has the opposite sign", "Is {0} added or subtracted?"),
+    "transposed": ("{0} is transposed", "Which axis of {0} is which?"),
+    "softmax": ("a softmax is applied to {0} first", AS_IT_IS),
+    "reversed": ("{0} is reversed", "In which order is {0} read?"),
+    "more": ("{0} is one too large", COUNTED),
+    "less": ("{0} is one too small", COUNTED),
+    "all_T": ("every entry of {0} is T", USED),
+    "all_S": ("every entry of {0} is S", USED),
+    "true": ("{0} is True everywhere", USED),
+    "inverted": ("True and False are exchanged in {0}", FLAG),
+    "zero": ("{0} is 0", USED),
+    "one": ("{0} is 1", USED),
+    "inverse": ("{0} is replaced by 1 / {0}", "Multiply or divide by {0}?"),
+    "one_minus": ("{0} is replaced by 1 − {0}", AS_IT_IS),
+    "false": ("{0} is False everywhere", USED),
+    "default": ("{0} keeps its default value", USED),
+    "first": ("{0} has only its first entry", WHOLE),
+    "last": ("{0} has only its last entry", WHOLE),
+    "without_first": ("{0} lacks its first entry", WHOLE),
+    "without_last": ("{0} lacks its last entry", WHOLE),
+    "counts": ("every number in {0} is 1", USED),
+    "late": ("{0} comes one step late", STEP),
+    "early": ("{0} comes one step early", STEP),
+    "backward": ("{0} is read from its last step to its first", STEP),
+    "first_step_zero": ("the first step of {0} is zero", STEP),
+    "last_step_zero": ("the last step of {0} is zero", STEP),
+    "first_step": ("every step of {0} is a copy of the first", STEP),
+    "last_step": ("every step of {0} is a copy of the last", STEP),
+    "first_row": ("every row of {0} is a copy of the first", ROW),
+    "mixed": ("the entries of {0} are read with time before batch", "In which order does a `reshape` take them?"),
+    "only_first": ("only the first {0} counts", "Does a loop end there, or is a `return` inside it?"),
+    "only_last": ("only the last {0} counts", "Is something overwritten in a loop where it should be added up?"),
+    "exchanged": ("{0} and {1} are exchanged", WHICH),
+    "in_place_of": ("{0} is used in place of {1}", WHICH),
+    "read": ("the blocks of {1} are read in the order {0} instead of {2}", GATE),
+    "written": ("the blocks of {1} are written in the order {0} instead of {2}", GATE),
+    "read_and_written": ("the blocks of {1} are read and written in the order {0} instead of {2}", GATE),
+    "same_block": ("{0} is computed from the block of {1} in {2}", GATE),
+    "alternating": (
+        "the columns of {0} are read as if the gates took turns column by column",
+        "Where does the block of each gate start and end?",
+    ),
+    "opposite": ("the block of {0} in {1} has the opposite sign", "Is {0} replaced by 1 − {0}, or by −{0}?"),
+}
+ON_ALL_OUTPUTS = {
+    "exchanged",
+    "in_place_of",
+    "same_block",
+    "opposite",
+}  # alterations that are never reported for some outputs only
+MAY_RAISE = {"more", "less"}  # an index past the end may raise an exception in a student's code but not in the oracle
+LARGEST = 1e30  # numbers are clipped to this, so that the sums in fingerprints are finite
+
+
+def altered_input(
+    checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult], by_output: bool = False
+) -> Diagnosis | None:
+    """The altered input that explains all results, or None. With `by_output`, it needs to explain at least half of
+    the wrong outputs.
+
+    If several explain equally many outputs, those that make a right output wrong are dropped.
+    """
+    problems = [problem for result in results for problem in result.problems]
+    if not checks.altered_inputs or any(problem.kind == "changed" for problem in problems):
+        return None
+    if by_output and len(checks.outputs) == 1:
+        return None
+    ours, _ = fingerprints(checks, observations)
+    expected, spread = fingerprints(checks, checks.expected)
+    theirs = np.stack([c.fingerprints for c in checks.altered_inputs]).astype(
+        np.float64
+    )  # (alterations, cases, outputs)
+    kinds = [{alteration for alteration, _ in c.alterations} for c in checks.altered_inputs]
+    stops = np.array([bool(kind & MAY_RAISE) for kind in kinds])[:, None, None] & np.isnan(ours)
+    fits = same(theirs, ours - expected, spread) | stops
+    shows = fits & np.isfinite(theirs) & (theirs != 0) & ~np.isnan(ours)
+    explains = fits.all(axis=1) & shows.any(axis=1)  # (alterations, outputs)
+    wrong = np.array([any(p.output in (None, output.name) for p in problems) for output in checks.outputs])
+    if by_output:
+        explains &= wrong & ~np.array([bool(kind & ON_ALL_OUTPUTS) for kind in kinds])[:, None]
+        fitting = 2 * explains.sum(axis=1) >= wrong.sum()
+    else:
+        fitting = fits.all(axis=(1, 2)) & explains.any(axis=1)
+    found = [int(c) for c in np.flatnonzero(fitting)]
+    found = [c for c in found if is_evidence(_shown(checks, observations, shows[c] & explains[c]))]
+    most = max((explains[c].sum() for c in found), default=0)
+    found = [c for c in found if explains[c].sum() == most]
+    if len(found) > 1:
+        found = [c for c in found if not theirs[c][:, ~wrong].any()]
+    if len(found) != 1 or len(checks.altered_inputs[found[0]].alterations) > 2:
+        return None
+    names = [output.name for output, explained in zip(checks.outputs, explains[found[0]], strict=True) if explained]
+    altered = checks.altered_inputs[found[0]]
+    return Diagnosis(
+        f"altered input: {short_name(altered)}",
+        (results_prefix(names) if by_output else "") + message(altered),
+    )
+
+
+def _shown(checks: Checks, observations: Sequence[Observation], where: Array) -> list[tuple[int, Any, Any]]:
+    """The results where `where` (cases, outputs) is True, as (case, expected, got)."""
+    pairs = [(_values(checks, e), _values(checks, o)) for e, o in zip(checks.expected, observations, strict=True)]
+    return [(i, pairs[i][0][k], pairs[i][1][k]) for i, k in np.argwhere(where)]
+
+
+def _values(checks: Checks, observation: Observation) -> list[Any]:
+    """The results in the order of the outputs. If their number is wrong, each entry is the whole result."""
+    named = named_outputs(checks.outputs, observation.result)
+    return [observation.result] * len(checks.outputs) if isinstance(named, Problem) else list(named.values())
+
+
+def short_name(altered: AlteredInput) -> str:
+    """The alterations in short form: 'zeros x_t | zeros W_xh'."""
+    return " | ".join(f"{alteration} {', '.join(words)}" for alteration, words in altered.alterations).replace("`", "")
+
+
+def message(altered: AlteredInput) -> str:
+    """The message for the student."""
+    alterations = altered.alterations
+    question = _question(*alterations[0]) if len(alterations) == 1 else "Check both."
+    if (
+        len(alterations) > 1
+        and len({(alteration, len(words)) for alteration, words in alterations}) == len(alterations[0][1]) == 1
+    ):
+        alterations = ((alterations[0][0], (" or ".join(words[0] for _, words in alterations),)),)
+    clauses = [WORDS[alteration][0].format(*words) for alteration, words in alterations]
+    return f"This is the result you get if {' or if '.join(clauses)}. {question}"
+
+
+def _question(alteration: str, words: tuple[str, ...]) -> str:
+    if alteration == "transposed" and words[0].startswith("`W"):
+        return ROWS.format(words[0], words[0].strip("`"))
+    return WORDS[alteration][1].format(*words)
+
+
+# Fingerprints ---------------------------------------------------------------------------------------------------------
+
+
+def fingerprints(checks: Checks, observations: Sequence[Observation]) -> tuple[Array, Array]:
+    """Return the fingerprints of the results (cases, outputs), NaN for exceptions, and the largest difference (cases,
+    outputs) between the fingerprints of equal results.
+    """
+    found = np.full((2, len(observations), len(checks.outputs)), np.nan)
+    for i, observation in enumerate(observations):
+        if observation.raised is None:
+            found[:, i] = np.transpose([_fingerprint(value, checks) for value in _values(checks, observation)])
+    return found[0], found[1]
+
+
+def _fingerprint(value: Any, checks: Checks) -> tuple[float, float]:
+    """Return a weighted sum of a result's numbers and its tolerance; NaN if the result is not a plain value. The
+    weights are random and depend on the structure, so different numbers, positions or shapes give different sums.
+    """
+    numbers: list[Array | float] = [1.0]
+    structure = _structure(value, numbers)
+    flat = np.hstack(numbers).clip(-LARGEST, LARGEST)
+    weights = _weights(zlib.crc32(structure.encode()), flat.size)
+    spread = weights @ (checks.tolerance.absolute + checks.tolerance.relative * np.abs(flat))
+    return float(weights @ flat), float(spread)
+
+
+@lru_cache(64)
+def _weights(seed: int, size: int) -> Array:
+    return np.random.default_rng(seed).uniform(0.5, 1.5, size)
+
+
+def _structure(value: Any, numbers: list[Array | float]) -> str:
+    """Everything about a value that the judge compares apart from its numbers, which are appended to `numbers`."""
+    if type(value) is float and math.isfinite(value):  # most entries of a list
+        numbers.append(value)
+        return ""
+    if isinstance(value, bool | int | float | np.ndarray) and np.asarray(value).dtype.kind in "biuf":
+        array = np.asarray(value)
+        flat = array.ravel().astype(np.float64)
+        numbers.append(np.nan_to_num(flat, nan=123.4, posinf=234.5, neginf=-345.6))  # arbitrary finite numbers
+        kind = array.dtype.name if array.dtype.kind == "f" else array.dtype.kind.replace("u", "i")
+        return f"{kind} {array.shape}" if array.ndim or kind == "b" else ""  # 1 and 1.0 are equal to the judge
+    if isinstance(value, list | tuple):
+        return f"[{','.join(_structure(item, numbers) for item in value)}]"
+    if isinstance(value, dict):
+        return f"{{{','.join(f'{key!r}:{_structure(value[key], numbers)}' for key in sorted(value, key=repr))}}}"
+    if value is not None and not isinstance(value, str):
+        numbers.append(np.nan)
+    return repr(value)
+
+
+def same(a: Array, b: Array, spread: Array) -> Array:
+    """Whether differences of fingerprints are equal. Recorded ones have the precision of float32."""
+    with np.errstate(invalid="ignore"):
+        near = np.abs(a - b) <= spread + 2e-7 * np.minimum(np.abs(a), np.abs(b))
+    return np.asarray(near | (np.isnan(a) & np.isnan(b)))
+
+
+# Evidence -------------------------------------------------------------------------------------------------------------
+
+
+def softmax(a: Array, axis: int) -> Array:
+    powers = np.exp(a - a.max(axis, keepdims=True))
+    return np.asarray(powers / powers.sum(axis, keepdims=True))
+
+
+def leaves(value: Any) -> list[Array]:
+    """The arrays and numbers that a result contains, at any depth, as arrays."""
+    if isinstance(value, dict):
+        value = [value[key] for key in sorted(value, key=repr)]
+    if isinstance(value, list | tuple):
+        return [leaf for item in value for leaf in leaves(item)]
+    return [np.asarray(value)]
+
+
+def is_one_number(values: Iterable[Any]) -> bool:
+    """Whether the results contain the same number everywhere, or no finite number. Such results have many causes."""
+    arrays = [leaf for value in values for leaf in leaves(value)]
+    if not all(array.dtype.kind in "biuf" for array in arrays):
+        return False
+    numbers = np.concatenate([np.zeros(0), *(array.ravel() for array in arrays)])
+    numbers = numbers[np.isfinite(numbers)]
+    return bool((numbers == numbers[:1]).all())
+
+
+def is_evidence(shown: Sequence[tuple[int, Any, Any]]) -> bool:
+    """Whether these wrong results, given as (case, expected, got), are evidence for a cause that leads to the same
+    ones. They must not be the same number everywhere, and a float must be wrong, or at least three cases or six
+    entries, because ids and words may agree by coincidence.
+    """
+    if is_one_number(got for *_, got in shown):
+        return False
+    entries = 0
+    for _, expected, got in shown:
+        pairs = leaves(expected), leaves(got)
+        shapes = [[leaf.shape for leaf in pair] for pair in pairs]
+        differing = [b[a != b] for a, b in zip(*pairs, strict=True)] if shapes[0] == shapes[1] else pairs[1]
+        if any(numbers.dtype.kind == "f" and numbers.size for numbers in differing):
+            return True
+        entries += sum(numbers.size for numbers in differing)
+    return len({case for case, *_ in shown}) >= 3 or entries >= 6

@@ -1,0 +1,136 @@
+"""The exercise's own mistakes: find those that explain everything that is wrong with a facet."""
+
+from __future__ import annotations
+
+from grader.checking.case import Checks, Facet, Observation
+from grader.checking.compare import agree, named_outputs
+from grader.checking.diagnose.coincidence import is_distinctive
+from grader.checking.diagnose.evidence import failed_cases
+from grader.checking.verdict import CaseResult, Problem
+
+SEVERAL = 3  # cases that raise, and cases that do not, if exceptions alone are to prove a mistake
+Way = tuple[Observation, ...]  # the results of one way to make a mistake, one for each case
+
+
+def fitting_mistakes(
+    checks: Checks, observations: tuple[Observation, ...], results: tuple[CaseResult, ...], facet: Facet
+) -> dict[str, list[Way]]:
+    """Map each mistake that explains what is wrong with a facet to its ways that do so. If the exercise has
+    its own judge, there are no ways. If several mistakes fit, those that make a right output wrong are
+    dropped.
+    """
+    returned = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
+    if checks.own is not None:
+        return {
+            name: []
+            for name, matches in checks.own.matches.items()
+            if returned and all(matches(checks.cases[i], observations[i]) for i in returned)
+        }
+    fitting: dict[str, list[Way]] = {}
+    for name, ways in checks.mistakes.items():
+        found = [way for way in ways if _fits(checks, observations, returned, facet, way)]
+        fitting |= {name: found} if found else {}
+    if len(fitting) > 1:
+        right = _right_outputs(checks, results)
+        harmless = {n: found for n, found in fitting.items() if any(_keeps_right(checks, right, v) for v in found)}
+        fitting = harmless or fitting
+    return fitting
+
+
+def no_coincidence(checks: Checks, facet: Facet, ways: list[Way]) -> bool:
+    """Whether agreement proves the mistake: it changes an input, cuts off a gradient, or gives a distinctive number."""
+    if checks.own is not None:
+        return True  # its own code decides whether a case shows the mistake
+    names = [output.name for output in checks.outputs if facet.outputs is None or output.name in facet.outputs]
+    return any(
+        theirs.changed or theirs.unreached or _differs_distinctively(checks, names, expected, theirs)
+        for way in ways
+        for expected, theirs in zip(checks.expected, way, strict=True)
+    )
+
+
+def _differs_distinctively(checks: Checks, names: list[str], expected: Observation, theirs: Observation) -> bool:
+    right, wrong = (named_outputs(checks.outputs, o.result) for o in (expected, theirs))
+    if isinstance(right, Problem) or isinstance(wrong, Problem):
+        return is_distinctive(expected.result, theirs.result, checks.tolerance)
+    return any(is_distinctive(right[name], wrong[name], checks.tolerance) for name in names)
+
+
+def _fits(
+    checks: Checks,
+    observations: tuple[Observation, ...],
+    returned: list[int],
+    facet: Facet,
+    way: Way,
+) -> bool:
+    outputs = facet.outputs or tuple(output.name for output in checks.outputs)
+    agrees = all(
+        agree(observations[i], way[i], outputs, checks)
+        # on other facets' cases the results must agree too, unless the mistake gives the expected result there
+        or (not facet.covers(checks.cases[i], None) and agree(checks.expected[i], way[i], outputs, checks))
+        for i in reversed(range(len(checks.cases)))  # from the last, because small cases agree more often
+    )
+    if not agrees:  # most ways end here
+        return False
+    pairs = list(zip(observations, way, strict=True))
+    changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in pairs)
+    changes = changes and all(theirs.unreached in ({}, ours.unreached) for ours, theirs in pairs)
+    shown = any(way[i].raised is None and _shows(checks, i, outputs, way[i]) for i in returned) or (
+        not returned
+        and (
+            _raises_only_on_its_kinds(checks, observations, way, facet)
+            or _raises_case_by_case(checks, observations, way)
+        )
+    )
+    return changes and shown
+
+
+def _shows(checks: Checks, index: int, outputs: tuple[str, ...], theirs: Observation) -> bool:
+    """Whether a mistake is visible on a case: it changes an input, cuts off a gradient or makes one of these outputs
+    wrong.
+    """
+    return bool(theirs.changed or theirs.unreached) or not agree(checks.expected[index], theirs, outputs, checks)
+
+
+def _right_outputs(checks: Checks, results: tuple[CaseResult, ...]) -> tuple[str, ...]:
+    """The outputs that are right on every case; empty if a case has a problem with the call as a whole."""
+    wrong = {problem.output for result in results for problem in result.problems}
+    return () if None in wrong else tuple(output.name for output in checks.outputs if output.name not in wrong)
+
+
+def _keeps_right(checks: Checks, right: tuple[str, ...], way: Way) -> bool:
+    """Whether a mistake leaves these outputs right on every case."""
+    return not right or all(
+        agree(expected, theirs, right, checks) for expected, theirs in zip(checks.expected, way, strict=True)
+    )
+
+
+def _raises_only_on_its_kinds(checks: Checks, observations: tuple[Observation, ...], way: Way, facet: Facet) -> bool:
+    """Whether the student's code raises the same exceptions as the mistake on all cases of the kinds on which the
+    mistake raises, and gives the same results on all other cases. These kinds must belong to the facet, and other kinds
+    must exist.
+    """
+    outputs = tuple(output.name for output in checks.outputs)
+    kinds = {case.kind for case, theirs in zip(checks.cases, way, strict=True) if theirs.raised is not None}
+    inside = [case.kind in kinds for case in checks.cases]
+    within = all(facet.covers(case, None) for case in checks.cases if case.kind in kinds)
+    return (
+        within
+        and not all(inside)
+        and all(
+            agree(ours, theirs, outputs, checks) and (ours.raised is not None) == raises
+            for raises, ours, theirs in zip(inside, observations, way, strict=True)
+        )
+    )
+
+
+def _raises_case_by_case(checks: Checks, observations: tuple[Observation, ...], way: Way) -> bool:
+    """Whether the student's code raises the same exceptions as the mistake on the same cases, whatever their kinds, and
+    is right on all others; there must be several of both.
+    """
+    outputs = tuple(output.name for output in checks.outputs)
+    raising = sum(theirs.raised is not None for theirs in way)
+    return min(raising, len(way) - raising) >= SEVERAL and all(
+        agree(ours, theirs, outputs, checks) and (theirs.raised or agree(expected, theirs, outputs, checks))
+        for ours, theirs, expected in zip(observations, way, checks.expected, strict=True)
+    )
