@@ -54,10 +54,17 @@ class Released:
         """The first hint of each exercise of a chapter. Raises UnknownIdError."""
         return {exercise.id: self.messages(exercise.id).hints[0] for exercise in chapter.exercises}
 
+    def driver(self, exercise_id: str) -> str:
+        """How an exercise is run (`grader.checking.drivers`): "module" if it is a PyTorch module. Raises OSError."""
+        return str(self._cases(exercise_id)["driver"])
+
+    def _cases(self, exercise_id: str) -> Any:
+        return inflate((self.folder / CASES.format(exercise_id)).read_bytes())
+
     def _checks(self, exercise_id: str) -> Checks:
         """The recorded public checks. Raises UnknownIdError."""
         chapter = self.manifest.place(exercise_id).chapter
-        cases = inflate((self.folder / CASES.format(exercise_id)).read_bytes())
+        cases = self._cases(exercise_id)
         outputs = inflate((self.folder / OUTPUTS.format(exercise_id)).read_bytes())
         own_path = self.folder / OWN_JUDGE.format(exercise_id)
         own = load_own_judge(own_path) if own_path.exists() else None

@@ -79,7 +79,7 @@ def test_the_chapters_for_a_script(grader):
 
 
 def test_a_folder_below_the_course_will_do(grader):
-    status, _, error = grader("autograde", "nope", at=ROOT / "grader" / "autograde")
+    status, _, error = grader("autograde", "nope", at=ROOT / "grader" / "grading")
     assert status == 1
     assert "There is no chapter 'nope'" in error
 

@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from grader.counts import counted
+
 
 class _Counter(io.TextIOBase):
     """Counts the lines that are written to it."""
@@ -49,4 +51,4 @@ def first_case_only() -> Iterator[Printing]:
         if sys.stdout is printing.counter:  # a student's code may have replaced it
             sys.stdout = printing.shown
         if lines := printing.counter.lines:
-            print(f"({lines} more line{'s' * (lines > 1)} printed on the other cases)")
+            print(f"({counted(lines, 'more line')} printed on the other cases)")

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from html import escape
 
 from grader import shown
-from grader.render.rows import counted, number
+from grader.counts import number
 
 MOST_OF_A_NAME = 80
 
@@ -54,10 +54,6 @@ def table(
 def named(names: Sequence[str]) -> str:
     """Students' names, as HTML."""
     return ", ".join(f"<bdi>{escape(shown.named(name, MOST_OF_A_NAME))}</bdi>" for name in names)
-
-
-def students(count: int) -> str:
-    return counted(count, "student")
 
 
 def percent(share: float | None) -> str:

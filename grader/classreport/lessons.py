@@ -6,7 +6,8 @@ from html import escape
 
 from grader.classreport.figures import Mistake
 from grader.classreport.gather import ClassReport
-from grader.classreport.html import named, percent, section, students, table
+from grader.classreport.html import named, percent, section, table
+from grader.counts import counted
 from grader.render.html import prose
 from grader.shown import harmless
 
@@ -82,7 +83,7 @@ def _lesson(mistake: Mistake) -> str:
 
 
 def _share(mistake: Mistake) -> str:
-    return f"{mistake.count} of {students(mistake.of)} ({percent(mistake.count / mistake.of)})"
+    return f"{mistake.count} of {counted(mistake.of, 'student')} ({percent(mistake.count / mistake.of)})"
 
 
 def _code(name: str) -> str:

@@ -13,15 +13,14 @@ from grader.classreport.html import (
     percent,
     points_of,
     section,
-    students,
     table,
 )
 from grader.classreport.lessons import all_mistakes, to_teach
 from grader.classreport.plots import WORDS, edge, histogram, key, stacked
 from grader.classreport.style import REPORT_STYLE
+from grader.counts import counted, number
 from grader.render.html import inline
 from grader.render.page import html_page
-from grader.render.rows import counted, number
 from grader.shown import harmless
 
 MOST_NAMED = 20  # students in a sentence
@@ -40,7 +39,7 @@ def report_page(report: ClassReport) -> str:
     ]
     header = f"""<p>{escape(report.course)}</p>
 <h1>{title}: class report</h1>
-<p>{students(report.students)}{", without names" if report.anonymous else ""}</p>
+<p>{counted(report.students, "student")}{", without names" if report.anonymous else ""}</p>
 {_NAVIGATION}"""
     footer = f"{_FOOTER}{_ANONYMOUS if report.anonymous else ''}"
     return html_page(f"{title}, class report", header, f"{_stamps(report)}{''.join(parts)}", footer, REPORT_STYLE)
@@ -80,7 +79,7 @@ def _stamps(report: ClassReport) -> str:
     ]
     if report.unread:
         stamps.append(
-            f"<strong>Points so far.</strong> {students(report.unread)} "
+            f"<strong>Points so far.</strong> {counted(report.unread, 'student')} "
             f"{'has' if report.unread == 1 else 'have'} answers or scores that are not graded yet. They count as "
             "0 points, or with their earlier points."
         )
@@ -115,7 +114,9 @@ def _points(report: ClassReport) -> str:
         for each in points.bins
     ]
     absent = report.absent
-    missing = f"<p>Without a submission: {students(absent.count)}{_in_parentheses(absent)}, not counted here.</p>\n"
+    missing = (
+        f"<p>Without a submission: {counted(absent.count, 'student')}{_in_parentheses(absent)}, not counted here.</p>\n"
+    )
     return section(
         "points",
         "Points",
@@ -224,7 +225,7 @@ def _last_run(run: LastRun | None) -> str:
     if run is None:
         return section("changes", "What changed", "<p>The log of changes is empty.</p>\n")
     began = f"of {escape(run.began.replace('T', ', ')[:17])} UTC" if run.began else "in a log without times of runs"
-    first = f"<p>Graded for the first time: {students(run.first)}.</p>\n" if run.first else ""
+    first = f"<p>Graded for the first time: {counted(run.first, 'student')}.</p>\n" if run.first else ""
     rows = [
         [
             *([named([c.student])] if c.student else []),
@@ -236,7 +237,7 @@ def _last_run(run: LastRun | None) -> str:
     ]
     heads = [*(["Student"] if any(c.student for c in run.changed) else []), "Points", "Exercises", "Why"]
     changed = (
-        f"<p>More points: {students(run.up)}. Fewer points: {students(run.down)}.</p>\n"
+        f"<p>More points: {counted(run.up, 'student')}. Fewer points: {counted(run.down, 'student')}.</p>\n"
         + table("Students whose points from the checks changed", heads, rows, texts=range(len(heads)))
         if rows
         else "<p>No points that were given before have changed.</p>\n"

@@ -11,7 +11,7 @@ from html import escape
 
 from grader.checking.verdict import Status
 from grader.classreport.figures import STATUSES, Distribution, ExerciseFigures
-from grader.render.rows import number
+from grader.counts import number
 
 WIDTH = 360  # of all plots, in the units of their view box: about as many pixels on a phone
 _LEFT, _BASE, _TALL = 26, 132, 116  # of the histogram: where its bars begin, its base line, and its tallest bar

@@ -11,6 +11,7 @@ from typing import Annotated
 import typer
 
 from grader.cli.app import author_command, course_root, err, lines, out, stop, told
+from grader.counts import counted
 
 
 @author_command()
@@ -42,7 +43,7 @@ def release(
         changed = released.release(root, exercise, again)
     for path in changed:
         out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
-    out.print(f"{_counted(len(changed), 'file')} changed." if changed else "Everything was up to date.")
+    out.print(f"{counted(len(changed), 'file')} changed." if changed else "Everything was up to date.")
     if term is not None:
         from grader.gradebook import gradebook_url, register
 
@@ -84,7 +85,7 @@ def lint(
             problems += len(found)
             _print_rule(what, found)
     if problems:
-        stop(f"{_counted(problems)} found.")
+        stop(f"{counted(problems, 'problem')} found.")
 
 
 def _watch(root: Path, exercise: str) -> None:
@@ -102,7 +103,7 @@ def _watch(root: Path, exercise: str) -> None:
             problems += len(found)
             _print_rule(f"{seconds:4.1f} s  {rule}", found)
         else:
-            result = f"{_counted(problems)} found" if problems else "No problem found"
+            result = f"{counted(problems, 'problem')} found" if problems else "No problem found"
             out.print(f"{result} in {value:.1f} s.", style="red" if problems else "green")
 
 
@@ -110,10 +111,6 @@ def _print_rule(what: str, found: list[str]) -> None:
     out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "", soft_wrap=True)
     for problem in found:
         out.print(lines(f"    {problem}"), soft_wrap=True)
-
-
-def _counted(number: int, what: str = "problem") -> str:
-    return f"{number} {what}{'s' * (number > 1)}"
 
 
 @author_command()
@@ -201,7 +198,7 @@ def demo_class(
         if not verify:
             with out.status("Writing a demo class …"):
                 planted = demo.demo_class(root, folder, chapter, students, seed)
-            of = f"{len(planted)} student{'s' * (len(planted) != 1)}: {folder / 'submitted'}"
+            of = f"{counted(len(planted), 'student')}: {folder / 'submitted'}"
             out.print(f"The submissions of {of}   expected scores: {folder / demo.PLANTED}", soft_wrap=True)
             return
         found = demo.differences(root, folder)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import typer
 
 from grader.cli.app import ChapterArgument, TermOption, course_root, err, instructor_command, out, term_folder, told
+from grader.counts import counted
 
 
 @instructor_command()
@@ -39,7 +40,7 @@ def collect(chapter: ChapterArgument, given_term: TermOption = None) -> None:
     if not collected:
         out.print("There is no zip of grader submit to unpack.")
     elif bad:
-        of = f"{bad} of {len(collected)} zip{'s' * (len(collected) != 1)} {'was' if bad == 1 else 'were'} not unpacked."
+        of = f"{bad} of {counted(len(collected), 'zip')} {'was' if bad == 1 else 'were'} not unpacked."
         err.print(f"{of} {_WHAT_NEXT.format(found.id)}", style="red", soft_wrap=True)
         raise typer.Exit(3)
 

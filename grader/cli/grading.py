@@ -30,6 +30,7 @@ from grader.cli.app import (
     term_folder,
     told,
 )
+from grader.counts import counted
 from grader.errors import ExpectedError
 from grader.shown import json_text, one_form
 
@@ -318,7 +319,7 @@ def _one_chapter(
     if quiet:
         return graded.status, [graded.tree()]
     results, scores = graded.results, graded.scores
-    out.print(f"{chapter.title} ({chapter.id}), {len(results)} submission{'s' * (len(results) != 1)}")
+    out.print(f"{chapter.title} ({chapter.id}), {counted(len(results), 'submission')}")
     for line in report.legend(chapter, _table_width(), scores):
         out.print(line, soft_wrap=True)
     _print_table(report.class_table(chapter, results, _table_width(), scores))

@@ -32,10 +32,10 @@ def roster(
 
     The exit status is 0 if every row was imported, 1 if the command could not run, and 3 if some rows were refused.
     """
+    from grader.counts import counted
     from grader.gradebook import gradebook_url
     from grader.gradebook.enrolment import enrol
     from grader.lms.rosters import read_roster
-    from grader.render.rows import counted
     from grader.shown import some
 
     root = course_root()

@@ -20,6 +20,7 @@ from grader.cli.app import (
     term_folder,
     told,
 )
+from grader.counts import counted
 
 
 @instructor_command()
@@ -56,7 +57,7 @@ def report(
     from grader.classreport import tables
     from grader.classreport.gather import class_report
     from grader.classreport.write import report_path, write_report
-    from grader.render.rows import counted
+    from grader.counts import counted
     from grader.shown import some
 
     root = course_root()
@@ -123,14 +124,14 @@ def feedback(
     with out.status("Writing feedback …"), told():
         written = write_feedback(root, term, chapter, student, db_url, solutions)
     count = len(written.pages)
-    out.print(f"Wrote {count} page{'s' * (count != 1)}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
+    out.print(f"Wrote {counted(count, 'page')}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
     for names, what in (
         (written.unsafe, "graded without a sandbox, as the page says"),
         (written.outdated, "out of date, because the submission or the course has changed since it was graded"),
         (written.ungraded, "not graded yet, so without a page"),
     ):
         if names:
-            of = f"{len(names)} submission{'s' * (len(names) != 1)}"
+            of = counted(len(names), "submission")
             err.print(f"{of} {what}: {some(names)}.", style="yellow", soft_wrap=True)
     if written.outdated or written.ungraded:
         first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."

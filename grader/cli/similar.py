@@ -65,7 +65,7 @@ def similar(
     """
     import msgspec
 
-    from grader.render.rows import counted
+    from grader.counts import counted
     from grader.shown import json_text, named
     from grader.similar.look import as_tree, compare, without_names
     from grader.similar.write import page_path, write_page

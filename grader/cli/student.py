@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from grader.cli.app import ChapterArgument, err, folder_name, lines, out, stop, student_command, told
+from grader.counts import counted
 
 if TYPE_CHECKING:
     from grader.work.events import Checked
@@ -63,8 +64,8 @@ def check(
 
 def _checked(path: Path, seconds: float | None, whole: bool, new: OnlyNew) -> bool:
     """Run and report what the previous run did not; whether everything is right."""
+    from grader.counts import number
     from grader.released import COURSE
-    from grader.render.rows import number
     from grader.shown import named
     from grader.submission.cell_names import cell_names
     from grader.submission.readable import UnreadableError
@@ -252,5 +253,5 @@ def submit(
     for name, (attempted, total) in counts(made.notebooks).items():
         out.print(f"  {name}: {attempted} of {total} attempted", soft_wrap=True)
     if others := len(made.files) - len(made.notebooks):
-        out.print(f"  {others} other file{'s' * (others > 1)}", soft_wrap=True)
+        out.print(f"  {counted(others, 'other file')}", soft_wrap=True)
     out.print(f"Wrote {path} ({len(content) / 1e3:.0f} kB){replaced}. Submit this file.", soft_wrap=True)

@@ -13,13 +13,14 @@ from dataclasses import replace
 from html import escape
 
 from grader.checking.verdict import Verdict
+from grader.counts import counted, number
 from grader.feedback.remarks import for_student
 from grader.gradebook.scores import NOTHING, Recorded
 from grader.grading.grade import Graded
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question
 from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
-from grader.render.rows import Row, counted, facts, headline, note_text, number
+from grader.render.rows import Row, facts, headline, note_text
 from grader.shown import harmless, named
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact

@@ -30,11 +30,12 @@ from dataclasses import replace
 from typing import Any
 
 from grader.checking.verdict import Verdict
+from grader.counts import counted, number
 from grader.feedback.remarks import for_student
 from grader.gradebook.scores import NOTHING, Recorded
 from grader.grading.grade import Graded
 from grader.manifest import Chapter, Exercise, Notebook, Question
-from grader.render.rows import counted, facts, headline, number, rows
+from grader.render.rows import facts, headline, rows
 from grader.render.text import rows_text
 from grader.sheets import DIGITS
 from grader.shown import harmless

@@ -16,9 +16,9 @@ from pathlib import Path
 
 import msgspec
 
+from grader.counts import number
 from grader.files import PRIVATE
 from grader.grading.store import Change, Reason
-from grader.render.rows import number
 from grader.shown import json_text, named
 
 PRINTED = 20  # students whose changes are printed

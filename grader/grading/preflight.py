@@ -12,6 +12,7 @@ from typing import Any
 
 import msgspec
 
+from grader.counts import counted
 from grader.gradebook import roster
 from grader.grading import store
 from grader.grading.attempts import folder_of_result
@@ -128,7 +129,7 @@ def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[
     """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed."""
     total = sum(found.to_do.values())
     counts = ", ".join(f"{count} {_TO_DO[name]}" for name, count in found.to_do.items())
-    lines = [f"{total} submission{'s' * (total != 1)} of {chapter.id}: {counts}." if total else "Nothing to grade."]
+    lines = [f"{counted(total, 'submission')} of {chapter.id}: {counts}." if total else "Nothing to grade."]
     apart = dict(zip(names := [*found.absent, *found.unknown], told_apart(names), strict=True))
     if found.absent:
         of = f"{len(found.absent)} of {len(found.roster or ())} students in the gradebook"

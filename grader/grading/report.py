@@ -13,11 +13,11 @@ from rich import box
 from rich.table import Table
 from rich.text import Text
 
+from grader.counts import counted, number
 from grader.gradebook.scores import NOTHING, ByStudent
 from grader.grading.grade import Graded
 from grader.grading.store import Change
 from grader.manifest import Chapter, Exercise, Question
-from grader.render.rows import counted, number
 from grader.shown import named, one_line, shortened, some
 from grader.submission.remark import (
     Asks,
@@ -160,12 +160,8 @@ def waiting(chapter: Chapter, scores: ByStudent) -> list[str]:
     count = Counter(name for its in scores.values() for name, score in its.scores.items() if score.needs_a_human)
     place = {exercise.id: notebook.name for notebook in chapter.notebooks for exercise in notebook.exercises}
     place |= {question.id: notebook.name for notebook in chapter.notebooks for question in notebook.questions}
-    found = [f"{item} in {place[item]} ({_students(count[item])})" for item in place if count[item]]
+    found = [f"{item} in {place[item]} ({counted(count[item], 'student')})" for item in place if count[item]]
     return [f"To grade manually in formgrader: {', '.join(found)}."] if found else []
-
-
-def _students(count: int) -> str:
-    return f"{count} student{'' if count == 1 else 's'}"
 
 
 def _any_changed(chapter: Chapter, scores: ByStudent) -> bool:
@@ -228,7 +224,7 @@ def saw_a_pass(graded: Graded) -> list[str]:
 def unconfirmed(saw: Mapping[str, Sequence[str]]) -> str:
     """One line for all students and the exercises for which their saved outputs show a pass."""
     of = ", ".join(f"{named(student)} ({some(names)})" for student, names in saw.items())
-    return f"{_students(len(saw))} saw a pass that grading does not confirm: {of}; compare"
+    return f"{counted(len(saw), 'student')} saw a pass that grading does not confirm: {of}; compare"
 
 
 def _kind(finding: Finding) -> tuple[Hashable, ...]:

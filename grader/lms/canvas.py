@@ -15,13 +15,13 @@ from __future__ import annotations
 
 import re
 
+from grader.counts import number
 from grader.gradebook.roster import Student
 from grader.lms.exported import Exported, find_column, only_column
 from grader.lms.matching import Key, match
 from grader.lms.options import System
 from grader.lms.rosters import IN_ENGLISH, fits, is_no_student, named_columns
 from grader.lms.table import Policy, Table, worth
-from grader.render.rows import number
 from grader.sheets import Cell, ExchangeError, Sheet, exact
 from grader.shown import one_line, some
 

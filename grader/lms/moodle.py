@@ -19,12 +19,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from grader.counts import number
 from grader.lms.exported import Exported, find_column, only_column
 from grader.lms.matching import Cells, Key, Match, match
 from grader.lms.rosters import IN_ENGLISH, moodle_id, named_columns
 from grader.lms.table import Policy, Standing, Table, worth
 from grader.manifest import Chapter
-from grader.render.rows import number
 from grader.sheets import Cell, ExchangeError, Sheet, exact, folded
 from grader.shown import one_line, some
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from pathlib import Path
 
+from grader.counts import counted
 from grader.gradebook import read_scores
 from grader.gradebook.roster import Student, students
 from grader.gradebook.scores import NOTHING, ByStudent, Recorded
@@ -20,7 +21,6 @@ from grader.grading.attempts import is_current
 from grader.grading.session import state_of
 from grader.lms.options import Empty
 from grader.manifest import Chapter, Manifest
-from grader.render.rows import counted
 from grader.sheets import ExchangeError
 from grader.shown import harmless, some
 from grader.submission.folders import find_submissions

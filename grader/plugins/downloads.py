@@ -22,6 +22,7 @@ from typing import Any
 
 from nbgrader.plugins import FileNameCollectorPlugin
 
+from grader.counts import counted
 from grader.errors import ExpectedError
 from grader.gradebook.people import GROUPS, People
 from grader.grading.release import released_notebooks
@@ -37,7 +38,6 @@ from grader.plugins.download_names import (
     owner,
     read_name,
 )
-from grader.render.rows import counted
 from grader.shown import named, one_form, one_line, some
 from grader.submission.archive import MANIFEST, file_problems, read_manifest
 from grader.submission.bounded import ArchiveError, same_name

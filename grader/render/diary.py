@@ -7,12 +7,12 @@ import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from grader.counts import counted
 from grader.manifest import Chapter, Exercise
 from grader.mistakes import Met, general_title, short_title
 from grader.released import Released
 from grader.render.html import prose
 from grader.render.page import html_page
-from grader.render.rows import counted
 from grader.render.text import wrapped
 
 _WIDTH = 100

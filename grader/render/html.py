@@ -7,8 +7,9 @@ import re
 from collections.abc import Sequence
 
 from grader.checking.verdict import Verdict
+from grader.counts import number
 from grader.render.picture import grid_svg
-from grader.render.rows import Row, headline, number, rows
+from grader.render.rows import Row, headline, rows
 
 _EDGE = {
     "passed": "#2a7f62",

@@ -8,12 +8,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from grader.checking.verdict import Status, Verdict
+from grader.counts import number
 from grader.journal import Entry
 from grader.manifest import Exercise, Manifest
 from grader.messages import LEVELS
 from grader.render.diary import day
 from grader.render.html import verdict_html
-from grader.render.rows import headline, number
+from grader.render.rows import headline
 from grader.render.text import verdict_text
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from grader.checking.verdict import Grid, Problem, Verdict
+from grader.counts import number
 from grader.render.picture import everywhere, grid_text
 from grader.shown import harmless
 
@@ -128,13 +129,3 @@ _WHOLE_CALLS = {
 
 def _problem_row(problem: Problem) -> Row:
     return Row(_LABELS[problem.kind], "\n".join((problem.text, *problem.lines)))
-
-
-def number(value: float) -> str:
-    """Points with at most two decimals and no trailing zeros: 2, 1.5, 0.33."""
-    return f"{round(value, 2):g}"
-
-
-def counted(count: float, what: str) -> str:
-    """'1 point', '2 points'."""
-    return f"{number(count)} {what}{'' if count == 1 else 's'}"

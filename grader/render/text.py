@@ -7,7 +7,8 @@ import textwrap
 from collections.abc import Iterator, Sequence
 
 from grader.checking.verdict import Verdict
-from grader.render.rows import Row, headline, number, rows
+from grader.counts import number
+from grader.render.rows import Row, headline, rows
 
 _LABEL_WIDTH = 15
 _FIRST_LINE = re.compile(r"^(\w+)   \S+ / \S+   (.*)$", re.MULTILINE)

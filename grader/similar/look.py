@@ -7,10 +7,10 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from grader.counts import counted
 from grader.errors import ExpectedError
 from grader.grading.release import released_notebooks
 from grader.manifest import Chapter, load_manifest
-from grader.render.rows import counted
 from grader.shown import named
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code

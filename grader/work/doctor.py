@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from pathlib import PurePosixPath, PureWindowsPath
 from typing import Literal
 
+from grader.counts import counted
 from grader.work.facts import PACKAGES, Facts, Import
 
 PYTHON = (3, 11)
@@ -144,7 +145,7 @@ def _front_end(facts: Facts) -> Finding:
 
 def _writing(facts: Facts) -> Iterator[Finding]:
     if not facts.unwritable_here:
-        yield Finding("this folder", "fine", f"{facts.here} can be written, {_count(facts.notebooks, 'notebook')}")
+        yield Finding("this folder", "fine", f"{facts.here} can be written, {counted(facts.notebooks, 'notebook')}")
     else:
         copy = "xcopy /e /i" if facts.system == "windows" else "cp -r"
         cure = f"{copy} {_quoted(facts, facts.here)} {_quoted(facts, _in_home(facts, 'unrolled'))}"
@@ -204,7 +205,3 @@ def _numbers(version: str) -> tuple[int, ...]:
     """The numbers at the start of a version: 2.5.1+cpu is (2, 5, 1)."""
     matched = re.match(r"\d+(?:\.\d+)*", version)
     return tuple(map(int, matched[0].split("."))) if matched else ()
-
-
-def _count(number: int, what: str) -> str:
-    return f"{number} {what}{'s' * (number != 1)}"

@@ -19,7 +19,7 @@ from typing import Literal
 import grader
 from grader import journal
 from grader.errors import ExpectedError
-from grader.submission.course import DATA, manifest
+from grader.submission.course import manifest
 
 System = Literal["windows", "macos", "linux"]
 
@@ -148,11 +148,10 @@ def _torch_needs() -> tuple[tuple[str, ...], tuple[str, ...], str]:
     chapters = [chapter for chapter in course.chapters if "torch" in course.limits(chapter).preload]
     ids = [exercise.id for chapter in chapters for exercise in chapter.exercises]
     try:
-        from grader.codec import decode
-        from grader.released import CASES
+        from grader.released import COURSE
 
-        modules = [name for name in ids if decode((DATA / CASES.format(name)).read_bytes())["driver"] == "module"]
-    except Exception as error:  # without NumPy, its own line says so
+        modules = [name for name in ids if COURSE.driver(name) == "module"]
+    except (ImportError, OSError, ValueError) as error:  # without NumPy, its own line says so
         return tuple(chapter.id for chapter in chapters), (), str(error) if isinstance(error, OSError) else ""
     return tuple(chapter.id for chapter in chapters), tuple(modules), ""
 

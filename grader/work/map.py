@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any, Literal
 
+from grader.counts import counted, number
 from grader.journal import Entry
 from grader.manifest import Chapter, Exercise, Manifest, Place
-from grader.render.rows import counted, number
 from grader.render.text import wrapped
 
 State = Literal["done", "started", "open"]

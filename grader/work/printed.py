@@ -6,8 +6,8 @@ import re
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
+from grader.counts import counted, number
 from grader.manifest import Exercise
-from grader.render.rows import number
 from grader.shown import harmless
 from grader.submission.cell_names import subject
 from grader.work.events import Begin, Checked, End, Event, Failed, Printed, TooLong, Undefined
@@ -86,7 +86,7 @@ class Display:
         for line in lines[: self.most]:
             self.write(f"  │ {line}".rstrip())
         if self.most is not None and (more := len(lines) - self.most) > 0:
-            self.write(f"  │ … and {more} more line{'s' * (more > 1)}; see all with --output")
+            self.write(f"  │ … and {counted(more, 'more line')}; see all with --output")
         self.write("")
 
     def _subject(self, cell: int) -> str:

@@ -11,8 +11,9 @@ import pytest
 
 from grader import check, hint, progress
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
+from grader.counts import number
 from grader.render.html import inline, verdict_html
-from grader.render.rows import headline, number, rows
+from grader.render.rows import headline, rows
 from grader.render.text import verdict_text
 
 EVIL = "<script>alert(\"x\")</script> & <b>'bold'</b>"
