@@ -1,43 +1,12 @@
-"""The modules of `grader` import one another in one direction, at their top and within functions."""
+"""The house: imports run in one direction, between modules and between rooms, and the documents say what is there."""
 
 import ast
-from collections.abc import Iterator
+import re
 from graphlib import CycleError, TopologicalSorter
-from pathlib import Path
 
 import pytest
 
-ROOT = Path(__file__).parents[1]
-
-
-def modules(root: Path) -> dict[str, ast.Module]:
-    """The modules of the package `grader` below a folder, by name."""
-    found = {}
-    for path in sorted((root / "grader").rglob("*.py")):
-        name = ".".join(path.relative_to(root).with_suffix("").parts).removesuffix(".__init__")
-        found[name] = ast.parse(path.read_text("utf-8"))
-    return found
-
-
-def imported(node: ast.AST) -> Iterator[tuple[str, str]]:
-    """(module, name in it or '') of every import that may run."""
-    for child in ast.iter_child_nodes(node):
-        match child:
-            case ast.If(test=ast.Name("TYPE_CHECKING")):
-                continue
-            case ast.Import(names):
-                yield from ((each.name, "") for each in names)
-            case ast.ImportFrom(module, names, level):
-                assert module is not None
-                assert level == 0, "a relative import is not looked at"
-                yield from ((module, each.name) for each in names)
-        yield from imported(child)
-
-
-def graph(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
-    """Which modules each imports. A package that is imported for one of its modules does not count."""
-    targets = {name: {f"{m}.{n}" if f"{m}.{n}" in trees else m for m, n in imported(trees[name])} for name in trees}
-    return {name: found & set(trees) for name, found in targets.items()}
+from tests.house import DOCUMENT, DRAWING, ROOT, drawing, floors, graph, modules, rooms
 
 
 def test_no_import_leads_back():
@@ -49,52 +18,59 @@ def test_no_import_leads_back():
     assert len(order) == len(found) > 50
 
 
-def rooms(found: dict[str, set[str]], packages: set[str]) -> dict[str, set[str]]:
-    """Which rooms use one another. A room is a folder of `grader` with all below it, or one of its own modules."""
-
-    def room(module: str) -> str:
-        first = ".".join(module.split(".")[:2])
-        return first if module != "grader" and first in packages else module
-
-    together: dict[str, set[str]] = {}
-    for module, used in found.items():
-        together.setdefault(room(module), set()).update({room(each) for each in used} - {room(module)})
-    return together
+def test_no_room_stands_on_one_that_stands_on_it():
+    """So each has a floor above all that it uses, and no arrow runs upwards."""
+    found = rooms(ROOT)
+    assert {"grader.checking", "grader.codec"} <= found["grader.spec"]
+    floor = floors(found)
+    assert floor["grader.codec"] == 1
+    assert floor["grader.checking"] < floor["grader.spec"] < floor["grader.author"] < floor["grader.cli"]
 
 
-def folders_of(root: Path) -> set[str]:
-    """The names of the packages directly below `grader`."""
-    return {f"grader.{path.parent.name}" for path in (root / "grader").glob("*/__init__.py")}
-
-
-def test_no_room_uses_one_that_uses_it():
-    """So every room can be given a floor: it stands above all that it uses, and no arrow runs upwards."""
-    found = rooms(graph(modules(ROOT)), folders_of(ROOT))
-    assert {"grader.spec", "grader.checking", "grader.codec"} <= found.keys()
-    assert "grader.checking" in found["grader.spec"]
-    order = list(TopologicalSorter(found).static_order())
-    assert order.index("grader.checking") < order.index("grader.spec") < order.index("grader.author")
-
-
-def test_two_rooms_that_use_each_other_would_be_found(tmp_path):
-    for room in ("low", "high"):
-        (tmp_path / "grader" / room).mkdir(parents=True)
-        (tmp_path / "grader" / room / "__init__.py").write_text("")
-    (tmp_path / "grader/__init__.py").write_text("")
-    (tmp_path / "grader/high/one.py").write_text("from grader.low import two\n")
-    (tmp_path / "grader/low/two.py").write_text("")
-    (tmp_path / "grader/low/other.py").write_text("from grader.high.two import much\n")
-    (tmp_path / "grader/high/two.py").write_text("much = 1\n")
-    modules_alone = graph(modules(tmp_path))
-    list(TopologicalSorter(modules_alone).static_order())
-    with pytest.raises(CycleError):
-        list(TopologicalSorter(rooms(modules_alone, folders_of(tmp_path))).static_order())
+def write(root, **sources):
+    for name, source in sources.items():
+        path = root / "grader" / f"{name.replace('__', '/')}.py"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(source)
+        (path.parent / "__init__.py").touch()
 
 
 def test_a_circle_would_be_found(tmp_path):
-    (tmp_path / "grader").mkdir()
-    (tmp_path / "grader/__init__.py").write_text("")
-    (tmp_path / "grader/one.py").write_text("from grader import two\n")
-    (tmp_path / "grader/two.py").write_text("def show():\n    import grader.one\n")
+    write(tmp_path, one="from grader import two\n", two="def show():\n    import grader.one\n")
     with pytest.raises(CycleError):
         list(TopologicalSorter(graph(modules(tmp_path))).static_order())
+
+
+def test_two_rooms_that_use_each_other_would_be_found(tmp_path):
+    write(tmp_path, low__other="from grader.high.two import much\n", low__two="")
+    write(tmp_path, high__one="from grader.low import two\n", high__two="much = 1\n")
+    list(TopologicalSorter(graph(modules(tmp_path))).static_order())  # the modules alone form no circle
+    with pytest.raises(CycleError):
+        floors(rooms(tmp_path))
+
+
+def test_the_drawing_is_that_of_the_imports():
+    (drawn,) = DRAWING.findall(DOCUMENT.read_text("utf-8"))
+    assert drawn == drawing(rooms(ROOT)), "draw it again:  python -m tests.house"
+
+
+def test_a_drawing_leaves_out_what_follows(tmp_path):
+    write(tmp_path, low="", mid__one="import grader.low\n", top__one="import grader.low\nfrom grader.mid import one\n")
+    assert drawing(rooms(tmp_path)) == (" 3  top           → mid\n 2  mid           → low\n 1  __init__\n    low\n")
+
+
+FOLDERS = sorted(path.parent for path in (ROOT / "grader").rglob("__init__.py") if path.parent.name != "data")
+
+
+@pytest.mark.parametrize("folder", FOLDERS[1:], ids=lambda path: path.name)
+def test_a_room_says_what_each_of_its_modules_is_for(folder):
+    said = ast.get_docstring(ast.parse((folder / "__init__.py").read_text("utf-8"))) or ""
+    named = set(re.findall(r"`([\w/]+?)/?`", said))
+    there = {path.stem for path in folder.glob("*.py")} | {path.parent.name for path in folder.glob("*/__init__.py")}
+    assert there - named - {"__init__"} == set()
+
+
+def test_a_room_is_named_in_the_architecture():
+    text = DOCUMENT.read_text("utf-8")
+    missing = [folder.name for folder in FOLDERS[1:] if f"`{folder.relative_to(ROOT / 'grader')}/`" not in text]
+    assert missing == []

@@ -1,6 +1,10 @@
 """The command line `grader`. Each module has the commands of one kind, one small function each.
 
-`commands` imports them all. This module imports little, so that Ctrl-C during the imports is answered too.
+`student` and `diary` (students) · `grading`, `reports`, `similar`, `collect`, `term`, `lms` (rosters, exports) and
+`gradescope` (instructors) · `author` and `pack` (authors); `app` is what they share, `plain` has similar characters for
+an output whose encoding lacks ✓ or ›.
+
+A command reads its options, calls, and prints; it decides nothing. `commands` imports them all. This module imports little, so that Ctrl-C during the imports is answered too.
 """
 
 from __future__ import annotations

@@ -1,8 +1,19 @@
 """Scores in nbgrader's gradebook, an SQLite or PostgreSQL database.
 
+`database` (opening it, transactions, readable errors), `registration`, `writer`, `answers` (the previous answers to
+questions), `late` (penalties) by `late_policies` (what lateness costs), `scores` (manual points and late penalties: the
+only place where totals are computed), `roster`, `enrolment` (writes a roster), `people` (the roster with `groups.csv`).
+
 The rows are those that `nbgrader generate_assignment` and `nbgrader autograde` would write, so formgrader,
 `generate_feedback` and `export` work with them unchanged. Importing nbgrader takes a second, so only the functions that
 use it import it.
+
+*Late penalties* are rows too. The policy is called for each notebook once the points are recorded, and the class table,
+the JSON and the feedback pages use only these rows.
+
+*Answers to questions.* A score once given stays until the answer changes: its digest is in a table of our own,
+`unrolled_answer`, written in the transaction that sets `needs_manual_grade`. So a run may be killed between any two
+steps, and stored results may be deleted.
 """
 
 from __future__ import annotations

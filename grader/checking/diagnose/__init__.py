@@ -1,11 +1,39 @@
-"""Diagnosis: the likely cause of a wrong result, reported only if the evidence singles out one cause.
+"""The likely cause of a wrong result, reported only if the evidence singles out one.
 
-If the same call gave two different results, that is the cause, because such results are no evidence for any other.
-Otherwise the exercise's own mistakes are tried first. The student's results on all cases are compared with those
-of each named wrong implementation, first as a whole and then, unless they are merely in the wrong order, facet by
-facet. A mistake is reported only if exactly one matches. If none does, the patterns shared by all exercises are
-tried, first on all outputs together and then on each output. If no exact pattern fits, the cause may be an exercise
-that this one builds on; only then come the vague patterns.
+`mistakes` (the exercise's own), `order`, `repeated` (the same call gave two results), `altered_input`, `operations`
+(one operation more or less on the result), `patterns` (a sign, a factor, a rounding …), `parts` (which calls,
+sequences, rows or steps are wrong); `evidence` says what needs an explanation, `coincidence` how much an agreement
+proves.
+
+A cause must explain the results on every case of a facet, and at least one of these results must be wrong. The first of
+these that fits is reported:
+
+1. the same call gave two different results, which are no evidence for anything else
+2. the exercise's own mistakes
+3. results in the wrong order
+4. an exercise that this one builds on and that is wrong, if the code uses it: the advice is to fix it first
+5. exact patterns: float32, lost precision, transposed, sign, broadcast, one step early or late, rounded, truncated, a
+   constant factor, a mean in place of a sum
+6. an altered input that explains everything that is wrong
+7. an operation more or less on the result
+8. an altered input that explains one output
+9. what says only where the result is wrong: where an argument is omitted; rows that were never filled or are in another
+   order; all but the first sequence, or the first step
+
+A cause that fits exactly comes before the advice to fix another exercise: it is worth knowing even if that one is wrong
+too, and the report then adds that the code uses it.
+
+*Several results.* Causes are tried on all results together first, so that of two mistakes that share an output the one
+that explains everything is reported; then, unless the results are right but in the wrong order, facet by facet or
+output by output, and the report begins with the names: "For dW_xh and dW_hh: …". If several fit, those that would also
+have spoilt an output that is right are dropped. A mistake that leaves an output unchanged does not explain an error in
+it, and one that changes an input fits only if that input was changed. An output with `backward=True` is computed from
+the last time step to the first, and its report starts there.
+
+*Coincidence.* Ids, words, truth values, whole numbers and small fractions can agree by chance. A mistake that is
+visible only in such values is reported only if everything else that is wrong is explained too. Of an exception only the
+type is compared, so a mistake is recognised by exceptions only if they occur on all cases of a kind that the author has
+set apart for it and all others are right. A pattern that one result may fit by chance is reported on two cases or more.
 """
 
 from __future__ import annotations
