@@ -1,4 +1,5 @@
-"""Hints and mistake messages of one exercise, read from its Markdown file `ID.md`.
+"""Hints and mistake messages of one exercise, read from `grader/data/ID.md`, which the release makes of
+the exercise's own `hints.md` and `mistakes.md`.
 
 The file has the headings `## Hint 1`, `## Hint 2`, `## Hint 3`, and for each mistake `## Mistake: NAME` and, why
 students make it, `## Tempting: NAME`.

@@ -80,10 +80,15 @@ def drawing(found: Graph) -> str:
     for number, at in groupby(sorted(found, key=lambda room: (-floor[room], room)), key=floor.__getitem__):
         for index, room in enumerate(at):
             direct = {each for each in found[room] if not any(each in below(found, one) for one in found[room])}
-            names = " ".join(sorted(each.removeprefix("grader.") for each in direct))
-            shown = room.removeprefix("grader.") if room != "grader" else "__init__"
-            lines.append(f"{'' if index else number:>2}  {shown:<14}{'→ ' + names if names else ''}".rstrip() + "\n")
+            names = " ".join(sorted(map(_short, direct)))
+            lines.append(
+                f"{'' if index else number:>2}  {_short(room):<14}{'→ ' + names if names else ''}".rstrip() + "\n"
+            )
     return "".join(lines)
+
+
+def _short(room: str) -> str:
+    return "__init__" if room == "grader" else room.removeprefix("grader.")
 
 
 if __name__ == "__main__":

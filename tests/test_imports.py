@@ -59,6 +59,7 @@ def test_a_drawing_leaves_out_what_follows(tmp_path):
     assert drawing(rooms(tmp_path)) == (" 3  top           → mid\n 2  mid           → low\n 1  __init__\n    low\n")
 
 
+LONGEST = 60
 FOLDERS = sorted(path.parent for path in (ROOT / "grader").rglob("__init__.py") if path.parent.name != "data")
 
 
@@ -74,3 +75,15 @@ def test_a_room_is_named_in_the_architecture():
     text = DOCUMENT.read_text("utf-8")
     missing = [folder.name for folder in FOLDERS[1:] if f"`{folder.relative_to(ROOT / 'grader')}/`" not in text]
     assert missing == []
+
+
+def test_no_function_is_longer_than_a_screen():
+    """Outside `cli`, where the options of a command stand in its signature."""
+    long = [
+        f"{name}: {node.name}"
+        for name, tree in modules(ROOT).items()
+        for node in ast.walk(tree)
+        if isinstance(node, ast.FunctionDef) and node.end_lineno - node.lineno >= LONGEST
+        if not name.startswith(("grader.cli.", "grader.data."))
+    ]
+    assert long == []

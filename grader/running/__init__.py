@@ -18,11 +18,11 @@ computing, a `sleep` after its limit of real time, and a process that is not sch
 cannot avoid it: the kernel adds the time of an ended process to the one that waits for it, no process may ignore
 SIGCHLD, and orphans are collected by the first process of the namespace. Imports count (`import torch` takes 2 s).
 
-*What ends a notebook must happen twice.* The first child gets a quarter of each limit. If that is too little, or if a
-process ends or hangs, a fresh child gets the whole limit, in the same worker, and what happens again at the same cells
-is the notebook's. Hyperthreads and caches can nearly double a time, so a limit should be several times what a correct
-solution needs. A child that has neither used its limit nor finished after thirty times that in real time, and at least
-two minutes, is reported as not graded, and the earlier score stays.
+*A time-out or a dead process must happen twice.* The first child gets a quarter of the limit of each cell and exercise,
+and of a notebook's own limit all. If that is too little, or if a process ends or hangs, a fresh child gets the whole
+limit, in the same worker, and what ends it then is the notebook's. Hyperthreads and caches can nearly double a time, so
+a limit should be several times what a correct solution needs. A child that has neither used its limit nor finished
+after thirty times that in real time, and at least two minutes, is reported as not graded, and the earlier score stays.
 
 *Notebooks share a child* if their cells change nothing outside them; one that does may come last. If anything goes
 wrong in a shared child, each is run in one of its own, and those results count. If an exercise uses up the memory of
