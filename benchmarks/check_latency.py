@@ -24,7 +24,7 @@ from autograding.measure import compile_modules
 from grader import check
 from grader.checking.evaluate import observe
 from grader.released import COURSE
-from grader.spec.record import reference
+from grader.spec.load import reference
 
 ROOT = Path(__file__).parents[1]
 RESULTS = Path(__file__).parent / "results" / "check_latency.json"

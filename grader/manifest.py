@@ -9,6 +9,7 @@ import difflib
 import math
 import re
 import tomllib
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property
 from pathlib import Path
@@ -211,54 +212,60 @@ def load_manifest(path: Path) -> Manifest:
 
 
 def _check(manifest: Manifest, path: Path, text: str) -> None:
-    def fail(value: str, what: str) -> ManifestError:
-        return ManifestError(f"{path}:{_line_of(value, text)}: {what}")
+    for value, what in _problems(manifest):
+        raise ManifestError(f"{path}:{_line_of(value, text)}: {what}")
 
+
+def _problems(manifest: Manifest) -> Iterator[tuple[str, str]]:
+    """What does not fit, after the value in whose line it is. Only the first can be relied on."""
     if manifest.book_url and not _ADDRESS.match(manifest.book_url):
         what = "give an address that begins with https:// or http://, or a relative path"
-        raise fail(manifest.book_url, f"book_url {manifest.book_url!r}: {what}")
+        yield manifest.book_url, f"book_url {manifest.book_url!r}: {what}"
     seen: set[str] = set()
     for chapter in manifest.chapters:
-        try:
-            manifest.limits(chapter)
-        except msgspec.ValidationError as error:
-            raise fail(chapter.id, f"the [autograde] limits of chapter {chapter.id!r}: {error}") from error
-        for name in (chapter.id, *(notebook.name for notebook in chapter.notebooks)):
-            if not _ID.match(name):
-                raise fail(name, f"{name!r} is not a valid name: use only letters, digits and _, with a letter first")
-        ids = [chapter.id, *(f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks)]
-        for item in chapter.items:
-            ids.append(item.id)
-            if not _ID.match(item.id):
-                what = "exercise" if isinstance(item, Exercise) else "question"
-                raise fail(item.id, f"{what} id {item.id!r} is not a Python name")
-            if not 0 < item.points < math.inf:
-                raise fail(item.id, f"{item.id!r} has {item.points} points; give it a number above 0")
-        most = manifest.limits(chapter).seconds_per_notebook
-        for exercise in chapter.exercises:
-            if exercise.seconds is not None and not exercise.seconds <= most:
-                what = f"exercise {exercise.id!r} may take {exercise.seconds:g} s, but its whole notebook {most:g} s"
-                raise fail(exercise.id, f"{what}; give it less, or the chapter's [autograde] more seconds_per_notebook")
-            if exercise.page not in chapter.pages:
-                raise fail(
-                    exercise.id,
-                    f"exercise {exercise.id!r}: page {exercise.page!r} is not in the chapter's pages",
-                )
-        for name in ids:
+        yield from _problems_of_values(manifest, chapter)
+        notebooks = [f"{chapter.id}/{notebook.name}" for notebook in chapter.notebooks]
+        for name in (chapter.id, *notebooks, *(item.id for item in chapter.items)):
             if name in seen:
-                raise fail(name.rpartition("/")[2], f"the id {name!r} is used twice")
+                yield name.rpartition("/")[2], f"the id {name!r} is used twice"
             seen.add(name)
         for notebook in chapter.notebooks:
-            before: set[str] = set()
-            for exercise in notebook.exercises:
-                for needed in exercise.needs:
-                    if needed not in before:
-                        raise fail(
-                            exercise.id,
-                            f"exercise {exercise.id!r} needs {needed!r}, which does not come before it "
-                            f"in notebook {notebook.name!r}",
-                        )
-                before.add(exercise.id)
+            yield from _problems_of_needs(notebook)
+
+
+def _problems_of_values(manifest: Manifest, chapter: Chapter) -> Iterator[tuple[str, str]]:
+    try:
+        most = manifest.limits(chapter).seconds_per_notebook
+    except msgspec.ValidationError as error:
+        yield chapter.id, f"the [autograde] limits of chapter {chapter.id!r}: {error}"
+        return
+    for name in (chapter.id, *(notebook.name for notebook in chapter.notebooks)):
+        if not _ID.match(name):
+            yield name, f"{name!r} is not a valid name: use only letters, digits and _, with a letter first"
+    for item in chapter.items:
+        if not _ID.match(item.id):
+            yield (
+                item.id,
+                f"{'exercise' if isinstance(item, Exercise) else 'question'} id {item.id!r} is not a Python name",
+            )
+        if not 0 < item.points < math.inf:
+            yield item.id, f"{item.id!r} has {item.points} points; give it a number above 0"
+    for exercise in chapter.exercises:
+        if exercise.seconds is not None and not exercise.seconds <= most:
+            what = f"exercise {exercise.id!r} may take {exercise.seconds:g} s, but its whole notebook {most:g} s"
+            yield exercise.id, f"{what}; give it less, or the chapter's [autograde] more seconds_per_notebook"
+        if exercise.page not in chapter.pages:
+            yield exercise.id, f"exercise {exercise.id!r}: page {exercise.page!r} is not in the chapter's pages"
+
+
+def _problems_of_needs(notebook: Notebook) -> Iterator[tuple[str, str]]:
+    before: set[str] = set()
+    for exercise in notebook.exercises:
+        for needed in exercise.needs:
+            if needed not in before:
+                what = f"exercise {exercise.id!r} needs {needed!r}, which does not come before it"
+                yield exercise.id, f"{what} in notebook {notebook.name!r}"
+        before.add(exercise.id)
 
 
 def _line_of(value: str, text: str) -> int:

@@ -20,17 +20,16 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from tests.golden.alterations import SLIPS
-
 from grader.checking.drivers import drive
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
 from grader.render.text import verdict_text
 from grader.spec.changes import Change, define
 from grader.spec.folders import fixtures_path
-from grader.spec.record import reference, reference_code, reference_module
+from grader.spec.load import reference, reference_code, reference_module
 from grader.spec.trials import load_trials
 from tests.conftest import ROOT, SEEDS, exercise
+from tests.golden.slips import SLIPS
 from tests.mutants import bounded, mutants
 from tests.mutants_tried import COSTLY
 

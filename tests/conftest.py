@@ -18,7 +18,7 @@ from grader.checking.verdict import Verdict
 from grader.imports import skip_iri_grammar
 from grader.manifest import Place, load_manifest
 from grader.messages import Messages
-from grader.spec.record import load_messages, load_spec
+from grader.spec.load import load_messages, load_spec
 from grader.spec.spec import Spec
 from tests.shared_hidden import own_hidden, share  # noqa: F401 - a fixture
 from tests.whole_runs import (  # noqa: F401 - hooks

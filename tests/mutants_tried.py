@@ -21,7 +21,7 @@ from grader.manifest import load_manifest
 from grader.released import read_fixtures
 from grader.spec.changes import define
 from grader.spec.folders import fixtures_path
-from grader.spec.record import reference_code, reference_module
+from grader.spec.load import reference_code, reference_module
 from tests.conftest import ROOT, SEEDS, Exercise, exercise
 from tests.mutants import bounded, mutants
 

@@ -8,7 +8,6 @@ give is compared with what is recorded, and the report on each mistake is told.
 import hashlib
 import json
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -19,7 +18,9 @@ from grader.checking.evaluate import evaluate
 from grader.codec import encode
 from grader.manifest import load_manifest
 from grader.released import Released, cases_tree, outputs_tree, with_results
-from grader.spec import record
+from grader.spec.compute import draw_checks, expected_checks, make_checks
+from grader.spec.load import load_spec
+from grader.spec.record import same
 
 PUBLIC, HIDDEN = 0, 7
 
@@ -45,16 +46,11 @@ def reports(place, made, released: Released) -> dict[str, str]:
     }
 
 
-def without_mistakes(root: Path, place, spec):
-    made = record.make_checks(root, place, PUBLIC, True, replace(spec, named_mistakes={}) if spec.oracle else spec)
-    return replace(made, altered_inputs=())  # which are computed when they are looked at
-
-
 def is_as_recorded(made, recorded, mistakes: bool) -> bool:
     """Whether recording would keep the bytes: those of the cases are the same, and results agree closely."""
     parts = ("expected", "mistakes", "altered", "marks") if mistakes else ("expected",)
     new, old = ([with_results(outputs_tree(each))[part] for part in parts] for each in (made, recorded))
-    return encode(cases_tree(made)) == encode(cases_tree(recorded)) and record.same(old, new, made.tolerance)
+    return encode(cases_tree(made)) == encode(cases_tree(recorded)) and same(old, new, made.tolerance)
 
 
 def main(root: Path, chapter: str = "") -> None:
@@ -64,11 +60,12 @@ def main(root: Path, chapter: str = "") -> None:
     said["torch"] = torch.backends.cpu.get_cpu_capability()
     for name, place in places.items():
         if chapter in ("", place.chapter.id):
-            spec = record.load_spec(root, place)
-            made = (
-                record.make_checks(root, place, PUBLIC, True, spec) if chapter else without_mistakes(root, place, spec)
-            )
-            drawn = record.draw_checks(root, place, spec, HIDDEN, False)
+            spec = load_spec(root, place)
+            if chapter:
+                made = make_checks(root, place, PUBLIC, True, spec)
+            else:
+                made = expected_checks(root, place, spec, PUBLIC, True)
+            drawn = draw_checks(root, place, spec, HIDDEN, False)
             said["inputs"][name] = [digest(encode(cases_tree(each))) for each in (made, drawn)]
             said["reports"] |= reports(place, made, released) if chapter else {}
             said["changed"] += [] if is_as_recorded(made, released.checks(name), bool(chapter)) else [name]

@@ -17,8 +17,8 @@ from grader.checking.judge import judge
 from grader.codec import Fixture, Opaque, Raised, decode, encode, freeze
 from grader.released import cases_tree, checks_from_trees, outputs_tree
 from grader.spec.altered_inputs import altered_cases, altered_inputs
+from grader.spec.compute import defaults_of
 from grader.spec.gates import Gates, altered_gates
-from grader.spec.record import defaults_of
 from tests.loops import for_each
 
 RNG = np.random.default_rng(5)

@@ -12,8 +12,8 @@ from grader.checking.drivers import drive
 from grader.manifest import load_manifest
 from grader.messages import MessageError
 from grader.spec.changes import ChangeError, change, define, plain_code
+from grader.spec.load import SpecError, load_messages, load_spec, reference_code
 from grader.spec.mistake_words import MistakeWords, read_mistake_words
-from grader.spec.record import SpecError, load_messages, load_spec, reference_code
 from grader.spec.spec import Facet, Output, Spec, instead
 from tests.conftest import ROOT
 from tests.small_course import write_small_course

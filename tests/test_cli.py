@@ -13,6 +13,7 @@ from typer.testing import CliRunner
 
 import grader.grading.grade as grading
 from grader.author import demo_class as demo
+from grader.author.planted import PLANTED
 from grader.author.release import NOTE
 from grader.checking.verdict import Verdict
 from grader.cli import commands as cli
@@ -293,7 +294,7 @@ def test_where_the_sandbox_cannot_stand_a_class_is_refused_and_a_demo_class_is_n
     assert (status, output) == (1, "")
     assert "apt install bubblewrap" in error
     assert not (term / "autograded").exists()
-    (term / demo.PLANTED).write_text("{}")
+    (term / PLANTED).write_text("{}")
     status, _, error = grader("autograde", CHAPTER, "--term", term, "--student", ODD)
     assert status == 0
     assert "This demo class is graded anyway" in " ".join(error.split())

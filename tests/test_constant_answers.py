@@ -10,7 +10,7 @@ from grader.checking.constant import constant_outputs
 from grader.checking.evaluate import evaluate, observe
 from grader.codec import Raised, freeze
 from grader.manifest import load_manifest
-from grader.spec.record import reference
+from grader.spec.load import reference
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
 

@@ -13,8 +13,11 @@ import nbformat
 import pytest
 
 from grader.author import demo_class as demo
+from grader.author.breakages import BREAKAGES
 from grader.author.course import Course
+from grader.author.known_work import ALTERNATIVE, ENDLESS, MISTAKE, SLIPS, Work, all_work
 from grader.author.lint import imported
+from grader.author.planted import PLANTED, DemoError, differences
 from grader.checking.drivers import drive
 from grader.feedback.write import write_feedback
 from grader.gradebook import gradebook_url, open_gradebook
@@ -23,7 +26,7 @@ from grader.grading.pool import local
 from grader.manifest import load_manifest
 from grader.released import read_fixtures
 from grader.spec.folders import fixtures_path
-from grader.spec.record import load_spec
+from grader.spec.load import load_spec
 from tests.nbgrader_command import nbgrader
 
 ROOT = Path(__file__).parents[1]
@@ -63,7 +66,7 @@ def test_the_same_seed_makes_the_same_class(graded, course, tmp_path):
     out, planted, _ = graded
     assert demo.demo_class(course, tmp_path / "again", CHAPTER, demo.STUDENTS, 1) == planted
     assert files(tmp_path / "again" / "submitted") == files(out / "submitted")
-    assert (tmp_path / "again" / demo.PLANTED).read_bytes() == (out / demo.PLANTED).read_bytes()
+    assert (tmp_path / "again" / PLANTED).read_bytes() == (out / PLANTED).read_bytes()
     assert demo.demo_class(course, tmp_path / "other", CHAPTER, demo.STUDENTS, 2) != planted
 
 
@@ -71,8 +74,8 @@ def known(course):
     """All work on each exercise except endless loops."""
     manifest = load_manifest(course / "course.toml")
     places = [manifest.place(exercise.id) for exercise in manifest.chapter(CHAPTER).exercises]
-    works = {place.exercise.id: [work.what for work in demo._works(course, place)] for place in places}
-    return {name: [what for what in whats if what != demo.ENDLESS] for name, whats in works.items()}
+    works = {place.exercise.id: [work.what for work in all_work(course, place)] for place in places}
+    return {name: [what for what in whats if what != ENDLESS] for name, whats in works.items()}
 
 
 def seen(planted):
@@ -83,7 +86,7 @@ def seen(planted):
     return found
 
 
-FORMS = {*demo._SLIPS, "wrong arity", "stub", "reference", demo.ALTERNATIVE}
+FORMS = {*SLIPS, "wrong arity", "stub", "reference", ALTERNATIVE}
 
 
 @pytest.fixture(scope="module", params=[1, 2])
@@ -98,11 +101,11 @@ def test_the_class_has_every_form_of_work_and_every_breakage_in_every_chapter(wh
     for chapter in load_manifest(ROOT / "course.toml").chapters:
         whats = {e.id: [exercises[e.id]["what"] for exercises in planted.values()] for e in chapter.exercises}
         found = [what for each in whats.values() for what in each]
-        forms = {demo.Work(what, None, 0.0, "").form for what in found}
-        assert forms >= FORMS | {*demo.BREAKAGES, demo.MISTAKE}, chapter.id
-        assert found.count(demo.ENDLESS) == 1
+        forms = {Work(what, None, 0.0, "").form for what in found}
+        assert forms >= FORMS | {*BREAKAGES, MISTAKE}, chapter.id
+        assert found.count(ENDLESS) == 1
         mistakes = [
-            len({what.split()[1] for what in each if what.startswith(f"{demo.MISTAKE} ")}) for each in whats.values()
+            len({what.split()[1] for what in each if what.startswith(f"{MISTAKE} ")}) for each in whats.values()
         ]
         assert min(mistakes) >= 1  # few exercises of chapter 02 return a single array, so they show all the slips
         assert sum(mistakes) >= 4 * len(mistakes)
@@ -113,17 +116,17 @@ def test_questions_are_answered_by_those_whose_notebooks_are_whole(whole):
     for chapter in load_manifest(ROOT / "course.toml").chapters:
         answering = []
         for student, exercises in planted.items():
-            if exercises[chapter.exercises[0].id]["what"] not in demo.BREAKAGES:
+            if exercises[chapter.exercises[0].id]["what"] not in BREAKAGES:
                 texts = [path.read_text("utf-8") for path in (out / "submitted" / student / chapter.id).iterdir()]
                 answering.append(sum(text.count("The state carries what was read") for text in texts))
-        assert answering == [len(chapter.questions)] * (demo.STUDENTS - len(demo.BREAKAGES))
+        assert answering == [len(chapter.questions)] * (demo.STUDENTS - len(BREAKAGES))
 
 
 def test_the_endless_loop_is_in_an_exercise_that_few_cells_call():
     def notebook(*sources):
         return SimpleNamespace(cells=[SimpleNamespace(cell_type="code", source=source) for source in sources])
 
-    endless, other = demo.Work(demo.ENDLESS, "", 0.0, "timeout"), demo.Work("stub", None, 0.0, "unimplemented")
+    endless, other = Work(ENDLESS, "", 0.0, "timeout"), Work("stub", None, 0.0, "unimplemented")
     releases = {"a": notebook("def f(): ...", "f()", "g2"), "b": notebook("def g(): ...", "f", "h", "h")}
     works = {"f": [endless, other], "g": [other, endless], "h": [endless], "i": [other]}
     kept = demo._with_one_endless(releases, works)
@@ -134,7 +137,7 @@ def test_the_endless_loop_is_in_an_exercise_that_few_cells_call():
 @pytest.mark.parametrize("students", [1, 2, 3, 30, 60])
 def test_breakages_in_classes_of_every_size(course, tmp_path, monkeypatch, students):
     """Of stubs: each breakage is shown once before any is shown again."""
-    monkeypatch.setattr(demo, "_works", lambda root, place: [demo.Work("stub", None, 0.0, "unimplemented")])
+    monkeypatch.setattr(demo, "all_work", lambda root, place: [Work("stub", None, 0.0, "unimplemented")])
     planted = demo.demo_class(course, tmp_path, CHAPTER, students, 1)
     whats = [next(iter(exercises.values()))["what"] for exercises in planted.values()]
     assert len(whats) == students
@@ -147,7 +150,7 @@ def test_a_larger_class_has_everything(course, tmp_path):
     most = max(map(len, known(course).values()))
     found = seen(demo.demo_class(course, tmp_path / "class", CHAPTER, 2 * most, 1))
     for name, works in known(course).items():
-        assert set(works) | set(demo.BREAKAGES) == (found[name] | {works[0]}) - {demo.ENDLESS}
+        assert set(works) | set(BREAKAGES) == (found[name] | {works[0]}) - {ENDLESS}
         spec = load_spec(course, load_manifest(course / "course.toml").place(name))
         ways = sum(len(entry.functions) for entry in spec.named_mistakes.values())
         assert len({what for what in found[name] if what.startswith("mistake ")}) == ways
@@ -156,7 +159,7 @@ def test_a_larger_class_has_everything(course, tmp_path):
 @pytest.mark.parametrize("seed", [1, 2])
 def test_one_runs_for_ever_and_is_the_first_to_be_graded(course, tmp_path, seed):
     planted = demo.demo_class(course, tmp_path / "class", CHAPTER, 60, seed)
-    endless = [student for student, due in planted.items() for entry in due.values() if entry["what"] == demo.ENDLESS]
+    endless = [student for student, due in planted.items() for entry in due.values() if entry["what"] == ENDLESS]
     assert endless == ["student01"]
 
 
@@ -166,8 +169,8 @@ def test_all_work_on_an_exercise_stands_alone(name):
     place = load_manifest(ROOT / "course.toml").place(name)
     spec, notebook = load_spec(ROOT, place), Course(ROOT).notebooks[name].student
     fixtures = read_fixtures(fixtures_path(ROOT, place.chapter))
-    for work in demo._works(ROOT, place):
-        if work.source is None or work.what in demo._SLIPS:
+    for work in all_work(ROOT, place):
+        if work.source is None or work.what in SLIPS:
             continue
         cell = imported(notebook, work.source)
         exec(work.source, cell)
@@ -184,7 +187,7 @@ def read_globals(code):
 
 def test_every_score_and_verdict_is_the_planted_one(graded, course):
     out, planted, results = graded
-    assert demo.differences(course, out) == []
+    assert differences(course, out) == []
     with open_gradebook(gradebook_url(out)) as gradebook:
         scores = {s.student_id: s.score for s in gradebook.assignment_submissions(CHAPTER)}
     due = {student: sum(entry["points"] for entry in exercises.values()) for student, exercises in planted.items()}
@@ -215,10 +218,10 @@ def test_a_difference_is_told(graded, course, tmp_path):
     changed[second][named[second]]["diagnosis"] = "another"
     changed[third][named[third]]["status"] = "passed"
     changed["nobody"] = changed[fourth]
-    (tmp_path / demo.PLANTED).write_text(json.dumps(changed))
+    (tmp_path / PLANTED).write_text(json.dumps(changed))
     for name in ("gradebook.db", "results"):
         (tmp_path / name).symlink_to(out / name)
-    told = sorted(demo.differences(course, tmp_path))
+    told = sorted(differences(course, tmp_path))
     assert len(told) == 4
     assert told[0] == f"nobody: {CHAPTER} is not graded"
     assert {line.split()[0] for line in told[1:]} == {first, second, third}
@@ -232,11 +235,11 @@ def test_a_difference_is_told(graded, course, tmp_path):
 def test_what_is_graded_and_not_in_the_gradebook_is_told(graded, course, tmp_path):
     out, planted, _ = graded
     student = next(iter(planted))
-    (tmp_path / demo.PLANTED).write_text(json.dumps({student: planted[student]}))
+    (tmp_path / PLANTED).write_text(json.dumps({student: planted[student]}))
     (tmp_path / "results").symlink_to(out / "results")
     with open_gradebook(gradebook_url(tmp_path)):
         pass
-    assert demo.differences(course, tmp_path) == [f"{student}: {CHAPTER} is not in the gradebook"]
+    assert differences(course, tmp_path) == [f"{student}: {CHAPTER} is not in the gradebook"]
 
 
 def test_every_notebook_is_written_and_sound(graded):
@@ -272,7 +275,7 @@ def test_nbgrader_makes_feedback_of_every_kind_of_work(graded):
     """Feedback takes half a second a student: five stand for the class."""
     out, planted, _ = graded
     by_work = {entry["what"]: student for student, entries in planted.items() for entry in entries.values()}
-    kinds = ("not JSON", "another assignment", "check cells deleted", demo.ENDLESS, "stub")
+    kinds = ("not JSON", "another assignment", "check cells deleted", ENDLESS, "stub")
     chosen = {by_work[what] for what in kinds}
     unchosen = [student for student in planted if student not in chosen]
     for student in unchosen:
@@ -313,12 +316,12 @@ def somebody_elses(folder):
 
 
 def real_among_demo(folder):
-    (folder / demo.PLANTED).write_text('{"student1": {}}')
+    (folder / PLANTED).write_text('{"student1": {}}')
     plain(folder)
 
 
 def notes_beside_demo(folder):
-    (folder / demo.PLANTED).write_text('{"student1": {}}')
+    (folder / PLANTED).write_text('{"student1": {}}')
     somebody_elses(folder)
 
 
@@ -336,7 +339,7 @@ def notes_beside_demo(folder):
 def test_nothing_but_a_demo_class_is_overwritten(course, tmp_path, fill, named):
     fill(tmp_path)
     before = files(tmp_path)
-    with pytest.raises(demo.DemoError, match=f"contains '{named}'.*choose another"):
+    with pytest.raises(DemoError, match=f"contains '{named}'.*choose another"):
         demo.demo_class(course, tmp_path, CHAPTER, 3, 1)
     assert files(tmp_path) == before
 
@@ -349,7 +352,7 @@ def test_a_demo_class_takes_the_place_of_another(course, tmp_path):
     (out / "gradebook.db").write_text("old")
     planted = demo.demo_class(course, out, CHAPTER, 3, 1)
     assert set(planted) == {"student1", "student2", "student3"} == {p.name for p in (out / "submitted").iterdir()}
-    assert {path.name for path in out.iterdir()} == {"submitted", demo.PLANTED, demo.MADE}
+    assert {path.name for path in out.iterdir()} == {"submitted", PLANTED, demo.MADE}
 
 
 def times(folder):
@@ -404,14 +407,14 @@ def test_a_class_that_was_changed_is_written_anew(course, tmp_path, change):
         case "more":
             (notebook.parent / "notes.txt").write_text("")
         case "planted":
-            (tmp_path / demo.PLANTED).write_text(json.dumps({f"student{n}": {} for n in (1, 2, 3)}))
+            (tmp_path / PLANTED).write_text(json.dumps({f"student{n}": {} for n in (1, 2, 3)}))
     demo.demo_class(course, tmp_path, CHAPTER, 3, 1)
     assert files(tmp_path) == before
 
 
 def test_a_class_of_all_chapters_is_each_chapters_class(course, tmp_path, monkeypatch):
     """Of stubs: it takes no longer as the course grows."""
-    monkeypatch.setattr(demo, "_works", lambda root, place: [demo.Work("stub", None, 0.0, "unimplemented")])
+    monkeypatch.setattr(demo, "all_work", lambda root, place: [Work("stub", None, 0.0, "unimplemented")])
     manifest = load_manifest(course / "course.toml")
     planted = demo.demo_class(course, tmp_path / "all", None, 4, 1)
     assert [list(due) for due in planted.values()] == [list(manifest.places)] * 4
@@ -428,25 +431,25 @@ def test_a_graded_demo_class_makes_room_for_the_next(graded, course, tmp_path):
     shutil.copytree(graded[0], out)
     write_feedback(course, out, CHAPTER)
     demo.demo_class(course, out, CHAPTER, 2, 2)
-    assert {path.name for path in out.iterdir()} == {"submitted", demo.PLANTED, demo.MADE}
+    assert {path.name for path in out.iterdir()} == {"submitted", PLANTED, demo.MADE}
 
 
 def test_an_empty_folder_will_do_and_a_file_will_not(course, tmp_path):
     assert len(demo.demo_class(course, tmp_path, CHAPTER, 1, 1)) == 1
     (tmp_path / "file").write_text("")
-    with pytest.raises(demo.DemoError, match="is a file"):
+    with pytest.raises(DemoError, match="is a file"):
         demo.demo_class(course, tmp_path / "file", CHAPTER, 1, 1)
 
 
 def test_a_class_without_students(course, tmp_path):
-    with pytest.raises(demo.DemoError, match="at least one student, not 0"):
+    with pytest.raises(DemoError, match="at least one student, not 0"):
         demo.demo_class(course, tmp_path / "class", CHAPTER, 0, 1)
 
 
 def test_verifying_what_is_not_there(course, tmp_path):
-    with pytest.raises(demo.DemoError, match="contains no demo class"):
-        demo.differences(course, tmp_path)
+    with pytest.raises(DemoError, match="contains no demo class"):
+        differences(course, tmp_path)
     demo.demo_class(course, tmp_path, CHAPTER, 1, 1)
-    with pytest.raises(demo.DemoError, match=f"has no gradebook. Run  grader autograde {CHAPTER} --term"):
-        demo.differences(course, tmp_path)
+    with pytest.raises(DemoError, match=f"has no gradebook. Run  grader autograde {CHAPTER} --term"):
+        differences(course, tmp_path)
     assert not (tmp_path / "gradebook.db").exists()

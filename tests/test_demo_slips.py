@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 
-from grader.author.demo_class import _SLIPS, ENDLESS, slips
+from grader.author.known_work import ENDLESS, SLIPS, slips
 from grader.checking.case import Case, Checks, Observation, Output
 from grader.checking.evaluate import evaluate, observe
 from grader.checking.fixtures import BUILDERS
@@ -51,7 +51,7 @@ def status(spec, exercise, work):
 def test_slips_need_no_array_among_the_inputs(source, inputs, axes, changed):
     spec, exercise, works = made(source, inputs, axes)
     left_out = set() if changed else {"changes its input"}
-    assert {work.what for work in works} == set(_SLIPS) - left_out | {"wrong arity"}
+    assert {work.what for work in works} == set(SLIPS) - left_out | {"wrong arity"}
     for work in works:
         if work.what in NEITHER_HERE:
             continue

@@ -11,7 +11,8 @@ from grader.checking.evaluate import observe
 from grader.checking.judge import judge
 from grader.codec import Raised, decode, encode
 from grader.released import cases_tree, checks_from_trees, outputs_tree
-from grader.spec.record import SpecError, _expected
+from grader.spec.compute import _expected
+from grader.spec.load import SpecError
 
 CASES = (Case({"T": 1}, {"key": "a"}), Case({"T": 1}, {"key": "ß"}, "raises KeyError"))
 

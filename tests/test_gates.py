@@ -7,10 +7,11 @@ from itertools import permutations
 import numpy as np
 import pytest
 
-import grader.spec.record
+import grader.spec.compute
 from grader.checking.case import Case, Output
+from grader.spec.compute import make_checks
 from grader.spec.gates import Gates
-from grader.spec.record import SpecError, make_checks
+from grader.spec.load import SpecError
 from grader.spec.spec import change
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each
@@ -209,7 +210,7 @@ def test_a_declaration_that_does_not_fit(gates, problem):
 def test_a_spec_with_gates_that_do_not_fit(monkeypatch):
     subject = exercise("rnn_step")
     spec = replace(subject.spec, gates=[Gates("ab", ("W_xy",))])
-    monkeypatch.setattr(grader.spec.record, "load_spec", lambda root, place: spec)
+    monkeypatch.setattr(grader.spec.compute, "load_spec", lambda root, place: spec)
     with pytest.raises(SpecError, match=r"rnn_step/spec\.py: `gates`: no case has an input or a key 'W_xy'"):
         make_checks(ROOT, subject.place, 0, example=True)
 
@@ -219,7 +220,7 @@ def test_a_change_inside_the_solution_that_does_not_fit(monkeypatch):
     case = Case({"B": 1, "D": 1, "H": 2}, RNN)
     gates = Gates("ab", ("W_hh",), (), {"da": lambda order: change("nowhere", "anywhere")})
     spec = replace(subject.spec, gates=[gates], example=case, cases=lambda rng: [])
-    monkeypatch.setattr(grader.spec.record, "load_spec", lambda root, place: spec)
+    monkeypatch.setattr(grader.spec.compute, "load_spec", lambda root, place: spec)
     with pytest.raises(
         SpecError, match=r"rnn_step/spec\.py: `gates`: `da` in the order b, a: this text must occur once"
     ):

@@ -13,11 +13,11 @@ from functools import cache
 from pathlib import Path
 
 import pytest
-from tests.golden.alterations import NOTEBOOKS, SLIPS
 
 from grader.author.course import Course
 from grader.author.transcript import Part, Transcript
 from tests.conftest import ROOT
+from tests.golden.slips import NOTEBOOKS, SLIPS
 
 GOLDEN = Path(__file__).parent / "golden"
 COURSE = Course(ROOT)

@@ -23,8 +23,9 @@ from grader.grading import session
 from grader.manifest import load_manifest
 from grader.released import Released, cases_tree, outputs_tree
 from grader.spec import kept
+from grader.spec.compute import make_checks
 from grader.spec.kept import kept_checks, states
-from grader.spec.record import make_checks, record
+from grader.spec.record import record
 from tests.loops import for_each
 from tests.small_course import CHAPTER, ROOT, write_small_course
 
@@ -93,7 +94,8 @@ def reword(old: str, new: str) -> Callable[[Path, Path], None]:
 ONE, NOTEBOOK_NAME = {"rnn_step"}, f"{CHAPTER}/recurrence"
 TITLE = 'title = "One step of the recurrence"\n'
 ALL = {"results": BOTH, "released": BOTH, "linted": BOTH, "grades": {CHAPTER}}
-ENGINE = [f"grader/{name}.py" for name in ("codec", "spec/record", "spec/spec", "spec/gates", "spec/changes")]
+OF_SPECS = ("record", "compute", "load", "spec", "gates", "changes")
+ENGINE = ["grader/codec.py", *(f"grader/spec/{name}.py" for name in OF_SPECS)]
 CHECKING = [f"grader/checking/{name}.py" for name in ("compare", "drivers", "modules", "fixtures", "describe")]
 CHANGES: list[tuple[str, Callable[[Path, Path], None], dict[str, set[str]]]] = [
     *((path, add(path), ALL) for path in ENGINE + CHECKING),
@@ -151,7 +153,7 @@ def contents(*folders: Path) -> dict[Path, bytes]:
 def test_every_module_that_a_result_is_computed_with_is_found() -> None:
     """A process that computes checks of every kind has imported no module of `grader` that the hash leaves out."""
     code = (
-        "import sys, types; from pathlib import Path; from grader.spec.record import make_checks\n"
+        "import sys, types; from pathlib import Path; from grader.spec.compute import make_checks\n"
         "student = sys.modules['grader.student'] = types.ModuleType('student')\n"
         "student.check = student.hint = student.progress = student.diary = print  # which notebooks import\n"
         "from grader.manifest import load_manifest\n"

@@ -4,7 +4,7 @@ import ast
 import textwrap
 from itertools import islice
 
-from grader.spec.record import reference, reference_code
+from grader.spec.load import reference, reference_code
 from tests.conftest import ROOT, exercise
 from tests.mutants import bounded, mutants
 from tests.mutants_tried import PLACES, wrong_about

@@ -284,7 +284,7 @@ def hidden(tmp_path_factory, course):
     term = tmp_path_factory.mktemp("term")
     write(term / "hidden" / "seed", "918273645546372819\n")
     from grader.released import cases_tree, outputs_tree
-    from grader.spec.record import make_checks
+    from grader.spec.compute import make_checks
 
     place = Course(course).manifest.place("rnn_step")
     checks = make_checks(course, place, 918273645546372819, example=False)

@@ -14,18 +14,9 @@ from grader.codec import Fixture, Raised, deflate, encode, inflate, inflated
 from grader.manifest import load_manifest
 from grader.messages import MessageError
 from grader.released import Released, cases_tree
-from grader.spec.record import (
-    PUBLIC_SEED,
-    SpecError,
-    draw_checks,
-    load_spec,
-    make_checks,
-    public_checks,
-    record,
-    reference,
-    same,
-    stray,
-)
+from grader.spec.compute import PUBLIC_SEED, draw_checks, make_checks, public_checks
+from grader.spec.load import SpecError, load_spec, reference
+from grader.spec.record import record, same, stray
 from grader.spec.spec import on_grid
 
 ROOT = Path(__file__).parents[1]
@@ -144,7 +135,8 @@ import sys
 from pathlib import Path
 from grader.codec import encode, deflate, inflate, inflated
 from grader.manifest import load_manifest
-from grader.spec.record import draw_checks, load_spec
+from grader.spec.compute import draw_checks
+from grader.spec.load import load_spec
 from grader.released import cases_tree
 for root in map(Path, sys.argv[1:]):
     for place in load_manifest(root / "course.toml").places.values():

@@ -10,7 +10,9 @@ from grader.codec import Fixture, encode
 from grader.manifest import ManifestError, UnknownIdError, load_manifest
 from grader.released import COURSE, Released, cases_tree, checks_from_trees, outputs_tree
 from grader.render.text import verdict_text
-from grader.spec.record import load_messages, load_spec, make_checks, public_checks, record, reference
+from grader.spec.compute import make_checks, public_checks
+from grader.spec.load import load_messages, load_spec, reference
+from grader.spec.record import record
 
 DEMO = Path(__file__).parent / "course"
 PLACES = load_manifest(DEMO / "course.toml").places

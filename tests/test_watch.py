@@ -7,13 +7,14 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import closing
 from pathlib import Path
 
 import pytest
 from typer.testing import CliRunner
 
 from grader.author.lint import EXERCISE_RULES, lint_course, says
-from grader.author.watch import files_of, watch
+from grader.author.watch import Begun, Ended, Followed, files_of, watch
 from grader.cli.commands import app
 from grader.manifest import load_manifest
 from tests.small_course import CHAPTER, ROOT, write_small_course
@@ -38,14 +39,25 @@ def edit(path: Path, old: str, new: str) -> None:
     path.write_text(text.replace(old, new, 1), "utf-8")
 
 
+def first_run(root: Path) -> list[Followed]:
+    """What the first run tells about each rule; the watch ends with it."""
+    found: list[Followed] = []
+    with closing(watch(root, "rnn_step")) as events:
+        assert next(events) == Begun([])
+        for event in events:
+            if isinstance(event, Ended):
+                return found
+            assert isinstance(event, Followed)
+            found.append(event)
+    raise AssertionError("the run has not ended")
+
+
 def test_a_run_follows_all_rules_of_lint(root: Path) -> None:
-    begin, *found, end = watch(root, "rnn_step", runs=1)
-    assert (begin, end[0]) == (("begin", []), "end")
-    assert [value[0].removeprefix("rnn_step: ") for _, value in found] == [
-        what.removeprefix("rnn_step: ") for what, _ in lint_course(root, "rnn_step", again=True)
-    ]
-    assert {says(rule) for rule in EXERCISE_RULES} <= {value[0].removeprefix("rnn_step: ") for _, value in found}
-    assert [problem for _, (_, problems, _) in found for problem in problems] == []
+    found = first_run(root)
+    rules = [each.rule.removeprefix("rnn_step: ") for each in found]
+    assert rules == [what.removeprefix("rnn_step: ") for what, _ in lint_course(root, "rnn_step", again=True)]
+    assert {says(rule) for rule in EXERCISE_RULES} <= {*rules}
+    assert [problem for each in found for problem in each.problems] == []
 
 
 @pytest.mark.parametrize(
@@ -65,8 +77,7 @@ def test_a_run_after_an_edit_sees_it(root: Path, file: str, old: str, new: str, 
     for edited in (False, True):
         if edited:
             edit(root / file, old, new)
-        found = [value for what, value in watch(root, "rnn_step", runs=1) if what == "found"]
-        told = [(what, problem) for what, problems, _ in found for problem in problems]
+        told = [(each.rule, problem) for each in first_run(root) for problem in each.problems]
         assert any(rule in what and message in problem for what, problem in told) == edited
 
 

@@ -31,7 +31,8 @@ from typing import Any, NoReturn
 ROOT = Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(ROOT))
 
-from grader.author.demo_class import demo_class, read_planted  # noqa: E402
+from grader.author.demo_class import demo_class  # noqa: E402
+from grader.author.planted import read_planted  # noqa: E402
 from grader.gradebook import gradebook_url, open_gradebook  # noqa: E402
 from grader.manifest import Chapter, load_manifest  # noqa: E402
 

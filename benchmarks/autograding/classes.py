@@ -11,9 +11,13 @@ from itertools import cycle, islice
 from pathlib import Path
 from typing import Any
 
-from grader.author.demo_class import BREAKAGES, ENDLESS, PLANTED, STUDENTS, demo_class, standalone
+from grader.author.breakages import BREAKAGES
+from grader.author.demo_class import STUDENTS, demo_class
+from grader.author.known_work import ENDLESS
+from grader.author.planted import PLANTED
+from grader.author.standalone import standalone
 from grader.manifest import Chapter, Notebook, load_manifest
-from grader.spec.record import reference
+from grader.spec.load import reference
 
 ROOT = Path(__file__).resolve().parents[2]
 CHAPTER = "ch01_vanilla_rnn"

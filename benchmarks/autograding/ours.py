@@ -12,7 +12,7 @@ from typing import Any
 
 from autograding.classes import CHAPTER, ROOT
 from autograding.measure import run
-from grader.author.demo_class import differences
+from grader.author.planted import differences
 from grader.grading import store
 from grader.grading.hidden import hidden_checks
 from grader.manifest import load_manifest

@@ -5,7 +5,8 @@
   an exercise, now and at another revision)
 - `notebooks` (sources → student notebooks, by nbgrader's own steps), `release` (makes what is out of date),
   `other_ways` (a solution, why it works, another way)
-- `demo_class` (submissions with known scores)
+- `demo_class` (submissions with known scores), `known_work` (solutions, mistakes and slips as cells), `standalone` (a
+  function with what it uses), `breakages` (of notebooks), `planted` (the expected scores, and what differs from them)
 - `pack` (the students' zip), `pack_texts`, `page_links`, `wheel`, `built_book`, `leaks` (what students must not see,
   and where a file shows it)
 - what runs on a page: `pinned` (files fetched by their SHA-256), `packs` (files as scripts that a page can load),

@@ -4,147 +4,30 @@ score that each should get.
 
 from __future__ import annotations
 
-import ast
 import copy
 import hashlib
-import inspect
 import json
 import random
 import re
 import shutil
-import sys
-import textwrap
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from functools import cache, cached_property, partial
+from collections.abc import Iterator
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
+from grader.author.breakages import BREAKAGES
+from grader.author.known_work import ENDLESS, MISTAKE, SLIPS, Work, all_work
 from grader.author.notebooks import student_notebooks
-from grader.cells import check_id, grade_id, notebook_bytes
-from grader.checking.drivers import drive
-from grader.errors import ExpectedError
+from grader.author.planted import PLANTED, DemoError, read_planted
+from grader.cells import grade_id, notebook_bytes
 from grader.files import private_folder, update_with_files, write_whole
-from grader.manifest import Chapter, Exercise, Place, load_manifest
-from grader.released import read_fixtures
-from grader.sources import PACKAGE, bound_names, package_sources, with_imports
-from grader.spec.changes import sources
-from grader.spec.folders import fixtures_path
-from grader.spec.record import load_spec, reference
-from grader.spec.spec import Spec
+from grader.manifest import Chapter, load_manifest
+from grader.sources import PACKAGE, package_sources, with_imports
 
-PLANTED = "planted.json"
 MADE = "made.json"  # hashes of what the class was made from, and of the class
 # the contents of a demo class's folder
 OURS = ("submitted", "autograded", "results", "feedback", "reports", "hidden", "gradebook.db", PLANTED, MADE)
-
-
-class DemoError(ExpectedError):
-    """The demo class cannot be written or compared; the message says why and what to do."""
-
-
-@dataclass(frozen=True)
-class Work:
-    """The cell of one exercise, what it is, and the expected result. `code` is the cell's source or a function that
-    makes it, or None if the stub is left. `diagnosis` is None if any is accepted.
-    """
-
-    what: str
-    code: str | Callable[[], str] | None
-    points: float
-    status: str
-    diagnosis: str | None = None
-
-    @cached_property
-    def source(self) -> str | None:
-        """The source of the cell; None if the stub is left."""
-        return self.code() if callable(self.code) else self.code
-
-    @property
-    def form(self) -> str:
-        """What it is, without the name of the alternative or the mistake."""
-        return next((form for form in (ALTERNATIVE, MISTAKE) if self.what.startswith(f"{form} ")), self.what)
-
-
 STUDENTS = 14  # enough for every form of work and every breakage in every chapter
-ALTERNATIVE, MISTAKE, ENDLESS = "alternative", "mistake", "runs forever"
-# Slips that do not depend on the exercise: each changes a right result or replaces it.
-_SLIPS: dict[str, tuple[str, str]] = {
-    "returns None": ("result", "failed"),
-    "returns a list": ("return result.tolist()", "failed"),
-    "returns NaN": ("return result * np.nan", "failed"),
-    "one axis too many": ("return result[None]", "failed"),
-    "float32": ("return result.astype(np.float32)", "failed"),
-    "changes its input": ("{array} += 1\nreturn result", "failed"),
-    "raises SystemExit": ("raise SystemExit(0)", "error"),
-    "raises an exception": ("raise RuntimeError('not my day')", "error"),
-    ENDLESS: ("while True:\n    pass", "timeout"),
-    "ends the process": ("import os\nos._exit(0)", "error"),
-    "prints a megabyte": ("print('x' * 1_000_000)\nreturn result", "passed"),
-}
-_DIAGNOSES = {"float32": "float32"}
-
-
-def _break_nothing(notebook: Any, exercises: list[str]) -> bytes:
-    return notebook_bytes(notebook)
-
-
-def _not_json(notebook: Any, exercises: list[str]) -> bytes:
-    return b"PK\x03\x04 this is no notebook"
-
-
-def _another_assignment(notebook: Any, exercises: list[str]) -> bytes:
-    other = copy.deepcopy(notebook)
-    for cell in other.cells:
-        cell.metadata.pop("nbgrader", None)
-        for name in exercises:
-            cell.source = cell.source.replace(name, f"other_{name}")
-    return notebook_bytes(other)
-
-
-def _check_cells_edited(notebook: Any, exercises: list[str]) -> bytes:
-    for cell in notebook.cells:
-        if cell.metadata.get("nbgrader", {}).get("grade"):
-            cell.source = "2.0"
-    return notebook_bytes(notebook)
-
-
-def _check_cells_deleted(notebook: Any, exercises: list[str]) -> bytes:
-    notebook.cells = [cell for cell in notebook.cells if not cell.metadata.get("nbgrader", {}).get("grade")]
-    return notebook_bytes(notebook)
-
-
-def _metadata_lost(notebook: Any, exercises: list[str]) -> bytes:
-    for cell in notebook.cells:
-        cell.metadata.pop("nbgrader", None)
-    return notebook_bytes(notebook)
-
-
-def _cell_deleted(notebook: Any, exercises: list[str]) -> bytes:
-    notebook.cells = [c for c in notebook.cells if grade_id(c) != exercises[-1]]
-    return notebook_bytes(notebook)
-
-
-def _syntax_error(notebook: Any, exercises: list[str]) -> bytes:
-    for cell in notebook.cells:
-        if grade_id(cell) == exercises[0]:
-            cell.source = cell.source.replace("):", ")", 1)
-    return notebook_bytes(notebook)
-
-
-# Ways to break a right notebook, and which exercises still get points: 'all', 'none', 'not first', 'not last'.
-BREAKAGES: dict[str, tuple[Callable[[Any, list[str]], bytes], str]] = {
-    "not JSON": (_not_json, "none"),
-    "another assignment": (_another_assignment, "none"),
-    "check cells edited": (_check_cells_edited, "all"),
-    "check cells deleted": (_check_cells_deleted, "all"),
-    "metadata lost": (_metadata_lost, "all"),
-    "last exercise's cell deleted": (_cell_deleted, "not last"),
-    "syntax error in the first": (_syntax_error, "not first"),
-}
 
 
 def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, seed: int) -> dict[str, dict[str, Any]]:
@@ -169,7 +52,7 @@ def demo_class(root: Path, out: Path, chapter_id: str | None, students: int, see
     for chapter in chapters:
         rng = random.Random(f"{chapter.id} {seed}")
         releases = student_notebooks(root, manifest, chapter)
-        works = _with_one_endless(releases, {e.id: _works(root, manifest.place(e.id)) for e in chapter.exercises})
+        works = _with_one_endless(releases, {e.id: all_work(root, manifest.place(e.id)) for e in chapter.exercises})
         decks = _decks(rng, works)
         breakages = _shuffled(rng, list(BREAKAGES))
         for number, student in enumerate(names):
@@ -252,17 +135,6 @@ def _refuse_what_is_no_demo(out: Path) -> None:
             )
 
 
-def read_planted(out: Path) -> dict[str, Any]:
-    """The expected results of each student of a demo class. Raises DemoError if there is none."""
-    try:
-        planted = json.loads((out / PLANTED).read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        raise DemoError(f"{out} contains no demo class: {out / PLANTED} cannot be read. Write one first.") from error
-    if not isinstance(planted, dict):
-        raise DemoError(f"{out / PLANTED} is not the file of a demo class. Delete {out} and write the class again.")
-    return planted
-
-
 def _student(
     chapter: Chapter,
     releases: dict[str, Any],
@@ -288,18 +160,13 @@ def _student(
                 cell.source = chosen[name].source
             elif name in questions and not broken:
                 cell.source = "The state carries what was read, and the softmax says what may follow."
-        change, scoring = BREAKAGES[broken] if broken else (_break_nothing, "all")
-        submitted[notebook.name] = change(content, exercises)
-        for index, (name, exercise) in enumerate(zip(exercises, notebook.exercises, strict=True)):
-            kept = {
-                "all": True,
-                "none": False,
-                "not first": index > 0,
-                "not last": index < len(exercises) - 1,
-            }[scoring]
-            work = chosen[name]
+        submitted[notebook.name] = BREAKAGES[broken].file(content, exercises) if broken else notebook_bytes(content)
+        keeping = exercises[BREAKAGES[broken].keeps] if broken else exercises
+        for exercise in notebook.exercises:
+            name = exercise.id
+            work, kept = chosen[name], name in keeping
             # slips are diagnosed by patterns, which are tried only if what the exercise builds on is right
-            outdone = work.what in _SLIPS and any(planted[needed]["status"] != "passed" for needed in exercise.needs)
+            outdone = work.what in SLIPS and any(planted[needed]["status"] != "passed" for needed in exercise.needs)
             planted[name] = {
                 "what": broken or work.what,
                 "points": work.points if kept else 0.0,
@@ -364,158 +231,3 @@ def _shuffled(rng: random.Random, items: list[Any]) -> Iterator[Any]:
     """All items in random order, repeatedly, so that a large enough class contains every one."""
     while True:
         yield from rng.sample(items, len(items))
-
-
-def _works(root: Path, place: Place) -> list[Work]:
-    """All known work on one exercise; the first is right and does not depend on other cells."""
-    spec, exercise = load_spec(root, place), place.exercise
-    points = float(exercise.points)
-    right = [
-        Work(f"{ALTERNATIVE} {name}", partial(standalone, function, exercise.id), points, "passed")
-        for name, function in spec.alternatives.items()
-    ]
-    if not exercise.needs:
-        right.append(Work("reference", partial(standalone, reference(root, place), exercise.id), points, "passed"))
-    wrong = [
-        Work(
-            f"{MISTAKE} {name}" + (f" {number}" if len(entry.functions) > 1 else ""),
-            partial(standalone, function, exercise.id),
-            _kept(spec, entry.keeps, points),
-            "",
-            name,
-        )
-        for name, entry in spec.named_mistakes.items()
-        for number, function in enumerate(entry.functions, 1)
-    ]
-    builders = read_fixtures(fixtures_path(root, place.chapter))
-    broken = list(slips(right[0].source or "", exercise, spec, builders))
-    if not broken and inspect.isfunction(next(iter(spec.alternatives.values()), None)):
-        broken = [Work(ENDLESS, f"def {exercise.id}(*_, **__):\n    while True:\n        pass\n", 0.0, "timeout")]
-    return [*right, Work("stub", None, 0.0, "unimplemented"), *wrong, *broken]
-
-
-def _kept(spec: Spec, keeps: tuple[str, ...], points: float) -> float:
-    return points * sum(f.share for f in spec.facets if f.name in keeps) / sum(f.share for f in spec.facets)
-
-
-def slips(right: str, exercise: Exercise, spec: Spec, fixtures: str = "") -> Iterator[Work]:
-    """Slips added to a right solution, for functions that return one array."""
-    if len(spec.outputs) != 1 or not spec.outputs[0].axes:
-        return
-    due = drive(spec.driver, next(iter(spec.alternatives.values()), None), spec.example, fixtures).result
-    definition = ast.parse(right).body[-1]
-    if not isinstance(due, np.ndarray) or not isinstance(definition, ast.FunctionDef):
-        return
-    names = [argument.arg for argument in definition.args.args]
-    inputs = spec.example.inputs.items()
-    array = next((n for n, value in inputs if isinstance(value, np.ndarray) and value.dtype.kind in "fi"), None)
-    source = _renamed(right, {exercise.id: f"right_{exercise.id}"})
-    for what, (lines, status) in _SLIPS.items():
-        if array is None and "{array}" in lines:
-            continue
-        body = textwrap.indent(lines.format(array=array), "    ")
-        call = f"right_{exercise.id}({', '.join(names)})"
-        text = f"{source}\n\n\ndef {exercise.id}({ast.unparse(definition.args)}):\n    result = {call}\n{body}\n"
-        points = float(exercise.points) if status == "passed" else 0.0
-        yield Work(what, text, points, status, _DIAGNOSES.get(what) if due.dtype.kind == "f" else None)
-    yield Work("wrong arity", f"def {exercise.id}({names[0]}, another):\n    return {names[0]}\n", 0.0, "error")
-
-
-def standalone(thing: Any, name: str) -> str:
-    """The source of a function or class under another name, without its decorators, preceded by what it uses from its
-    module. These helpers get names of their own, because the notebook's cell for the same exercise may be wrong.
-    """
-    own, (module, code) = thing.__name__, sources(thing)
-    defined = _definitions(module) | _definitions(code)  # a changed one is not what its module holds
-    needed, wanted = {own}, [own]
-    while wanted:
-        new = (_free_names(defined[wanted.pop()]) & defined.keys()) - needed
-        needed |= new
-        wanted += new
-    order = [d for n, d in defined.items() if n in needed and n != own] + [defined[own]]
-    helpers = [helper for helper in needed - {own} if isinstance(defined[helper], ast.FunctionDef)]
-    names = {helper: f"_{helper.lstrip('_')}" for helper in helpers} | {own: name}
-    return _renamed("\n\n\n".join(map(ast.unparse, dict.fromkeys(order))), names)
-
-
-def _free_names(statement: ast.stmt) -> set[str]:
-    """The names that a statement reads but does not bind itself."""
-    names = [node for node in ast.walk(statement) if isinstance(node, ast.Name)]
-    bound = {node.id for node in names if isinstance(node.ctx, ast.Store)}
-    bound |= {node.arg for node in ast.walk(statement) if isinstance(node, ast.arg)}
-    return {node.id for node in names} - bound
-
-
-@cache
-def _definitions(source: str) -> dict[str, ast.stmt]:
-    """A module's functions and classes without their decorators, its constants, and what it imports from Python's own
-    library, by name. A notebook imports the other libraries itself.
-    """
-    found: dict[str, ast.stmt] = {}
-    for statement in ast.parse(source).body:
-        if isinstance(statement, ast.FunctionDef | ast.ClassDef):
-            statement.decorator_list = []
-            found[statement.name] = statement
-        elif isinstance(statement, ast.Assign):
-            names = [node.id for target in statement.targets for node in ast.walk(target) if isinstance(node, ast.Name)]
-            found |= dict.fromkeys(names, statement)
-        elif isinstance(statement, ast.Import | ast.ImportFrom):
-            library = statement.module if isinstance(statement, ast.ImportFrom) else statement.names[0].name
-            if library and library.partition(".")[0] in sys.stdlib_module_names:
-                found |= dict.fromkeys(bound_names(statement), statement)
-    return found
-
-
-def _renamed(source: str, names: dict[str, str]) -> str:
-    tree = ast.parse(source)
-    for node in ast.walk(tree):
-        if isinstance(node, ast.FunctionDef | ast.ClassDef):
-            node.name = names.get(node.name, node.name)
-        elif isinstance(node, ast.Name):
-            node.id = names.get(node.id, node.id)
-    return ast.unparse(tree)
-
-
-def differences(root: Path, out: Path) -> list[str]:
-    """A line for each score in the gradebook and each verdict that differs from the expected one."""
-    from grader.gradebook import gradebook_url, open_gradebook
-
-    planted = read_planted(out)
-    manifest = load_manifest(root / "course.toml")
-    chapters = {name: manifest.place(name).chapter.id for exercises in planted.values() for name in exercises}
-    if not (out / "gradebook.db").is_file():
-        first = next(iter(chapters.values()))
-        raise DemoError(f"{out} has no gradebook. Run  grader autograde {first} --term {out}  first.")
-    found: list[str] = []
-    with open_gradebook(gradebook_url(out)) as gradebook:
-        for student, exercises in planted.items():
-            for chapter in dict.fromkeys(chapters[name] for name in exercises):
-                due = {name: entry for name, entry in exercises.items() if chapters[name] == chapter}
-                found += _differences(gradebook, out, chapter, student, due)
-    return found
-
-
-def _differences(gradebook: Any, out: Path, chapter: str, student: str, exercises: dict[str, Any]) -> Iterator[str]:
-    from grader.grading import store
-    from grader.imports import nbgrader_tables
-
-    stored = store.read(out, chapter, student)
-    try:
-        submission = gradebook.find_submission(chapter, student)
-    except nbgrader_tables().MissingEntry:
-        submission = None
-    if stored is None or submission is None:
-        yield f"{student}: {chapter} is not {'in the gradebook' if stored else 'graded'}"
-        return
-    scores = {grade.name: grade.score for notebook in submission.notebooks for grade in notebook.grades}
-    for name, due in exercises.items():
-        verdict = stored.graded.by_exercise[name]
-        cause = verdict.diagnosis.id if verdict.diagnosis else None
-        score = scores.get(check_id(name))
-        expected = f"{student} {name} ({due['what']}): expected"
-        if score is None or abs(score - due["points"]) > 1e-9:
-            yield f"{expected} {due['points']:g} points, but the gradebook has {score}"
-        if due["status"] and verdict.status != due["status"]:
-            yield f"{expected} the status {due['status']!r}, but it is {verdict.status!r}"
-        if due["diagnosis"] and cause != due["diagnosis"]:
-            yield f"{expected} the likely cause {due['diagnosis']!r}, but it is {cause!r}"

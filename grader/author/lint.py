@@ -35,15 +35,11 @@ from grader.messages import Messages
 from grader.released import OUTPUTS
 from grader.render.text import verdict_text
 from grader.sources import bound_names
+from grader.spec.compute import PUBLIC_SEED
 from grader.spec.folders import hints_path, mistakes_path, reference_path, spec_path
+from grader.spec.load import load_messages, load_spec, reference
 from grader.spec.mistake_words import WHY, read_mistake_words
-from grader.spec.record import (
-    FEW,
-    PUBLIC_SEED,
-    load_messages,
-    load_spec,
-    reference,
-)
+from grader.spec.record import FEW
 from grader.spec.spec import Spec
 
 OTHER_SEEDS = (1, 2)  # stand for the hidden cases of some terms; tests use the same, so that they are computed once
@@ -223,44 +219,46 @@ def imported(notebook: Any, source: str) -> dict[str, Any]:
     """The names that the notebook imports and this source of a cell uses."""
     names = {node.id for node in ast.walk(ast.parse(source)) if isinstance(node, ast.Name)}
     namespace: dict[str, Any] = {}
-    for cell in notebook.cells:
-        if cell.cell_type == "code" and "import" in cell.source:
-            with suppress(SyntaxError):  # a cell with a magic is not Python
-                for statement in ast.parse(cell.source).body:
-                    if isinstance(statement, ast.Import | ast.ImportFrom) and names & bound_names(statement):
-                        exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)
+    for text in (cell.source for cell in notebook.cells if cell.cell_type == "code" and "import" in cell.source):
+        with suppress(SyntaxError):  # a cell with a magic is not Python
+            for statement in ast.parse(text).body:
+                if isinstance(statement, ast.Import | ast.ImportFrom) and names & bound_names(statement):
+                    exec(compile(ast.Module([statement], []), "<imports>", "exec"), namespace)
     return namespace
 
 
 def mistakes_are_named(subject: Subject) -> list[str]:
     """Each way of every mistake fails, is named, and earns the points that its author gives."""
     shares = {facet.name: facet.share for facet in subject.spec.facets}
-    points = subject.place.exercise.points
-    problems = []
     twins = _twins(subject)
+    problems: list[str] = []
     for name, entry in subject.spec.named_mistakes.items():
-        expected = points * sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
+        share = sum(shares[kept] for kept in entry.keeps) / sum(shares.values())
         for number, verdicts in enumerate(subject.verdicts_of_mistakes[name], 1):
-            for verdict in verdicts:
-                found = verdict.diagnosis.id if verdict.diagnosis else None
-                if found != name and name in twins:
-                    problems.append(
-                        f"{name}, way {number}, gives the same as {twins[name]!r} on every case: merge them"
-                    )
-                    break
-                if verdict:
-                    problems.append(
-                        f"{name}, way {number}, is right on every case, of which there are {len(verdict.cases)}: "
-                        f"add a case that it gets wrong, or remove it, because it is no mistake"
-                    )
-                    break
-                if found != name:
-                    named = f"{name}, way {number}, is diagnosed as {found!r}"
-                    problems.append(f"{named}:\n{verdict_text(verdict)}")
-                elif not abs(verdict.earned - expected) < 1e-9:
-                    earned = f"{name}, way {number}, earns {verdict.earned:g}"
-                    problems.append(f"{earned}, but by its `keeps` it should earn {expected:g}")
+            way = f"{name}, way {number}"
+            problems += _problems_of_way(name, way, verdicts, subject.place.exercise.points * share, twins.get(name))
     return problems
+
+
+def _problems_of_way(name: str, way: str, verdicts: Sequence[Verdict], due: float, twin: str | None) -> Iterator[str]:
+    """What is wrong with the verdicts on a way to make a mistake, one for each seed. `due` are the points to be earned;
+    `twin` is a mistake that gives the same, if there is one.
+    """
+    for verdict in verdicts:
+        found = verdict.diagnosis.id if verdict.diagnosis else None
+        if found != name and twin is not None:
+            yield f"{way}, gives the same as {twin!r} on every case: merge them"
+            return
+        if verdict:
+            yield (
+                f"{way}, is right on every case, of which there are {len(verdict.cases)}: "
+                "add a case that it gets wrong, or remove it, because it is no mistake"
+            )
+            return
+        if found != name:
+            yield f"{way}, is diagnosed as {found!r}:\n{verdict_text(verdict)}"
+        elif not abs(verdict.earned - due) < 1e-9:
+            yield f"{way}, earns {verdict.earned:g}, but by its `keeps` it should earn {due:g}"
 
 
 def _twins(subject: Subject) -> dict[str, str]:

@@ -19,8 +19,8 @@ from grader.cells import cell_source
 from grader.manifest import Chapter, Place
 from grader.spec.changes import sources
 from grader.spec.folders import mistakes_path
+from grader.spec.load import load_spec
 from grader.spec.mistake_words import read_mistake_words
-from grader.spec.record import load_spec
 
 
 @dataclass(frozen=True)

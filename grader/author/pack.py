@@ -6,6 +6,7 @@ The zip contains listed files only, and it is searched for solutions, specs and 
 from __future__ import annotations
 
 import ast
+import os
 import re
 import sys
 from collections.abc import Iterable, Sequence
@@ -81,6 +82,16 @@ def pack(
     write_whole(out, content)
     sizes = {name: sum(len(content) for _, content in part) for name, part in parts.items()}
     return Bundle(out, len(content), sizes, len(files))
+
+
+def searched_terms(root: Path, given: Iterable[Path]) -> list[Path]:
+    """The term folders whose hidden cases could have got into the bundle: these, that of UNROLLED_TERM, and those of
+    the course.
+    """
+    variable = os.environ.get("UNROLLED_TERM")
+    found = [root / "term", *([Path(variable)] if variable else []), *given]
+    found += [path.parent for pattern in ("*/hidden", "build/*/hidden") for path in sorted(root.glob(pattern))]
+    return list({path.resolve(): path for path in found}.values())
 
 
 def bundle_parts(

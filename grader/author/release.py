@@ -21,9 +21,10 @@ from grader.files import update_with_files, write_whole
 from grader.manifest import Manifest, Place, load_manifest
 from grader.released import CASES, FIXTURES, MESSAGES, OUTPUTS, OWN_JUDGE, Released
 from grader.sources import PACKAGE, package_sources
+from grader.spec.compute import PUBLIC_SEED
 from grader.spec.folders import hints_path, mistakes_path
 from grader.spec.kept import kept_checks, sources, states
-from grader.spec.record import PUBLIC_SEED, record
+from grader.spec.record import record
 from grader.spec.spec import Spec
 
 NOTE = "released.txt"

@@ -24,16 +24,17 @@ from types import FunctionType
 import grader.student
 from grader import journal
 from grader.author.course import Course
-from grader.author.demo_class import ENDLESS, Work, slips, standalone
+from grader.author.known_work import ENDLESS, Work, slips
 from grader.author.lint import imported
+from grader.author.standalone import standalone
 from grader.cells import cell_source
 from grader.errors import ExpectedError
 from grader.released import read_fixtures
 from grader.render.notes import Report
 from grader.spec.changes import Change, define
 from grader.spec.folders import fixtures_path, mistakes_path
+from grader.spec.load import load_spec, reference, reference_code, reference_module
 from grader.spec.mistake_words import read_mistake_words
-from grader.spec.record import load_spec, reference, reference_code, reference_module
 
 Slips = Mapping[str, Change | str]  # a change of the solution, or a cell
 Notebooks = Mapping[str, Mapping[str, Change | str | None]]  # by exercise: a change, None for right, "" for a stub

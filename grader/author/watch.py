@@ -15,12 +15,12 @@ import signal
 import sys
 import time
 import traceback
-from collections.abc import Iterable, Iterator
-from contextlib import suppress
+from collections.abc import Generator, Iterable, Sequence
+from contextlib import closing, suppress
+from dataclasses import dataclass
 from itertools import chain
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any
 
 from grader.author.course import Course
 from grader.author.lint import lint_course
@@ -29,8 +29,35 @@ from grader.manifest import Place
 from grader.spec.folders import PARTS, exercise_folder, fixtures_path, reference_path
 
 PAUSE = 0.1  # seconds between two looks at the files
-Times = dict[Path, tuple[int, int] | None]
-Event = tuple[str, Any]
+Times = dict[Path, tuple[int, int] | None]  # of each file: when it was changed, and its size; None if it is not there
+
+
+@dataclass(frozen=True)
+class Begun:
+    """A run begins, because these files have been saved; none for the first run."""
+
+    saved: list[Path]
+
+
+@dataclass(frozen=True)
+class Followed:
+    """A rule was followed: the problems that it has found, and the seconds since the run began."""
+
+    rule: str
+    problems: list[str]
+    seconds: float
+
+
+@dataclass(frozen=True)
+class Ended:
+    """A run has ended: the seconds since it began, and the modules and the course's files that it has imported."""
+
+    seconds: float
+    modules: Sequence[str] = ()
+    files: Sequence[Path] = ()
+
+
+Event = Begun | Followed | Ended
 
 
 class WatchError(ExpectedError):
@@ -81,72 +108,80 @@ def _imports(source: str) -> set[str]:
     return {name.partition(".")[0] for name in chain(names, of)}
 
 
-def _run(connection: Connection, root: Path, name: str) -> None:
+def _run(connection: Connection, root: Path, name: str, begun: float) -> None:
     """One run, in a fork."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the watching process's to answer
     had = set(sys.modules)
+
+    def tell(rule: str, problems: list[str]) -> None:
+        connection.send(Followed(rule, problems, time.monotonic() - begun))
+
     try:
         for found in lint_course(root, name):
-            connection.send(("found", found))
+            tell(*found)
     except ExpectedError as error:
-        connection.send(("found", ("The files can be read", [str(error)])))
+        tell("The files can be read", [str(error)])
     except Exception:
-        connection.send(("found", ("The run reaches its end", [traceback.format_exc()])))
+        tell("The run reaches its end", [traceback.format_exc()])
     # What PyTorch imports only when it is first used would cost each run seconds.
-    connection.send(("end", ([module for module in sys.modules if module not in had], imported_files(root))))
+    modules = [module for module in sys.modules if module not in had]
+    connection.send(Ended(time.monotonic() - begun, modules, imported_files(root)))
 
 
-def watch(root: Path, name: str, runs: int | None = None) -> Iterator[Event]:
-    """Check an exercise, and again after each change, until interrupted or until so many runs have ended.
-
-    Yields ("begin", the changed files), then ("found", (the rule, the problems, seconds since the change)) for each
-    rule, then ("end", seconds). A change in the middle of a run begins another one. Raises ExpectedError.
+def watch(root: Path, name: str) -> Generator[Event, None, None]:
+    """Check an exercise, and again after each change, until interrupted or closed. A change in the middle of a run
+    begins another one. Raises ExpectedError.
     """
     if "fork" not in multiprocessing.get_all_start_methods():
         raise WatchError("This system cannot fork processes, so --watch does not work. Run the command without it.")
     warm(root, name)
-    watched = set(files_of(root, Course(root).manifest.place(name)))
-    seen, changed = _times(watched), list[Path]()
-    context = multiprocessing.get_context("fork")
-    while runs is None or runs > 0:
-        yield "begin", changed
-        begun = time.monotonic()
-        ours, theirs = context.Pipe(duplex=False)
-        process = context.Process(target=_run, args=(theirs, root, name), daemon=True)
-        process.start()
-        theirs.close()
-        is_running = True
-        try:
-            while not (changed := _differ(seen, now := _times(watched))):
-                if not is_running:
-                    time.sleep(PAUSE)
-                elif (event := _received(ours)) is not None and event[0] == "found":
-                    yield "found", (*event[1], time.monotonic() - begun)
-                elif event is not None:
-                    is_running = False
-                    yield "end", time.monotonic() - begun
-                    modules, files = event[1]
-                    _import(root, modules)
-                    seen |= _times(set(files) - watched)
-                    watched |= set(files)
-                    if runs is not None and (runs := runs - 1) == 0:
-                        return
-            seen = now
-        finally:
-            process.kill()
-            process.join()
-            ours.close()
+    seen, saved = _times(files_of(root, Course(root).manifest.place(name))), Times()
+    while True:
+        yield Begun(sorted(saved))
+        saved = yield from _until_a_change(root, name, seen)
+        seen |= saved
 
 
-def _received(connection: Connection) -> tuple[str, tuple[list[str], list[Path]]] | None:
-    """The next message, or None if there is none within the pause."""
+def _until_a_change(root: Path, name: str, seen: Times) -> Generator[Event, None, Times]:
+    """Run once, and wait until one of the files in `seen` changes, to which those that the run has imported are added.
+    Return what has changed.
+    """
+    with closing(_messages(root, name)) as messages:
+        while not (saved := _changed(seen)):
+            message = next(messages)
+            if message is not None:
+                yield message
+            if isinstance(message, Ended):
+                _import(root, message.modules)
+                seen |= _times(set(message.files) - seen.keys())
+    return saved
+
+
+def _messages(root: Path, name: str) -> Generator[Followed | Ended | None, None, None]:
+    """What a run tells, and None after each pause in which it tells nothing. The run is ended with the generator."""
+    context, begun = multiprocessing.get_context("fork"), time.monotonic()
+    ours, theirs = context.Pipe(duplex=False)
+    process = context.Process(target=_run, args=(theirs, root, name, begun), daemon=True)
+    process.start()
+    theirs.close()
+    message: Followed | Ended | None = None
     try:
-        return connection.recv() if connection.poll(PAUSE) else None
-    except (EOFError, OSError):
-        return "end", ([], [])
+        while not isinstance(message, Ended):
+            try:
+                message = ours.recv() if ours.poll(PAUSE) else None
+            except (EOFError, OSError):  # it was killed
+                message = Ended(time.monotonic() - begun)
+            yield message
+        while True:
+            time.sleep(PAUSE)
+            yield None
+    finally:
+        process.kill()
+        process.join()
+        ours.close()
 
 
-def _times(paths: set[Path]) -> Times:
+def _times(paths: Iterable[Path]) -> Times:
     found: Times = {}
     for path in paths:
         try:
@@ -157,5 +192,5 @@ def _times(paths: set[Path]) -> Times:
     return found
 
 
-def _differ(old: Times, new: Times) -> list[Path]:
-    return sorted(path for path, value in new.items() if path in old and old[path] != value)
+def _changed(seen: Times) -> Times:
+    return {path: now for path, now in _times(seen).items() if now != seen[path]}

@@ -65,9 +65,11 @@ class Facet:
 WHOLE = (Facet("result"),)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Case:
-    """One call of the student's function: the sizes by symbol, the named inputs, and the kind of case (see `Facet`)."""
+    """One call of the student's function: the sizes by symbol, the named inputs, and the kind of case (see `Facet`). A
+    case equals only itself, because arrays among the inputs have no truth value; so it can be the key of a cache.
+    """
 
     sizes: Mapping[str, int]
     inputs: Mapping[str, Any]
@@ -219,7 +221,6 @@ class Checks:
     own: OwnJudge | None = None
     fixtures: str = ""
     altered_inputs: Sequence[AlteredInput] = ()
-    _calls: dict[int, str] = field(default_factory=dict, repr=False, compare=False)
 
     @cached_property
     def same_inputs(self) -> tuple[tuple[int, ...], ...]:
@@ -229,9 +230,3 @@ class Checks:
             if case.inputs:
                 groups.setdefault(encode(dict(case.inputs)), []).append(index)
         return tuple(tuple(group) for group in groups.values() if len(group) > 1)
-
-    def call_text(self, index: int, write: Callable[[str, Case], str]) -> str:
-        """The call of a case as text, made by `write` and cached, because it is the same for all students."""
-        if index not in self._calls:
-            self._calls[index] = write(self.id, self.cases[index])
-        return self._calls[index]

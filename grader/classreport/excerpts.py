@@ -11,7 +11,7 @@ import hashlib
 import io
 import tokenize
 import warnings
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -22,7 +22,7 @@ from grader.classreport.names import Names
 from grader.manifest import Chapter
 from grader.shown import harmless
 from grader.submission.choose import Chosen, choose
-from grader.submission.notebook import Plan
+from grader.submission.plan import Plan
 
 EACH = 2  # excerpts of a mistake
 TRIED = 6  # submissions in which they are looked for
@@ -87,17 +87,13 @@ def excerpt(source: str, exercise: str, names: Names) -> str:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # about the student's strings and comparisons
             code = _uncommented(source)
-            if _is_long(code):
+            if code.count("\n") >= MOST_LINES:
                 code = _definition(code, exercise) or code
             code = _nameless(code, names)
     except (SyntaxError, ValueError, RecursionError, MemoryError, tokenize.TokenError):
         return ""
     lines = [line if len(line) <= MOST_OF_A_LINE else f"{line[:MOST_OF_A_LINE]} {CUT}" for line in code.splitlines()]
     return harmless("\n".join(lines[:MOST_LINES] + [CUT] * (len(lines) > MOST_LINES)))
-
-
-def _is_long(code: str) -> bool:
-    return code.count("\n") >= MOST_LINES
 
 
 def _definition(code: str, exercise: str) -> str:
@@ -183,8 +179,3 @@ def _edited(source: str, spans: Iterable[_Span]) -> str:
         head, tail = lines[row - 1][:column], lines[last_row - 1][last_column:]
         lines[row - 1 : last_row] = [head + new + tail]
     return "".join(lines)
-
-
-def with_excerpts(mistakes: Sequence[Mistake], find: Excerpts) -> tuple[Mistake, ...]:
-    """All mistakes with excerpts."""
-    return tuple(find.of(mistake) for mistake in mistakes)

@@ -5,22 +5,15 @@ Nothing is run, created or written.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
 import msgspec
 
 from grader.classreport.anonymous import general
-from grader.classreport.excerpts import Excerpts, with_excerpts
-from grader.classreport.figures import (
-    Distribution,
-    ExerciseFigures,
-    Mistake,
-    distribution,
-    exercise_figures,
-    mistakes,
-)
+from grader.classreport.excerpts import Excerpts
+from grader.classreport.figures import Distribution, ExerciseFigures, Mistake, distribution, exercise_figures, mistakes
 from grader.classreport.names import Names, words_in_code
 from grader.errors import ExpectedError
 from grader.gradebook import gradebook_url, names, read_scores, roster
@@ -51,7 +44,7 @@ class Students(msgspec.Struct, frozen=True):
     names: tuple[str, ...]
 
     @classmethod
-    def of(cls, names: Sequence[str]) -> Students:
+    def of(cls, names: Collection[str]) -> Students:
         return cls(len(names), tuple(sorted(names)))
 
 
@@ -162,11 +155,11 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
         ungraded=Students.of(read.ungraded),
         outdated=Students.of(read.outdated),
         unsafe=Students.of([graded.student for graded in read.results if not graded.sandboxed]),
-        absent=Students.of(sorted(entered - {*submitted, *(graded.student for graded in read.results)})),
+        absent=Students.of(entered - {*submitted, *(graded.student for graded in read.results)}),
         unread=sum(any(score.needs_a_human for score in its.scores.values()) for its in scores.values()),
         points=distribution(chapter, read.results, scores),
         exercises=exercise_figures(chapter, read.results, scores, log),
-        mistakes=with_excerpts(made, Excerpts(chapter, released, read.folders, known)),
+        mistakes=tuple(map(Excerpts(chapter, released, read.folders, known).of, made)),
         reviews=_reviews(read.results, anonymous),
         waiting=tuple(waiting(chapter, scores)),
         last_run=_last_run(log),
@@ -178,7 +171,8 @@ def _read(root: Path, term: Path, manifest: Manifest, chapter: Chapter, submitte
     read = _Read()
     state, settings = state_of(root, term, manifest, chapter), read_term_settings(term, manifest)
     graded = store.students(term, chapter.id)
-    read.ungraded = [name for name in submitted if name not in set(graded)]
+    has_result = set(graded)
+    read.ungraded = [name for name in submitted if name not in has_result]
     for name in graded:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name or stored.graded.fault:
@@ -202,7 +196,7 @@ def _reviews(results: Sequence[Graded], anonymous: bool) -> tuple[Review, ...]:
     for finding in findings(results):
         line = general(finding) if anonymous else finding.line
         found.setdefault((finding.rank, line), set()).update(finding.students)
-    return tuple(Review(rank, line, Students.of(sorted(who))) for (rank, line), who in found.items())
+    return tuple(Review(rank, line, Students.of(who)) for (rank, line), who in found.items())
 
 
 def _last_run(log: Sequence[Logged]) -> LastRun | None:
@@ -212,12 +206,12 @@ def _last_run(log: Sequence[Logged]) -> LastRun | None:
     run = log[-1].run
     own = [change for change in log if change.run == run]
     others = [change for change in own if change.reasons != ("first",)]
-    before_and_after = [(change.points[0], change.points[1]) for change in others]
+    points = [change.points for change in others]
     return LastRun(
         began=run,
         first=len(own) - len(others),
-        up=sum(before is not None and after > before for before, after in before_and_after),
-        down=sum(before is not None and after < before for before, after in before_and_after),
+        up=sum(before is not None and after > before for before, after in points),
+        down=sum(before is not None and after < before for before, after in points),
         changed=tuple(
             Changed(c.student, *c.points, c.exercises, tuple(REASONS[reason] for reason in c.reasons))
             for c in sorted(others, key=lambda change: change.student)

@@ -32,12 +32,7 @@ def all_mistakes(report: ClassReport) -> str:
     if not report.mistakes:
         return section("mistakes", "Mistakes of this class", "<p>None with a likely cause.</p>\n")
     rows = [
-        [
-            _link(m),
-            f"<code>{escape(m.exercise)}</code>",
-            f"{m.count} of {m.of}",
-            percent(m.count / m.of),
-        ]
+        [_link(m), f"<code>{escape(m.exercise)}</code>", f"{m.count} of {m.of}", percent(m.count / m.of)]
         for m in report.mistakes
     ]
     top = report.to_teach

@@ -1,29 +1,36 @@
-"""The class report as one HTML page that fetches nothing. All text is escaped where it enters the page."""
+"""The class report as one HTML page that fetches nothing. All text is escaped where it enters the page.
+
+It is written to `TERM/reports/CHAPTER.html`, or `CHAPTER-anonymous.html`.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from html import escape
+from pathlib import Path
 
 from grader.classreport.figures import STATUSES, ExerciseFigures
 from grader.classreport.gather import ClassReport, LastRun, Review, Students
-from grader.classreport.html import (
-    decimals,
-    named,
-    percent,
-    points_of,
-    section,
-    table,
-)
+from grader.classreport.html import decimals, named, percent, points_of, section, table
 from grader.classreport.lessons import all_mistakes, to_teach
 from grader.classreport.plots import WORDS, edge, histogram, key, stacked
 from grader.classreport.style import REPORT_STYLE
 from grader.counts import counted, number
+from grader.files import PRIVATE, write_whole
 from grader.render.html import inline
 from grader.render.page import html_page
 from grader.shown import harmless
 
 MOST_NAMED = 20  # students in a sentence
+
+
+def report_path(term: Path, chapter_id: str, anonymous: bool) -> Path:
+    return term / "reports" / f"{chapter_id}{'-anonymous' * anonymous}.html"
+
+
+def write_report(path: Path, report: ClassReport) -> None:
+    """Write the page, readable by its owner only. Raises OSError."""
+    write_whole(path, report_page(report).encode(), PRIVATE)
 
 
 def report_page(report: ClassReport) -> str:
@@ -73,7 +80,8 @@ def _stamps(report: ClassReport) -> str:
         ("Incomplete", report.ungraded, f"not graded yet and not in this report. {run}"),
     ]
     stamps = [
-        f"<strong>{head}.</strong> {_submissions(who)} {'was' if who.count == 1 else 'were'} {what}"
+        f"<strong>{head}.</strong> {counted(who.count, 'submission')}{_in_parentheses(who)} "
+        f"{'was' if who.count == 1 else 'were'} {what}"
         for head, who, what in told
         if who.count
     ]
@@ -84,10 +92,6 @@ def _stamps(report: ClassReport) -> str:
             "0 points, or with their earlier points."
         )
     return "".join(f'<p class="stamp">{stamp}</p>\n' for stamp in stamps)
-
-
-def _submissions(who: Students) -> str:
-    return f"{counted(who.count, 'submission')}{_in_parentheses(who)}"
 
 
 def _points(report: ClassReport) -> str:
@@ -169,9 +173,7 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
             by_status,
         )
         + table(
-            "Difficulty and discrimination of each exercise",
-            [*heads, *(["Submitted again"] if known else [])],
-            figures,
+            "Difficulty and discrimination of each exercise", [*heads, *(["Submitted again"] if known else [])], figures
         )
         + f"<p>{hand}<strong>Difficulty</strong> is 1 minus the mean share of the points: 0 if all students have all "
         "points. <strong>Discrimination</strong> is the correlation of the exercise’s points with the points for all "
@@ -202,11 +204,7 @@ def _reviews(report: ClassReport) -> str:
     """Who needs a person: answers to grade, time-outs, errors and everything else that grading noticed."""
     waits = "".join(f"<li>{escape(harmless(line))}</li>\n" for line in report.waiting)
     body = f"<ul>\n{waits}</ul>\n" if waits else ""
-    groups = {
-        0: "Not graded",
-        1: "May affect points",
-        2: "Harmless: no points are affected",
-    }
+    groups = {0: "Not graded", 1: "May affect points", 2: "Harmless: no points are affected"}
     for rank, title in groups.items():
         rows = [_review(review) for review in report.reviews if review.rank == rank]
         if rows:
@@ -229,7 +227,7 @@ def _last_run(run: LastRun | None) -> str:
     rows = [
         [
             *([named([c.student])] if c.student else []),
-            f"{'–' if c.before is None else number(c.before)} → {number(c.after)}",
+            f"{points_of(c.before)} → {points_of(c.after)}",
             ", ".join(f"<code>{escape(n)}</code> {points_of(b)} → {points_of(a)}" for n, (b, a) in c.exercises.items()),
             escape(", ".join(c.why)),
         ]

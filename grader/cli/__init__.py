@@ -4,7 +4,8 @@
 `gradescope` (instructors) · `author` and `pack` (authors); `app` is what they share, `plain` has similar characters for
 an output whose encoding lacks ✓ or ›.
 
-A command reads its options, calls, and prints; it decides nothing. `commands` imports them all. This module imports little, so that Ctrl-C during the imports is answered too.
+A command reads its options, calls, and prints; it decides nothing. `graded` prints what `grader autograde` finds.
+`commands` imports all commands. This module imports little, so that Ctrl-C during the imports is answered too.
 """
 
 from __future__ import annotations

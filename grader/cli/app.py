@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import Annotated, Any, NoReturn
@@ -13,7 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from grader.errors import ExpectedError
-from grader.shown import harmless, one_line
+from grader.shown import harmless, json_text, one_line
 
 _WHOLE = 500  # characters, so that the first sentence of every help text is wrapped and not cut off
 FOR_STUDENTS, FOR_INSTRUCTORS, FOR_AUTHORS = "For students", "For instructors", "For authors"
@@ -64,6 +66,11 @@ class OneLine(Console):
     def render_str(self, text: str, **settings: Any) -> Text:
         """What a text becomes before it is printed."""
         return super().render_str(one_line(text), **settings)
+
+    def print_lines(self, found: Iterable[str | Text], style: str | None = None) -> None:
+        """Print each of these on a line of its own, which the terminal may wrap."""
+        for line in found:
+            self.print(line, style=style, soft_wrap=True)
 
 
 def lines(text: str, style: str = "") -> Text:
@@ -116,15 +123,13 @@ def term_folder(root: Path, given: Path | None) -> Path:
     return given or Path(os.path.relpath(root / "term"))
 
 
-class told:  # noqa: N801 - reads as a word: `with told():`
+@contextmanager
+def told() -> Iterator[None]:
     """Report an expected error in one line and exit with status 1; a bug keeps its traceback."""
-
-    def __enter__(self) -> None:
-        pass
-
-    def __exit__(self, kind: object, error: BaseException | None, _: object) -> None:
-        if isinstance(error, ExpectedError | OSError):
-            stop(reason(error))
+    try:
+        yield
+    except (ExpectedError, OSError) as error:
+        stop(reason(error))
 
 
 def reason(error: ExpectedError | OSError) -> str:
@@ -132,6 +137,13 @@ def reason(error: ExpectedError | OSError) -> str:
     if isinstance(error, OSError) and error.filename is not None and error.strerror:
         return f"{error.filename}: {error.strerror}"
     return str(error)
+
+
+def print_json(tree: object) -> None:
+    """Print a tree for another program."""
+    import msgspec
+
+    typer.echo(json_text(msgspec.json.format(msgspec.json.encode(tree), indent=1).decode()))
 
 
 def stop(message: str) -> NoReturn:

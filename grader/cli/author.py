@@ -41,8 +41,7 @@ def release(
     root = course_root()
     with out.status("Releasing …"), told():
         changed = released.release(root, exercise, again)
-    for path in changed:
-        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
+    out.print_lines(f"wrote {path.relative_to(root)}" for path in changed)
     out.print(f"{counted(len(changed), 'file')} changed." if changed else "Everything was up to date.")
     if term is not None:
         from grader.gradebook import gradebook_url, register
@@ -90,27 +89,29 @@ def lint(
 
 def _watch(root: Path, exercise: str) -> None:
     """Print what each run finds. Raises ExpectedError, KeyboardInterrupt."""
+    from grader.author.watch import Begun, Ended, Followed
     from grader.author.watch import watch as runs
 
     problems = 0
-    for what, value in runs(root, exercise):
-        if what == "begin":
-            problems = 0
-            saved = ", ".join(str(path.relative_to(root)) for path in value)
-            out.print(lines(f"\n{saved} saved") if saved else f"Watching {exercise}. Ctrl-C ends it.", soft_wrap=True)
-        elif what == "found":
-            rule, found, seconds = value
-            problems += len(found)
-            _print_rule(f"{seconds:4.1f} s  {rule}", found)
-        else:
-            result = f"{counted(problems, 'problem')} found" if problems else "No problem found"
-            out.print(f"{result} in {value:.1f} s.", style="red" if problems else "green")
+    for event in runs(root, exercise):
+        match event:
+            case Begun(saved):
+                problems = 0
+                files = ", ".join(str(path.relative_to(root)) for path in saved)
+                out.print(
+                    lines(f"\n{files} saved") if saved else f"Watching {exercise}. Ctrl-C ends it.", soft_wrap=True
+                )
+            case Followed(rule, found, seconds):
+                problems += len(found)
+                _print_rule(f"{seconds:4.1f} s  {rule}", found)
+            case Ended(seconds):
+                result = f"{counted(problems, 'problem')} found" if problems else "No problem found"
+                out.print(f"{result} in {seconds:.1f} s.", style="red" if problems else "green")
 
 
 def _print_rule(what: str, found: list[str]) -> None:
     out.print(f"{'✗' if found else '✓'} {what}", style="red" if found else "", soft_wrap=True)
-    for problem in found:
-        out.print(lines(f"    {problem}"), soft_wrap=True)
+    out.print_lines(lines(f"    {problem}") for problem in found)
 
 
 @author_command()
@@ -159,17 +160,16 @@ def new(
     root = course_root()
     with told():
         written = new_exercise(root, exercise, chapter, notebook, title, points, page)
-    for path in written.files:
-        out.print(f"wrote {path.relative_to(root)}", soft_wrap=True)
-    for line in (
+    out.print_lines(f"wrote {path.relative_to(root)}" for path in written.files)
+    to_do = (
         "Now do by hand:",
         f"1. Link to the exercise from its page, {written.page.relative_to(root)}:",
         f"\n```{{exercise-link}} {exercise}\n```\n",
         f"2. Replace the placeholders.  grader lint {exercise} --watch  lists them whenever you save a file.",
         '3. If it builds on other exercises of the notebook, name them in course.toml: needs = ["…"]',
         "4. Run  grader release, and read what your students will read.",
-    ):
-        out.print(lines(line), soft_wrap=True)
+    )
+    out.print_lines(map(lines, to_do))
 
 
 @author_command("demo-class")
@@ -192,16 +192,17 @@ def demo_class(
     Grade it with  grader autograde --all --term build/demo  and compare the points with --verify.
     """
     from grader.author import demo_class as demo
+    from grader.author.planted import PLANTED, differences
 
     root = course_root()
+    if not verify:
+        with told(), out.status("Writing a demo class …"):
+            planted = demo.demo_class(root, folder, chapter, students, seed)
+        of = f"{counted(len(planted), 'student')}: {folder / 'submitted'}"
+        out.print(f"The submissions of {of}   expected scores: {folder / PLANTED}", soft_wrap=True)
+        return
     with told():
-        if not verify:
-            with out.status("Writing a demo class …"):
-                planted = demo.demo_class(root, folder, chapter, students, seed)
-            of = f"{counted(len(planted), 'student')}: {folder / 'submitted'}"
-            out.print(f"The submissions of {of}   expected scores: {folder / demo.PLANTED}", soft_wrap=True)
-            return
-        found = demo.differences(root, folder)
+        found = differences(root, folder)
     for line in found:
         err.print(line)
     if found:

@@ -34,8 +34,7 @@ def collect(chapter: ChapterArgument, given_term: TermOption = None) -> None:
         others = [each.id for each in manifest.chapters if each != found]
         course = digest((root / "course.toml").read_bytes())
         collected = list(run(term_folder(root, given_term), found, course, others))
-    for line in lines(collected):
-        out.print(line, soft_wrap=True)
+    out.print_lines(lines(collected))
     bad = sum(bool(each.problems) for each in collected)
     if not collected:
         out.print("There is no zip of grader submit to unpack.")

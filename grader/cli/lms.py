@@ -50,16 +50,14 @@ def roster(
     ):
         if names:
             out.print(f"{what} {len(names)}:", soft_wrap=True)
-            for name in names:
-                out.print(f"  {name}", soft_wrap=True)
+            out.print_lines(f"  {name}" for name in names)
     out.print(f"Unchanged: {len(done.unchanged)}", soft_wrap=True)
     if done.others:
         others = some([student.id for student in done.others])
         out.print(f"In the gradebook but not in this file, and left as they are: {others}", soft_wrap=True)
     if read.left_out:
         out.print(f"Left out: {', '.join(read.left_out)}", soft_wrap=True)
-    for line in read.refused:
-        err.print(f"Not imported: {line}", style="yellow", soft_wrap=True)
+    err.print_lines((f"Not imported: {line}" for line in read.refused), style="yellow")
     if read.refused:
         raise typer.Exit(3)
 
@@ -107,7 +105,7 @@ def export(
     submission or an answer still has to be graded.
     """
     from grader.gradebook import gradebook_url
-    from grader.lms.table import Policy, Status, graded_chapters, not_final, read_table
+    from grader.lms.table import Policy, graded_chapters, is_complete, not_final, read_table
     from grader.lms.write import write_export
     from grader.manifest import load_manifest
 
@@ -128,14 +126,9 @@ def export(
         policy = Policy(ungraded, missing)
         written = write_export(format_, term, table, policy, to, into, column)
     out.print(written.line, soft_wrap=True)
-    for line in [*not_final(table, policy, term), *written.notes]:
-        out.print(line, soft_wrap=True)
-    for line in written.problems:
-        err.print(line, style="yellow", soft_wrap=True)
-    unfinished = (Status.waiting, Status.ungraded)
-    everyone = [standing for its in table.standings.values() for standing in its.values()]
-    left = any(each.status in unfinished and policy.total(each) is None for each in everyone)
-    if left or written.problems or any(table.outdated.values()):
+    out.print_lines([*not_final(table, policy, term), *written.notes])
+    err.print_lines(written.problems, style="yellow")
+    if written.problems or not is_complete(table, policy):
         raise typer.Exit(3)
 
 

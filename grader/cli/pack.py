@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from grader.cli.app import course_root, instructor_command, out, term_folder, told
+from grader.cli.app import course_root, instructor_command, out, told
 
 
 @instructor_command()
@@ -44,23 +44,16 @@ def pack(
     solutions, specs and hidden cases first. If any is found, no zip is written.
     """
     from grader.author.pack import pack as write_bundle
+    from grader.author.pack import searched_terms
 
     root = course_root()
     with out.status("Packing …"), told():
-        bundle = write_bundle(root, to, chapter or (), not without_book, _terms(root, term or []))
+        bundle = write_bundle(root, to, chapter or (), not without_book, searched_terms(root, term or ()))
     shown = os.path.relpath(bundle.path) if bundle.path.is_relative_to(Path.cwd()) else bundle.path
     out.print(f"wrote {shown}: {bundle.files} files, {_size(bundle.size)}", soft_wrap=True)
     for name, size in bundle.parts.items():
         out.print(f"    {name}: {_size(size)} unpacked")
     out.print("No solution, spec or hidden case was found in it.")
-
-
-def _terms(root: Path, given: list[Path]) -> list[Path]:
-    """The term folders whose hidden cases could have got into the bundle."""
-    variable = os.environ.get("UNROLLED_TERM")
-    found = [term_folder(root, None), *([Path(variable)] if variable else []), *given]
-    found += [path.parent for pattern in ("*/hidden", "build/*/hidden") for path in sorted(root.glob(pattern))]
-    return list({path.resolve(): path for path in found}.values())
 
 
 def _size(size: int) -> str:

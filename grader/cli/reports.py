@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Annotated
 
@@ -56,9 +57,7 @@ def report(
     """
     from grader.classreport import tables
     from grader.classreport.gather import class_report
-    from grader.classreport.write import report_path, write_report
-    from grader.counts import counted
-    from grader.shown import some
+    from grader.classreport.page import report_path, write_report
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -75,20 +74,30 @@ def report(
         with told():
             write_report(path, found)
         out.print(f"Wrote {path} on {counted(found.students, 'submission')}.", soft_wrap=True)
-    for students, what in (
-        (found.unsafe, "graded without a sandbox"),
-        (found.outdated, "out of date, because the submission or the course has changed since it was graded"),
-        (found.ungraded, "not graded yet, so not in the report"),
-    ):
-        if students.count:
-            of = counted(students.count, "submission")
-            names = f": {some(students.names)}" if students.names else ""
-            err.print(f"{of} {what}{names}.", style="yellow", soft_wrap=True)
+    _warn("graded without a sandbox", found.unsafe.count, found.unsafe.names)
+    _warn(_OUTDATED, found.outdated.count, found.outdated.names)
+    _warn("not graded yet, so not in the report", found.ungraded.count, found.ungraded.names)
     if found.outdated.count or found.ungraded.count:
-        first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."
-        err.print(first, style="yellow", soft_wrap=True)
+        _say_to_grade_first(chapter, term)
     if found.ungraded.count:
         raise typer.Exit(3)
+
+
+_OUTDATED = "out of date, because the submission or the course has changed since it was graded"
+
+
+def _warn(what: str, count: int, names: Sequence[str]) -> None:
+    """Warn of submissions, if there are any; of an anonymous report the names are unknown."""
+    from grader.shown import some
+
+    if count:
+        of = f": {some(names)}" if names else ""
+        err.print(f"{counted(count, 'submission')} {what}{of}.", style="yellow", soft_wrap=True)
+
+
+def _say_to_grade_first(chapter: str, term: Path) -> None:
+    first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."
+    err.print(first, style="yellow", soft_wrap=True)
 
 
 @instructor_command()
@@ -117,7 +126,6 @@ def feedback(
     not graded yet.
     """
     from grader.feedback.write import write_feedback
-    from grader.shown import some
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -125,17 +133,11 @@ def feedback(
         written = write_feedback(root, term, chapter, student, db_url, solutions)
     count = len(written.pages)
     out.print(f"Wrote {counted(count, 'page')}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
-    for names, what in (
-        (written.unsafe, "graded without a sandbox, as the page says"),
-        (written.outdated, "out of date, because the submission or the course has changed since it was graded"),
-        (written.ungraded, "not graded yet, so without a page"),
-    ):
-        if names:
-            of = counted(len(names), "submission")
-            err.print(f"{of} {what}: {some(names)}.", style="yellow", soft_wrap=True)
+    _warn("graded without a sandbox, as the page says", len(written.unsafe), written.unsafe)
+    _warn(_OUTDATED, len(written.outdated), written.outdated)
+    _warn("not graded yet, so without a page", len(written.ungraded), written.ungraded)
     if written.outdated or written.ungraded:
-        first = f"Run  grader autograde {chapter} --term {term}  first, then repeat this command."
-        err.print(first, style="yellow", soft_wrap=True)
+        _say_to_grade_first(chapter, term)
     if written.ungraded:
         raise typer.Exit(3)
 

@@ -14,6 +14,7 @@ from grader.cli.app import (
     err,
     instructor_command,
     out,
+    print_json,
     stop,
     term_folder,
     told,
@@ -63,12 +64,10 @@ def similar(
     submissions share, is left out. Similar code has many good reasons, which the page lists: it is a question and not
     an answer. No points are changed, and nothing leaves this machine.
     """
-    import msgspec
-
     from grader.counts import counted
-    from grader.shown import json_text, named
+    from grader.shown import named
     from grader.similar.look import as_tree, compare, without_names
-    from grader.similar.write import page_path, write_page
+    from grader.similar.page import page_path, write_page
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -85,7 +84,7 @@ def similar(
         )
         compared = without_names(compared) if anonymous else compared
     if as_json:
-        typer.echo(json_text(msgspec.json.format(msgspec.json.encode(as_tree(compared)), indent=1).decode()))
+        print_json(as_tree(compared))
         return
     page = given_path or page_path(term, chapter, anonymous)
     with told():

@@ -13,9 +13,7 @@ from grader.cli.app import ChapterArgument, err, folder_name, lines, out, stop, 
 from grader.counts import counted
 
 if TYPE_CHECKING:
-    from grader.work.events import Checked
     from grader.work.printed import OnlyNew
-    from grader.work.run import Outcome
 
 
 @student_command()
@@ -64,68 +62,28 @@ def check(
 
 def _checked(path: Path, seconds: float | None, whole: bool, new: OnlyNew) -> bool:
     """Run and report what the previous run did not; whether everything is right."""
-    from grader.counts import number
     from grader.released import COURSE
     from grader.shown import named
-    from grader.submission.cell_names import cell_names
-    from grader.submission.readable import UnreadableError
+    from grader.work.check import blocks, ready, summary, unfinished
     from grader.work.facts import shadows_in
-    from grader.work.notebooks import read_work, require_file, restoring, whose
-    from grader.work.printed import FEW_LINES, Display, ending_lines, table_lines
-    from grader.work.python import translator
-    from grader.work.run import code_of, request_for, run, takes_long
-
-    def write(line: str) -> None:
-        out.print(line, soft_wrap=True)
+    from grader.work.printed import FEW_LINES, Display
+    from grader.work.run import run
 
     with told():
-        require_file(path, Path.cwd())
-        try:
-            work = read_work(path)
-        except UnreadableError as error:
-            stop(f"{path}: {error}. {restoring(path)}")
-        chapter, notebook = whose(work, COURSE.manifest, path.stem)
+        it = ready(path, COURSE.manifest, seconds, min(out.width, 120) if out.is_terminal else None)
         for shadow in shadows_in([path.resolve().parent]):
             name = named(Path(shadow).name)
             err.print(f"Jupyter will import {name} in place of the module of this name. Rename it.", style="yellow")
-        python, with_ipython = translator()
-        width = min(out.width, 120) if out.is_terminal else None
-        request = request_for(COURSE.manifest, chapter, notebook, work, python, seconds, width)
-        new.line(f"{path.name}: {chapter.title} › {notebook.title}")
-        new.line("")
-        names = cell_names(work.cells, [each.id for each in notebook.exercises])
-        cells = [(index, source) for index, source in code_of(notebook, work) if not takes_long(work, index)]
-        if not with_ipython and (left := [names[index] for index, source in cells if python(source) != source]):
-            new.line(f"IPython is not installed, so magics and shell commands are left out of {'; '.join(left)}.")
-            new.line("")
-        if texts := [names[index] for index, _ in cells if work.cells[index]["cell_type"] != "code"]:
-            new.line(f"Run as code although it is text: {'; '.join(texts)}. Turn it back with the key Y.")
-            new.line("")
-        display = Display(new.line, names, None if whole else FEW_LINES)
-        outcome: Outcome = run(request, path.resolve().parent, display.show)
+        for line in it.head:
+            new.line(line)
+        display = Display(new.line, it.names, None if whole else FEW_LINES)
+        outcome = run(it.request, path.resolve().parent, display.show)
     display.flush()
-    for line in [*ending_lines(outcome, names), *table_lines(notebook.exercises, outcome.results)]:
+    for line in blocks(it, outcome):
         new.line(line)
         new.end_block()
-    if long := [names[index] for index, _ in work.code if takes_long(work, index)]:
-        new.line(f"Not run, because it takes long and no points depend on it: {'; '.join(long)}.")
-        new.end_block()
-    results = [outcome.results.get(each.id) for each in notebook.exercises]
-    right = sum(map(_passed, results))
-    if notebook.exercises:
-        earned = sum(result.earned for result in results if result is not None)
-        points = sum(each.points for each in notebook.exercises)
-        write(f"{right} of {len(results)} exercises right, {number(earned)} of {number(points)} points.")
-    if notebook.questions:
-        write("Your instructor grades the answers to questions: " + ", ".join(q.id for q in notebook.questions) + ".")
-    unfinished = [each.id for each, result in zip(notebook.exercises, results, strict=True) if not _passed(result)]
-    if unfinished:
-        write(f"Next: {unfinished[0]}. If you are stuck:  grader hint {unfinished[0]}")
-    return outcome.finished and not unfinished
-
-
-def _passed(result: Checked | None) -> bool:
-    return result is not None and result.status == "passed"
+    out.print_lines(summary(it.notebook, outcome.results))
+    return outcome.finished and not unfinished(it.notebook, outcome.results)
 
 
 @student_command()
@@ -177,8 +135,7 @@ def progress(
     if as_json:
         typer.echo(json.dumps(map_tree(manifest, found, chapters, latest), indent=1))
         return
-    for line in map_lines(manifest, found, chapters, latest, min(out.width, 100)):
-        out.print(line, soft_wrap=True)
+    out.print_lines(map_lines(manifest, found, chapters, latest, min(out.width, 100)))
     if journal.path() is None:
         err.print(f"The diary is turned off, because {journal.VARIABLE} is empty.", style="yellow", soft_wrap=True)
 
@@ -195,8 +152,7 @@ def doctor() -> None:
 
     with out.status("Looking at this machine …"), told():
         found = findings(facts(Path.cwd()))
-    for line in lines(found):
-        out.print(line, soft_wrap=True)
+    out.print_lines(lines(found))
     wrong = dict.fromkeys(each.what for each in found if each.kind == "wrong")
     later = dict.fromkeys(each.what for each in found if each.kind == "missing")
     if wrong:
@@ -236,11 +192,9 @@ def submit(
         found = manifest.chapter(chapter)
         folder = find_chapter_folder(found, Path.cwd(), [each.id for each in manifest.chapters if each != found])
         made = prepare(folder, manifest, found, journal.read(), partial=partial)
-        for warning in made.warnings:
-            err.print(warning, style="yellow", soft_wrap=True)
+        err.print_lines(made.warnings, style="yellow")
         if made.reasons:
-            for reason in made.reasons:
-                err.print(f"✗ {reason}", style="red", soft_wrap=True)
+            err.print_lines((f"✗ {reason}" for reason in made.reasons), style="red")
             stop(f"Nothing was written, because {folder} could not be graded as it is.")
         path = target or Path(f"{chapter}-submission.zip")
         if path.is_dir() or (path.exists() and not is_submission(path)):

@@ -13,9 +13,7 @@ from pathlib import Path
 
 from grader.errors import ExpectedError
 from grader.gradebook import roster
-from grader.gradebook.database import explained, open_engine
-from grader.gradebook.late import due_date
-from grader.imports import nbgrader_tables
+from grader.gradebook.late import due_in_gradebook
 from grader.shown import named
 from grader.term_settings import NAME, TermSettings
 from grader.times import shown, zone
@@ -68,28 +66,10 @@ def last_end(settings: TermSettings, chapter_id: str, db_url: str) -> End | None
     no due date.
     """
     date, extended = settings.due.get(chapter_id), dict(settings.extensions.get(chapter_id, {}))
-    if date is None:
-        date, extended = _in_gradebook(chapter_id, db_url)
+    if date is None and roster(db_url) is not None:  # there may be no gradebook, and opening it would create one
+        date, extensions = due_in_gradebook(db_url, chapter_id)
+        extended = {student: date + extension for student, extension in extensions.items()} if date else {}
     if date is None:
         return None
     ends = [End(date), *(End(when, student) for student, when in sorted(extended.items()))]
     return max(ends, key=lambda end: end.when)
-
-
-def _in_gradebook(chapter_id: str, db_url: str) -> tuple[datetime | None, dict[str, datetime]]:
-    """The due date in the gradebook, and those of students with an extension."""
-    if roster(db_url) is None:  # there may be no gradebook, and opening it would create one
-        return None, {}
-    with open_engine(db_url) as engine, explained(db_url):
-        from sqlalchemy import select
-
-        date = due_date(engine, chapter_id)
-        if date is None:
-            return None, {}
-        api = nbgrader_tables()
-        assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
-        of_chapter = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
-        query = select(submission.student_id, submission.extension).where(of_chapter)
-        with engine.connect() as connection:
-            rows = connection.execute(query).all()
-    return date, {student: date + extension for student, extension in rows if extension}

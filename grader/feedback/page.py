@@ -186,10 +186,10 @@ def _remarks(chapter: Chapter, graded: Graded) -> str:
         f"<li>{f'<strong>{escape(title)}.</strong> ' if title else ''}{inline(_bounded(sentence))}</li>\n"
         for title, sentence in told
     )
-    counted = '<p class="quiet">Cells are counted from 1, including text cells.</p>\n' if "Cell " in items else ""
+    numbering = '<p class="quiet">Cells are counted from 1, including text cells.</p>\n' if "Cell " in items else ""
     return f"""<section aria-labelledby="notebooks">
 <h2 id="notebooks">About your notebooks</h2>
-{counted}<ul>
+{numbering}<ul>
 {items}</ul>
 </section>
 """
@@ -204,18 +204,16 @@ def _notebook(
 ) -> str:
     """A report on each exercise of one notebook that is not right."""
     wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
-    sharing: dict[str, list[Exercise]] = {}  # by the note, if the report consists of nothing else
+    groups: dict[tuple[str, str], list[Exercise]] = {}  # those with the same note and nothing else to report
     for exercise in wrong:
-        if exercise.id not in public and not found[exercise.id].cases and found[exercise.id].note:
-            sharing.setdefault(found[exercise.id].note, []).append(exercise)
-    together = {group[0].id: (group, note) for note, group in sharing.items() if len(group) > 1}
-    told = {exercise.id for group, _ in together.values() for exercise in group[1:]}
+        verdict = found[exercise.id]
+        alone = exercise.id in public or verdict.cases or not verdict.note
+        groups.setdefault((exercise.id, "") if alone else ("", verdict.note), []).append(exercise)
     articles = "".join(
-        _whole(*together[exercise.id])
-        if exercise.id in together
-        else _exercise(manifest, exercise, found[exercise.id], public.get(exercise.id), hints.get(exercise.id, ""))
-        for exercise in wrong
-        if exercise.id not in told
+        _exercise(manifest, first, found[first.id], public.get(first.id), hints.get(first.id, ""))
+        if not others
+        else _whole([first, *others], found[first.id].note)
+        for first, *others in groups.values()
     )
     name = f"in-{notebook.name}"
     return (
@@ -255,9 +253,7 @@ def _cases(hidden: Verdict, public: Verdict | None) -> str:
         seen = "<p>All of them pass. The mistake shows only on hidden cases.</p>\n"
     else:
         how = escape(headline(public))
-        seen = f"<p>{how[0].upper()}{how[1:]}. The first that fails:</p>\n"
-        if len(public.cases) < 2:
-            seen = ""
+        seen = f"<p>{how[0].upper()}{how[1:]}. The first that fails:</p>\n" if len(public.cases) > 1 else ""
         seen += _facts(facts(replace(public, facets=())))  # points are for hidden cases
     note = inline(_bounded(harmless(note_text(hidden))))
     if hidden.diagnosis is not None and public.diagnosis is not None and public.diagnosis.id == hidden.diagnosis.id:

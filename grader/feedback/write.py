@@ -132,7 +132,8 @@ def _chosen(
     if students is None:
         if not graded:
             raise FeedbackError(f"No submission for {chapter.id} in {term} is graded yet. {first}")
-        return graded, Written(ungraded=[name for name in submitted if name not in set(graded)])
+        has_result = set(graded)
+        return graded, Written(ungraded=[name for name in submitted if name not in has_result])
     for name in students:
         if name in graded:
             continue

@@ -1,8 +1,9 @@
 """Scores in nbgrader's gradebook, an SQLite or PostgreSQL database.
 
-`database` (opening it, transactions, readable errors), `registration`, `writer`, `answers` (the previous answers to
-questions), `late` (penalties) by `late_policies` (what lateness costs), `scores` (manual points and late penalties: the
-only place where totals are computed), `roster`, `enrolment` (writes a roster), `people` (the roster with `groups.csv`).
+`database` (opening it, transactions, readable errors), `registration`, `writer`, `statements` (its SQL, and the table
+of the previous answers to questions), `late` (penalties) by `late_policies` (what lateness costs), `scores` (manual
+points and late penalties: the only place where totals are computed), `roster`, `enrolment` (writes a roster), `people`
+(the roster with `groups.csv`).
 
 The rows are those that `nbgrader generate_assignment` and `nbgrader autograde` would write, so formgrader,
 `generate_feedback` and `export` work with them unchanged. Importing nbgrader takes a second, so only the functions that
@@ -22,14 +23,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from grader.gradebook.database import (
-    GradebookError,
-    explained,
-    gradebook_url,
-    open_engine,
-    patient,
-    shown,
-)
+from grader.gradebook.database import GradebookError, explained, gradebook_url, open_engine, patient, shown
 from grader.gradebook.registration import register
 from grader.gradebook.roster import names, roster
 from grader.gradebook.scores import read_scores

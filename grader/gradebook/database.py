@@ -49,6 +49,27 @@ def open_engine(db_url: str) -> Iterator[Engine]:
         engine.dispose()
 
 
+@contextmanager
+def open_existing(db_url: str, table: str) -> Iterator[Connection | None]:
+    """A connection for reading; None if there is no gradebook, or if it has no such table. Nothing is created.
+
+    Raises GradebookError.
+    """
+    with explained(db_url):
+        from sqlalchemy import create_engine, inspect, make_url
+
+        url = make_url(patient(db_url))
+        if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
+            yield None  # connecting would create it
+            return
+        engine = create_engine(url)
+        try:
+            with engine.connect() as connection:
+                yield connection if inspect(connection).has_table(table) else None
+        finally:
+            engine.dispose()
+
+
 def patient(db_url: str) -> str:
     """The URL, with a time to wait for another writer if it has none. Only SQLite takes this time from the URL."""
     from sqlalchemy import make_url

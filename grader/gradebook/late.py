@@ -27,29 +27,27 @@ OURS = "grader.gradebook.late_policies.PerDay"
 
 
 @contextmanager
-def open_penalties(
-    db_url: str, chapter_id: str, term: Path, settings: TermSettings | None = None
-) -> Iterator[Callable[[str], None]]:
+def open_penalties(db_url: str, chapter_id: str, term: Path, settings: TermSettings) -> Iterator[Callable[[str], None]]:
     """Set the chapter's due date, and provide a function that sets a student's extension, assigns the student's late
     penalties, and removes those that no longer apply.
 
     The submission has to be in the gradebook. Both raise GradebookError.
     """
-    settings = settings or TermSettings()
     with open_engine(db_url) as engine, explained(db_url):
         set_due_date(engine, chapter_id, settings)
-        needed = _may_differ(engine, chapter_id)
-        gradebook = nbgrader_tables().Gradebook(patient(db_url)) if needed else None
+        # without a due date, penalties may still be there that were assigned when there was one
+        may_differ = due_date(engine, chapter_id) is not None or has_penalties(engine, chapter_id)
+        gradebook = nbgrader_tables().Gradebook(patient(db_url)) if may_differ else None
     if gradebook is None:
         yield lambda _: None
         return
+    policy = Policy(term, settings)
+
+    def assign(student: str) -> None:
+        with explained(db_url):
+            _assign(gradebook, chapter_id, student, policy, settings)
+
     try:
-        penalties = _Penalties(gradebook, chapter_id, Policy(term, settings), settings)
-
-        def assign(student: str) -> None:
-            with explained(db_url):
-                penalties.assign(student)
-
         yield assign
     finally:
         gradebook.close()
@@ -79,9 +77,20 @@ def due_date(engine: Engine, chapter_id: str) -> datetime | None:
         return connection.scalar(select(assignment.c.duedate).where(assignment.c.name == chapter_id))
 
 
-def _may_differ(engine: Engine, chapter_id: str) -> bool:
-    """Whether a penalty may have to be assigned or removed: there is a due date, or there was one."""
-    return due_date(engine, chapter_id) is not None or has_penalties(engine, chapter_id)
+def due_in_gradebook(db_url: str, chapter_id: str) -> tuple[datetime | None, dict[str, timedelta]]:
+    """The chapter's due date in the gradebook, None if it has none, and the extensions of students who have one. Raises
+    GradebookError.
+    """
+    with open_engine(db_url) as engine, explained(db_url):
+        from sqlalchemy import select
+
+        api = nbgrader_tables()
+        assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
+        of_chapter = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
+        query = select(submission.student_id, submission.extension).where(of_chapter)
+        with engine.connect() as connection:
+            extensions = {student: extension for student, extension in connection.execute(query) if extension}
+        return due_date(engine, chapter_id), extensions
 
 
 def has_penalties(engine: Engine, chapter_id: str) -> bool:
@@ -89,38 +98,30 @@ def has_penalties(engine: Engine, chapter_id: str) -> bool:
     from sqlalchemy import select
 
     api = nbgrader_tables()
-    assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
-    notebook = api.SubmittedNotebook.__table__
-    joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
-    joined = joined.join(notebook, notebook.c.assignment_id == submitted.c.id)
-    assigned = select(notebook.c.id).select_from(joined)
-    assigned = assigned.where(assignment.c.name == chapter_id, notebook.c.late_submission_penalty != 0)
+    assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
+    notebook = api.SubmittedNotebook.__table__.c
+    its = (submission.assignment_id == assignment.id) & (notebook.assignment_id == submission.id)
+    assigned = select(notebook.id).where(its, assignment.name == chapter_id, notebook.late_submission_penalty != 0)
     with engine.connect() as connection:
         return connection.scalar(assigned.limit(1)) is not None
 
 
-class _Penalties:
-    def __init__(self, gradebook: Any, chapter_id: str, policy: Policy, settings: TermSettings) -> None:
-        self._gradebook = gradebook
-        self._chapter_id = chapter_id
-        self._policy = policy
-        self._settings = settings
-
-    def assign(self, student: str) -> None:
-        try:
-            submission = self._gradebook.find_submission(self._chapter_id, student)
-            if self._chapter_id in self._settings.due:
-                extension = self._settings.extension(self._chapter_id, student)
-                if submission.extension != extension:
-                    submission.extension = extension
-            late = submission.total_seconds_late if submission.assignment.duedate is not None else 0
-            for notebook in submission.notebooks:
-                penalty = self._policy.penalty(student, notebook.score, late)
-                if notebook.late_submission_penalty != penalty:
-                    notebook.late_submission_penalty = penalty
-            self._gradebook.db.commit()
-        finally:
-            self._gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
+def _assign(gradebook: Any, chapter_id: str, student: str, policy: Policy, settings: TermSettings) -> None:
+    """Set a student's extension and late penalties, where they differ."""
+    try:
+        submission = gradebook.find_submission(chapter_id, student)
+        if chapter_id in settings.due:
+            extension = settings.extension(chapter_id, student)
+            if submission.extension != extension:
+                submission.extension = extension
+        late = submission.total_seconds_late if submission.assignment.duedate is not None else 0
+        for notebook in submission.notebooks:
+            penalty = policy.penalty(student, notebook.score, late)
+            if notebook.late_submission_penalty != penalty:
+                notebook.late_submission_penalty = penalty
+        gradebook.db.commit()
+    finally:
+        gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
 
 
 class DueDates:
@@ -129,22 +130,9 @@ class DueDates:
     def __init__(self, db_url: str | None, chapter_id: str, settings: TermSettings) -> None:
         self._settings, self._chapter_id = settings, chapter_id
         self._due = settings.due.get(chapter_id)
-        self._extensions: dict[str, timedelta | None] = {}
+        self._extensions: dict[str, timedelta] = {}
         if self._due is None and db_url is not None:
-            with open_engine(db_url) as engine, explained(db_url):
-                self._read(engine)
-
-    def _read(self, engine: Engine) -> None:
-        from sqlalchemy import select
-
-        self._due = due_date(engine, self._chapter_id)
-        api = nbgrader_tables()
-        assignment, submitted = api.Assignment.__table__, api.SubmittedAssignment.__table__
-        of_chapter = assignment.c.name == self._chapter_id
-        joined = assignment.join(submitted, submitted.c.assignment_id == assignment.c.id)
-        extended = select(submitted.c.student_id, submitted.c.extension).select_from(joined).where(of_chapter)
-        with engine.connect() as connection:
-            self._extensions = {row.student_id: row.extension for row in connection.execute(extended)}
+            self._due, self._extensions = due_in_gradebook(db_url, chapter_id)
 
     def seconds_late(self, student: str, when: datetime | None) -> float:
         """How late a submission of this time is, as nbgrader computes it: 0 if either time is unknown."""
@@ -190,7 +178,7 @@ class Policy:
         try:
             kind = _plugin_class(self._term, str(settings.pop("plugin", OURS)))
             if unknown := settings.keys() - set(kind.class_trait_names(config=True)):
-                raise ValueError(f"{kind.__name__} has no setting {sorted(unknown)[0]!r}")
+                raise ValueError(f"{kind.__name__} has no setting {min(unknown)!r}")
             from traitlets.config import Config
 
             return kind(config=Config({kind.__name__: settings}))

@@ -14,6 +14,7 @@ from pathlib import Path
 
 from grader.errors import ExpectedError
 from grader.gradebook.roster import Student
+from grader.sheets import original, read_sheet
 from grader.shown import named, one_form
 
 GROUPS = "groups.csv"
@@ -82,8 +83,6 @@ def read_groups(term: Path) -> dict[str, tuple[str, ...]]:
     """The members of each group in the term's `groups.csv`; empty if there is no such file. Raises GroupsError,
     ExchangeError, OSError.
     """
-    from grader.sheets import original, read_sheet
-
     path = term / GROUPS
     if not path.is_file():
         return {}

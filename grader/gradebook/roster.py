@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, fields
 from typing import Any
 
-from grader.gradebook.database import explained, patient
+from grader.gradebook.database import open_existing
 
 
 @dataclass(frozen=True)
@@ -30,22 +29,13 @@ class Student:
 
 def students(db_url: str) -> list[Student]:
     """All students in the gradebook, by id; empty if there is no gradebook. Raises GradebookError."""
-    with explained(db_url):
-        from sqlalchemy import column, create_engine, inspect, make_url, select, table
+    with open_existing(db_url, "student") as connection:
+        if connection is None:
+            return []
+        from sqlalchemy import column, select, table
 
-        url = make_url(db_url)
-        if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
-            return []  # connecting would create it
-        engine = create_engine(patient(db_url))
-        try:
-            if not inspect(engine).has_table("student"):
-                return []
-            columns: list[Any] = [column(name) for name in ("id", "first_name", "last_name", "email", "lms_user_id")]
-            query = select(*columns).select_from(table("student"))
-            with engine.connect() as connection:
-                rows = connection.execute(query).all()
-        finally:
-            engine.dispose()
+        columns: list[Any] = [column(each.name) for each in fields(Student)]
+        rows = connection.execute(select(*columns).select_from(table("student"))).all()
     return sorted((Student(*(value or "" for value in row)) for row in rows), key=lambda student: student.id)
 
 

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import Any
 
 from grader.cells import check_id
-from grader.gradebook.database import explained, patient
+from grader.gradebook.database import open_existing
 from grader.imports import nbgrader_tables
 
 
@@ -67,33 +66,25 @@ Rows = Sequence[Any]
 
 def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
     """The recorded scores by student; empty if there is no gradebook. Raises GradebookError."""
-    with explained(db_url):
-        from sqlalchemy import create_engine, func, inspect, make_url, select
-
-        url = make_url(patient(db_url))
-        if url.get_backend_name() == "sqlite" and "uri" not in url.query and not Path(url.database or "").is_file():
+    with open_existing(db_url, "assignment") as connection:
+        if connection is None:
             return {}
+        from sqlalchemy import func, select
+
         api = nbgrader_tables()
-        engine = create_engine(url)
-        try:
-            if not inspect(engine).has_table(api.Assignment.__tablename__):
-                return {}
-            assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
-            notebook, cell = api.SubmittedNotebook.__table__.c, api.BaseCell.__table__.c
-            grade, comment = api.Grade.__table__.c, api.Comment.__table__.c
-            whose = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
-            whose &= notebook.assignment_id == submission.id
-            given = (grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
-            of_grade = (grade.notebook_id == notebook.id) & (grade.cell_id == cell.id)
-            of_comment = (comment.notebook_id == notebook.id) & (comment.cell_id == cell.id)
-            who = (submission.student_id, cell.name)
-            late = select(submission.student_id, func.sum(notebook.late_submission_penalty)).where(whose)
-            with engine.connect() as connection:
-                grades: Rows = connection.execute(select(*who, *given).where(whose, of_grade)).all()
-                comments: Rows = connection.execute(select(*who, comment.manual_comment).where(whose, of_comment)).all()
-                penalties: Rows = connection.execute(late.group_by(submission.student_id)).all()
-        finally:
-            engine.dispose()
+        assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
+        notebook, cell = api.SubmittedNotebook.__table__.c, api.BaseCell.__table__.c
+        grade, comment = api.Grade.__table__.c, api.Comment.__table__.c
+        whose = (assignment.name == chapter_id) & (submission.assignment_id == assignment.id)
+        whose &= notebook.assignment_id == submission.id
+        given = (grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
+        of_grade = (grade.notebook_id == notebook.id) & (grade.cell_id == cell.id)
+        of_comment = (comment.notebook_id == notebook.id) & (comment.cell_id == cell.id)
+        who = (submission.student_id, cell.name)
+        late = select(submission.student_id, func.sum(notebook.late_submission_penalty)).where(whose)
+        grades: Rows = connection.execute(select(*who, *given).where(whose, of_grade)).all()
+        comments: Rows = connection.execute(select(*who, comment.manual_comment).where(whose, of_comment)).all()
+        penalties: Rows = connection.execute(late.group_by(submission.student_id)).all()
     said = {(student, name): text or "" for student, name, text in comments}
     scores: dict[str, dict[str, Score]] = {}
     earned: dict[str, dict[str, float | None]] = {}

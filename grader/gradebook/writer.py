@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from uuid import uuid4
 
 from grader.cells import check_id
-from grader.gradebook.answers import answers_table, make_answers
 from grader.gradebook.database import GradebookError, explained, open_engine, transaction
+from grader.gradebook.statements import Edit, Statements, make_answers
 from grader.imports import nbgrader_tables
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _CHECK_SUFFIX = check_id("")
 _ATTEMPTS = 3
 
 Row = dict[str, Any]
+Edits = dict[Edit, list[Row]]
 Scores = Mapping[str, Mapping[str, float]]
 
 
@@ -44,21 +45,13 @@ class Writer:
     def __init__(self, engine: Engine, chapter_id: str) -> None:
         self._engine = engine
         self._chapter_id = chapter_id
-        self._sql = _Statements()
+        self._sql = Statements()
         with explained(str(engine.url)):
             self._assignment, self._notebooks = self._read_chapter()
 
-    def record(
-        self,
-        student_id: str,
-        scores: Scores,
-        *,
-        timestamp: datetime | None = None,
-        comments: Mapping[str, Mapping[str, str]] | None = None,
-        answers: Mapping[str, Mapping[str, str]] | None = None,
-    ) -> None:
-        """Write one submission in one transaction, as `record_all` does."""
-        self.record_all([self.given(student_id, scores, timestamp=timestamp, comments=comments, answers=answers)])
+    def record(self, student_id: str, scores: Scores, **more: Any) -> None:
+        """Write one submission in one transaction: what `given` makes of these values, as `record_all` does."""
+        self.record_all([self.given(student_id, scores, **more)])
 
     def given(
         self,
@@ -156,26 +149,15 @@ class Writer:
 
     def _write(self, connection: Connection, submissions: Sequence[Given]) -> None:
         """Insert the rows that are missing, and update those that differ."""
-        sql, changes = self._sql, _Changes()
+        edits = {edit: list[Row]() for edit in self._sql.edits}
         for given in submissions:
-            self._find(connection, given, changes)
-        for statement, rows in (
-            (sql.new_student, changes.new_students),
-            (sql.new_submission, changes.new_submissions),
-            (sql.set_timestamp, changes.timestamps),
-            (sql.new_notebook, changes.new_notebooks),
-            (sql.new_grade, changes.new_grades),
-            (sql.set_grade, changes.grades),
-            (sql.new_comment, changes.new_comments),
-            (sql.set_comment, changes.comments),
-            (sql.new_answer, changes.new_answers),
-            (sql.set_answer, changes.answers),
-        ):
+            self._find(connection, given, edits)
+        for edit, rows in edits.items():
             if rows:
-                connection.execute(statement, rows)
+                connection.execute(self._sql.edits[edit], rows)
 
-    def _find(self, connection: Connection, given: Given, changes: _Changes) -> None:
-        """Add the changes for one submission."""
+    def _find(self, connection: Connection, given: Given, edits: Edits) -> None:
+        """Add the edits for one submission."""
         sql = self._sql
         found = connection.execute(sql.submission, {"a": self._assignment, "s": given.student_id}).one_or_none()
         if found is None:
@@ -183,17 +165,17 @@ class Writer:
                 f"The gradebook has lost its assignment {self._chapter_id!r}. Register the chapter first."
             )
         if found.student is None:
-            changes.new_students.append({"id": given.student_id})
+            edits["new student"].append({"id": given.student_id})
         if found.id is None:
             submission, old = uuid4().hex, _Old()
             row = {"id": submission, "assignment_id": self._assignment, "student_id": given.student_id}
-            changes.new_submissions.append({**row, "timestamp": given.timestamp})
+            edits["new submission"].append({**row, "timestamp": given.timestamp})
         else:
             submission, old = found.id, self._read_old(connection, found.id)
             if found.timestamp != given.timestamp:
-                changes.timestamps.append({"row": submission, "timestamp": given.timestamp})
+                edits["timestamp"].append({"row": submission, "timestamp": given.timestamp})
         for notebook in self._notebooks:
-            self._mirror(changes, notebook, given, old, submission)
+            self._mirror(edits, notebook, given, old, submission)
 
     def _read_old(self, connection: Connection, submission: str) -> _Old:
         old, of = _Old(), {"submission": submission}
@@ -203,11 +185,11 @@ class Writer:
         old.comments = {(row.notebook_id, row.cell_id): row for row in connection.execute(self._sql.comments, of)}
         return old
 
-    def _mirror(self, changes: _Changes, notebook: _Notebook, given: Given, old: _Old, submission: str) -> None:
+    def _mirror(self, edits: Edits, notebook: _Notebook, given: Given, old: _Old, submission: str) -> None:
         of = old.notebooks.get(notebook.id)
         if of is None:
             of = uuid4().hex
-            changes.new_notebooks.append({"id": of, "notebook_id": notebook.id, "assignment_id": submission})
+            edits["new notebook"].append({"id": of, "notebook_id": notebook.id, "assignment_id": submission})
         answers = given.answers.get(notebook.name, {})
         for cell in notebook.graded:
             grade = old.grades.get((of, cell.id))
@@ -219,22 +201,21 @@ class Writer:
                 answer, recorded = answers.get(cell.name, ""), old.answers.get(id_)
                 now = _question_grade(was, answer, recorded)
                 if answer != recorded:
-                    changed = changes.new_answers if recorded is None else changes.answers
-                    changed.append({"grade": id_, "digest": answer})
+                    edits["new answer" if recorded is None else "answer"].append({"grade": id_, "digest": answer})
             values = {"auto_score": now.auto, "needs_manual_grade": now.needs_a_human}
             if grade is None:
-                changes.new_grades.append({"id": id_, "cell_id": cell.id, "notebook_id": of, **values})
+                edits["new grade"].append({"id": id_, "cell_id": cell.id, "notebook_id": of, **values})
             elif now != was:
-                changes.grades.append({"row": id_, **values})
+                edits["grade"].append({"row": id_, **values})
         comments = given.comments.get(notebook.name, {})
         for cell in notebook.commented:
             text = _storable(comments.get(cell.name))
             comment = old.comments.get((of, cell.id))
             if comment is None:
                 row = {"id": uuid4().hex, "cell_id": cell.id, "notebook_id": of, "auto_comment": text}
-                changes.new_comments.append(row)
+                edits["new comment"].append(row)
             elif comment.auto_comment != text:
-                changes.comments.append({"row": comment.id, "auto_comment": text})
+                edits["comment"].append({"row": comment.id, "auto_comment": text})
 
 
 # --- the rules --------------------------------------------------------------------------------------------
@@ -307,58 +288,6 @@ class _Old:
     grades: dict[tuple[str, str], Any] = field(default_factory=dict)
     comments: dict[tuple[str, str], Any] = field(default_factory=dict)
     answers: dict[str, str] = field(default_factory=dict)
-
-
-@dataclass
-class _Changes:
-    new_students: list[Row] = field(default_factory=list)
-    new_submissions: list[Row] = field(default_factory=list)
-    timestamps: list[Row] = field(default_factory=list)
-    new_notebooks: list[Row] = field(default_factory=list)
-    new_grades: list[Row] = field(default_factory=list)
-    new_comments: list[Row] = field(default_factory=list)
-    new_answers: list[Row] = field(default_factory=list)
-    grades: list[Row] = field(default_factory=list)
-    comments: list[Row] = field(default_factory=list)
-    answers: list[Row] = field(default_factory=list)
-
-
-class _Statements:
-    """The SQL statements, built once so that SQLAlchemy compiles each only once."""
-
-    def __init__(self) -> None:
-        from sqlalchemy import and_, bindparam, select
-
-        api = nbgrader_tables()
-        assignment, student = api.Assignment.__table__, api.Student.__table__
-        submission, notebook = api.SubmittedAssignment.__table__, api.SubmittedNotebook.__table__
-        grade, comment = api.Grade.__table__, api.Comment.__table__
-        its = and_(submission.c.assignment_id == assignment.c.id, submission.c.student_id == bindparam("s"))
-        self.submission = (
-            select(student.c.id.label("student"), submission.c.id, submission.c.timestamp)
-            .select_from(assignment.outerjoin(student, student.c.id == bindparam("s")).outerjoin(submission, its))
-            .where(assignment.c.id == bindparam("a"))
-        )
-        self.notebooks = select(notebook.c.id, notebook.c.notebook_id).where(
-            notebook.c.assignment_id == bindparam("submission")
-        )
-        ours = select(notebook.c.id).where(notebook.c.assignment_id == bindparam("submission"))
-        # lock the rows, so that a manual score cannot change between reading and writing (SQLite locks the database)
-        self.grades = select(grade).where(grade.c.notebook_id.in_(ours)).with_for_update()
-        answer, of_grade = answers_table(), grade.c.notebook_id.in_(ours)
-        self.answers = select(answer).where(answer.c.grade_id.in_(select(grade.c.id).where(of_grade)))
-        self.comments = select(comment).where(comment.c.notebook_id.in_(ours))
-        self.new_student, self.new_submission, self.new_notebook = (
-            student.insert(),
-            submission.insert(),
-            notebook.insert(),
-        )
-        self.new_grade, self.new_comment = grade.insert(), comment.insert()
-        self.set_timestamp = submission.update().where(submission.c.id == bindparam("row"))
-        self.set_grade = grade.update().where(grade.c.id == bindparam("row"))
-        self.set_comment = comment.update().where(comment.c.id == bindparam("row"))
-        self.new_answer = answer.insert().values(grade_id=bindparam("grade"))
-        self.set_answer = answer.update().where(answer.c.grade_id == bindparam("grade"))
 
 
 def _utc(time: datetime | None) -> datetime | None:

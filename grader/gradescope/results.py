@@ -29,6 +29,8 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
+import msgspec
+
 from grader.checking.verdict import Verdict
 from grader.counts import counted, number
 from grader.feedback.remarks import for_student
@@ -38,7 +40,7 @@ from grader.manifest import Chapter, Exercise, Notebook, Question
 from grader.render.rows import facts, headline, rows
 from grader.render.text import rows_text
 from grader.sheets import DIGITS
-from grader.shown import harmless
+from grader.shown import harmless, json_text
 
 NAME = "results.json"
 MOST_CHARACTERS = 8_000  # of one part of an output
@@ -97,6 +99,11 @@ _ABOUT = (
     "The checks in your notebook use public cases. Points are given for hidden cases: inputs of the same kind with "
     "other numbers, which no student sees."
 )
+
+
+def results_bytes(tree: dict[str, Any]) -> bytes:
+    """The contents of the file."""
+    return json_text(msgspec.json.format(msgspec.json.encode(tree).decode(), indent=1)).encode()
 
 
 def _tree(chapter: Chapter, tests: list[dict[str, Any]], said: list[str], score: float, whole: bool) -> dict[str, Any]:

@@ -14,18 +14,17 @@ import tempfile
 import time
 from pathlib import Path
 
-import msgspec
-
 from grader.codec import decode
 from grader.errors import ExpectedError
 from grader.files import write_whole
-from grader.gradescope.results import NAME, nothing_tree, submission_tree
+from grader.gradescope.results import NAME, nothing_tree, results_bytes, submission_tree
 from grader.grading.grade import Graded, grade_or_fault
 from grader.grading.hidden import keep
 from grader.grading.session import open_session
 from grader.manifest import Chapter, load_manifest
+from grader.released import Released
 from grader.running.other_user import OtherUser
-from grader.shown import harmless, json_text, one_line
+from grader.shown import harmless, one_line
 from grader.submission.folders import Submissions, find_submissions
 
 COURSE, HIDDEN, CHAPTER = "course", "hidden", "chapter"  # in the zip: two folders, and a file with the chapter's id
@@ -50,10 +49,10 @@ def main(autograder: Path) -> int:
         print(f"This submission could not be graded: {one_line(graded.fault)}")
         return 1
     else:
-        tree = submission_tree(chapter, graded, hints=_hints(source / COURSE, chapter))
+        hints = Released(source / COURSE / "grader" / "data").first_hints(chapter)
+        tree = submission_tree(chapter, graded, hints=hints)
     tree["execution_time"] = round(seconds)
-    text = msgspec.json.format(msgspec.json.encode(tree), indent=1).decode()
-    write_whole(autograder / "results" / NAME, json_text(text).encode())
+    write_whole(autograder / "results" / NAME, results_bytes(tree))
     print(f"{tree['score']:g} points in {tree['execution_time']} s")
     return 0
 
@@ -86,12 +85,6 @@ def _why_nothing(chapter: Chapter, found: Submissions) -> str:
     if kinds & {"packed", "of submit"}:
         return f"Your submission contains an archive inside the archive. Submit the notebooks themselves: {due}."
     return f"Your submission contains no notebook of {chapter.id}. Submit these files: {due}."
-
-
-def _hints(root: Path, chapter: Chapter) -> dict[str, str]:
-    from grader.released import Released
-
-    return Released(root / "grader" / "data").first_hints(chapter)
 
 
 if __name__ == "__main__":

@@ -5,7 +5,8 @@
   graded)
 - one submission: `grade`, `score`, `judging` (verdicts, found in a process with limits of its own), `missing` (failed
   imports)
-- many: `chapter` (the whole run), `pool` (workers: local, Dask), `warm` (the process of which local ones are copies)
+- many: `run` (a chapter or all: the order of the steps, the exit status), `chapter` (its submissions), `pool` (workers:
+  local, Dask), `warm` (the process of which local ones are copies)
 - after: `store` (results on disk), `attempts` (kept submissions, and which one counts), `changes` (of points),
   `recorder` (results into the gradebook), `report` (printed output), `watched` (progress)
 

@@ -18,6 +18,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
+from operator import attrgetter
 from pathlib import Path
 
 from grader.files import write_whole
@@ -50,11 +51,8 @@ class Attempt:
 def kept(term: Path, chapter_id: str, student: str) -> list[Attempt]:
     """A student's attempts, the oldest first."""
     folders = (term / "attempts" / chapter_id / student).glob("[0-9]*")
-    return sorted((Attempt(int(path.name), path) for path in folders if path.name.isdecimal()), key=_number)
-
-
-def _number(attempt: Attempt) -> int:
-    return attempt.number
+    found = (Attempt(int(path.name), path) for path in folders if path.name.isdecimal())
+    return sorted(found, key=attrgetter("number"))
 
 
 def keep(term: Path, chapter_id: str, student: str, folder: Path) -> list[Attempt]:
@@ -230,8 +228,6 @@ def earlier_lines(settings: TermSettings, term: Path, chapter_id: str, students:
         stored = store.read(term, chapter_id, student) if len(attempts) > 1 else None
         if stored is None or store.digest(attempts[-1].submission) == stored.key.submission:
             continue
-        for each in attempts[:-1]:
-            if store.digest(each.submission) == stored.key.submission:
-                found.append(f"  {named(student)}: {each.number} of {attempts[-1].number}")
-                break
+        graded = [each for each in attempts[:-1] if store.digest(each.submission) == stored.key.submission]
+        found += [f"  {named(student)}: {each.number} of {attempts[-1].number}" for each in graded[:1]]
     return ["An earlier attempt counts, because it has more points:", *found] if found else []

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import fcntl
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
@@ -91,16 +91,18 @@ def _line(change: Change, run: str) -> bytes:
         at=datetime.now(UTC).isoformat(timespec="seconds"),
         student=change.student,
         points=(None if change.old is None else sum(old.values()), sum(change.new.values())),
-        exercises={
-            name: (old.get(name), change.new.get(name))
-            for name in dict.fromkeys([*old, *change.new])
-            if old.get(name) != change.new.get(name)
-        },
+        exercises=_different(old, change.new),
         reasons=change.reasons,
         id=change.id,
         run=run,
     )
     return json_text(msgspec.json.encode(logged).decode()).encode() + b"\n"
+
+
+def _different(old: Mapping[str, float], new: Mapping[str, float]) -> dict[str, tuple[float | None, float | None]]:
+    """The points before and after of the exercises of which they differ."""
+    both = {name: (old.get(name), new.get(name)) for name in [*old, *new]}
+    return {name: (before, now) for name, (before, now) in both.items() if before != now}
 
 
 def _id(line: bytes) -> str:
@@ -129,11 +131,7 @@ def _change_words(change: Change) -> str:
     if change.old is None:
         return f"{number(sum(change.new.values()))} points: {why}"
     old, new = change.old, change.new
-    parts = [
-        f"{name} {_points(old.get(name))} → {_points(new.get(name))}"
-        for name in dict.fromkeys([*old, *new])
-        if old.get(name) != new.get(name)
-    ]
+    parts = [f"{name} {_points(before)} → {_points(now)}" for name, (before, now) in _different(old, new).items()]
     return f"{number(sum(old.values()))} → {number(sum(new.values()))} points ({', '.join(parts)}): {why}"
 
 

@@ -41,7 +41,8 @@ from grader.submission.choose import choose
 from grader.submission.fault import Fault
 from grader.submission.files import submitted_files
 from grader.submission.names import unfit
-from grader.submission.notebook import Plan, fresh_ids
+from grader.submission.notebook import fresh_ids
+from grader.submission.plan import Plan
 from grader.submission.readable import NotSubmittedError, UnreadableError
 from grader.submission.remark import (
     Asks,

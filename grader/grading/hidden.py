@@ -24,8 +24,8 @@ from grader.files import PRIVATE, private_folder, write_whole
 from grader.manifest import Chapter, load_manifest
 from grader.released import cases_tree, outputs_tree
 from grader.running.processes import same_modules
+from grader.spec.compute import make_checks
 from grader.spec.kept import checks_of_trees, states, versions
-from grader.spec.record import make_checks
 
 
 class HiddenError(ExpectedError):

@@ -10,11 +10,13 @@ import gc
 import os
 import signal
 import threading
-from collections.abc import Callable, Generator, Sequence
+from collections import Counter
+from collections.abc import Callable, Generator, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from concurrent.futures.process import BrokenProcessPool
 from dataclasses import dataclass, replace
 from functools import cache
+from itertools import chain
 from multiprocessing import forkserver, get_context, parent_process, resource_tracker
 from multiprocessing.util import Finalize
 from pathlib import Path
@@ -154,40 +156,69 @@ def local(workers: int) -> Execute:
     """Processes on this machine. If a worker dies, the submissions that it was grading are tried again."""
 
     def execute(job: Job, state: State, tasks: Sequence[Task]) -> Generator[Done, None, None]:
-        waiting = list(tasks)
-        suspects: list[Task] = []  # a worker died while it graded them, so they are graded one at a time
-        tries = dict.fromkeys((task.student for task in tasks), 0)
+        to_do = _ToDo(tasks, workers)
         begin()
-        while waiting or suspects:
+        while to_do:
             pool = ProcessPoolExecutor(workers, mp_context=get_context("forkserver"), initializer=_follow)
-            running: dict[Future[list[Done]], Sequence[Task]] = {}
+            running: dict[Future[list[Done]], list[Task]] = {}
             try:
-                while waiting or suspects or running:
-                    while (source := suspects or waiting) and len(running) < (1 if suspects else 2 * workers):
-                        size = 1 if suspects else max(1, min(BATCH, len(waiting) // (4 * workers)))
-                        future = pool.submit(work_all, job, state, source[:size])  # raises if a worker has died
-                        running[future] = source[:size]
-                        del source[:size]
-                    for future in wait(running, return_when=FIRST_COMPLETED).done:
-                        finished = future.result()
-                        del running[future]
-                        yield from finished
+                yield from _graded_in(pool, job, state, to_do, running)
             except BrokenProcessPool:
-                for task in (task for batch in running.values() for task in batch):
-                    tries[task.student] += 1
-                    if tries[task.student] < ATTEMPTS:
-                        suspects.append(task)
-                    else:
-                        yield Done(
-                            Graded(
-                                task.student,
-                                fault=f"the worker process died {ATTEMPTS} times while it graded this submission",
-                            )
-                        )
+                for task in chain.from_iterable(running.values()):
+                    if not to_do.again(task):
+                        yield Done(Graded(task.student, fault=_DIED))
             finally:
                 pool.shutdown(cancel_futures=True)
 
     return execute
+
+
+_DIED = f"the worker process died {ATTEMPTS} times while it graded this submission"
+
+
+class _ToDo:
+    """The submissions that no worker has. Those that one died on come first, and alone: one of them has killed it."""
+
+    def __init__(self, tasks: Sequence[Task], workers: int) -> None:
+        self._waiting, self._workers = list(tasks), workers
+        self._suspects: list[Task] = []
+        self._deaths: Counter[str] = Counter()
+
+    def __bool__(self) -> bool:
+        return bool(self._suspects or self._waiting)
+
+    def batch(self, running: int) -> list[Task]:
+        """The next ones for a worker while so many batches are running; none if these are enough."""
+        if self._suspects:
+            return [] if running else self._suspects[:1]
+        size = max(1, min(BATCH, len(self._waiting) // (4 * self._workers)))
+        return self._waiting[:size] if running < 2 * self._workers else []
+
+    def given(self, batch: Sequence[Task]) -> None:
+        """A worker has this batch."""
+        del (self._suspects or self._waiting)[: len(batch)]
+
+    def again(self, task: Task) -> bool:
+        """A worker died on this submission: whether it is tried again."""
+        self._deaths[task.student] += 1
+        if self._deaths[task.student] == ATTEMPTS:
+            return False
+        self._suspects.append(task)
+        return True
+
+
+def _graded_in(
+    pool: ProcessPoolExecutor, job: Job, state: State, to_do: _ToDo, running: dict[Future[list[Done]], list[Task]]
+) -> Iterator[Done]:
+    """Grade until nothing is left to do. Raises BrokenProcessPool if a worker dies; then `running` is not graded."""
+    while to_do or running:
+        while batch := to_do.batch(len(running)):
+            running[pool.submit(work_all, job, state, batch)] = batch  # raises if a worker has died
+            to_do.given(batch)
+        for future in wait(running, return_when=FIRST_COMPLETED).done:
+            finished = future.result()
+            del running[future]
+            yield from finished
 
 
 def work_all(job: Job, state: State, tasks: Sequence[Task]) -> list[Done]:

@@ -23,7 +23,7 @@ from grader.manifest import Chapter, Manifest
 from grader.shown import named, one_line, some, told_apart
 from grader.submission.choose import choose
 from grader.submission.folders import Stray, find_submissions
-from grader.submission.notebook import Plan
+from grader.submission.plan import Plan
 from grader.term_settings import read_term_settings
 
 # What has to be done with a submission, as the summary line words it.

@@ -20,7 +20,8 @@ from grader.render.text import verdict_text
 from grader.running.trial import Outcome
 from grader.submission.fault import Fault
 from grader.submission.mentions import used_in
-from grader.submission.notebook import OWN_PYTHON, Plan, copied
+from grader.submission.notebook import copied
+from grader.submission.plan import OWN_PYTHON, Plan
 from grader.submission.remark import NOWHERE, OddCell, OtherPython
 
 

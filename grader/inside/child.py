@@ -1,8 +1,8 @@
 """The student's process: run a notebook's cells in order, and write frames.
 
 In the sandbox, `run` is called in a copy of the warm process; without it, `unsandboxed.py` lets `enter.py` call `main`
-with the descriptors REQUEST RESULT SOCKET…. What notebooks import from `grader` does nothing here, and a cell can end
-the run only by ending the process.
+with the descriptors REQUEST RESULT SOCKET…. What notebooks import from `grader` does nothing here (but see
+`enter.py`), and a cell can end the run only by ending the process.
 
 The process forks at each check cell. The fork keeps the notebook's state at that point and waits until the last visible
 cell has finished. Only then does it receive the inputs of the public cases, followed by those of the hidden cases; it

@@ -17,7 +17,7 @@ import re
 
 from grader.counts import number
 from grader.gradebook.roster import Student
-from grader.lms.exported import Exported, find_column, only_column
+from grader.lms.exported import Exported, find_column, holds, only_column
 from grader.lms.matching import Key, match
 from grader.lms.options import System
 from grader.lms.rosters import IN_ENGLISH, fits, is_no_student, named_columns
@@ -88,7 +88,7 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Expor
     for chapter, place in zip(table.chapters, places, strict=True):
         theirs = was[place] if was is not None and place is not None else ""
         possible.append(_kept(theirs) if theirs else exact(worth(chapter)))
-        if theirs and not _equal(theirs, worth(chapter)):
+        if theirs and not holds(theirs, worth(chapter), 0.005):  # Canvas exports two digits
             exported.notes.append(
                 f"Canvas has {theirs} points for {chapter.id}, the chapter has {number(worth(chapter))}. Scores "
                 "are exported as they are; change the points of the assignment in Canvas if they should agree."
@@ -119,11 +119,11 @@ _KEYS: list[Key] = [
 
 
 def _notes(table: Table, places: list[int | None], into: Sheet) -> list[str]:
-    new = [chapter for chapter, place in zip(table.chapters, places, strict=True) if place is None]
     return [
         f"{into.path} has no column for {chapter.id}: Canvas will offer to create the assignment {chapter.title!r}. "
         "To use another column, name it with --column."
-        for chapter in new
+        for chapter, place in zip(table.chapters, places, strict=True)
+        if place is None
     ]
 
 
@@ -133,10 +133,3 @@ def _kept(cell: str) -> Cell:
 
 
 _NUMBER = re.compile(r"-?[0-9]+(\.[0-9]+)?")
-
-
-def _equal(theirs: str, ours: float) -> bool:
-    try:
-        return abs(float(theirs.replace(",", ".")) - ours) < 0.005  # Canvas exports two digits
-    except ValueError:
-        return False

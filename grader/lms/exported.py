@@ -58,6 +58,14 @@ def find_column(sheet: Sheet, chapter: Chapter, given: str | None, first: int, f
     return found[0] if found else None
 
 
+def holds(cell: str, points: float, tolerance: float) -> bool:
+    """Whether a cell has these points, with a decimal point or comma."""
+    try:
+        return abs(float(cell.replace(",", ".")) - points) < tolerance
+    except ValueError:
+        return False
+
+
 def only_column(chapters: Sequence[Chapter], given: str | None) -> None:
     """Refuse a column's name for several chapters. Raises ExchangeError."""
     if given and len(chapters) > 1:

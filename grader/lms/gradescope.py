@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import msgspec
-
 from grader.files import PRIVATE, write_whole
-from grader.gradescope.results import NAME, missing_tree, submission_tree
+from grader.gradescope.results import NAME, missing_tree, results_bytes, submission_tree
 from grader.grading import store
 from grader.lms.table import Policy, Status, Table
-from grader.shown import json_text, one_line, some
+from grader.shown import one_line, some
 from grader.submission.names import unfit
 
 
@@ -43,8 +41,7 @@ def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tup
                 "status": str(standing.status),
             }
             path = folder / chapter.id / student.id / NAME
-            text = msgspec.json.format(msgspec.json.encode(tree), indent=1).decode()
-            write_whole(path, json_text(text).encode(), PRIVATE)
+            write_whole(path, results_bytes(tree), PRIVATE)
             written.append(path)
     notes = []
     if unreadable:

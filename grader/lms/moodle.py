@@ -20,7 +20,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from grader.counts import number
-from grader.lms.exported import Exported, find_column, only_column
+from grader.lms.exported import Exported, find_column, holds, only_column
 from grader.lms.matching import Cells, Key, Match, match
 from grader.lms.rosters import IN_ENGLISH, moodle_id, named_columns
 from grader.lms.table import Policy, Standing, Table, worth
@@ -163,7 +163,7 @@ def _worksheet(table: Table, policy: Policy, into: Sheet) -> Exported:
     most = columns.get("maximum grade")
     if said is None and any(table.of(chapter, student).feedback for _, student in matched.rows):
         notes.append("The worksheet has no column Feedback comments, so comments are not exported.")
-    if most is not None and any(not _is(line.cells[most], worth(chapter)) for line, _ in matched.rows):
+    if most is not None and any(not holds(line.cells[most], worth(chapter), 1e-4) for line, _ in matched.rows):
         notes.append(_maximum(chapter))
     rows: list[list[Cell]] = [list(into.header)]
     for line, student in matched.rows:
@@ -174,10 +174,3 @@ def _worksheet(table: Table, policy: Policy, into: Sheet) -> Exported:
             row[said] = new[1]
         rows.append(row)
     return Exported(rows, notes, matched.problems, into.delimiter)
-
-
-def _is(cell: str, points: float) -> bool:
-    try:
-        return abs(float(cell.replace(",", ".")) - points) < 1e-4
-    except ValueError:
-        return False

@@ -55,7 +55,8 @@ class Standing:
 
     @property
     def waiting(self) -> tuple[str, ...]:
-        return tuple(name for name, points in self.points.items() if _is_waiting(self.recorded, name, points))
+        of = self.recorded.of
+        return tuple(name for name, points in self.points.items() if points is None or of(name).needs_a_human)
 
     @property
     def penalty(self) -> float:
@@ -84,10 +85,6 @@ class Standing:
 
 
 _BULLET = re.compile(r"^[-+] (?=\S)", re.MULTILINE)
-
-
-def _is_waiting(recorded: Recorded, item: str, points: float | None) -> bool:
-    return recorded.of(item).needs_a_human or points is None
 
 
 @dataclass(frozen=True)
@@ -181,6 +178,14 @@ def _standing(student: Student, chapter: Chapter, scores: ByStudent, submitted: 
         return Standing(student, chapter, Status.ungraded if student.id in submitted else Status.missing)
     standing = Standing(student, chapter, Status.final, recorded)
     return Standing(student, chapter, Status.waiting, recorded) if standing.waiting else standing
+
+
+def is_complete(table: Table, policy: Policy) -> bool:
+    """Whether every submission and every answer is graded, or counted as the policy says, and no result is old."""
+    unfinished = (Status.waiting, Status.ungraded)
+    everyone = (standing for its in table.standings.values() for standing in its.values())
+    left = any(each.status in unfinished and policy.total(each) is None for each in everyone)
+    return not left and not any(table.outdated.values())
 
 
 def not_final(table: Table, policy: Policy, term: Path) -> list[str]:

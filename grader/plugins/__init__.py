@@ -1,9 +1,10 @@
 """What nbgrader loads, named in `nbgrader_config.py`.
 
 `nbgrader_steps` (its own autograde step, which refuses to run: there is one way to grade), `nbgrader_display` (how it
-shows what students wrote), `downloads` (`zip_collect`: each student's newest download), `download_names` (the file
-names of three systems), `unpacking` (each downloaded file opened by itself, within limits), `exchange_collect` (how
-`nbgrader collect` copies submissions).
+shows what students wrote), `downloads` (`zip_collect`: each student's newest download), `collected` (which files of it,
+for whom), `download_names` (the file names of three systems), `unpacking` (each downloaded file opened by itself,
+within limits), `exchange_collect` (how `nbgrader collect` copies submissions), `plain_files` (opened without following
+a link).
 
 *Nothing that a student wrote runs in an instructor's browser.* Formgrader shares its origin with the Jupyter server.
 Text cells are rendered as Markdown and cleaned with bleach, and no address in them is fetched or can be followed.

@@ -85,7 +85,12 @@ def is_litter(parts: tuple[str, ...]) -> bool:
 
 def of_canvas(name: str) -> bool:
     """Whether Canvas may have written this name for a student's file. Names of whole downloads may look the same."""
-    return any(match.start() for match in _CANVAS.finditer(name))
+    return bool(_pairs(name))
+
+
+def _pairs(name: str) -> list[re.Match[str]]:
+    """The pairs of numbers that may be those of a student and an upload in Canvas."""
+    return [match for match in _CANVAS.finditer(name) if match.start()]
 
 
 def below(parts: tuple[str, ...], downloads: Collection[tuple[str, ...]]) -> int:
@@ -98,8 +103,8 @@ def owner(parts: tuple[str, ...]) -> str:
     student can choose comes after it in a path, so it cannot name another student.
     """
     for part in parts:
-        if found := next((m for m in _CANVAS.finditer(part) if m.start()), None):
-            return found["student"]
+        if pairs := _pairs(part):
+            return pairs[0]["student"]
         if match := _MOODLE.fullmatch(part) or _GRADESCOPE.fullmatch(part):
             return one_form(match["student"].strip())
     return ""
@@ -137,7 +142,7 @@ def read_name(
 
 
 def _of_canvas(part: str, people: People) -> DownloadedFile | Unclear | None:
-    pairs = [match for match in _CANVAS.finditer(part) if match.start()]
+    pairs = _pairs(part)
     if not pairs:
         return None
     chosen = pairs
@@ -177,8 +182,7 @@ def _of_moodle(match: re.Match[str], people: People) -> DownloadedFile:
             found, before = people.student(called[dash.end() :].strip()), called[: dash.start()].strip()
             if found is not None and found in people.members(before):
                 student, group = found, before
-    is_group = student is None and bool(people.ids or people.members(called) or not participant)
-    is_group = is_group or bool(group)
+    is_group = bool(group) or (student is None and bool(people.ids or people.members(called) or not participant))
     return DownloadedFile(
         student or called,
         "",

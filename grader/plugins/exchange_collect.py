@@ -13,12 +13,13 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 from nbgrader.exchange.default import ExchangeCollect
+
+from grader.plugins.plain_files import opened
 
 MAX_ENTRIES = 1000  # files and folders of one submission
 MAX_DEPTH = 4
@@ -54,7 +55,7 @@ class PlainCopy:
         """Copy a folder, and yield the name of each file that is left out, with the reason. Raises OSError if the
         folder itself cannot be opened.
         """
-        with _opened(source) as descriptor:
+        with opened(source) as descriptor:
             yield from self._folder(descriptor, target, "", MAX_DEPTH)
 
     def _folder(self, descriptor: int, target: Path, inside: str, depth: int) -> Iterator[tuple[str, str]]:
@@ -67,28 +68,19 @@ class PlainCopy:
                     yield name, "there are too many files"
                     return
                 try:
-                    with _opened(entry.name, descriptor) as opened:
-                        kind = os.fstat(opened)
-                        if stat.S_ISDIR(kind.st_mode) and depth:
-                            yield from self._folder(opened, target / entry.name, f"{name}/", depth - 1)
-                        elif stat.S_ISREG(kind.st_mode) and kind.st_size <= self.bytes:
-                            self._file(opened, target / entry.name)
-                        else:
-                            yield name, "it is too large, too deeply nested, or not a file"
+                    with opened(entry.name, descriptor) as its:
+                        yield from self._entry(its, target / entry.name, name, depth)
                 except OSError as error:
                     yield name, "it is a link" if error.errno == errno.ELOOP else str(error.strerror)
 
-    def _file(self, descriptor: int, target: Path) -> None:
-        with open(descriptor, "rb", closefd=False) as file:
-            content = file.read(self.bytes)  # the file may have grown
-        self.bytes -= len(content)
-        target.write_bytes(content)
-
-
-@contextmanager
-def _opened(path: str | Path, folder: int | None = None) -> Iterator[int]:
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=folder)
-    try:
-        yield descriptor
-    finally:
-        os.close(descriptor)
+    def _entry(self, descriptor: int, target: Path, name: str, depth: int) -> Iterator[tuple[str, str]]:
+        kind = os.fstat(descriptor)
+        if stat.S_ISDIR(kind.st_mode) and depth:
+            yield from self._folder(descriptor, target, f"{name}/", depth - 1)
+        elif stat.S_ISREG(kind.st_mode) and kind.st_size <= self.bytes:
+            with open(descriptor, "rb", closefd=False) as file:
+                content = file.read(self.bytes)  # the file may have grown
+            self.bytes -= len(content)
+            target.write_bytes(content)
+        else:
+            yield name, "it is too large, too deeply nested, or not a file"

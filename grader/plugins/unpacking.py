@@ -13,9 +13,8 @@ from __future__ import annotations
 
 import io
 import os
-import stat
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -26,6 +25,7 @@ from grader.gradebook import GradebookError
 from grader.gradebook.people import People, people, read_groups
 from grader.gradebook.roster import Student, students
 from grader.plugins.download_names import below, is_hidden, of_canvas, owner
+from grader.plugins.plain_files import files_below, opened_file
 from grader.shown import named, one_line, some
 from grader.submission.archive import MANIFEST, read_manifest
 from grader.submission.bounded import MAX_TOTAL, ArchiveError, Entry, entries, is_archive, name_problem, same_name
@@ -105,7 +105,9 @@ class Unpacking:
     def lines(self) -> Iterator[str]:
         """Unpack everything; yield a line for each submitted file of which something is not accepted as it is."""
         errors: list[OSError] = []
-        paths = [path for path in _paths(self._source, errors) if not is_hidden(path.relative_to(self._source).parts)]
+        paths = [
+            path for path in files_below(self._source, errors) if not is_hidden(path.relative_to(self._source).parts)
+        ]
         boxes = _boxes([path.relative_to(self._source).parts for path in paths], self._source)
         self._shared = {box for box, inside in boxes.items() if inside}
         refused = dict(_refused(boxes, self._people))
@@ -115,11 +117,10 @@ class Unpacking:
             if any(where.parts[: index + 1] in refused for index in range(len(where.parts))):
                 continue
             try:
-                with _opened(path) as stream:
+                with opened_file(path) as stream:
                     for inside, problems in self._downloaded(stream, where.parts):
-                        yield _line(
-                            " › ".join([str(where), *(named(part, LONGEST_SHOWN) for part in inside)]), problems
-                        )
+                        shown = [str(where), *(named(part, LONGEST_SHOWN) for part in inside)]
+                        yield _line(" › ".join(shown), problems)
             except (OSError, ArchiveError) as error:
                 yield _line(str(where), [_reason(error)])
         for closed in errors:
@@ -240,7 +241,7 @@ def _boxes(files: Sequence[Parts], source: Path) -> _Boxes:
 
 
 def _owners_in(archive: Path) -> Iterator[str]:
-    with suppress(OSError, ArchiveError), _opened(archive) as stream:  # unpacking tells what is wrong with it
+    with suppress(OSError, ArchiveError), opened_file(archive) as stream:  # unpacking tells what is wrong with it
         for entry in entries(stream, archive.name, MAX_IN_DOWNLOAD):
             yield owner(_parts(entry))
 
@@ -272,26 +273,6 @@ def _line(where: str, problems: list[str]) -> str:
 
 def _reason(error: OSError | ArchiveError) -> str:
     return str(error.strerror if isinstance(error, OSError) and error.strerror else error)
-
-
-def _paths(folder: Path, errors: list[OSError]) -> Iterator[Path]:
-    """All files below a folder, and the links, which are not followed."""
-    for root, folders, files in os.walk(folder, onerror=errors.append):
-        folders.sort()
-        links = [name for name in folders if os.path.islink(os.path.join(root, name))]
-        yield from (Path(root, name) for name in sorted([*files, *links]))
-
-
-@contextmanager
-def _opened(path: Path) -> Iterator[BinaryIO]:
-    """Open a plain file. Raises OSError, ArchiveError."""
-    if path.is_symlink():
-        raise ArchiveError(["it is a link"])
-    descriptor = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    with open(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise ArchiveError(["it is a special file"])
-        yield stream
 
 
 def _bounded(stream: BinaryIO) -> bytes:

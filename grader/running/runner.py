@@ -100,13 +100,15 @@ def _run_all_cases(child: Child, waiting: Sequence[Cell], outcome: Outcome, trus
     """Run the waiting forks on the public and then on the hidden cases; return whether no new child is needed."""
     for hidden in (False, True):
         for cell in waiting:
-            if outcome.fault_in(cell.index) is None:
-                fault = run_cases(child, cell, outcome, hidden)
-                if fault is not None and trust.doubts(fault, child, outcome):
-                    return False
-                if fault is not None:
-                    outcome.faults.append(fault)
-                    # a process that keeps computing takes time from the others; a shared one that died had their cases
-                    if fault.kind in ("memory", "timeout") or child.forks_are_shared:
-                        return False
+            if outcome.fault_in(cell.index) is not None:
+                continue
+            fault = run_cases(child, cell, outcome, hidden)
+            if fault is None:
+                continue
+            if trust.doubts(fault, child, outcome):
+                return False
+            outcome.faults.append(fault)
+            # a process that keeps computing takes time from the others; a shared one that died had their cases
+            if fault.kind in ("memory", "timeout") or child.forks_are_shared:
+                return False
     return True

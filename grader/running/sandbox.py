@@ -13,7 +13,7 @@ import socket
 import subprocess
 import sys
 import tempfile
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import cache_from_source
@@ -32,6 +32,7 @@ from grader.running.seccomp import Filters, filters
 UNPRIVILEGED = 65533  # the user id that root switches to; no account has it
 _GRADER = Path(__file__).resolve().parents[1]
 _SHOWN = (
+    "capstone",
     "codec",
     *(f"checking/{name}" for name in ("calls", "case", "drivers", "fixtures", "numbers", "observing")),
     *(f"checking/{name}" for name in ("gradients", "module_cases", "modules", "tensors")),
@@ -160,7 +161,8 @@ class Sandbox:
                 stderr=self._complaints,
                 env={"PATH": os.defpath},
             )
-            self._say_setup()
+            user = UNPRIVILEGED if os.getuid() == 0 else None
+            self._control.send(encode(setup_tree(self._limits, self._filters, user)))
         return self._control
 
     def _warm(self) -> socket.socket:
@@ -186,11 +188,6 @@ class Sandbox:
         self.close()
         return words
 
-    def _say_setup(self) -> None:
-        assert self._control is not None
-        user = UNPRIVILEGED if os.getuid() == 0 else None
-        self._control.send(encode(setup_tree(self._limits, self._filters, user)))
-
     def _answer(self, seconds: float) -> Any:
         """The next message of the warm process, or None if none comes."""
         if self._control is None:
@@ -202,7 +199,7 @@ class Sandbox:
             return None
 
 
-def _compiled() -> Any:
+def _compiled() -> Filters:
     try:
         return filters()
     except (ImportError, OSError, RuntimeError) as error:
@@ -248,13 +245,8 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
         raise SandboxError(WITHIN_PYTHON.format(prefix))
     for path in covered:
         command += ["--tmpfs", str(path), "--remount-ro", str(path)]
-    for name in _SHOWN:
-        source, target = _GRADER / f"{name}.py", Path(_INSIDE) / f"{name}.py"
+    for source, target in _own_files():
         command += [*_folders(target), "--ro-bind", str(source), str(target)]
-        compiled = Path(cache_from_source(str(source)))  # Python checks that it belongs to the source
-        if compiled.is_file():
-            target = target.parent / "__pycache__" / compiled.name
-            command += [*_folders(target), "--ro-bind", str(compiled), str(target)]
     for device in ("/dev/null", "/dev/urandom"):
         command += [*_folders(Path(device)), "--dev-bind", device, device]
     command += ["--proc", "/proc", *_folders(Path(SCRATCH)), "--tmpfs", SCRATCH]
@@ -263,6 +255,16 @@ def bubblewrap(control: int, hide: Sequence[Path] = ()) -> list[str]:
     command += ["--remount-ro", "/", "--chdir", "/", "--"]
     enter = [f"{_INSIDE}/inside/enter.py", "grader.inside.zygote", str(control)]
     return [*command, str(interpreter), "-I", "-B", *enter]
+
+
+def _own_files() -> Iterator[tuple[Path, Path]]:
+    """The files of `grader/` that run a notebook, with what is compiled of them, and where they are in the sandbox."""
+    for name in _SHOWN:
+        source, target = _GRADER / f"{name}.py", Path(_INSIDE) / f"{name}.py"
+        yield source, target
+        compiled = Path(cache_from_source(str(source)))  # Python checks that it belongs to the source
+        if compiled.is_file():
+            yield compiled, target.parent / "__pycache__" / compiled.name
 
 
 def _names(path: Path) -> list[Path]:

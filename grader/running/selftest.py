@@ -77,11 +77,7 @@ def _request(canary: Path, limits: Limits) -> Request:
     cells = [Cell(index, source) for index, source in enumerate(sources)]
     cells += [Cell(len(cells), "", "honest"), Cell(len(cells) + 1, "", "forks")]
     cases = ExerciseCases("call", (), (Case({}, {"x": np.array([1.5, -2.0])}),))
-    return Request(
-        cells=tuple(cells),
-        cases={"honest": cases, "forks": cases},
-        limits=limits,
-    )
+    return Request(cells=tuple(cells), cases={"honest": cases, "forks": cases}, limits=limits)
 
 
 def _broken(outcome: Outcome, word: str) -> list[str]:

@@ -14,7 +14,7 @@ from grader.manifest import Chapter, load_manifest
 from grader.shown import named
 from grader.similar.fingerprints import NOISE, fingerprint
 from grader.similar.own import OwnCode, given_code, own_code
-from grader.similar.pairs import SIMILAR, Found, Pair, similar_pairs
+from grader.similar.pairs import SIMILAR, Found, Pair, Side, similar_pairs
 from grader.submission.files import released_files
 from grader.submission.folders import find_submissions
 
@@ -75,21 +75,17 @@ def compare(
 def without_names(compared: Compared) -> Compared:
     """The same with a number for each student, in the order of the pairs, so that a number says nothing of a name."""
     found = compared.found
-    order = [side.student for pair in found.pairs for side in (pair.left, pair.right)]
+    order = [side.student for pair in found.pairs for side in pair.sides]
     rest = sorted([*compared.own, *compared.closed], key=lambda student: -len(str(compared.own.get(student))))
     names = {student: f"submission {n}" for n, student in enumerate(dict.fromkeys([*order, *rest]), 1)}
 
     def numbered(students: Sequence[str]) -> tuple[str, ...]:
         return tuple(sorted((names[student] for student in students), key=lambda name: int(name.split()[1])))
 
-    pairs = tuple(
-        replace(
-            pair,
-            left=replace(pair.left, student=names[pair.left.student]),
-            right=replace(pair.right, student=names[pair.right.student]),
-        )
-        for pair in found.pairs
-    )
+    def renamed(side: Side) -> Side:
+        return replace(side, student=names[side.student])
+
+    pairs = tuple(replace(pair, left=renamed(pair.left), right=renamed(pair.right)) for pair in found.pairs)
     return replace(
         compared,
         own={names[student]: code for student, code in compared.own.items()},
@@ -124,7 +120,7 @@ def _pair_tree(pair: Pair, compared: Compared) -> dict[str, Any]:
                 "share": round(side.share, 3),
                 "places": [compared.own[side.student].parts[index].title for index in side.passages],
             }
-            for side in (pair.left, pair.right)
+            for side in pair.sides
         ],
         "characters": pair.size,
         "rarity": round(pair.weight, 1),

@@ -13,7 +13,8 @@ from grader.errors import ExpectedError
 from grader.manifest import Chapter
 from grader.submission.choose import choose
 from grader.submission.files import submitted_files
-from grader.submission.notebook import Plan, read_notebook
+from grader.submission.notebook import read_notebook
+from grader.submission.plan import Plan
 from grader.submission.readable import UnreadableError
 
 MOST_OF_A_PART = 20_000  # characters; a hostile cell takes the tokenizer a second at this length

@@ -1,7 +1,8 @@
 """The page on similar submissions, in a single HTML file: which pairs a person should look at, and their code.
 
 The page asks and does not judge. Everything that students wrote is escaped and bounded where it enters the page; no
-script, picture, style or font is ever fetched.
+script, picture, style or font is ever fetched. It is written to `TERM/reports/CHAPTER-similar.html`, or
+`CHAPTER-similar-anonymous.html`.
 """
 
 from __future__ import annotations
@@ -9,7 +10,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 from itertools import accumulate
+from pathlib import Path
 
+from grader.files import PRIVATE, write_whole
 from grader.render.page import html_page
 from grader.shown import harmless, named
 from grader.similar.fingerprints import NOISE
@@ -37,6 +40,15 @@ details h3 { margin-top: 1.4rem; }
 """
 
 
+def page_path(term: Path, chapter_id: str, anonymous: bool) -> Path:
+    return term / "reports" / f"{chapter_id}-similar{'-anonymous' * anonymous}.html"
+
+
+def write_page(path: Path, compared: Compared) -> None:
+    """Write the page, readable only by its owner. Raises OSError."""
+    write_whole(path, similar_page(compared).encode(), PRIVATE)
+
+
 def similar_page(compared: Compared) -> str:
     """The page for instructors."""
     chapter = escape(compared.chapter.title)
@@ -56,7 +68,7 @@ _FOOTER = """<p>No points were changed, and nothing on this page is sent to stud
 def _summary(compared: Compared) -> str:
     found = compared.found
     count = len(found.pairs)
-    students = len({side.student for pair in found.pairs for side in (pair.left, pair.right)})
+    students = len({side.student for pair in found.pairs for side in pair.sides})
     percent = _percent(compared.share)
     if not count:
         what = (
@@ -153,7 +165,7 @@ def _pairs(compared: Compared) -> str:
         return ""
     lines = "".join(
         f'<tr><td><a href="#pair{n}">{n}</a></td>'
-        + "".join(f"<td><bdi>{_name(side.student)}</bdi> ({_percent(side.share)})</td>" for side in _sides(pair))
+        + "".join(f"<td><bdi>{_name(side.student)}</bdi> ({_percent(side.share)})</td>" for side in pair.sides)
         + f'<td class="points">{pair.size:,}</td></tr>\n'
         for n, pair in enumerate(pairs, 1)
     )
@@ -176,8 +188,8 @@ compared is shown without a mark.</p>
 
 def _pair(number: int, pair: Pair, compared: Compared) -> str:
     """One pair: its cells with similar lines next to each other, those of the same exercise in one row."""
-    parts = {side.student: compared.own[side.student].parts for side in _sides(pair)}
-    titles = dict.fromkeys(parts[side.student][index].title for side in _sides(pair) for index in sorted(side.passages))
+    parts = {side.student: compared.own[side.student].parts for side in pair.sides}
+    titles = dict.fromkeys(parts[side.student][index].title for side in pair.sides for index in sorted(side.passages))
     exercises = [exercise.id for exercise in compared.chapter.exercises]
     rows = [[title] for title in exercises if title in titles]
     if others := [title for title in titles if title not in exercises]:
@@ -185,11 +197,11 @@ def _pair(number: int, pair: Pair, compared: Compared) -> str:
     body = "".join(
         f"<h3>{f'<code>{escape(row[0])}</code>' if row[0] in exercises else 'Other code'}</h3>\n"
         '<div class="sides">\n'
-        + "".join(_side(side, parts[side.student], row, row[0] not in exercises) for side in _sides(pair))
+        + "".join(_side(side, parts[side.student], row, row[0] not in exercises) for side in pair.sides)
         + "</div>\n"
         for row in rows
     )
-    left, right = (_name(side.student) for side in _sides(pair))
+    left, right = (_name(side.student) for side in pair.sides)
     return f"""<details id="pair{number}">
 <summary>Pair {number}: <bdi>{left}</bdi> and <bdi>{right}</bdi></summary>
 {body}</details>
@@ -228,10 +240,6 @@ def _is_similar(line: str, start: int, passages: Sequence[tuple[int, int]]) -> b
             within = line[max(0, first - start) : max(0, end - start)]
             inside += sum(not character.isspace() for character in within)
     return written > 0 and inside >= HALF * written
-
-
-def _sides(pair: Pair) -> tuple[Side, Side]:
-    return pair.left, pair.right
 
 
 def _percent(share: float) -> str:

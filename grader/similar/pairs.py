@@ -41,6 +41,10 @@ class Pair:
     size: int
     weight: float
 
+    @property
+    def sides(self) -> tuple[Side, Side]:
+        return self.left, self.right
+
 
 @dataclass(frozen=True)
 class Found:

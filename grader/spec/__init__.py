@@ -2,9 +2,9 @@
 
 - `spec` (what a spec is written with), `changes` (a way to make a mistake, as a change to the solution), `gates`
   (arrays of a block for each gate), `trials` (what `trials.py` is written with)
-- `folders` (which file of an exercise is where), `mistake_words` (`mistakes.md`)
-- `record` (spec → checks, and → `grader/data/`), `altered_inputs` (the cases with an altered input), `slopes` (what
-  gradients are compared with), `kept` (what checks are computed from; checks that are kept)
+- `folders` (which file of an exercise is where), `mistake_words` (`mistakes.md`), `load` (what an author wrote)
+- `compute` (spec → checks), `altered_inputs` (the cases with an altered input), `slopes` (what gradients are compared
+  with), `record` (checks → `grader/data/`), `kept` (what checks are computed from; checks that are kept)
 
 *Expected values are independent.* An oracle computes them with PyTorch, a closed form, finite differences or a slow
 loop, never with the reference solution. A value that the codec cannot represent is never correct: a set or a generator

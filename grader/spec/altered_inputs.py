@@ -210,9 +210,12 @@ def _changed(value: Any, path: Path, change: Callable[[Any], Any]) -> Any:
 
 
 def _parts(value: Any, path: Path) -> list[Any]:
-    found: list[Any] = []
-    _changed(value, path, found.append)
-    return found
+    """The parts of a value at this path, which `_changed` would change."""
+    if value is None or not path:
+        return [] if value is None else [value]
+    if path[0] is None and isinstance(value, list):
+        return [part for entry in value for part in _parts(entry, path[1:])]
+    return _parts(value[path[0]], path[1:]) if isinstance(value, dict) and path[0] in value else []
 
 
 def _mistaken(value: Any, change: Callable[[Any, Sizes], Any], sizes: Sizes) -> Any:

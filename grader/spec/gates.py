@@ -1,13 +1,14 @@
 """Gates: the blocks of an array, one for each gate, and the alterations with which students mix them up.
 
-The altered_cases made here are recorded like those of all exercises, see `altered_inputs.py`.
+The altered cases made here are recorded like those of all exercises, see `altered_inputs.py`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from itertools import permutations
+from functools import partial
+from itertools import chain, permutations
 from typing import Any
 
 import numpy as np
@@ -20,7 +21,8 @@ from grader.spec.changes import Change
 
 Order = tuple[str, ...]
 Way = Change | Callable[..., Any]  # a change to the reference solution, or a function
-Rearranged = Callable[[Array], Array]
+Rearrange = Callable[[Array], Array]
+Inside = tuple[str, Order, Oracle]  # an array inside the solution, an order, and the solution with the array in it
 
 
 @dataclass(frozen=True)
@@ -66,11 +68,7 @@ class Gates:
 
 
 def altered_gates(
-    gates: Gates,
-    cases: Sequence[Case],
-    outputs: Sequence[Output],
-    oracle: Oracle,
-    inside: Sequence[tuple[str, Order, Oracle]] = (),
+    gates: Gates, cases: Sequence[Case], outputs: Sequence[Output], oracle: Oracle, inside: Sequence[Inside] = ()
 ) -> Iterator[AlteredCases]:
     """Every alteration of these gates: the blocks in each other order in the inputs, in the outputs and in both; two
     gates with the same block; a block with the opposite sign; gates that alternate column by column. `inside` has the
@@ -78,45 +76,61 @@ def altered_gates(
     """
     names, right = tuple(gates.names), ", ".join(gates.names)
     given, returned = _listed(gates.inputs), _listed(gates.outputs)
-
-    def made(name: str, words: tuple[str, ...], read: Rearranged, write: Rearranged | None = None) -> AlteredCases:
-        altered = (replace(case, inputs=_changed(case.inputs, gates.inputs, read)) for case in cases)
-        run = None
-        if write is not None:
-            run = lambda case: _written(oracle(case), outputs, gates.outputs, write)  # noqa: E731
-        return AlteredCases(
-            name, words, tuple(altered), len(gates.inputs) + len(gates.outputs) * (write is not None), run
-        )
-
-    def block_order(indices: Sequence[int]) -> Rearranged:
-        return lambda a: np.concatenate([np.split(a, len(names), axis=-1)[i] for i in indices], axis=-1)
-
+    altered = partial(_altered, gates, cases, outputs, oracle)
     for order in gates.other_orders():
-        read, write = block_order([order.index(n) for n in names]), block_order([names.index(n) for n in order])
-        yield made("read", (", ".join(order), given, right), read)
+        this = ", ".join(order)
+        read = partial(_of_blocks, indices=[order.index(name) for name in names])
+        write = partial(_of_blocks, indices=[names.index(name) for name in order])
+        yield altered("read", (this, given, right), read)
         if gates.outputs:
-            yield made(
-                "read_and_written", (", ".join(order), _listed([*gates.inputs, *gates.outputs]), right), read, write
-            )
-            yield replace(
-                made("written", (", ".join(order), returned, right), lambda a: a, write), inputs=len(gates.outputs)
-            )
+            yield altered("read_and_written", (this, _listed([*gates.inputs, *gates.outputs]), right), read, write)
+            yield altered("written", (this, returned, right), None, write)
     for name, order, run in inside:
         yield AlteredCases("written", (", ".join(order), f"`{name}`", right), tuple(cases), 1, run)
     for one, other in permutations(range(len(names)), 2):
         indices = [other if i == one else i for i in range(len(names))]
-        yield made("same_block", (names[one], names[other], given), block_order(indices))
+        yield altered("same_block", (names[one], names[other], given), partial(_of_blocks, indices=indices))
     for i, name in enumerate(names):
-        flipped = _flipped(i, len(names))
-        yield made("opposite", (name, given), flipped)
+        flip = partial(_flipped, index=i, number=len(names))
+        yield altered("opposite", (name, given), flip)
         if gates.outputs:
-            yield made("opposite", (name, given), flipped, flipped)
-    yield made("alternating", (given,), lambda a: _alternating(a, len(names)))
+            yield altered("opposite", (name, given), flip, flip)
+    yield altered("alternating", (given,), partial(_alternating, number=len(names)))
 
 
-def _flipped(index: int, number: int) -> Rearranged:
+def _altered(
+    gates: Gates,
+    cases: Sequence[Case],
+    outputs: Sequence[Output],
+    oracle: Oracle,
+    name: str,
+    words: tuple[str, ...],
+    read: Rearrange | None,
+    write: Rearrange | None = None,
+) -> AlteredCases:
+    """The alteration in which the gates' inputs are rearranged by `read` and their outputs by `write`; None leaves them
+    as they are.
+    """
+    affected, run = 0, None
+    if read is not None:
+        affected += len(gates.inputs)
+        cases = [replace(case, inputs=_changed(case.inputs, gates.inputs, read)) for case in cases]
+    if write is not None:
+        affected += len(gates.outputs)
+        run = partial(_run_and_write, oracle=oracle, outputs=outputs, names=gates.outputs, write=write)
+    return AlteredCases(name, words, tuple(cases), affected, run)
+
+
+def _of_blocks(a: Array, indices: Sequence[int]) -> Array:
+    """An array put together from its blocks with these indices; it has as many blocks as there are indices."""
+    blocks = np.split(a, len(indices), axis=-1)
+    return np.concatenate([blocks[i] for i in indices], axis=-1)
+
+
+def _flipped(a: Array, index: int, number: int) -> Array:
+    """An array of so many blocks, with the opposite sign in the block with this index."""
     signs = [-1 if i == index else 1 for i in range(number)]
-    return lambda a: a * np.repeat(signs, a.shape[-1] // number)
+    return np.asarray(a * np.repeat(signs, a.shape[-1] // number))
 
 
 def _alternating(a: Array, number: int) -> Array:
@@ -127,14 +141,16 @@ def _listed(names: Sequence[str]) -> str:
     return " and ".join(", ".join(f"`{name}`" for name in names).rsplit(", ", 1))
 
 
-def _arrays(value: Any, name: str) -> list[Array]:
+def _arrays(value: Any, name: str) -> Iterator[Array]:
     """The arrays with this name, as keys of dicts at any depth."""
-    found: list[Array] = []
-    _changed(value, [name], lambda a: found.append(a) or a)  # type: ignore[func-returns-value]
-    return found
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from [item] if key == name and isinstance(item, np.ndarray) else _arrays(item, name)
+    elif isinstance(value, list):
+        yield from chain.from_iterable(_arrays(item, name) for item in value)
 
 
-def _changed(value: Any, names: Sequence[str], change: Rearranged) -> Any:
+def _changed(value: Any, names: Sequence[str], change: Rearrange) -> Any:
     """A copy of dicts and lists in which the arrays with these names are changed."""
     if isinstance(value, Mapping):
         return {
@@ -144,12 +160,13 @@ def _changed(value: Any, names: Sequence[str], change: Rearranged) -> Any:
     return [_changed(item, names, change) for item in value] if isinstance(value, list) else value
 
 
-def _written(
-    observation: Observation, outputs: Sequence[Output], names: Sequence[str], change: Rearranged
+def _run_and_write(
+    case: Case, oracle: Oracle, outputs: Sequence[Output], names: Sequence[str], write: Rearrange
 ) -> Observation:
-    """The observation with these outputs changed."""
+    """The observation on a case, with the outputs of these names rearranged."""
+    observation = oracle(case)
     values = named_outputs(tuple(outputs), observation.result)
     if observation.raised is not None or isinstance(values, Problem):
         return observation
-    results = tuple(change(value) if name in names else value for name, value in values.items())
+    results = tuple(write(value) if name in names else value for name, value in values.items())
     return replace(observation, result=results if len(outputs) > 1 else results[0])

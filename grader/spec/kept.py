@@ -18,9 +18,9 @@ from grader.files import update_with_files, write_whole
 from grader.manifest import Place
 from grader.released import cases_tree, checks_from_trees, load_own_judge, outputs_tree, read_fixtures
 from grader.sources import PACKAGE, package_sources, with_imports
+from grader.spec.compute import PUBLIC_SEED, make_checks
 from grader.spec.folders import FILES, fixtures_path, judge_path, mistakes_path, reference_path, spec_path, ways_path
 from grader.spec.mistake_words import read_mistake_words
-from grader.spec.record import PUBLIC_SEED, make_checks
 from grader.spec.spec import Spec
 
 KEPT = Path("build", "checks")
@@ -40,7 +40,7 @@ def states(root: Path, places: Iterable[Place]) -> dict[str, str]:
     the course and the package are does not count. Raises MessageError.
     """
     engine = hashlib.sha256()
-    update_with_files(engine, PACKAGE, package_sources("spec/record.py"))
+    update_with_files(engine, PACKAGE, package_sources("spec/record.py"))  # imports all that computes what it records
     found = {}
     for place in places:
         digest, order = engine.copy(), read_mistake_words(mistakes_path(root, place)).messages

@@ -75,7 +75,7 @@ class Mistake:
     """A named mistake: the facets for which it still earns points, and the ways to make it, as changes to the
     reference solution or as functions (`ways`).
 
-    `functions` are the `ways` as functions, in the same order; `record.load_spec` makes them.
+    `functions` are the `ways` as functions, in the same order; `load_spec` makes them.
     """
 
     id: str

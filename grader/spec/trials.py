@@ -12,7 +12,7 @@ from typing import Any
 from grader.manifest import Place
 from grader.spec.changes import Change, define
 from grader.spec.folders import trials_path
-from grader.spec.record import SpecError, load_module, reference_code, reference_module
+from grader.spec.load import SpecError, load_module, reference_code, reference_module
 
 SEEDS = (0, 1, 2)  # 0 has the public cases, the others stand for hidden ones
 Make = Callable[[Any], Any]

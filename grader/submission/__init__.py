@@ -4,10 +4,10 @@
   files are notebooks), `choose` (which file is which notebook)
 - zips of `grader submit`: `archive` (written and verified), `bounded` (archives opened within limits), `collect`
   (unpacked into a term), `course` (the manifest as it was released)
-- a notebook: `readable` (its JSON without nbformat), `notebook` (read, match, plan), `bindings` (which names a cell
-  binds), `mentions` (which it uses), `cell_names` (what it is called in a sentence), `check_cells` (what an edited
-  check cell checks), `saved` (which passes the saved outputs show), `ipython` (IPython syntax as Python), `stateless`
-  (which cells need no fork, which notebooks no process of their own)
+- a notebook: `readable` (its JSON without nbformat), `notebook` (read), `match` (with the release), `plan` (which cells
+  run), `bindings` (which names a cell binds), `mentions` (which it uses), `cell_names` (what it is called in a
+  sentence), `check_cells` (what an edited check cell checks), `saved` (which passes the saved outputs show), `ipython`
+  (IPython syntax as Python), `stateless` (which cells need no fork, which notebooks no process of their own)
 - `answers` (to questions that a person grades), `pictures` (pasted into cells)
 - `remark` (what an instructor should know) and `fault` (why a process ended), as values
 

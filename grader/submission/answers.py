@@ -28,7 +28,7 @@ class Answer:
     remarks: tuple[OddCell, ...]
 
 
-def answer_cells(released: Any, submitted: Any, questions: Sequence[str]) -> dict[int, str]:
+def answer_cells(released: Any, cells: Sequence[Any], questions: Sequence[str]) -> dict[int, str]:
     """The submitted cell that answers each question: the first non-empty cell with its id, otherwise the student's own
     cell after the text of the question.
     """
@@ -37,7 +37,6 @@ def answer_cells(released: Any, submitted: Any, questions: Sequence[str]) -> dic
     before = {
         grade_id(cell): first.source.strip() for first, cell in zip(released.cells, released.cells[1:], strict=False)
     }
-    cells = submitted.cells
     found: dict[int, str] = {}
     for name in questions:
         stub = templates[name].source.strip()

@@ -17,8 +17,9 @@ from grader.cells import grade_id
 from grader.manifest import Chapter, Notebook
 from grader.shown import named, some
 from grader.submission.bindings import bindings_of
-from grader.submission.notebook import Plan, plan, read_notebook
+from grader.submission.notebook import read_notebook
 from grader.submission.notebook_names import is_notebook
+from grader.submission.plan import Plan, plan
 from grader.submission.readable import MAX_BYTES, NotSubmittedError, UnreadableError
 from grader.submission.remark import OtherFiles, OtherName, absence
 

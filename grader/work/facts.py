@@ -163,7 +163,7 @@ def _kernels() -> Iterator[str]:
     """
     found = set()
     for folder in _jupyter_folders():
-        own = _is_within(folder, Path(sys.prefix))
+        own = folder.is_relative_to(sys.prefix)
         for file in sorted(folder.glob("kernels/*/kernel.json")):
             try:
                 command = json.loads(file.read_bytes())["argv"][0]
@@ -193,10 +193,6 @@ def _is_this_python(command: str) -> bool:
     """Whether a path is this interpreter. Links are not followed: an environment's Python is a link to another one."""
     path = Path(command)
     return path.is_absolute() and os.path.normcase(path.parent) == os.path.normcase(Path(sys.executable).parent)
-
-
-def _is_within(path: Path, folder: Path) -> bool:
-    return path == folder or folder in path.parents
 
 
 def _unwritable(folder: Path) -> str:

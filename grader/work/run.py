@@ -23,7 +23,8 @@ from grader.cells import STUB, check_id, grade_id
 from grader.manifest import Chapter, Manifest, Notebook
 from grader.submission.bindings import lacks_code
 from grader.submission.check_cells import binds, check_of, checked_function, is_only_a_check
-from grader.submission.notebook import LONG, turned_to_text
+from grader.submission.match import turned_to_text
+from grader.submission.notebook import LONG
 from grader.time_limit import on_own_machine
 from grader.work.events import Begin, Checked, CodeCell, End, Event, Finished, Request
 from grader.work.notebooks import Work

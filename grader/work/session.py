@@ -147,9 +147,9 @@ class _Session:
             self.send(_failed(index, raised or ran.raised, line))
         self.send(End())
 
-    def check_the_rest(self, source_of: dict[int, str]) -> None:
+    def check_the_rest(self) -> None:
         """Check the exercises whose check cells are missing or did not run."""
-        self.at_end, self.cell = True, max(source_of, default=0)
+        self.at_end, self.cell = True, max((cell.index for cell in self.request.cells), default=0)
         for exercise in self.request.exercises:
             if exercise in self.checked:
                 continue
@@ -207,7 +207,7 @@ def main() -> NoReturn:
     np.random.seed(0)
     for cell in request.cells:
         session.run_cell(cell.index, cell.source, cell.exercise)
-    session.check_the_rest({cell.index: cell.source for cell in request.cells})
+    session.check_the_rest()
     session.send(Finished())
     os._exit(0)
 

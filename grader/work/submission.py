@@ -18,15 +18,7 @@ from grader.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES, submit
 from grader.submission.notebook import MAX_CELLS, MAX_SOURCE
 from grader.submission.notebook_names import is_notebook
 from grader.submission.readable import UnreadableError, has_conflict
-from grader.work.notebooks import (
-    Work,
-    WorkError,
-    known_ids,
-    marks,
-    read_work,
-    restoring,
-    whose,
-)
+from grader.work.notebooks import Work, WorkError, known_ids, marks, read_work, restoring, whose
 
 MOST_NAMED = 5  # files that each get a line of their own
 _OF_SYSTEMS = frozenset({"thumbs.db", "desktop.ini"})
@@ -117,7 +109,8 @@ def _take_notebook(made: Prepared, notebook: Notebook, found: _Works) -> None:
         made.warnings.append(f"Left out, because {one_line(first.name)} has the same cells: {copies}.")
     file, work = one_line(first.name), found[first]
     if isinstance(work, UnreadableError):
-        made.reasons.append(f"{file} cannot be read: {_sentence(work)} {_cure(first, work)}")
+        cure = "" if first.is_symlink() else restoring(first)  # of a link, the reason says it already
+        made.reasons.append(f"{file} cannot be read: {_sentence(work)} {cure}")
         return
     reasons = list(_content_reasons(file, notebook, work))
     if problem := name_problem(first.name):
@@ -144,11 +137,6 @@ def _have_same_cells(one: Work | UnreadableError, other: Work | UnreadableError)
     if isinstance(one, UnreadableError) or isinstance(other, UnreadableError):
         return False
     return [(c["cell_type"], c["source"]) for c in one.cells] == [(c["cell_type"], c["source"]) for c in other.cells]
-
-
-def _cure(path: Path, error: UnreadableError) -> str:
-    """What to do, unless the reason says it already."""
-    return "" if path.is_symlink() else restoring(path)
 
 
 def _content_reasons(file: str, notebook: Notebook, work: Work) -> Iterator[str]:

@@ -17,45 +17,13 @@
 # When you have fixed a function there, save that notebook and run the two cells again.
 
 # %%
-import contextlib
-import io
 import json
 import textwrap
 from pathlib import Path
 
 import numpy as np
 
-
-def take(notebook, *names):
-    """Take the functions of these names from one of your notebooks in this folder."""
-    path, found = Path(f"{notebook}.ipynb"), {}
-    try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-    except FileNotFoundError:
-        print(f"{path} is not in this folder. Put your notebook beside this one, and run this cell again.")
-        cells = []
-    except (ValueError, KeyError, TypeError):
-        print(f"{path} cannot be read as a notebook. Open it in Jupyter, save it, and run this cell again.")
-        cells = []
-    for cell in cells:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code" and not source.startswith("check("):
-            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-                exec(source, found)
-    for name in names:
-        if name not in found and cells:
-            print(f"{path} defines no {name}. Open it and run the cell of {name} to see the error.")
-    return [found.get(name, missing(name)) for name in names]
-
-
-def missing(name):
-    """A placeholder for a function that was not found."""
-
-    def not_there(*_, **__):
-        raise NotImplementedError(f"{name} is still missing.")
-
-    return not_there
-
+from grader import take, waits_for
 
 # %% active="ipynb"
 # (rnn_forward,) = take("recurrence", "rnn_forward")
@@ -102,7 +70,7 @@ def missing(name):
 #     ids = generate(start_id=0, num_steps=300, h_0=h_0, **weights)
 #     show("".join(characters[i] for i in ids))
 # except NotImplementedError as not_yet:
-#     print(f"This cell waits for your code.  {not_yet}")
+#     waits_for(not_yet)
 
 # %% [markdown]
 # ## Sampling
@@ -119,7 +87,7 @@ def missing(name):
 #     ids = generate(start_id=0, num_steps=600, h_0=h_0, u=rng.random(600), **recurrence, **output)
 #     show("".join(characters[i] for i in ids))
 # except NotImplementedError as not_yet:
-#     print(f"This cell waits for your code.  {not_yet}")
+#     waits_for(not_yet)
 
 # %% [markdown]
 # ## Continuing a prompt
@@ -140,7 +108,7 @@ def missing(name):
 #         ids = generate(start_id=ids[-1], num_steps=120, h_0=h[:, -1], u=rng.random(120), **weights)
 #         show(prompt.upper() + "".join(characters[i] for i in ids))
 # except NotImplementedError as not_yet:
-#     print(f"This cell waits for your code.  {not_yet}")
+#     waits_for(not_yet)
 
 # %% [markdown]
 # ## Which characters are hard to predict?
@@ -165,7 +133,7 @@ def missing(name):
 #     for character, bits in zip(sentence[1:], -np.log2(p), strict=True):
 #         print(f"{character}  {bits:4.1f}  {'▇' * round(3 * bits)}")
 # except NotImplementedError as not_yet:
-#     print(f"This cell waits for your code.  {not_yet}")
+#     waits_for(not_yet)
 
 # %% [markdown]
 # The mean of these numbers over a text is the cross-entropy, in bits per character.
@@ -182,7 +150,7 @@ def missing(name):
 #     for name, text in texts.items():
 #         print(f"{name:27} {sequence_loss(*predictions(text)) / np.log(2):.2f} bits per character")
 # except NotImplementedError as not_yet:
-#     print(f"This cell waits for your code.  {not_yet}")
+#     waits_for(not_yet)
 
 # %% [markdown]
 # ## Explain why

@@ -22,9 +22,7 @@
 import contextlib
 import copy
 import hashlib
-import io
 import itertools
-import json
 import platform
 import re
 import textwrap
@@ -34,54 +32,9 @@ from pathlib import Path
 import numpy as np
 import torch
 
+from grader import take, waits_for
+
 torch.set_num_threads(1)  # for a network as small as this one, more threads hardly help
-NOTEBOOK_OF = {
-    "lstm_step": "lstm",
-    "lstm_forward": "lstm",
-    "CharLM": "char_lm",
-    "temperature_probs": "char_lm",
-    "top_k_probs": "char_lm",
-}
-
-
-def waits_for(not_yet):
-    """Print which function is not written yet, and which notebook it belongs to."""
-    name = re.match(r"\w*", str(not_yet))[0]
-    where = f", in {NOTEBOOK_OF[name]}.ipynb" if name in NOTEBOOK_OF else ""
-    print(f"This cell waits for your code.  {str(not_yet).rstrip('.')}{where}.")
-
-
-def take(notebook, *names):
-    """Take the functions of these names from one of your notebooks in this folder."""
-    path, found = Path(f"{notebook}.ipynb"), {}
-    try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-    except FileNotFoundError:
-        print(f"{path} is not in this folder. Put your notebook beside this one, and run this cell again.")
-        cells = []
-    except (ValueError, KeyError, TypeError):
-        print(f"{path} cannot be read as a notebook. Open it in Jupyter, save it, and run this cell again.")
-        cells = []
-    for cell in cells:
-        source = "".join(cell["source"])
-        long = "long" in cell.get("metadata", {}).get("tags", [])  # training takes long and defines none of the names
-        if cell["cell_type"] == "code" and not source.startswith("check(") and not long:
-            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-                exec(source, found)
-    for name in names:
-        if name not in found and cells:
-            print(f"{path} defines no {name}. Open it and run the cell of {name} to see the error.")
-    return [found.get(name, missing(name)) for name in names]
-
-
-def missing(name):
-    """A placeholder for a function that was not found."""
-
-    def not_there(*_, **__):
-        raise NotImplementedError(f"{name} is still missing.")
-
-    return not_there
-
 
 # %% active="ipynb"
 # lstm_step, lstm_forward = take("lstm", "lstm_step", "lstm_forward")

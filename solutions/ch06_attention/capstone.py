@@ -20,61 +20,14 @@
 # If you fix one of these functions, save its notebook and run this notebook again from here.
 
 # %%
-import contextlib
 import difflib
-import io
 import json
 import re
 from pathlib import Path
 
 import numpy as np
 
-NOTEBOOK_OF = {
-    "additive_score": "scores",
-    "masked_softmax": "scores",
-    "attend": "scores",
-    "attention_step": "decoder",
-    "alignment_accuracy": "decoder",
-}
-
-
-def waits_for(not_yet):
-    """Print which function is not written yet, and which notebook it belongs to."""
-    name = re.match(r"\w*", str(not_yet))[0]
-    where = f", in {NOTEBOOK_OF[name]}.ipynb" if name in NOTEBOOK_OF else ""
-    print(f"This cell waits for your code.  {str(not_yet).rstrip('.')}{where}.")
-
-
-def take(notebook, *names):
-    """Take the functions of these names from one of your notebooks in this folder."""
-    path, found = Path(f"{notebook}.ipynb"), {}
-    try:
-        cells = json.loads(path.read_text("utf-8"))["cells"]
-    except FileNotFoundError:
-        print(f"{path} is not in this folder. Put your notebook beside this one, and run this cell again.")
-        cells = []
-    except (ValueError, KeyError, TypeError):
-        print(f"{path} cannot be read as a notebook. Open it in Jupyter, save it, and run this cell again.")
-        cells = []
-    for cell in cells:
-        source = "".join(cell["source"])
-        if cell["cell_type"] == "code" and not source.startswith("check("):
-            with contextlib.suppress(Exception), contextlib.redirect_stdout(io.StringIO()):
-                exec(source, found)
-    for name in names:
-        if name not in found and cells:
-            print(f"{path} defines no {name}. Open it and run the cell of {name} to see the error.")
-    return [found.get(name, missing(name)) for name in names]
-
-
-def missing(name):
-    """A placeholder for a function that was not found."""
-
-    def not_there(*_, **__):
-        raise NotImplementedError(f"{name} is still missing.")
-
-    return not_there
-
+from grader import take, waits_for
 
 # %% active="ipynb"
 # additive_score, masked_softmax, attend = take("scores", "additive_score", "masked_softmax", "attend")

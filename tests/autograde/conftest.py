@@ -19,7 +19,8 @@ from grader.running.runner import run_submission
 from grader.running.sandbox import Sandbox
 from grader.running.trial import Outcome
 from grader.running.unsandboxed import Plain
-from grader.submission.notebook import Plan, plan, read_notebook
+from grader.submission.notebook import read_notebook
+from grader.submission.plan import Plan, plan
 from grader.submission.remark import Remark
 from tests.small_course import write_small_course
 

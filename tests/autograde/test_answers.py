@@ -15,8 +15,9 @@ from grader.grading.pool import Task, here
 from grader.grading.report import remark_line
 from grader.spec.record import record
 from grader.submission.files import MAX_FILE_BYTES, MAX_FILES, submitted_files
-from grader.submission.notebook import plan, read_notebook
+from grader.submission.notebook import read_notebook
 from grader.submission.pictures import MAX_PICTURE
+from grader.submission.plan import plan
 from grader.submission.remark import OddCell, Remark
 from tests.hostile_answers import PICTURE
 from tests.nbgrader_command import nbgrader

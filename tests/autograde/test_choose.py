@@ -14,7 +14,8 @@ from grader.manifest import load_manifest
 from grader.submission import choose as module
 from grader.submission.bindings import lacks_code
 from grader.submission.choose import choose
-from grader.submission.notebook import UnreadableError, read_notebook
+from grader.submission.notebook import read_notebook
+from grader.submission.readable import UnreadableError
 from tests.loops import for_each
 
 ROOT = Path(__file__).parents[2]

@@ -4,12 +4,15 @@
 
 import pytest
 
-from grader.author import demo_class as demo
+from grader.author.demo_class import demo_class
+from grader.author.known_work import ENDLESS, all_work
+from grader.author.planted import differences
 from grader.gradebook import gradebook_url
 from grader.grading.chapter import autograde
 from grader.grading.grade import grade
 from grader.grading.pool import local
 from grader.grading.session import open_session
+from grader.manifest import load_manifest
 from grader.running.unsandboxed import Plain
 from tests.answers_course import CHAPTER, write_answers_course
 
@@ -22,7 +25,7 @@ STUDENTS = 16
 @pytest.fixture(scope="module")
 def graded(tmp_path_factory):
     root, out = write_answers_course(tmp_path_factory.mktemp("course")), tmp_path_factory.mktemp("demo") / "class"
-    planted = demo.demo_class(root, out, CHAPTER, STUDENTS, 1)
+    planted = demo_class(root, out, CHAPTER, STUDENTS, 1)
     results = {each.student: each for each in autograde(root, out, CHAPTER, local(2), db_url=gradebook_url(out))}
     return root, out, planted, results
 
@@ -30,14 +33,14 @@ def graded(tmp_path_factory):
 def test_all_known_work_is_in_the_class(graded):
     root, _, planted, _ = graded
     for name in next(iter(planted.values())):
-        place = demo.load_manifest(root / "course.toml").place(name)
-        works = {work.what for work in demo._works(root, place)} - {demo.ENDLESS}
+        place = load_manifest(root / "course.toml").place(name)
+        works = {work.what for work in all_work(root, place)} - {ENDLESS}
         assert works <= {exercises[name]["what"] for exercises in planted.values()}, name
 
 
 def test_every_score_is_the_planted_one(graded):
     root, out, planted, results = graded
-    assert demo.differences(root, out) == []
+    assert differences(root, out) == []
     due = {student: sum(entry["points"] for entry in exercises.values()) for student, exercises in planted.items()}
     assert {student: each.earned for student, each in results.items()} == due
     assert all(each.sandboxed and not each.fault for each in results.values())

@@ -213,7 +213,7 @@ def test_what_a_student_returns_never_breaks_the_judge(session):
 
 def test_request_and_cases_there_and_back(session, notebook):
     from grader.manifest import Limits
-    from grader.submission.notebook import plan
+    from grader.submission.plan import plan
 
     released = session.released["recurrence"]
     request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.cases, Limits())
@@ -371,7 +371,7 @@ def test_a_function_that_lies_about_itself(lie, source, status):
 
 def test_a_child_that_cannot_start_is_the_graders_fault(session, monkeypatch, tmp_path):
     from grader.manifest import Limits
-    from grader.submission.notebook import plan
+    from grader.submission.plan import plan
 
     released = session.released["recurrence"]
     request = request_for(plan(released, released, ["rnn_step", "rnn_forward"]), session.cases, Limits())

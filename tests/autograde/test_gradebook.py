@@ -245,7 +245,7 @@ def test_what_was_answered_is_written_with_what_follows_from_it(registered, monk
     by_hand(registered, 3)
     before = dump(registered)
     with open_writer(registered, "ch01") as writer:
-        monkeypatch.setattr(writer._sql, "set_answer", text("no SQL"))
+        monkeypatch.setitem(writer._sql.edits, "answer", text("no SQL"))
         with pytest.raises(GradebookError):
             writer.record("ada", {}, answers=ANOTHER)
     assert dump(registered) == before

@@ -245,6 +245,23 @@ def test_a_worker_that_dies_before_it_is_handed_more(small_course, term, monkeyp
     assert [graded.fault for graded in results.values()] == [""] * 8
 
 
+def test_what_a_worker_died_on_is_tried_again_first_and_alone():
+    to_do = pool._ToDo([pool.Task(str(number), Path()) for number in range(20)], workers=1)
+
+    def batch(running):
+        found = to_do.batch(running)
+        to_do.given(found)
+        return [task.student for task in found]
+
+    assert batch(running=0) == ["0", "1", "2", "3"]
+    assert batch(running=1) == ["4", "5", "6", "7"]
+    assert batch(running=2) == []
+    assert [to_do.again(pool.Task(name, Path())) for name in ("1", "0", "0", "0")] == [True, True, True, False]
+    assert [batch(running=1), batch(running=0)] == [[], ["1"]]
+    assert [batch(running=0), batch(running=0), batch(running=0)] == [["0"], ["0"], ["8", "9", "10"]]
+    assert to_do
+
+
 # --- whole commands, and what befalls them -------------------------------------------------------------------
 
 

@@ -16,7 +16,7 @@ from grader.grading.score import request_for
 from grader.inside.frames import Part, part_bytes, request_bytes
 from grader.manifest import Limits
 from grader.spec import kept
-from grader.submission.notebook import plan
+from grader.submission.plan import plan
 
 pytestmark = pytest.mark.usefixtures("own_hidden")
 
@@ -82,7 +82,8 @@ def test_the_process_holds_no_judge_and_no_data(hand_in, notebook):
     result = hand_in(notebook.tree)
     assert result.points == (2, 2)
     assert result.outputs("grader.progress()")[0].text == (
-        "['grader', 'grader.checking', 'grader.checking.calls', 'grader.checking.case', 'grader.checking.drivers', "
+        "['grader', 'grader.capstone', 'grader.checking', 'grader.checking.calls', 'grader.checking.case', "
+        "'grader.checking.drivers', "
         "'grader.checking.fixtures', 'grader.checking.gradients', 'grader.checking.module_cases', "
         "'grader.checking.modules', 'grader.checking.numbers', 'grader.checking.observing', "
         "'grader.checking.tensors', 'grader.codec', "

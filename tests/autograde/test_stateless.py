@@ -11,7 +11,7 @@ from grader.grading import grade
 from grader.grading.session import open_session
 from grader.running.runner import run_submission
 from grader.running.sandbox import Sandbox
-from grader.submission import notebook
+from grader.submission import plan
 from grader.submission.bindings import bindings_of
 from tests.small_course import ROOT
 
@@ -43,6 +43,8 @@ WITHIN = [  # a state, but one of the notebook's own
 ]
 STATEFUL = [
     "import os",
+    "import grader",
+    "from grader import check, take",
     "rng.random",
     "np.random.random(3)",
     "np.random.seed(0)",
@@ -152,7 +154,7 @@ def test_a_class_gets_the_same_with_a_process_a_notebook_and_a_fork_a_check(chap
     shutil.rmtree(tmp_path / "submitted" / "student01")  # an endless loop takes as long either way
     session = open_session(ROOT, tmp_path, chapter)
     shared = []
-    real = notebook._without_needless_forks
+    real = plan._without_needless_forks
 
     def watched(cells, released):
         marked = real(cells, released)
@@ -164,7 +166,7 @@ def test_a_class_gets_the_same_with_a_process_a_notebook_and_a_fork_a_check(chap
 
     found = []
     for way, run in ((watched, grade.run_together), (lambda cells, released: tuple(cells), one_by_one)):
-        monkeypatch.setattr(notebook, "_without_needless_forks", way)
+        monkeypatch.setattr(plan, "_without_needless_forks", way)
         monkeypatch.setattr(grade, "run_together", run)
         with Sandbox(session.limits, hide=(ROOT, tmp_path)) as sandbox:
             graded = [

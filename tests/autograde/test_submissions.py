@@ -20,7 +20,8 @@ from grader.grading.report import remark_line
 from grader.manifest import UnknownIdError
 from grader.running.processes import WorkerError
 from grader.running.unsandboxed import Plain
-from grader.submission.notebook import MAX_CELLS, MAX_SOURCE, UnreadableError, read_notebook
+from grader.submission.notebook import MAX_CELLS, MAX_SOURCE, read_notebook
+from grader.submission.readable import UnreadableError
 
 # --- the file ------------------------------------------------------------------------------------------------
 

@@ -13,7 +13,7 @@ from autograding.char_lm_course import CHAPTER, plain_notebook, write_course, wr
 from autograding.classes import make_class  # noqa: E402
 
 from grader.manifest import load_manifest  # noqa: E402
-from grader.spec.record import load_spec, reference  # noqa: E402
+from grader.spec.load import load_spec, reference  # noqa: E402
 from tests.conftest import exercise  # noqa: E402
 
 EXERCISES = ("temperature_probs", "top_k_probs", "CharLM")

@@ -13,7 +13,9 @@ import load  # noqa: E402
 from autograding import measure, nbgrader_course, otter_course, ours  # noqa: E402
 from autograding.classes import CHAPTER, make_class, make_endless  # noqa: E402
 
-from grader.author.demo_class import BREAKAGES, ENDLESS, read_planted  # noqa: E402
+from grader.author.breakages import BREAKAGES  # noqa: E402
+from grader.author.known_work import ENDLESS  # noqa: E402
+from grader.author.planted import read_planted  # noqa: E402
 from grader.cells import check_id, grade_id, notebook_bytes  # noqa: E402
 from grader.manifest import load_manifest  # noqa: E402
 

@@ -14,7 +14,7 @@ from autograding.classes import CHAPTER  # noqa: E402
 from autograding.plain_course import plain, write_helpers  # noqa: E402
 
 from grader.manifest import load_manifest  # noqa: E402
-from grader.spec.record import load_spec, reference  # noqa: E402
+from grader.spec.load import load_spec, reference  # noqa: E402
 from tests.conftest import exercise  # noqa: E402
 
 MANIFEST = load_manifest(ROOT / "course.toml")

@@ -19,7 +19,7 @@ from grader.grading.grade import Graded
 from grader.grading.score import without_cases
 from grader.manifest import load_manifest
 from grader.released import Released
-from grader.spec.record import load_messages, load_spec
+from grader.spec.load import load_messages, load_spec
 from grader.submission.remark import LeftOut, OddCell, Remark
 
 pytestmark = pytest.mark.browser

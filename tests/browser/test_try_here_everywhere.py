@@ -17,7 +17,7 @@ from grader.author.course import Course
 from grader.cells import cell_source
 from grader.manifest import Chapter, load_manifest
 from grader.spec.changes import Change
-from grader.spec.record import load_spec, reference_code
+from grader.spec.load import load_spec, reference_code
 
 pytestmark = pytest.mark.browser
 

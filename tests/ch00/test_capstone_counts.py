@@ -6,13 +6,13 @@ import numpy as np
 import pytest
 
 from experiments.ngrams import WittenBell
-from grader.author.notebooks import instructor_notebook, student_notebook
 from solutions.ch00_sequences import capstone
 from solutions.ch00_sequences.counting import ngram_counts
-from tests.capstones import MANIFEST, ROOT, content, recorded, run_cells
+from tests.capstones import MANIFEST, ROOT, asked, recorded, run_cells, write_notebooks
 
 CHAPTER = MANIFEST.chapter("ch00_sequences")
 SOURCE = (ROOT / "solutions" / "ch00_sequences" / "capstone.py").read_text("utf-8")
+NOTEBOOK_OF = asked("ch00_sequences")
 TITLES = {
     "functions": "## Your functions",
     "compared": "## Do your functions agree with a known result?",
@@ -23,19 +23,14 @@ TITLES = {
     "subwords": "## Your subwords",
     "question": "## Explain what the order does",
 }
-SIBLINGS = ("subwords", "counting")
+SIBLINGS = {*NOTEBOOK_OF.values()}
 NEEDS_COUNTS = ("written", "bits", "quoted", "subwords")
 LESS = {"most=100_000": "most=18_000", "num_merges = 150": "num_merges = 40"}  # a fifth of the text
 
 
 def run(folder, unwritten=(), without=(), changed=None, replace=LESS):
     """Run all cells of the capstone in this folder: what each part printed. `unwritten` notebooks are the students'."""
-    for name in {*SIBLINGS, "capstone"} - set(without):
-        notebook = content(CHAPTER.id, student_notebook if name in unwritten else instructor_notebook, name)
-        for old, new in (changed or {}).get(name, {}).items():
-            assert notebook.count(old) == 1
-            notebook = notebook.replace(old, new)
-        (folder / f"{name}.ipynb").write_bytes(notebook)
+    write_notebooks(folder, CHAPTER.id, unwritten=unwritten, without=without, changed=changed)
     return run_cells(folder, TITLES, replace)[0]
 
 
@@ -52,7 +47,7 @@ def printed(tmp_path_factory):
 
 def test_all_functions_agree_and_no_cell_waits(printed):
     assert printed["functions"] == ""
-    assert printed["compared"].count("  agrees") == len(capstone.NOTEBOOK_OF)
+    assert printed["compared"].count("  agrees") == len(NOTEBOOK_OF)
     assert "waits" not in "".join(printed.values())
 
 
@@ -126,7 +121,7 @@ def test_the_numbers_of_the_good_answer_are_the_recorded_ones():
 def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path):
     printed = run(tmp_path, unwritten=SIBLINGS)
     assert printed["compared"].count("not written yet") == 4
-    for name, notebook in capstone.NOTEBOOK_OF.items():
+    for name, notebook in NOTEBOOK_OF.items():
         told = f"This cell waits for your code.  {name}: replace this line with your code, in {notebook}.ipynb."
         assert told in printed["compared"]
     for name in NEEDS_COUNTS:
@@ -178,13 +173,7 @@ def test_the_words_joined_are_the_text():
 # What it shares with other parts of the course ------------------------------------------------------------------------
 
 
-def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
-    notebook_of = {exercise.id: notebook.name for notebook in CHAPTER.notebooks for exercise in notebook.exercises}
-    assert capstone.NOTEBOOK_OF.items() <= notebook_of.items()
-
-
 def test_what_is_taken_from_another_capstone_is_unchanged():
     other = (ROOT / "solutions" / "ch06_attention" / "capstone.py").read_text("utf-8")
-    for start in ("def waits_for(", "def take(", "def missing(", "def waiting("):
-        pieces = [re.split(r"\n\n\n", text[text.index(start) :], maxsplit=1)[0] for text in (SOURCE, other)]
-        assert pieces[0] == pieces[1]
+    pieces = [re.split(r"\n\n\n", text[text.index("def waiting(") :], maxsplit=1)[0] for text in (SOURCE, other)]
+    assert pieces[0] == pieces[1]

@@ -83,19 +83,6 @@ def test_stubs_wait(run):
     assert all(text.startswith("This cell waits for your code.  ") for text in printed[3:])
 
 
-@pytest.mark.parametrize("content", [b"", b"PK\x03\x04", b"{}", b"[]"])
-def test_a_file_that_is_no_notebook_is_named(run, solved, content):
-    siblings = {name: solved[name] for name in ("recurrence", "predictions")}
-    printed = run({**siblings, "writing": content})
-    assert printed[1].startswith("writing.ipynb cannot be read as a notebook.")
-
-
-def test_a_function_that_python_cannot_read_is_named(run, solved):
-    broken = solved["writing"].replace(b"def generate(start_id", b"def generate((start_id")
-    printed = run({"recurrence": solved["recurrence"], "predictions": solved["predictions"], "writing": broken})
-    assert printed[1].startswith("writing.ipynb defines no generate. Open it")
-
-
 def weights():
     shipped = json.loads((EXERCISES / "capstone_weights.json").read_text("utf-8"))
     return shipped["characters"], {name: np.array(value) for name, value in shipped["weights"].items()}

@@ -11,7 +11,6 @@ from experiments.notebooks import BARS
 from grader.author.notebooks import instructor_notebook, student_notebook
 from grader.cells import notebook_bytes
 from grader.manifest import load_manifest
-from solutions.ch02_bptt import capstone
 from tests.capstones import recorded
 
 ROOT = Path(__file__).parents[2]
@@ -134,21 +133,3 @@ def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path, ca
     assert len(rest) == 3
     assert all(text.endswith("train_char_rnn: replace this line with your code, in training.ipynb.\n") for text in rest)
     assert sum(text.startswith("No network has been trained on this text yet") for text in printed) == 2
-
-
-def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
-    notebook_of = {
-        exercise.id: notebook.name
-        for notebook in CHAPTER.notebooks
-        for exercise in notebook.exercises
-        if exercise.id not in ("embedding_backward", "truncated_bptt")
-    }
-    assert notebook_of == capstone.NOTEBOOK_OF
-
-
-def test_the_way_functions_are_taken_is_that_of_the_first_chapter():
-    def cell(chapter):
-        text = (ROOT / "solutions" / chapter / "capstone.py").read_text("utf-8")
-        return text[text.index("def take(") : text.index('# %% active="ipynb"')]
-
-    assert cell("ch02_bptt") == cell("ch01_vanilla_rnn")

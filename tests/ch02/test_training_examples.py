@@ -1,7 +1,6 @@
 """The worked examples of the notebooks `checking`, `truncated` and `training`, read from their prose and recomputed."""
 
 import re
-from pathlib import Path
 
 import numpy as np
 
@@ -10,26 +9,14 @@ from solutions.ch02_bptt.checking import numerical_gradient, relative_error
 from solutions.ch02_bptt.training import adagrad_step, rehearse, train_char_rnn
 from solutions.ch02_bptt.truncated import truncated_bptt
 from tests.conftest import exercise
+from tests.prose import SOLUTIONS, section, table
 
-FOLDER = Path(__file__).parents[2] / "solutions" / "ch02_bptt"
+FOLDER = SOLUTIONS / "ch02_bptt"
 
 
 def prose(notebook, heading):
     """The text under one heading of a notebook, with ASCII minus signs and without bold."""
-    text = (FOLDER / f"{notebook}.py").read_text("utf-8").replace("−", "-").replace("**", "")
-    return text.partition(f"# ## {heading}\n")[2].partition("\n# %% exercise")[0]
-
-
-def table(text, header):
-    """The rows of the table whose first line holds this, as lists of cells."""
-    lines = text.split("\n")
-    start = next(i for i, line in enumerate(lines) if header in line)
-    rows = []
-    for line in lines[start + 2 :]:
-        if not line.startswith("# |"):
-            break
-        rows.append([cell.strip() for cell in line[3:].strip().removesuffix("|").split("|")])
-    return rows
+    return section("ch02_bptt", notebook, heading).replace("**", "")
 
 
 def columns(rows, *which):

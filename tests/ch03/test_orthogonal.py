@@ -10,7 +10,7 @@ import pytest
 
 from grader.author.notebooks import instructor_notebook
 from grader.manifest import load_manifest
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from grader.spec.trials import load_trials
 from solutions.ch03_gradients.initialisation import orthogonal_init
 from tests.conftest import ROOT, exercise

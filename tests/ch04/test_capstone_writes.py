@@ -12,7 +12,7 @@ from grader.author.notebooks import instructor_notebook, student_notebook
 from solutions.ch04_gated import capstone
 from solutions.ch04_gated.char_lm import CharLM, temperature_probs
 from solutions.ch04_gated.lstm import lstm_forward
-from tests.capstones import MANIFEST, ROOT, content, recorded, run_cells
+from tests.capstones import MANIFEST, ROOT, recorded, run_cells, write_notebooks
 
 CHAPTER = MANIFEST.chapter("ch04_gated")
 SOURCE = (ROOT / "solutions" / "ch04_gated" / "capstone.py").read_text("utf-8")
@@ -40,8 +40,7 @@ QUANTITIES = ["line position", "inside quotes", "open brackets"]
 
 def run(folder, make, replace=QUICK, without=(), files=None, graded=False):
     """Run all cells of the capstone in this folder, without the long ones if graded: what each part printed."""
-    for name in {"lstm", "char_lm", "capstone"} - set(without):
-        (folder / f"{name}.ipynb").write_bytes(content(CHAPTER.id, make, name))
+    write_notebooks(folder, CHAPTER.id, make, without=without)
     for name, file in (files or {}).items():
         (folder / name).write_bytes(file)
     return run_cells(folder, TITLES, replace, "long" if graded else None)
@@ -312,21 +311,3 @@ def test_a_saved_network_is_used_only_if_it_fits(tmp_path, monkeypatch, capsys, 
     model = capstone.saved_model(CharLM, "abcdef")
     assert capsys.readouterr().out.startswith(told)
     assert (model is not None) == told.startswith("The network")
-
-
-# What it shares with other parts of the course ------------------------------------------------------------------------
-
-
-def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
-    notebook_of = {exercise.id: notebook.name for notebook in CHAPTER.notebooks for exercise in notebook.exercises}
-    assert capstone.NOTEBOOK_OF.items() <= notebook_of.items()
-
-
-def test_what_is_taken_from_earlier_capstones_is_unchanged_except_for_long_cells():
-    def piece(text, start, end):
-        return text[text.index(start) : text.index(end, text.index(start))].rstrip()
-
-    earlier = (ROOT / "solutions" / "ch02_bptt" / "capstone.py").read_text("utf-8")
-    mine = re.sub(r"        long = .*\n", "", SOURCE).replace(" and not long:", ":")
-    for start, end in (("def waits_for(", "def take("), ("def take(", '# %% active="ipynb"')):
-        assert piece(mine, start, end) == piece(earlier, start, end)

@@ -9,7 +9,7 @@ import warnings
 import numpy as np
 import torch
 
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from solutions.ch04_gated import char_lm
 from solutions.ch04_gated.char_lm import CharLM
 from tests.conftest import ROOT

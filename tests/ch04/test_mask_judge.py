@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 import solutions.ch04_gated
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from solutions.ch04_gated.deep import variational_dropout_mask
 from tests.conftest import exercise
 

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from sacrebleu.metrics import BLEU
 
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from solutions.ch05_encoder_decoder.bleu import bleu
 from tests.conftest import ROOT
 from tests.loops import for_each

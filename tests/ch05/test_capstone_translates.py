@@ -13,18 +13,18 @@ from num2words import num2words
 from experiments.ch05 import capstone_weights
 from experiments.ch05.model import Settings, Translator
 from experiments.ch05.numbers import split, words
-from grader.author.notebooks import instructor_notebook, student_notebook
 from solutions.ch05_encoder_decoder import capstone
 from solutions.ch05_encoder_decoder.decoder import decode_step
 from solutions.ch05_encoder_decoder.decoding import beam_search, greedy_decode
 from solutions.ch05_encoder_decoder.encoder import encode
-from tests.capstones import MANIFEST, ROOT, content, run_cells
+from tests.capstones import MANIFEST, ROOT, asked, run_cells, write_notebooks
 
 CHAPTER = MANIFEST.chapter("ch05_encoder_decoder")
 SHIPPED = ROOT / "solutions" / "ch05_encoder_decoder" / "files" / "capstone_translator.json"
 SOURCE = (ROOT / "solutions" / "ch05_encoder_decoder" / "capstone.py").read_text("utf-8")
 ANSWER = SOURCE[SOURCE.index("### BEGIN SOLUTION") :]
 
+NOTEBOOK_OF = asked("ch05_encoder_decoder")
 TITLES = {
     "functions": "## Your functions",
     "network": "## The network",
@@ -41,17 +41,12 @@ TITLES = {
     "question": "## Explain why it fails",
 }
 NEEDS_ALL = [name for name in TITLES if name not in ("functions", "network", "compared", "nearest", "question")]
-SIBLINGS = ("encoder", "decoder", "decoding")
+SIBLINGS = {*NOTEBOOK_OF.values()}
 
 
-def run(folder, make=instructor_notebook, unwritten=(), without=(), changed=None):
+def run(folder, unwritten=(), without=(), changed=None):
     """Run all cells of the capstone in this folder: what each part printed. `unwritten` notebooks are the students'."""
-    for name in {*SIBLINGS, "capstone"} - set(without):
-        notebook = content(CHAPTER.id, student_notebook if name in unwritten else make, name)
-        for old, new in (changed or {}).get(name, {}).items():
-            assert notebook.count(old) == 1
-            notebook = notebook.replace(old, new)
-        (folder / f"{name}.ipynb").write_bytes(notebook)
+    write_notebooks(folder, CHAPTER.id, unwritten=unwritten, without=without, changed=changed)
     shutil.copy(SHIPPED, folder)
     return run_cells(folder, TITLES)[0]
 
@@ -157,7 +152,7 @@ def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path):
     printed = run(tmp_path, unwritten=SIBLINGS)
     assert printed["compared"].count("not written yet") == 3
     for name in ("encode", "decode_step", "beam_search"):
-        where = f", in {capstone.NOTEBOOK_OF[name]}.ipynb."
+        where = f", in {NOTEBOOK_OF[name]}.ipynb."
         assert f"This cell waits for your code.  {name}: replace this line with your code{where}" in printed["compared"]
     for name in NEEDS_ALL:
         assert "This cell waits for your code.  " in printed[name], name
@@ -338,20 +333,3 @@ def test_the_command_measures_a_network_of_the_shipped_form():
     shares = capstone_weights.outcomes(fitted, other[:5])
     assert sum(shares[name] for name in ("both", "only_beam", "only_greedy", "neither")) == 5
     assert set(capstone_weights.weights_of(fitted)) == set(json.loads(SHIPPED.read_text("utf-8"))["weights"])
-
-
-# What it shares with other parts of the course ------------------------------------------------------------------------
-
-
-def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
-    notebook_of = {exercise.id: notebook.name for notebook in CHAPTER.notebooks for exercise in notebook.exercises}
-    assert capstone.NOTEBOOK_OF.items() <= notebook_of.items()
-
-
-def test_what_is_taken_from_earlier_capstones_is_unchanged():
-    def piece(text, start, end):
-        return text[text.index(start) : text.index(end, text.index(start))].rstrip()
-
-    earlier = (ROOT / "solutions" / "ch02_bptt" / "capstone.py").read_text("utf-8")
-    for start, end in (("def waits_for(", "def take("), ("def take(", '# %% active="ipynb"')):
-        assert piece(SOURCE, start, end) == piece(earlier, start, end)

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import torch
 
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from solutions.ch05_encoder_decoder import seq2seq
 from solutions.ch05_encoder_decoder.seq2seq import Seq2Seq, caption_init
 from tests.conftest import ROOT

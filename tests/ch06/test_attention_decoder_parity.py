@@ -8,7 +8,7 @@ import re
 import numpy as np
 import torch
 
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from solutions.ch06_attention import attention_decoder
 from solutions.ch06_attention.attention_decoder import AttentionDecoder
 from tests.conftest import ROOT

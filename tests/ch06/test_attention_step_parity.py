@@ -9,7 +9,7 @@ import torch
 
 import solutions.ch06_attention
 from grader.checking.fixtures import builders
-from grader.spec.record import load_module
+from grader.spec.load import load_module
 from solutions.ch06_attention.decoder import alignment_accuracy, attend, attention_step, gru_cell, masked_softmax
 from tests.conftest import ROOT, exercise
 from tests.loops import for_each

@@ -14,11 +14,10 @@ from experiments.ch06.alignments import SHOWN, erase_states, erase_words
 from experiments.ch06.alignments import weights_of as attention
 from experiments.ch06.capstone_weights import Phrase
 from experiments.ch06.model import Attending, AttentionSettings
-from grader.author.notebooks import instructor_notebook, student_notebook
 from solutions.ch06_attention import capstone
 from solutions.ch06_attention.decoder import attention_step
 from solutions.ch06_attention.scores import additive_score
-from tests.capstones import MANIFEST, ROOT, content, run_cells
+from tests.capstones import MANIFEST, ROOT, asked, run_cells, write_notebooks
 
 CHAPTER = MANIFEST.chapter("ch06_attention")
 SHIPPED = ROOT / "solutions" / "ch06_attention" / "files" / "capstone_attention.json"
@@ -26,6 +25,7 @@ SOURCE = (ROOT / "solutions" / "ch06_attention" / "capstone.py").read_text("utf-
 ANSWER = SOURCE[SOURCE.index("### BEGIN SOLUTION") :]
 RECORD = json.loads(capstone_weights.RESULTS_FILE.read_text("utf-8"))
 
+NOTEBOOK_OF = asked("ch06_attention")
 TITLES = {
     "functions": "## Your functions",
     "network": "## The network",
@@ -39,17 +39,12 @@ TITLES = {
     "question": "## Explain what it looks at",
 }
 NEEDS_STEP = ("own", "held out", "words", "states", "shares", "longer")
-SIBLINGS = ("scores", "decoder")
+SIBLINGS = {*NOTEBOOK_OF.values()}
 
 
-def run(folder, make=instructor_notebook, unwritten=(), without=(), changed=None):
+def run(folder, unwritten=(), without=(), changed=None):
     """Run all cells of the capstone in this folder: what each part printed. `unwritten` notebooks are the students'."""
-    for name in {*SIBLINGS, "capstone"} - set(without):
-        notebook = content(CHAPTER.id, student_notebook if name in unwritten else make, name)
-        for old, new in (changed or {}).get(name, {}).items():
-            assert notebook.count(old) == 1
-            notebook = notebook.replace(old, new)
-        (folder / f"{name}.ipynb").write_bytes(notebook)
+    write_notebooks(folder, CHAPTER.id, unwritten=unwritten, without=without, changed=changed)
     shutil.copy(SHIPPED, folder)
     return run_cells(folder, TITLES)[0]
 
@@ -75,7 +70,7 @@ def translator(network):
 def test_all_functions_agree_with_pytorch(printed):
     assert printed["functions"] == ""
     rows = re.findall(r"^(\w+) +largest difference (\S+)$", printed["compared"], re.MULTILINE)
-    assert [name for name, _ in rows] == list(capstone.NOTEBOOK_OF)
+    assert [name for name, _ in rows] == list(NOTEBOOK_OF)
     assert all(float(difference) < 1e-5 for _, difference in rows)
     assert "waits" not in "".join(printed.values())
     assert "was given" not in printed["compared"]
@@ -172,7 +167,7 @@ def test_with_nothing_written_yet_every_cell_says_what_it_waits_for(tmp_path):
     printed = run(tmp_path, unwritten=SIBLINGS)
     assert printed["compared"].count("not written yet") == 5
     for name in ("additive_score", "attention_step", "alignment_accuracy"):
-        where = f", in {capstone.NOTEBOOK_OF[name]}.ipynb."
+        where = f", in {NOTEBOOK_OF[name]}.ipynb."
         assert f"This cell waits for your code.  {name}: replace this line with your code{where}" in printed["compared"]
     for name in NEEDS_STEP:
         assert "This cell waits for your code.  " in printed[name], name
@@ -386,20 +381,12 @@ def test_the_command_measures_a_network_of_the_shipped_form():
 # What it shares with other parts of the course ------------------------------------------------------------------------
 
 
-def test_every_function_that_a_cell_may_wait_for_has_its_notebook():
-    notebook_of = {exercise.id: notebook.name for notebook in CHAPTER.notebooks for exercise in notebook.exercises}
-    assert capstone.NOTEBOOK_OF.items() <= notebook_of.items()
-
-
 def test_what_is_taken_from_earlier_capstones_is_unchanged():
     def piece(text, start, end):
         return text[text.index(start) : text.index(end, text.index(start))].rstrip()
 
     earlier = (ROOT / "solutions" / "ch05_encoder_decoder" / "capstone.py").read_text("utf-8")
     taken = (
-        ("def waits_for(", "def take("),
-        ("def take(", "def missing("),
-        ("def missing(", '# %% active="ipynb"'),
         ("def largest_difference(", "\n\n\ndef "),
         ("def waiting(", '# %% active="ipynb"'),
     )

@@ -21,7 +21,9 @@ from grader.running.trial import Child, _fault
 from grader.submission.choose import choose
 from grader.submission.fault import Fault
 from grader.submission.files import MAX_FILE_BYTES, submitted_files
-from grader.submission.notebook import UnreadableError, plan, read_notebook
+from grader.submission.notebook import read_notebook
+from grader.submission.plan import plan
+from grader.submission.readable import UnreadableError
 from grader.submission.remark import OddCell, OtherFiles, Remark, Unreadable
 
 ROOT = Path(__file__).parents[2]

@@ -38,7 +38,7 @@ def programs(root: Path, name: str) -> Iterator[tuple[str, Any]]:
     """The solution, other right ones, every way of every mistake, the trials, and some mutants."""
     from grader.released import COURSE
     from grader.spec.changes import define
-    from grader.spec.record import load_spec, reference, reference_code, reference_module
+    from grader.spec.load import load_spec, reference, reference_code, reference_module
     from grader.spec.trials import load_trials
     from tests.mutants import bounded, mutants
 

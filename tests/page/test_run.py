@@ -12,7 +12,7 @@ from grader.released import COURSE as RECORDED
 from grader.render.notes import Report
 from grader.spec.changes import Change
 from grader.spec.folders import GIVEN, exercise_folder
-from grader.spec.record import reference_code
+from grader.spec.load import reference_code
 from tests.conftest import ROOT, SEEDS, exercise
 from tests.page.conftest import COURSE, EXERCISES, Page
 

@@ -16,8 +16,7 @@ from grader.grading.release import released_notebooks
 from grader.manifest import load_manifest
 from grader.similar.look import as_tree, compare, without_names
 from grader.similar.own import GivenError
-from grader.similar.page import similar_page
-from grader.similar.write import page_path, write_page
+from grader.similar.page import page_path, similar_page, write_page
 from grader.submission.notebook import read_notebook
 
 ROOT = Path(__file__).parents[2]

@@ -43,7 +43,7 @@ from dataclasses import replace
 from functools import partial
 
 from grader.checking.case import WHOLE, Checks, Facet, Observation
-from grader.checking.diagnose.altered_input import altered_input
+from grader.checking.diagnose.altered_input import altered_input, altered_input_of_outputs
 from grader.checking.diagnose.evidence import facets_prefix, failed_cases, without_random_results
 from grader.checking.diagnose.mistakes import fitting_mistakes, no_coincidence
 from grader.checking.diagnose.operations import extra_operation
@@ -128,7 +128,7 @@ def _exact_cause(
         or pattern(*evidence, failing, exact_pattern, by_output=True)
         or extra_operation(*evidence)
         or extra_operation(*evidence, by_output=True)
-        or altered_input(*evidence, by_output=True)
+        or altered_input_of_outputs(*evidence)
     )
 
 

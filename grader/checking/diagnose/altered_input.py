@@ -10,6 +10,7 @@ from __future__ import annotations
 import math
 import zlib
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
@@ -80,59 +81,100 @@ WORDS = {
     ),
     "opposite": ("the block of {0} in {1} has the opposite sign", "Is {0} replaced by 1 − {0}, or by −{0}?"),
 }
-ON_ALL_OUTPUTS = {
-    "exchanged",
-    "in_place_of",
-    "same_block",
-    "opposite",
-}  # alterations that are never reported for some outputs only
+# alterations that are never reported for some outputs only
+ON_ALL_OUTPUTS = {"exchanged", "in_place_of", "same_block", "opposite"}
 MAY_RAISE = {"more", "less"}  # an index past the end may raise an exception in a student's code but not in the oracle
+MOST = 2  # alterations with the same results, so that the message lists them
 LARGEST = 1e30  # numbers are clipped to this, so that the sums in fingerprints are finite
 
 
 def altered_input(
-    checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult], by_output: bool = False
+    checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult]
 ) -> Diagnosis | None:
-    """The altered input that explains all results, or None. With `by_output`, it needs to explain at least half of
-    the wrong outputs.
-
-    If several explain equally many outputs, those that make a right output wrong are dropped.
+    """The altered input that explains all results, or None. If several explain equally many outputs, those that make a
+    right output wrong are dropped.
     """
+    compared = _compared(checks, observations, results)
+    if compared is None:
+        return None
+    fitting = np.asarray(compared.fits.all(axis=(1, 2)) & compared.explains.any(axis=1))  # (alterations,)
+    only = _only_one(checks, observations, compared, fitting, compared.explains)
+    return None if only is None else _diagnosis(checks.altered_inputs[only])
+
+
+def altered_input_of_outputs(
+    checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult]
+) -> Diagnosis | None:
+    """The altered input that explains at least half of the wrong outputs, which the diagnosis names, or None."""
+    compared = _compared(checks, observations, results) if len(checks.outputs) > 1 else None
+    if compared is None:
+        return None
+    on_all = np.array([any(name in ON_ALL_OUTPUTS for name, _ in c.alterations) for c in checks.altered_inputs])
+    explains = compared.explains & compared.wrong & ~on_all[:, None]  # (alterations, outputs)
+    fitting = 2 * explains.sum(axis=1) >= compared.wrong.sum()  # (alterations,)
+    only = _only_one(checks, observations, compared, fitting, explains)
+    if only is None:
+        return None
+    names = [output.name for output, explained in zip(checks.outputs, explains[only], strict=True) if explained]
+    return _diagnosis(checks.altered_inputs[only], results_prefix(names))
+
+
+@dataclass(frozen=True)
+class _Compared:
+    """The student's results compared with those of each alteration.
+
+    `fits` (alterations, cases, outputs): the results are the same, or the student's code stops where the alteration may
+    stop it. `shows`: the results are the same, and wrong.
+    `explains` (alterations, outputs): all cases fit, and at least one shows it. `spoils` (alterations,
+    outputs): the alteration makes the output wrong on some case. `wrong` (outputs,): the student's output is wrong.
+    """
+
+    fits: Array
+    shows: Array
+    explains: Array
+    spoils: Array
+    wrong: Array
+
+
+def _compared(checks: Checks, observations: Sequence[Observation], results: Sequence[CaseResult]) -> _Compared | None:
+    """The comparison by fingerprints; None if nothing is recorded, or if the student's code has changed an input."""
     problems = [problem for result in results for problem in result.problems]
     if not checks.altered_inputs or any(problem.kind == "changed" for problem in problems):
         return None
-    if by_output and len(checks.outputs) == 1:
-        return None
-    ours, _ = fingerprints(checks, observations)
-    expected, spread = fingerprints(checks, checks.expected)
-    theirs = np.stack([c.fingerprints for c in checks.altered_inputs]).astype(
-        np.float64
-    )  # (alterations, cases, outputs)
-    kinds = [{alteration for alteration, _ in c.alterations} for c in checks.altered_inputs]
-    stops = np.array([bool(kind & MAY_RAISE) for kind in kinds])[:, None, None] & np.isnan(ours)
-    fits = same(theirs, ours - expected, spread) | stops
+    ours, _ = fingerprints(checks, observations)  # (cases, outputs)
+    expected, spread = fingerprints(checks, checks.expected)  # (cases, outputs)
+    # (alterations, cases, outputs), as distances from the expected ones
+    theirs = np.stack([c.fingerprints for c in checks.altered_inputs]).astype(np.float64)
+    may_raise = np.array([any(name in MAY_RAISE for name, _ in c.alterations) for c in checks.altered_inputs])
+    fits = same(theirs, ours - expected, spread) | (may_raise[:, None, None] & np.isnan(ours))
     shows = fits & np.isfinite(theirs) & (theirs != 0) & ~np.isnan(ours)
-    explains = fits.all(axis=1) & shows.any(axis=1)  # (alterations, outputs)
-    wrong = np.array([any(p.output in (None, output.name) for p in problems) for output in checks.outputs])
-    if by_output:
-        explains &= wrong & ~np.array([bool(kind & ON_ALL_OUTPUTS) for kind in kinds])[:, None]
-        fitting = 2 * explains.sum(axis=1) >= wrong.sum()
-    else:
-        fitting = fits.all(axis=(1, 2)) & explains.any(axis=1)
-    found = [int(c) for c in np.flatnonzero(fitting)]
-    found = [c for c in found if is_evidence(_shown(checks, observations, shows[c] & explains[c]))]
-    most = max((explains[c].sum() for c in found), default=0)
-    found = [c for c in found if explains[c].sum() == most]
-    if len(found) > 1:
-        found = [c for c in found if not theirs[c][:, ~wrong].any()]
-    if len(found) != 1 or len(checks.altered_inputs[found[0]].alterations) > 2:
-        return None
-    names = [output.name for output, explained in zip(checks.outputs, explains[found[0]], strict=True) if explained]
-    altered = checks.altered_inputs[found[0]]
-    return Diagnosis(
-        f"altered input: {short_name(altered)}",
-        (results_prefix(names) if by_output else "") + message(altered),
+    return _Compared(
+        fits=fits,
+        shows=shows,
+        explains=fits.all(axis=1) & shows.any(axis=1),
+        spoils=(theirs != 0).any(axis=1),
+        wrong=np.array([any(p.output in (None, output.name) for p in problems) for output in checks.outputs]),
     )
+
+
+def _only_one(
+    checks: Checks, observations: Sequence[Observation], compared: _Compared, fitting: Array, explains: Array
+) -> int | None:
+    """The index of the only one of the `fitting` (alterations,) that is left: with evidence for it, explaining the most
+    outputs by `explains` (alterations, outputs), and, if these are several, spoiling no right output. None if there is
+    no such one, or if it is too many alterations with the same results.
+    """
+    left = [int(a) for a in np.flatnonzero(fitting)]
+    left = [a for a in left if is_evidence(_shown(checks, observations, compared.shows[a] & explains[a]))]
+    most = max((explains[a].sum() for a in left), default=0)
+    left = [a for a in left if explains[a].sum() == most]
+    if len(left) > 1:
+        left = [a for a in left if not compared.spoils[a][~compared.wrong].any()]
+    return left[0] if len(left) == 1 and len(checks.altered_inputs[left[0]].alterations) <= MOST else None
+
+
+def _diagnosis(altered: AlteredInput, prefix: str = "") -> Diagnosis:
+    return Diagnosis(f"altered input: {short_name(altered)}", prefix + message(altered))
 
 
 def _shown(checks: Checks, observations: Sequence[Observation], where: Array) -> list[tuple[int, Any, Any]]:
@@ -166,6 +208,8 @@ def message(altered: AlteredInput) -> str:
 
 
 def _question(alteration: str, words: tuple[str, ...]) -> str:
+    # The name alone says that rows are multiplied by this matrix: the axes of a table of embeddings, of any parameters
+    # that are stepped or clipped, and of a mask between positions are like those of weights.
     if alteration == "transposed" and words[0].startswith("`W"):
         return ROWS.format(words[0], words[0].strip("`"))
     return WORDS[alteration][1].format(*words)

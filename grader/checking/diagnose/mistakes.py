@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 from grader.checking.case import Checks, Facet, Observation
 from grader.checking.compare import agree, named_outputs
 from grader.checking.diagnose.coincidence import is_distinctive
@@ -15,20 +17,20 @@ Way = tuple[Observation, ...]  # the results of one way to make a mistake, one f
 def fitting_mistakes(
     checks: Checks, observations: tuple[Observation, ...], results: tuple[CaseResult, ...], facet: Facet
 ) -> dict[str, list[Way]]:
-    """Map each mistake that explains what is wrong with a facet to its ways that do so. If the exercise has
-    its own judge, there are no ways. If several mistakes fit, those that make a right output wrong are
-    dropped.
+    """Map each mistake that explains what is wrong with a facet to its ways that do so. If the exercise has its own
+    judge, there are no ways. If several mistakes fit, those that make a right output wrong are dropped.
     """
-    returned = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
+    # the cases with a wrong result: an exception has many causes
+    wrong = [i for i in failed_cases(checks, results, facet) if observations[i].raised is None]
     if checks.own is not None:
         return {
             name: []
             for name, matches in checks.own.matches.items()
-            if returned and all(matches(checks.cases[i], observations[i]) for i in returned)
+            if wrong and all(matches(checks.cases[i], observations[i]) for i in wrong)
         }
     fitting: dict[str, list[Way]] = {}
     for name, ways in checks.mistakes.items():
-        found = [way for way in ways if _fits(checks, observations, returned, facet, way)]
+        found = [way for way in ways if _fits(checks, observations, wrong, facet, way)]
         fitting |= {name: found} if found else {}
     if len(fitting) > 1:
         right = _right_outputs(checks, results)
@@ -56,33 +58,42 @@ def _differs_distinctively(checks: Checks, names: list[str], expected: Observati
     return any(is_distinctive(right[name], wrong[name], checks.tolerance) for name in names)
 
 
-def _fits(
-    checks: Checks,
-    observations: tuple[Observation, ...],
-    returned: list[int],
-    facet: Facet,
-    way: Way,
-) -> bool:
+def _fits(checks: Checks, observations: tuple[Observation, ...], wrong: Sequence[int], facet: Facet, way: Way) -> bool:
+    """Whether this way explains what is wrong with a facet; `wrong` are the facet's cases with a wrong result."""
     outputs = facet.outputs or tuple(output.name for output in checks.outputs)
-    agrees = all(
-        agree(observations[i], way[i], outputs, checks)
-        # on other facets' cases the results must agree too, unless the mistake gives the expected result there
-        or (not facet.covers(checks.cases[i], None) and agree(checks.expected[i], way[i], outputs, checks))
-        for i in reversed(range(len(checks.cases)))  # from the last, because small cases agree more often
-    )
-    if not agrees:  # most ways end here
-        return False
-    pairs = list(zip(observations, way, strict=True))
-    changes = all(set(theirs.changed) <= set(ours.changed) for ours, theirs in pairs)
-    changes = changes and all(theirs.unreached in ({}, ours.unreached) for ours, theirs in pairs)
-    shown = any(way[i].raised is None and _shows(checks, i, outputs, way[i]) for i in returned) or (
-        not returned
+    return (
+        _gives_the_results(checks, observations, facet, outputs, way)  # most ways end here
+        and _leaves_the_same_behind(observations, way)
         and (
-            _raises_only_on_its_kinds(checks, observations, way, facet)
+            any(way[i].raised is None and _shows(checks, i, outputs, way[i]) for i in wrong)
+            if wrong
+            else _raises_only_on_its_kinds(checks, observations, way, facet)
             or _raises_case_by_case(checks, observations, way)
         )
     )
-    return changes and shown
+
+
+def _gives_the_results(
+    checks: Checks, observations: tuple[Observation, ...], facet: Facet, outputs: tuple[str, ...], way: Way
+) -> bool:
+    """Whether the student's results are those of this way, on the facet's cases and on all others on which this way
+    gives a wrong result.
+    """
+    return all(
+        agree(observations[i], way[i], outputs, checks)
+        or (not facet.covers(checks.cases[i], None) and agree(checks.expected[i], way[i], outputs, checks))
+        for i in reversed(range(len(checks.cases)))  # from the last, because small cases agree more often
+    )
+
+
+def _leaves_the_same_behind(observations: tuple[Observation, ...], way: Way) -> bool:
+    """Whether the student's code changes all inputs that this way changes and, if this way cuts off gradients, cuts off
+    exactly these.
+    """
+    return all(
+        set(theirs.changed) <= set(ours.changed) and theirs.unreached in ({}, ours.unreached)
+        for ours, theirs in zip(observations, way, strict=True)
+    )
 
 
 def _shows(checks: Checks, index: int, outputs: tuple[str, ...], theirs: Observation) -> bool:
@@ -112,14 +123,13 @@ def _raises_only_on_its_kinds(checks: Checks, observations: tuple[Observation, .
     """
     outputs = tuple(output.name for output in checks.outputs)
     kinds = {case.kind for case, theirs in zip(checks.cases, way, strict=True) if theirs.raised is not None}
-    inside = [case.kind in kinds for case in checks.cases]
-    within = all(facet.covers(case, None) for case in checks.cases if case.kind in kinds)
+    raises = [case.kind in kinds for case in checks.cases]
     return (
-        within
-        and not all(inside)
+        not all(raises)
+        and all(facet.covers(case, None) for case in checks.cases if case.kind in kinds)
         and all(
-            agree(ours, theirs, outputs, checks) and (ours.raised is not None) == raises
-            for raises, ours, theirs in zip(inside, observations, way, strict=True)
+            agree(ours, theirs, outputs, checks) and (ours.raised is not None) == due
+            for due, ours, theirs in zip(raises, observations, way, strict=True)
         )
     )
 

@@ -27,13 +27,15 @@ MAX_SIZE = 100_000  # numbers in a result; nothing is tried on larger ones
 class Operation:
     """An operation `change` and its messages, in which `{}` is an axis. `applied` is shown if `change` turns the
     expected result into the student's, and `missing` if it turns the student's into the expected one. An empty message
-    means that this direction is not tried.
+    means that this direction is not tried. `once_is_enough` says that a single wrong result shows that it was applied;
+    of any other operation one result may be that by coincidence.
     """
 
     name: str
     change: Callable[..., Any]
     applied: str
     missing: str = ""
+    once_is_enough: bool = False
 
 
 def operation(noun: str, change: Callable[..., Any], question: str = "", inverse: str = "") -> Operation:
@@ -85,6 +87,7 @@ OF_ARRAYS = (
         np.squeeze,
         "Axes of length 1 are missing. Does `squeeze` remove too much?",
         "There are axes of length 1 too many.",
+        once_is_enough=True,
     ),
     Operation("flat", np.ravel, "The numbers are right, but in an array of one axis."),
     Operation("reshape", lambda a: a.T.reshape(a.shape), *2 * (_RESHAPED,)),
@@ -148,6 +151,22 @@ def _operations(value: Any, axes: Sequence[str]) -> Iterator[Operation]:
 
 
 @dataclass(frozen=True)
+class _Cause:
+    """What may have led to a result: `change` turns `source` into `target`. One of the two is the student's result.
+
+    If the operation is `missing`, it turns the student's result into the expected one.
+    """
+
+    name: str
+    text: str
+    change: Callable[[Any], Any]
+    source: Any
+    target: Any
+    missing: bool = False
+    once_is_enough: bool = False
+
+
+@dataclass(frozen=True)
 class _Place:
     """An output on one case: the expected and the returned value, and whether the latter is wrong."""
 
@@ -158,33 +177,42 @@ class _Place:
     got: Any
     wrong: bool
 
-    def candidates(self) -> Iterator[tuple[str, str, Callable[[], bool]]]:
-        """The possible causes: the name of each, its message, and a test of whether it explains the result."""
+    def causes(self) -> Iterator[_Cause]:
+        """All that may have led to the returned value."""
         for each in _operations(self.expected, self.output.axes):
             if each.applied:
-                yield each.name, each.applied, partial(self._gives, each.change, self.expected, self.got)
+                once = each.once_is_enough
+                yield _Cause(each.name, each.applied, each.change, self.expected, self.got, once_is_enough=once)
         for each in _operations(self.got, ()):
             if each.missing:
-                yield f"{each.name} missing", each.missing, partial(self._gives, each.change, self.got, self.expected)
+                yield _Cause(f"{each.name} missing", each.missing, each.change, self.got, self.expected, missing=True)
         for name, value in self.checks.cases[self.case].inputs.items():
             if isinstance(value, np.ndarray | int | float | list | str):
-                yield (
-                    f"is {name}",
-                    f"Your result is `{name}` itself.",
-                    partial(self._gives, lambda v: v, value, self.got),
-                )
+                yield _Cause(f"is {name}", f"Your result is `{name}` itself.", lambda v: v, value, self.got)
 
-    def _gives(self, change: Callable[[Any], Any], of: Any, wanted: Any) -> bool:
-        """Whether the change turns one value into the other."""
+    def agrees_with(self, name: str) -> bool:
+        """Whether the cause of this name leads to the returned value. If there is none of this name here, the value has
+        to be right.
+        """
+        causes = [cause for cause in self.causes() if cause.name == name]
+        return any(map(self.comes_from, causes)) if causes else not self.wrong
+
+    def comes_from(self, cause: _Cause) -> bool:
+        """Whether the cause leads to the returned value."""
         try:
             with np.errstate(all="ignore"):
-                made = freeze(change(of))
+                made = freeze(cause.change(cause.source))
         except Exception:  # the operation does not apply to this value
             return False
-        if _is_array(made) and _is_array(wanted):  # `compare` would make a text about the difference
-            alike = made.shape == wanted.shape and same_kind(made.dtype, wanted.dtype)
-            return alike and bool(close(wanted, made, self.checks.tolerance).all())
-        return compare(self.output, wanted, made, self.checks.tolerance) is None
+        due, tolerance = cause.target, self.checks.tolerance
+        if _is_array(made) and _is_array(due):  # `compare` would make a text about the difference
+            alike = made.shape == due.shape and same_kind(made.dtype, due.dtype)
+            return alike and bool(close(due, made, tolerance).all())
+        return compare(self.output, due, made, tolerance) is None
+
+    def evidence(self, missing: bool) -> tuple[int, Any, Any]:
+        """The case with its two values for `is_evidence`: that to which an operation leads comes last."""
+        return (self.case, self.got, self.expected) if missing else (self.case, self.expected, self.got)
 
 
 def _is_array(value: Any) -> bool:
@@ -221,16 +249,17 @@ def _places(
 
 
 def _explanation(places: Sequence[_Place]) -> Diagnosis | None:
-    """The first operation that explains all of these results, or None."""
+    """The first cause of the largest wrong result that explains all of these results, or None."""
     wrong = [place for place in places if place.wrong]
-    largest = max(wrong, key=lambda place: sum(leaf.size for leaf in leaves(place.expected)), default=None)
-    for name, text, explains in largest.candidates() if largest else ():
-        if not explains() or (len(wrong) == 1 and name != "squeeze"):  # a single result may fit by coincidence
-            continue
-        same = [(place, [test for other, _, test in place.candidates() if other == name]) for place in places]
-        pairs = [
-            (p.case, p.got, p.expected) if name.endswith("missing") else (p.case, p.expected, p.got) for p in wrong
-        ]
-        if all(any(test() for test in tests) or not (tests or p.wrong) for p, tests in same) and is_evidence(pairs):
-            return Diagnosis(f"after: {name.replace('`', '')}", text)
+    if not wrong:
+        return None
+    largest = max(wrong, key=lambda place: sum(leaf.size for leaf in leaves(place.expected)))
+    for cause in largest.causes():
+        if (
+            (len(wrong) > 1 or cause.once_is_enough)
+            and largest.comes_from(cause)
+            and all(place.agrees_with(cause.name) for place in places)
+            and is_evidence([place.evidence(cause.missing) for place in wrong])
+        ):
+            return Diagnosis(f"after: {cause.name.replace('`', '')}", cause.text)
     return None

@@ -1,8 +1,8 @@
 """Walks all that is there, libraries aside, in search of anything of the course's or of another student's.
 
-Must: nothing is there but libraries, nineteen modules of the grader, two devices and its own notebook.
+Must: nothing is there but libraries, twenty modules of the grader, two devices and its own notebook.
 Points: 0, 2
-Seen: TOLD 19 modules, ['/dev/null', '/dev/urandom', '/submission/recurrence.ipynb']
+Seen: TOLD 20 modules, ['/dev/null', '/dev/urandom', '/submission/recurrence.ipynb']
 """
 # %% start
 libraries = ("/usr/lib", "/lib", "/venv/", sys.base_prefix, sys.prefix)
