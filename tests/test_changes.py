@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 import textwrap
 
 import numpy as np
@@ -250,6 +251,21 @@ def test_mistakes_may_be_in_a_file_of_their_own(course, place):
     edit(course, "recurrence.py", "return np.stack(h, axis=1)", "return np.stack(h, 1)")
     with pytest.raises(SpecError, match=r"rnn_forward/mistakes.py: mistake 'time_axis_first', way 1"):
         load_spec(course, place)
+
+
+def test_a_spec_takes_what_another_has_from_its_own_course(course, place, tmp_path):
+    other = write_small_course(tmp_path / "other")
+    edit(other, "rnn_step/spec.py", "B=1, D=3, H=2", "B=1, D=3, H=7")
+    here = "solutions.ch01_vanilla_rnn"
+    for root in (course, other, course):
+        for package in ("solutions", "solutions/ch01_vanilla_rnn"):  # as in a whole course
+            (root / package / "__init__.py").touch()
+        path = root / "solutions/ch01_vanilla_rnn/rnn_forward/spec.py"
+        path.write_text(f"from {here}.rnn_step.spec import cases as theirs\n" + path.read_text("utf-8"), "utf-8")
+        before = {name: module for name, module in sys.modules.items() if name.startswith("solutions")}
+        cases = load_spec(root, place).cases.__globals__["theirs"](np.random.default_rng(0))
+        assert any(case.sizes["H"] == 7 for case in cases) == (root == other)
+        assert before == {name: module for name, module in sys.modules.items() if name.startswith("solutions")}
 
 
 def test_a_mistake_that_nobody_can_make_is_refused(course, place):

@@ -6,7 +6,7 @@ from graphlib import CycleError, TopologicalSorter
 
 import pytest
 
-from tests.house import DOCUMENT, DRAWING, ROOT, drawing, floors, graph, modules, rooms
+from tests.house import DOCUMENT, DRAWING, ROOT, drawing, floors, graph, imported, modules, rooms
 
 
 def test_no_import_leads_back():
@@ -25,6 +25,12 @@ def test_no_room_stands_on_one_that_stands_on_it():
     floor = floors(found)
     assert floor["grader.codec"] == 1
     assert floor["grader.checking"] < floor["grader.spec"] < floor["grader.author"] < floor["grader.cli"]
+
+
+def test_only_recorded_data_is_inflated():
+    """What a student's process sends never is: a few bytes could become sixteen million."""
+    readers = {name for name, tree in modules(ROOT).items() if {"inflate", "inflated"} & {n for _, n in imported(tree)}}
+    assert readers == {"grader.author.leaks", "grader.released", "grader.spec.record"}
 
 
 def write(root, **sources):

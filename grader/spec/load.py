@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -28,7 +29,8 @@ def load_spec(root: Path, place: Place) -> Spec:
     reference solution, its mistakes in the order of `mistakes.md`. Raises SpecError, MessageError.
     """
     path = spec_path(root, place)
-    module = load_module(path, f"_checks_{place.exercise.id}")
+    with _specs_of(root):
+        module = load_module(path, f"_checks_{place.exercise.id}")
     spec = getattr(module, "SPEC", None)
     if not isinstance(spec, Spec):
         raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
@@ -36,11 +38,8 @@ def load_spec(root: Path, place: Place) -> Spec:
         if spec.named_mistakes:
             raise SpecError(f"{path}: has mistakes beside {WAYS}; move them there")
         path = ways_path(root, place)
-        sys.modules[f"solutions.{place.chapter.id}.{place.exercise.id}.spec"] = module
-        try:
+        with _specs_of(root, {f"solutions.{place.chapter.id}.{place.exercise.id}.spec": module}):
             load_module(path, f"_mistakes_{place.exercise.id}")
-        finally:
-            del sys.modules[f"solutions.{place.chapter.id}.{place.exercise.id}.spec"]
     names, written = spec.named_mistakes.keys(), mistakes_path(root, place)
     told = read_mistake_words(written).messages
     for name in sorted(names ^ told.keys()):
@@ -48,6 +47,21 @@ def load_spec(root: Path, place: Place) -> Spec:
     spec.named_mistakes = {name: spec.named_mistakes[name] for name in told}
     _make_functions(root, place, spec, path)
     return spec
+
+
+@contextmanager
+def _specs_of(root: Path, own: Mapping[str, ModuleType] | None = None) -> Iterator[None]:
+    """What a spec imports from `solutions` comes from this course, whatever another one or a test has imported."""
+    others = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] == "solutions"}
+    sys.modules.update(own or {})
+    sys.path.insert(0, str(root))
+    try:
+        yield
+    finally:
+        sys.path.remove(str(root))
+        for name in [name for name in sys.modules if name.partition(".")[0] == "solutions"]:
+            del sys.modules[name]
+        sys.modules.update(others)
 
 
 def _make_functions(root: Path, place: Place, spec: Spec, path: Path) -> None:

@@ -6,7 +6,8 @@ neither is asked for.
 
 import numpy as np
 
-from grader.spec.spec import Case, Output, Spec, change, instead, on_grid
+from grader.spec.spec import Case, Output, Spec, change, instead
+from solutions.ch03_gradients.spectral_radius.spec import from_eigenvalues
 
 SQUARINGS = 60
 
@@ -26,21 +27,9 @@ EXAMPLE = Case(sizes={"H": 2}, inputs={"W": np.array([[0.40, 0.30], [0.00, -0.50
 
 
 def case(rng, rho, *eigenvalues):
-    """A matrix with these eigenvalues, apart from rounding to the grid; a complex number stands for itself and its
-    conjugate. The matrix of eigenvectors is well conditioned: a product of two triangular ones.
-    """
-    eigenvalues = [value * rng.uniform(0.93, 1.07) for value in eigenvalues]
-    blocks = [np.array([[z.real, z.imag], [-z.imag, z.real]]) if z.imag else np.array([[z]]) for z in eigenvalues]
-    H = sum(len(block) for block in blocks)
-    Lambda, i = np.zeros((H, H)), 0
-    for block in blocks:
-        Lambda[i : i + len(block), i : i + len(block)] = block
-        i += len(block)
-    lower, upper = (np.tril(rng.uniform(-0.7, 0.7, size=(H, H)), -1) + np.eye(H) for _ in range(2))
-    P = lower @ upper.T
-    return Case(
-        sizes={"H": H}, inputs={"W": on_grid(P @ Lambda @ np.linalg.inv(P)), "rho": rho * rng.uniform(0.95, 1.05)}
-    )
+    """A matrix with eigenvalues near these; a complex number stands for itself and its conjugate."""
+    W = from_eigenvalues(rng, *[value * rng.uniform(0.93, 1.07) for value in eigenvalues])
+    return Case(sizes={"H": len(W)}, inputs={"W": W, "rho": rho * rng.uniform(0.95, 1.05)})
 
 
 def cases(rng):

@@ -53,16 +53,17 @@ def cases(rng):
     yield case(rng, B=3, D=2, H=1)
 
 
+GATES = [
+    Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+    Gates("rzn", inputs=("W_x", "b_x")),
+    Gates("rzn", inputs=("W_h", "b_h")),
+]
 SPEC = Spec(
     outputs=[Output("h_t", ("B", "H"))],
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
-    gates=[
-        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
-        Gates("rzn", inputs=("W_x", "b_x")),
-        Gates("rzn", inputs=("W_h", "b_h")),
-    ],
+    gates=GATES,
 )
 MIX, CANDIDATE = "(1 - z) * n + z * h_prev", "np.tanh(x_n + r * h_n)"
 

@@ -4,7 +4,8 @@ from math import exp, tanh
 
 import numpy as np
 
-from grader.spec.spec import Case, Gates, Output, Spec, change, instead
+from grader.spec.spec import Output, Spec, change, instead
+from solutions.ch04_gated.gru_step.spec import EXAMPLE, GATES, cases
 
 
 def oracle(x_t, h_prev, W_x, W_h, b_x, b_h):
@@ -27,52 +28,12 @@ def oracle(x_t, h_prev, W_x, W_h, b_x, b_h):
     return h_t
 
 
-EXAMPLE = Case(
-    sizes={"B": 1, "D": 1, "H": 2},
-    inputs={
-        "x_t": np.array([[1.50]]),
-        "h_prev": np.array([[0.40, -0.60]]),
-        "W_x": np.array([[0.60, -0.40, 0.80, -0.20, 0.50, -1.00]]),
-        "W_h": np.array([[0.50, -0.30, 0.20, 0.70, 0.90, -0.50], [-0.80, 0.40, -0.60, 0.10, 0.30, 1.10]]),
-        "b_x": np.array([0.10, -0.20, 0.35, 0.20, -0.40, 0.10]),
-        "b_h": np.array([-0.30, 0.25, 0.15, -0.35, 0.25, 0.45]),
-    },
-)
-
-
-def case(rng, B, D, H):
-    return Case(
-        sizes={"B": B, "D": D, "H": H},
-        inputs={
-            "x_t": rng.normal(size=(B, D)),
-            "h_prev": rng.uniform(-0.9, 0.9, size=(B, H)),
-            "W_x": rng.normal(size=(D, 3 * H)) / np.sqrt(D),
-            "W_h": rng.normal(size=(H, 3 * H)) / np.sqrt(H),
-            "b_x": rng.normal(size=3 * H),
-            "b_h": rng.normal(size=3 * H),
-        },
-    )
-
-
-def cases(rng):
-    yield case(rng, B=2, D=3, H=4)
-    yield case(rng, B=5, D=3, H=3)
-    yield case(rng, B=4, D=4, H=4)
-    yield case(rng, B=1, D=3, H=2)
-    yield case(rng, B=3, D=1, H=5)
-    yield case(rng, B=3, D=2, H=1)
-
-
 SPEC = Spec(
     outputs=[Output("h_t", ("B", "H"))],
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
-    gates=[
-        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
-        Gates("rzn", inputs=("W_x", "b_x")),
-        Gates("rzn", inputs=("W_h", "b_h")),
-    ],
+    gates=GATES,
 )
 MIX, CANDIDATE = "(1 - z) * n + z * h_prev", "np.tanh(x_n + (r * h_prev) @ W_hn + b_hn)"
 

@@ -3,7 +3,8 @@
 import numpy as np
 import torch
 
-from grader.spec.spec import Case, Facet, Gates, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, change, instead
+from solutions.ch05_encoder_decoder.encode.spec import GATES, gru_cell, layer
 
 
 def oracle(y_prev, s_prev, E, layers, W_p, b_p):
@@ -49,15 +50,6 @@ EXAMPLE = Case(
 )
 
 
-def layer(rng, D, H):
-    return {
-        "W_x": rng.normal(size=(D, 3 * H)) * 1.5 / np.sqrt(D),
-        "W_h": rng.normal(size=(H, 3 * H)) / np.sqrt(H),
-        "b_x": rng.normal(size=3 * H) / 2,
-        "b_h": rng.normal(size=3 * H) / 2,
-    }
-
-
 def case(rng, B, V, D, H, L):
     return Case(
         sizes={"B": B, "V": V, "D": D, "H": H, "L": L},
@@ -88,23 +80,10 @@ SPEC = Spec(
     cases=cases,
     oracle=oracle,
     facets=[Facet("logits", 1, outputs=("logits",)), Facet("s", 1, outputs=("s",))],
-    gates=[
-        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
-        Gates("rzn", inputs=("W_x", "b_x")),
-        Gates("rzn", inputs=("W_h", "b_h")),
-    ],
+    gates=GATES,
 )
 STEP = "x = gru_cell(x, h_prev, layer)"
 HEAD = "return x @ W_p + b_p"
-
-
-def gru_cell(x_t, h_prev, layer):
-    """The step that is given in the notebook, written out gate by gate."""
-    (x_r, x_z, x_n), (h_r, h_z, h_n) = (
-        np.split(side, 3, axis=1) for side in (x_t @ layer["W_x"] + layer["b_x"], h_prev @ layer["W_h"] + layer["b_h"])
-    )
-    r, z = 1 / (1 + np.exp(-x_r - h_r)), 1 / (1 + np.exp(-x_z - h_z))
-    return (1 - z) * np.tanh(x_n + r * h_n) + z * h_prev
 
 
 SPEC.mistakes(
@@ -216,7 +195,7 @@ def row_by_row(y_prev, s_prev, E, layers, W_p, b_p):
     logits, s = [], np.array(s_prev)
     for b, word in enumerate(y_prev):
         x = E[word : word + 1]
-        for number, layer in enumerate(layers):
-            x = s[number, b : b + 1] = gru_cell(x, s_prev[number, b : b + 1], layer)
+        for number, weights in enumerate(layers):
+            x = s[number, b : b + 1] = gru_cell(x, s_prev[number, b : b + 1], weights)
         logits.append((x @ W_p)[0] + b_p)
     return np.array(logits), s

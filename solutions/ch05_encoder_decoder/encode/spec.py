@@ -85,6 +85,11 @@ def cases(rng):
     yield case(rng, [0], S=2, V=3, D=2, H=3, L=1, kind=EMPTY)
 
 
+GATES = [
+    Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
+    Gates("rzn", inputs=("W_x", "b_x")),
+    Gates("rzn", inputs=("W_h", "b_h")),
+]
 SPEC = Spec(
     outputs=[Output("context", ("L", "B", "H"))],
     example=EXAMPLE,
@@ -95,11 +100,7 @@ SPEC = Spec(
         Facet("rows with padding", share=3, kinds=(PADDED,)),
         Facet("rows of length 0", share=1, kinds=(EMPTY,)),
     ],
-    gates=[
-        Gates("rzn", inputs=("W_x", "W_h", "b_x", "b_h")),
-        Gates("rzn", inputs=("W_x", "b_x")),
-        Gates("rzn", inputs=("W_h", "b_h")),
-    ],
+    gates=GATES,
 )
 NEW = "np.where(real[:, t, None], gru_cell(x[:, t], h, layer), h)"
 CELL = "gru_cell(x[:, t], h, layer)"
