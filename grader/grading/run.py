@@ -61,7 +61,7 @@ class Options:
 
 @dataclass(frozen=True)
 class Unsubmitted:
-    """The chapters that nobody has submitted, when all are to be graded."""
+    """The chapters without any submission, when all are to be graded."""
 
     chapters: list[Chapter]
 
@@ -218,8 +218,8 @@ def _each(asked: Sequence[tuple[Chapter, Students]], steps: Callable[[Chapter, S
 
 
 def _with_submissions(options: Options, manifest: Manifest) -> tuple[list[tuple[Chapter, Students]], list[Chapter]]:
-    """The chapters to grade, each with those of the students asked for who submitted it, and the chapters that nobody
-    submitted. Raises AutogradeError if nothing was submitted, or nothing by one of the students.
+    """The chapters to grade, each with those of the students asked for who submitted it, and the chapters that no
+    student submitted. Raises AutogradeError if nothing was submitted, or nothing by one of the students.
     """
     submitted = {each.id: find_submissions(options.term, each).folders for each in manifest.chapters}
     folder = options.term / "submitted"

@@ -1,4 +1,4 @@
-"""What a student handed in: found, matched with the release, and planned as cells to run. Nothing of it is run here.
+"""What a student submitted: found, matched with the release, and planned as cells to run. Nothing of it is run here.
 
 - folders and files: `folders` (which folder belongs to whom), `names`, `files`, `timestamp`, `notebook_names` (which
   files are notebooks), `choose` (which file is which notebook)

@@ -30,10 +30,11 @@ have spoilt an output that is right are dropped. A mistake that leaves an output
 it, and one that changes an input fits only if that input was changed. An output with `backward=True` is computed from
 the last time step to the first, and its report starts there.
 
-*Coincidence.* Ids, words, truth values, whole numbers and small fractions can agree by chance. A mistake that is
+*Coincidence.* Ids, words, truth values, whole numbers and small fractions can agree by coincidence. A mistake that is
 visible only in such values is reported only if everything else that is wrong is explained too. Of an exception only the
 type is compared, so a mistake is recognised by exceptions only if they occur on all cases of a kind that the author has
-set apart for it and all others are right. A pattern that one result may fit by chance is reported on two cases or more.
+set apart for it and all others are right. A pattern that one result may fit by coincidence is reported on two cases or
+more.
 """
 
 from __future__ import annotations
