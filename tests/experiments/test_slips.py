@@ -29,7 +29,7 @@ def recorded(module: Any = slips) -> dict[str, Any]:
 
 def test_the_record_is_whole() -> None:
     record = recorded()
-    assert record["command"] == "python -m experiments.alterations --record"
+    assert record["command"] == "python -m experiments.slips --record"
     assert record["settings"] == slips.SETTINGS
     assert record["text"]["sha256"] == docs().sha256
     assert set(record["versions"]) == {"numpy", "torch"}
