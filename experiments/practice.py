@@ -155,16 +155,13 @@ def chapter_6() -> dict[str, str]:
     gains, alignments, cost = (record_of(f"ch06/{name}") for name in ("gains", "alignments", "cost"))
     summary = gains["summary"]
     to_15, to_30 = (summary[f"phrases to {longest}, additive"]["exact"] for longest in (15, 30))
-    lowest = {score: alignments["summary"][score] for score in ("additive", "dot", "bilinear")}
     erased = [run["erased"]["by_kind"]["determiner"] for run in alignments["runs"] if run["group"] == "additive"]
     changed = [one.get("light noun changes output", 0) / one["light nouns"] for one in erased]
     return {
         "attention": plus_minus(summary["numbers, 300, additive"]["exact"], 1),
         "every": plus_minus(summary["numbers, 300, every step"]["exact"], 1),
-        "dot": plus_minus(summary["numbers, 300, dot"]["exact"], 1),
         **{f"15-at-{words}": f"{to_15[str(words)][0]:.0f}" for words in (15, 20, 30)},
         "30-at-30": f"{to_30['30'][0]:.0f}",
         "erased": f"{100 * sum(changed) / len(changed):.0f}",
-        "aligned": f"{min(one['alignment'][0] for one in lowest.values()):.0f}",
         "gru": f"{round(cost['summary']['nn.GRU']['crossover'], -2):,}",
     }
