@@ -89,6 +89,20 @@ def test_the_three_parts_of_a_decoder(B: int, T: int, H: int) -> None:
 
 @pytest.mark.parametrize(("B", "T", "H"), SIZES)
 @torch.no_grad()
+def test_the_recurrent_encoder(B: int, T: int, H: int) -> None:
+    """Equation (rnn-encoder): the last state of torch's RNN."""
+    rng = np.random.default_rng(9)
+    rnn = randomised(torch.nn.RNN(D, H, batch_first=True), rng)
+    E_x, ids = drawn(rng, V, D), torch.from_numpy(rng.integers(0, V, size=(B, T)))
+    W_xh, W_hh, b_h = rnn.weight_ih_l0.T, rnn.weight_hh_l0.T, rnn.bias_ih_l0 + rnn.bias_hh_l0
+    h = torch.zeros(B, H, dtype=torch.float64)
+    for t in range(T):
+        h = torch.tanh(E_x[ids[:, t]] @ W_xh + h @ W_hh + b_h)
+    torch.testing.assert_close(rnn(E_x[ids])[1][0], h, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("B", "T", "H"), SIZES)
+@torch.no_grad()
 def test_the_recurrent_decoder(B: int, T: int, H: int) -> None:
     """Equation (rnn-decoder): torch's RNN on embedding and R side by side, and a linear readout."""
     rng = np.random.default_rng(2)
@@ -162,6 +176,32 @@ def test_the_states_of_the_decoder(B: int, T: int, H: int, L: int) -> None:
     states = stacked(cells_of(model.decoder), model.target_embedding.weight[read], c)
     z = torch.stack([state[-1] @ model.head.weight.T + model.head.bias for state in states], 1)
     torch.testing.assert_close(model.decode(read, c, c)[0], z, rtol=0, atol=1e-12)
+
+
+@pytest.mark.parametrize(("B", "T", "H", "L"), [(2, 3, 4, 2), (1, 1, 1, 1), (3, 5, 2, 3)])
+@torch.no_grad()
+def test_the_two_parts_of_an_lstm_s_context(B: int, T: int, H: int, L: int) -> None:
+    """Equation (lstm-context): LSTM cells, one for each layer, start from the pair that torch's encoder returns."""
+    rng = np.random.default_rng(10)
+    encoder, decoder = (randomised(torch.nn.LSTM(D, H, num_layers=L, batch_first=True), rng) for _ in range(2))
+    x, y = drawn(rng, B, 4, D), drawn(rng, B, T, D)
+    h_S, c_S = encoder(x)[1]
+    assert h_S.numel() + c_S.numel() == B * 2 * L * H
+    cells = []
+    for layer in range(L):
+        cell = torch.nn.LSTMCell(D if layer == 0 else H, H).double()
+        own = {name: decoder.get_parameter(f"{name}_l{layer}") for name, _ in cell.named_parameters()}
+        cell.load_state_dict(own)
+        cells.append(cell)
+    states, found = [(h_S[layer], c_S[layer]) for layer in range(L)], []
+    for t in range(T):
+        below = y[:, t]
+        for layer, cell in enumerate(cells):
+            states[layer] = cell(below, states[layer])
+            below = states[layer][0]
+        found.append(below)
+    torch.testing.assert_close(decoder(y, (h_S, c_S))[0], torch.stack(found, 1), rtol=0, atol=1e-12)
+    assert (decoder(y, (h_S, torch.zeros_like(c_S)))[0] - torch.stack(found, 1)).abs().max() > 1e-4
 
 
 @pytest.mark.parametrize("layers", [1, 2, 3])

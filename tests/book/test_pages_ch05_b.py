@@ -80,6 +80,17 @@ def test_padding_changes_nothing() -> None:
 # Decoding -------------------------------------------------------------------------------------------------------------
 
 
+def test_the_most_probable_token_needs_no_softmax() -> None:
+    """Equation (argmax-of-logits): logits have the order of the probabilities, but their sums do not rank sentences."""
+    z = np.random.default_rng(0).normal(scale=3, size=(200, 7))
+    p = np.exp(z) / np.exp(z).sum(axis=1, keepdims=True)
+    np.testing.assert_array_equal(p.argsort(axis=1), z.argsort(axis=1))
+    # Sums of logits do not rank sentences: the second has the larger logits, and the smaller probability.
+    first, second = np.array([0.0, -5.0]), np.array([3.0, 3.0])
+    assert first[0] < second[0]
+    assert np.log(np.exp(first) / np.exp(first).sum())[0] > np.log(np.exp(second) / np.exp(second).sum())[0]
+
+
 def test_the_log_probability_of_a_sequence() -> None:
     """Equation (sequence-log-prob): what the search has added up, for every hypothesis left, from teacher forcing."""
     data = pairs([7, 97, 1600], "fr")
