@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from one_page import ROOT, build, words
 
-ALL = ("predict", "quiz", "museum", "explorable", "exercise_link", "mistake_diary", "made")
+ALL = ("predict", "quiz", "museum", "explorable", "exercise_link", "mistake_diary", "made", "more")
 STATIC = ROOT / "book" / "_static"
 
 
@@ -43,6 +43,7 @@ GOOD = {
     "explorable": f"# Page\n\n{INSTEAD}",
     "mistake_diary": f"# Page\n\n{DIARY}",
     "made": "# Page\n\n:::{made} experiments.ch03.adding\nFive seeds, $H = 64$.\n:::\n",
+    "more": "# Page\n\n:::{more} All pages, with a sentence for each\n- One, $h_0$.\n:::\n",
     "made, with nothing to add": "# Page\n\n:::{made} experiments.ch03.adding\n:::\n",
 }
 
@@ -63,6 +64,7 @@ BAD = {
     "one option": (quiz(f"Q\n\n{RIGHT}"), 3, "quiz: which: needs two options at least"),
     "nothing asked": (quiz(f"{RIGHT}\n{WRONG}"), 3, "quiz: which: asks nothing"),
     "a verdict twice": (quiz(f"Q\n\n- [x] one || Yes. It is shared.\n{WRONG}"), 6, "begins with a verdict"),
+    "nothing more": ("# Page\n\n:::{more} All pages\n:::\n", 3, "more: 'All pages' is empty. Write what is folded."),
     "no such experiment": ("# Page\n\n:::{made} experiments.ch03.add\n:::\n", 3, "there is no experiments/ch03/add.py"),
     "no experiment": ("# Page\n\n:::{made} grader.cells\n:::\n", 3, "is not the module of an experiment"),
     "no record": ("# Page\n\n:::{made} experiments.char_lm\n:::\n", 3, "has no --record, so it made no record"),

@@ -24,13 +24,14 @@ from experiments.ch03 import (
     longer,
     museum,
     pages,
+    reach,
     sign,
 )
 from experiments.ch03.record import geometric, significant, thinned, thinned_updates, to_json
 from experiments.ch04 import latching
 from tests.loops import for_each
 
-MODULES = {module.__name__: module for module in (adding, bounds, cliff, clipping, copying, lag_norms, pages)}
+MODULES = {module.__name__: module for module in (adding, bounds, cliff, clipping, copying, lag_norms, pages, reach)}
 
 
 def recorded(module: Any) -> dict[str, Any]:
@@ -373,6 +374,49 @@ def test_gradients_of_untrained_networks_vanish_in_the_gru_too() -> None:
     assert np.exp(np.mean(np.log(kept))) == pytest.approx(
         gradient["cells"]["tanh"]["untrained"]["mean"][gradient["lags"].index(25)], rel=0.9
     )
+
+
+def test_the_strips_are_of_the_recorded_runs() -> None:
+    """The runs of `reach` are those of `adding`: the same gradients at the lags that both have."""
+    strips, record = recorded(reach), recorded(adding)
+    columns = {lag: 1 + column for column, lag in enumerate(record["gradient"]["during_lags"])}
+    assert [(run["cell"], run["seed"]) for run in strips["runs"]] == [
+        (cell, seed) for cell in reach.CELLS for seed in reach.SEEDS
+    ]
+    for run in strips["runs"]:
+        (same,) = (each for each in record["runs"] if (each["cell"], each["seed"]) == (run["cell"], run["seed"]))
+        during = {row[0]: row for row in same["gradient_during"]}
+        for when, update in (("before", 0), ("after", reach.UPDATES)):
+            assert len(run[when]) == adding.STEPS
+            assert run[when][0] == 1
+            for lag, column in columns.items():
+                assert run[when][lag] == pytest.approx(during[update][column], rel=0.06)  # recorded with two digits
+
+
+def test_the_ink_of_the_gru_comes_back_in_every_run_and_that_of_the_tanh_network_in_none() -> None:
+    lag = adding.STEPS - reach.MARK
+    for run in recorded(reach)["runs"]:
+        assert run["before"][lag] < 1e-15
+        assert run["after"][lag] > 1e-6 if run["cell"] == "gru" else run["after"][lag] < 1e-15
+    trained = {cell: found["trained"]["mean"][-2:] for cell, found in recorded(adding)["gradient"]["cells"].items()}
+    assert min(trained["gru"]) > 0.1
+    assert max(trained["tanh"]) < 1e-15
+
+
+def test_the_sequence_that_is_drawn_is_one_of_the_task() -> None:
+    drawn = recorded(reach)["sequence"]
+    assert drawn == reach.sequence()
+    assert len(drawn["numbers"]) == len(drawn["marks"]) == adding.STEPS
+    assert next(step for step, mark in enumerate(drawn["marks"], 1) if mark) == reach.MARK
+    assert sum(drawn["marks"]) == 2
+
+
+def test_strips_begin_as_they_did() -> None:
+    """The gradients before training, computed again."""
+    first = {run["cell"]: run for run in recorded(reach)["runs"] if run["seed"] == reach.SEEDS[0]}
+    for cell, run in first.items():
+        norms = adding.lag_norms(adding.network(adding.CELLS[cell], run["seed"]))
+        np.testing.assert_allclose(norms, run["before"], rtol=0.02)
 
 
 # Clipping -------------------------------------------------------------------------------------------------------------
