@@ -12,7 +12,7 @@
 # `hint("MapAttention")` asks you a question, `hint("MapAttention", 2)` explains the idea,
 # and `hint("MapAttention", 3)` outlines the code.
 #
-# Read first, in the book: *A preview of attention › Attention over a picture*.
+# Read first, in the book: *A preview of attention › Learning where to look*.
 
 # %%
 import numpy as np
@@ -221,7 +221,7 @@ def share_right(captions, scenes):
 #     for more in (100, 200, 300):
 #         losses, done = train_on_pictures(model, optimizer, pictures, captions, more), done + more
 #         seen, unseen = (share_right(write_captions(model, test[1])[0], test[0]) for test in (new, with_unseen))
-#         print(f"after {done} updates: loss {np.mean(losses[-20:]):.2f}, right: {seen:.0f} %, blue crosses {unseen:.0f} %")
+#         print(f"after {done} updates: loss {np.mean(losses[-20:]):.2f}, right {seen:.0f} %, unseen {unseen:.0f} %")
 # except (RuntimeError, TypeError, ValueError, IndexError, NotImplementedError) as not_yet:
 #     print(f"This cell waits for your code.  {not_yet}")
 
