@@ -38,7 +38,7 @@ EXAMPLE = case(
     2,
     1,
     3,
-    np.array([[1.00, -0.50], [0.80, 2.00]]),
+    np.array([[1.00, -0.50], [0.80, -1.50]]),
     np.array([[0.50, -0.20]]),
     np.array([[[[0.90, 0.00, -1.20]], [[0.40, 1.50, 0.60]]]]),
 )
@@ -46,7 +46,7 @@ EXAMPLE = case(
 
 def cases(rng):
     yield drawn(rng, B=2, H=3, C=4, Y=2, X=3)
-    yield drawn(rng, B=3, H=4, C=2, Y=3, X=5)
+    yield drawn(rng, B=5, H=4, C=2, Y=3, X=6)
     yield drawn(rng, B=2, H=3, C=3, Y=2, X=2)
     yield drawn(rng, B=4, H=2, C=3, Y=2, X=2)
     yield drawn(rng, B=1, H=3, C=4, Y=3, X=2)
@@ -172,13 +172,12 @@ SPEC.mistakes(
                 "(weights.detach()[:, :, None]",
                 ("weights.unflatten", "weights.detach().unflatten"),
             ),
-            change("(places * self", "(places.detach() * self"),
             change("self.query(state)", "self.query(state).detach()"),
+            change(RETURN, f"return context.detach(), weights.detach().unflatten(1, {YX})"),
         ],
         "weights_detached": [
             change("weights.unflatten", "weights.detach().unflatten"),
         ],
-        "results_detached": change(RETURN, f"return context.detach(), weights.detach().unflatten(1, {YX})"),
     }
 )
 

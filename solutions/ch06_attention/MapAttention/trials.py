@@ -63,19 +63,22 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
         "softmax_over_one_direction",
     ),
     "batch": (body(("dim=-1", "dim=0")), "softmax_over_the_batch"),
-    "log-softmax": (body(("F.softmax", "F.log_softmax")), None),
+    "log-softmax": (body(("F.softmax", "F.log_softmax")), "after: exponential missing For weights"),
     "two softmaxes": (body(("F.softmax(e, dim=-1)", "F.softmax(F.softmax(e, dim=-1), dim=-1)")), None),
     "normalised by the largest": (body(("F.softmax(e, dim=-1)", "torch.exp(e - e.amax(1, True))")), None),
     "scaled": (body(("squeeze(2)\n", "squeeze(2) / C**0.5\n")), "scores_scaled"),
-    "negative scores": (body(("self.query(state)", "-self.query(state)")), "negated query.weight | negated state"),
+    "negative scores": (
+        body(("self.query(state)", "-self.query(state)")),
+        "altered input: negated query.weight in weights | negated state",
+    ),
     "cosine": (body(("self.query(state)", "F.normalize(self.query(state), dim=1)")), None),
     # the context
     "mean": (body((CONTEXT, "keys.mean(1)")), "context_is_a_mean"),
     "the largest": (body((CONTEXT, "keys[torch.arange(B), a.argmax(1)]")), "best_place_only"),
     "the largest times its weight": (body((CONTEXT, "keys[torch.arange(B), a.argmax(1)] * a.amax(1, True)")), None),
-    "an axis too many": (body((".squeeze(1)\n", "\n")), None),
+    "an axis too many": (body((".squeeze(1)\n", "\n")), "after: squeeze of axis=-2 missing For context"),
     "with the query": (body((RETURN, "return c + q, a.view(B, Y, X)")), None),
-    "a tanh": (body((RETURN, "return torch.tanh(c), a.view(B, Y, X)")), None),
+    "a tanh": (body((RETURN, "return torch.tanh(c), a.view(B, Y, X)")), "after: tanh For context"),
     # what is returned
     "weights flat": (body((RETURN, "return c, a")), "weights_flat"),
     "columns first": (body((RETURN, "return c, a.view(B, X, Y)")), "rows_and_columns_swapped"),
@@ -85,7 +88,7 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     "scores": (body((RETURN, "return c, e.view(B, Y, X)")), "scores_returned"),
     "largest is 1": (body((RETURN, "return c, (a / a.amax(1, True)).view(B, Y, X)")), None),
     # gradients
-    "no gradient": (body((RETURN, "return c.detach(), a.detach().view(B, Y, X)")), "results_detached"),
+    "no gradient": (body((RETURN, "return c.detach(), a.detach().view(B, Y, X)")), "attention_detached"),
     "drawn": (body((RETURN, "return c, a.detach().view(B, Y, X)")), "weights_detached"),
 }
 
