@@ -143,7 +143,7 @@ def places_at(thing: Thing, near: float = SETTINGS["near"]) -> np.ndarray:
 
 
 def kinds_of(caption: str) -> list[tuple[str, int]]:
-    """For each word its kind, and whether it belongs to the first phrase or the second. A relation belongs to the first."""
+    """For each word its kind, and whether it is in the first phrase (0) or the second (1); a relation, in the first."""
     found, phrase = [], 0
     for word in caption.split():
         if word in COLOURS:

@@ -73,3 +73,21 @@ def test_the_record_has_settings_seeds_versions_and_its_command() -> None:
     for one in record["runs"]:
         assert [look["after"] for look in one["looks"]] == list(snapshots.AFTER)
         assert all(("weights" in look) == (one["seed"] == 0) for look in one["looks"])
+
+
+def test_what_the_page_says_of_the_record() -> None:
+    if not snapshots.RESULTS_FILE.exists():
+        pytest.skip("not recorded yet")
+    for one in recorded()["runs"]:
+        looks = {look["after"]: look for look in one["looks"]}
+        assert max(looks[0]["aligned"], looks[0]["pushed"], looks[25]["aligned"]) < 20  # guesses
+        assert looks[25]["pushed"] > looks[25]["aligned"] + 30  # the gradient knows more than the weights
+        assert 25 < looks[75]["aligned"] < 65
+        assert looks[300]["aligned"] > 90
+    first = {look["after"]: np.array(look["weights"]) for look in recorded()["runs"][0]["looks"]}
+    gold = recorded()["sentence"]["alignment"]
+    assert np.ptp(first[25][:-1], axis=0).max() < 0.1  # the same before every word
+    assert (first[300][:-1].argmax(axis=1) == gold).all()
+    places = np.arange(first[75].shape[1])
+    means = first[75][:-1] @ places
+    assert means[:4].max() < 3 < 6 < means[5:].min()  # roughly at the right part
