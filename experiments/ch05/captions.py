@@ -131,12 +131,10 @@ def to_ids(captions: Sequence[str]) -> Tensor:
     return padded([[*(IDS[word] for word in caption.split()), EOS] for caption in captions])[0]
 
 
-def fit(data: Pictures, read: str, seed: int, settings: dict[str, float] = SETTINGS) -> tuple[Captioner, list[float]]:
-    """Train with teacher forcing: the network, and the loss of each update in nats per word, ⟨eos⟩ included."""
-    torch.manual_seed(seed)
-    model = Captioner(read, int(settings["channels"]), int(settings["embed_size"]), int(settings["hidden_size"]))
+def train(model: nn.Module, data: Pictures, seed: int, settings: dict[str, float] = SETTINGS) -> list[float]:
+    """Train with teacher forcing: the loss of each update in nats per word, ⟨eos⟩ included."""
     x, targets = to_inputs(data.pixels), to_ids(data.captions)
-    target_in = shifted(targets)
+    target_in = shifted(targets)  # ⟨sos⟩ and all words but the last
     updates, drawn = int(settings["updates"]), torch.Generator().manual_seed(seed)
     optimizer = torch.optim.Adam(model.parameters(), lr=settings["lr"])
     falling = torch.optim.lr_scheduler.LambdaLR(optimizer, lambda update: 1 - update / updates)
@@ -151,6 +149,14 @@ def fit(data: Pictures, read: str, seed: int, settings: dict[str, float] = SETTI
         optimizer.step()
         falling.step()
         losses.append(loss.item())
+    return losses
+
+
+def fit(data: Pictures, read: str, seed: int, settings: dict[str, float] = SETTINGS) -> tuple[Captioner, list[float]]:
+    """A network with these initial weights, trained, and its losses."""
+    torch.manual_seed(seed)
+    model = Captioner(read, int(settings["channels"]), int(settings["embed_size"]), int(settings["hidden_size"]))
+    losses = train(model, data, seed, settings)
     return model.eval(), losses
 
 
