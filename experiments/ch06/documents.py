@@ -25,6 +25,7 @@ from __future__ import annotations
 import json
 import sys
 import time
+from functools import cache
 from math import comb
 from pathlib import Path
 from statistics import mean
@@ -39,7 +40,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 from experiments.ch03.record import mean_and_sd, to_json
 
 RESULTS_FILE = Path(__file__).with_name("documents.json")
-SETTINGS: dict[str, float] = {"state_size": 16, "score_size": 16, "hidden_size": 32, "updates": 1000, "batch": 64}
+SETTINGS: dict[str, float] = {"state_size": 16, "score_size": 16, "hidden_size": 32, "updates": 400, "batch": 64}
 SETTINGS |= {"lr": 5e-3, "held_out": 1000}
 ENCODERS = EMBEDDINGS, GRU = "embeddings", "bidirectional GRU"
 POOLINGS = MEAN, ONE, TWO = "mean", "one softmax", "two softmaxes"
@@ -48,10 +49,16 @@ SENTENCES, LONGER = (3, 7), (8, 12)  # in a document, from … to …
 SHOWN = 11  # the seed of the document whose weights are recorded
 
 FILM = "film"
-OTHERS = "hotel meal train walk concert museum garden room guide view beach city".split()
-GOOD = "good great lovely charming splendid".split()
-BAD = "bad awful dull dreadful poor".split()
-PATTERNS = ("the {} was {}", "the {} was very {}", "we found the {} rather {}", "the {} seemed {} to us", "what a {1} {0}")
+OTHERS = ["hotel", "meal", "train", "walk", "concert", "museum", "garden", "room", "guide", "view", "beach", "city"]
+GOOD = ["good", "great", "lovely", "charming", "splendid"]
+BAD = ["bad", "awful", "dull", "dreadful", "poor"]
+PATTERNS = (
+    "the {} was {}",
+    "the {} was very {}",
+    "we found the {} rather {}",
+    "the {} seemed {} to us",
+    "what a {1} {0}",
+)
 VOCABULARY = sorted({word for p in PATTERNS for word in p.format("", "").replace("  ", " ").split()})
 VOCABULARY = ["<pad>", *VOCABULARY, FILM, *OTHERS, *GOOD, *BAD]
 IDS = {word: i for i, word in enumerate(VOCABULARY)}
@@ -79,7 +86,9 @@ def document(rng: np.random.Generator, sentences: tuple[int, int]) -> tuple[list
     others = [OTHERS[i] for i in rng.permutation(len(OTHERS))[: count - 1]]
     film, draws = int(rng.integers(count)), rng.integers((2, len(GOOD), len(PATTERNS)), size=(count, 3)).tolist()
     text, found = [], (0, 0)
-    for i, (thing, (good, which, pattern)) in enumerate(zip([*others[:film], FILM, *others[film:]], draws, strict=True)):
+    for i, (thing, (good, which, pattern)) in enumerate(
+        zip([*others[:film], FILM, *others[film:]], draws, strict=True)
+    ):
         adjective = (BAD, GOOD)[good][which]
         text.append(PATTERNS[pattern].format(thing, adjective).split())
         if i == film:
@@ -103,9 +112,7 @@ def best_bag(sentences: tuple[int, int] = SENTENCES) -> float:
     adjectives are good, so is the film's with probability P / K.
     """
     numbers = range(sentences[0], sentences[1] + 1)
-    return 100 * mean(
-        sum(comb(K, P) / 2**K * max(P, K - P) / K for P in range(K + 1)) for K in numbers
-    )
+    return 100 * mean(sum(comb(K, P) / 2**K * max(P, K - P) / K for P in range(K + 1)) for K in numbers)
 
 
 class Attention(nn.Module):
@@ -160,14 +167,24 @@ class Reader(nn.Module):
         return self.head(vector), of_words, of_sentences
 
 
+@cache
+def held_out(seed: int, sentences: tuple[int, int]) -> Documents:
+    return documents(int(SETTINGS["held_out"]), np.random.default_rng(10_000 + seed), sentences)
+
+
+@cache
+def batches(seed: int, count: int) -> list[Documents]:
+    """The batches of one seed, the same for every network."""
+    rng = np.random.default_rng(seed)
+    return [documents(int(SETTINGS["batch"]), rng) for _ in range(count)]
+
+
 def train(encoder: str, pooling: str, seed: int, updates: int | None = None) -> tuple[Reader, list[float]]:
     """Train one classifier -> the network and the loss of every update."""
     torch.manual_seed(seed)
     model, losses = Reader(encoder, pooling), []
     optimizer = torch.optim.Adam(model.parameters(), lr=SETTINGS["lr"])
-    rng = np.random.default_rng(seed)
-    for _ in range(updates or int(SETTINGS["updates"])):
-        batch = documents(int(SETTINGS["batch"]), rng)
+    for batch in batches(seed, updates or int(SETTINGS["updates"])):
         loss = cross_entropy(model(batch.ids)[0], batch.classes)
         optimizer.zero_grad()
         loss.backward()
@@ -181,17 +198,17 @@ def percent(flags: Tensor) -> float:
 
 
 @torch.no_grad()
-def measured(model: Reader, held_out: Documents) -> dict[str, float]:
+def measured(model: Reader, unseen: Documents) -> dict[str, float]:
     """The accuracy, and with two softmaxes how often the weights are largest at the words that decide."""
-    logits, of_words, of_sentences = model(held_out.ids)
-    found = {"accuracy": percent(logits.argmax(dim=1) == held_out.classes)}
+    logits, of_words, of_sentences = model(unseen.ids)
+    found = {"accuracy": percent(logits.argmax(dim=1) == unseen.classes)}
     if of_words is not None and of_sentences is not None:
-        at = torch.arange(len(held_out.ids))
-        in_film = of_words[at, held_out.sentence]
-        found["film_first"] = percent(of_sentences.argmax(dim=1) == held_out.sentence)
-        found["adjective_first"] = percent(in_film.argmax(dim=1) == held_out.adjective)
-        found["film_weight"] = round(of_sentences[at, held_out.sentence].mean().item(), 3)
-        found["adjective_weight"] = round(in_film[at, held_out.adjective].mean().item(), 3)
+        at = torch.arange(len(unseen.ids))
+        in_film = of_words[at, unseen.sentence]
+        found["film_first"] = percent(of_sentences.argmax(dim=1) == unseen.sentence)
+        found["adjective_first"] = percent(in_film.argmax(dim=1) == unseen.adjective)
+        found["film_weight"] = round(of_sentences[at, unseen.sentence].mean().item(), 3)
+        found["adjective_weight"] = round(in_film[at, unseen.adjective].mean().item(), 3)
     return found
 
 
@@ -216,8 +233,7 @@ def run(encoder: str, pooling: str, seed: int, updates: int | None = None) -> di
     found["parameters"] = sum(p.numel() for p in model.parameters())
     found["curve"] = [round(mean(losses[at : at + 20]), 3) for at in range(0, len(losses), 20)]
     for name, sentences in (("as_long", SENTENCES), ("longer", LONGER)):
-        held_out = documents(int(SETTINGS["held_out"]), np.random.default_rng(10_000 + seed), sentences)
-        found[name] = measured(model, held_out)
+        found[name] = measured(model, held_out(seed, sentences))
     if pooling == TWO:
         found["looks"] = looks(model)
     return found

@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from grader.spec.spec import Case, Facet, Output, Spec, change, instead
+from solutions.ch06_attention.building_blocks import softmax
 
 ORDINARY, NOTHING = "ordinary", "nothing to attend to"
 
@@ -33,7 +34,9 @@ def oracle(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s):
 EXAMPLE = Case(
     sizes={"B": 1, "S": 2, "T": 3, "H": 2, "A": 2, "C": 1},
     inputs={
-        "states": np.array([[[[0.70, -0.45], [-0.50, 0.85], [0.90, 1.30]], [[-1.10, 0.60], [0.30, -0.80], [1.50, 0.35]]]]),
+        "states": np.array(
+            [[[[0.70, -0.45], [-0.50, 0.85], [0.90, 1.30]], [[-1.10, 0.60], [0.30, -0.80], [1.50, 0.35]]]]
+        ),
         "word_mask": np.array([[[True, True, True], [True, True, False]]]),
         "sentence_mask": np.array([[True, True]]),
         "W_w": np.array([[1.20, -0.60], [0.50, 0.90]]),
@@ -83,6 +86,7 @@ def cases(rng):
     yield case(rng, [[1, 1, 1], [1, 1, 1]], T=1, H=3, A=2, C=4)  # one word
     yield case(rng, [[2, 3], [3, 1]], T=3, H=1, A=2, C=3)
     yield case(rng, [[2, 3], [3, 3]], T=3, H=3, A=1, C=2)
+    yield case(rng, [[3, 2, 3], [2, 3, 1]], T=3, H=2, A=4, C=1)
     yield case(rng, [[2, 2, 2], [2, 2, 2], [2, 2, 2]], T=2, H=2, A=2, C=2)
     yield case(rng, [[2, 3, 1], [3]], T=3, H=4, A=3, C=2)  # sentences of padding
     yield case(rng, [[2], [4, 1, 3, 2], [3, 2]], T=4, H=3, A=5, C=6)
@@ -128,10 +132,10 @@ SPEC.mistakes(
             f"softmax({WORDS})",
             {
                 "one_softmax_over_all_words": (
-                    "softmax(np.where(word_mask, word_scores, -np.inf).reshape(len(states), -1)).reshape(word_mask.shape)"
+                    f"softmax({WORDS}.reshape(len(states), -1)).reshape(word_mask.shape)"
                 ),
                 "word_softmax_over_the_sentences": (
-                    "softmax(np.where(word_mask, word_scores, -np.inf).swapaxes(1, 2)).swapaxes(1, 2)"
+                    f"softmax({WORDS}.swapaxes(1, 2)).swapaxes(1, 2)"
                 ),
                 "words_masked_after_the_softmax": "softmax(word_scores) * word_mask",
             },
@@ -171,13 +175,17 @@ SPEC.mistakes(
         "sentence_weights_from_word_scores": [
             change(SENTENCE_SCORES, "np.where(word_mask, word_scores, 0.0).sum(axis=2)"),
             change(SENTENCE_SCORES, "np.where(word_mask, word_scores, -1e9).max(axis=2)"),
-            change(SENTENCE_SCORES, "np.where(word_mask, word_scores, 0.0).sum(axis=2) / np.maximum(word_mask.sum(axis=2), 1)"),
+            change(
+                SENTENCE_SCORES,
+                "np.where(word_mask, word_scores, 0.0).sum(axis=2) / np.maximum(word_mask.sum(axis=2), 1)",
+            ),
         ],
         "tanh_missing_for_sentences": change(SENTENCE_SCORES, "sentences @ W_s @ u_s"),
         "u_s_inside_the_tanh": change(SENTENCE_SCORES, "np.tanh(sentences @ W_s @ u_s)"),
         "summed_without_u_s": change(SENTENCE_SCORES, "np.tanh(sentences @ W_s).sum(axis=2)"),
-        "sentences_masked_by_their_words": change(SENTENCES, "np.where(word_mask.any(axis=2), sentence_scores, -np.inf)"),
-        "sentences_masked_after_the_softmax": change(f"softmax({SENTENCES})", "softmax(sentence_scores) * sentence_mask"),
+        "sentences_masked_after_the_softmax": change(
+            f"softmax({SENTENCES})", "softmax(sentence_scores) * sentence_mask"
+        ),
         "masked_sentences_with_zero": [
             change(SENTENCES, "sentence_scores * sentence_mask"),
             change(SENTENCES, "np.where(sentence_mask, sentence_scores, 0.0)"),
@@ -212,29 +220,62 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "projected_states_summed": change(SUM, "(word_weights[..., None] * np.tanh(states @ W_w)).sum(axis=2)"),
-        "projected_sentences_summed": change(DOCUMENT, "(sentence_weights[..., None] * np.tanh(sentences @ W_s)).sum(axis=1)"),
+        "words_summed_over_the_sentences": change(SUM, "(word_weights[..., None] * states).sum(axis=1)"),
+        "document_alone_returned": change(RETURN, "return document"),
+    }
+)
+SPEC.mistakes(
+    {
+        "projected_sentences_summed": change(
+            DOCUMENT, "(sentence_weights[..., None] * np.tanh(sentences @ W_s)).sum(axis=1)"
+        ),
+    },
+    keeps=["word_weights", "sentence_weights"],
+)
+SPEC.mistakes(
+    {
         "word_weights_times_sentence_weights": change(
             RETURN, "return document, word_weights * sentence_weights[..., None], sentence_weights"
         ),
-        "words_summed_over_the_sentences": change(SUM, "(word_weights[..., None] * states).sum(axis=1)"),
-        "weights_returned_in_the_wrong_order": change(RETURN, "return document, sentence_weights, word_weights"),
-        "document_alone_returned": change(RETURN, "return document"),
-        "masks_combined": change(
-            WORDS, "np.where(word_mask & sentence_mask[..., None], word_scores, -np.inf)"
+    },
+    keeps=["sentence_weights", "document"],
+)
+SPEC.mistakes(
+    {"weights_returned_in_the_wrong_order": change(RETURN, "return document, sentence_weights, word_weights")},
+    keeps=["document"],
+)
+SPEC.mistakes(
+    {
+        "sentences_masked_by_their_words": change(
+            SENTENCES, "np.where(word_mask.any(axis=2), sentence_scores, -np.inf)"
         ),
-    }
+    },
+    keeps=["word_weights", "nothing to attend to"],
+)
+SPEC.mistakes(
+    {"masks_combined": change(WORDS, "np.where(word_mask & sentence_mask[..., None], word_scores, -np.inf)")},
+    keeps=["sentence_weights", "document", "nothing to attend to"],
 )
 SPEC.mistakes(
     {
         "empty_sentence_attends": [
             change(WORDS, "np.where(word_mask, word_scores, -1e9)"),
-            change(WORDS, "np.where(word_mask, word_scores, -1e9)", (SENTENCES, "np.where(sentence_mask, sentence_scores, -1e9)")),
+            change(
+                WORDS,
+                "np.where(word_mask, word_scores, -1e9)",
+                (SENTENCES, "np.where(sentence_mask, sentence_scores, -1e9)"),
+            ),
             change(WORDS, "word_scores + np.where(word_mask, 0, -1e9)"),
         ],
         "empty_document_attends": change(SENTENCES, "np.where(sentence_mask, sentence_scores, -1e9)"),
         "nothing_is_not_a_number": [
             change("word_weights = softmax", "word_weights = plain", UNGUARDED),
-            change("word_weights = softmax", "word_weights = plain", UNGUARDED, ("sentence_weights = softmax", "sentence_weights = plain")),
+            change(
+                "word_weights = softmax",
+                "word_weights = plain",
+                UNGUARDED,
+                ("sentence_weights = softmax", "sentence_weights = plain"),
+            ),
             change("sentence_weights = softmax", "sentence_weights = plain", UNGUARDED),
         ],
     },

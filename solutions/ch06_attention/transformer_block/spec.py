@@ -4,6 +4,7 @@ import numpy as np
 import torch
 
 from grader.spec.spec import Case, Facet, Output, Spec, change, instead
+from solutions.ch06_attention.building_blocks import heads, layer_norm, softmax
 
 WHOLE, PADDED, NOTHING = "a whole source", "a source with padding", "a row without a source"
 NAMES = "W_q", "W_k", "W_v", "W_o"
@@ -75,7 +76,8 @@ EXAMPLE = Case(
 
 def weights(rng, D):
     return {
-        name: rng.normal(size=(D, D)) * factor / np.sqrt(D) for name, factor in zip(NAMES, (1.5, 1.5, 1, 1), strict=True)
+        name: rng.normal(size=(D, D)) * factor / np.sqrt(D)
+        for name, factor in zip(NAMES, (1.5, 1.5, 1, 1), strict=True)
     }
 
 
@@ -165,7 +167,9 @@ SPEC.mistakes(
                 "self_attention_without_residual": OWN.removeprefix("x + "),
                 "residual_from_the_normalized_x": OWN.replace("x + ", "n + "),
                 "W_o_of_self_left_out": OWN.removesuffix(' @ w["W_o"]'),
-                "queries_alone_normalized_in_self": OWN.replace('n @ w["W_k"], n @ w["W_v"]', 'x @ w["W_k"], x @ w["W_v"]'),
+                "queries_alone_normalized_in_self": OWN.replace(
+                    'n @ w["W_k"], n @ w["W_v"]', 'x @ w["W_k"], x @ w["W_v"]'
+                ),
                 "values_of_self_not_normalized": OWN.replace('n @ w["W_v"]', 'x @ w["W_v"]'),
             },
         ),
@@ -174,16 +178,18 @@ SPEC.mistakes(
             change("past = np.tril(np.ones((T, T), dtype=bool))", "past = ~np.tril(np.ones((T, T), dtype=bool))"),
             change("np.tril(np.ones((T, T), dtype=bool))", "np.triu(np.ones((T, T), dtype=bool), 1)"),
         ],
-        "only_earlier_positions": change("np.tril(np.ones((T, T), dtype=bool))", "np.tril(np.ones((T, T), dtype=bool), -1)"),
+        "only_earlier_positions": change(
+            "np.tril(np.ones((T, T), dtype=bool))", "np.tril(np.ones((T, T), dtype=bool), -1)"
+        ),
         "only_itself_and_later_positions": change("np.tril", "np.triu"),
         "scales_by_a_norm_of_the_batch": change(
             "n = layer_norm(x)", "n = (x - x.mean(axis=(0, 1))) / np.sqrt(x.var(axis=(0, 1)) + 1e-5)"
         ),
-        "cross_weights_in_the_self_attention": change("w, c, T = self_weights, cross_weights", "c, w, T = self_weights, cross_weights"),
-        "y_alone_returned": change(RETURN, "return s_cross + hidden @ W_2 + b_2"),
-        "what_is_added_returned": change(
-            RETURN, "return s_self - x, s_cross - s_self, hidden @ W_2 + b_2"
+        "cross_weights_in_the_self_attention": change(
+            "w, c, T = self_weights, cross_weights", "c, w, T = self_weights, cross_weights"
         ),
+        "y_alone_returned": change(RETURN, "return s_cross + hidden @ W_2 + b_2"),
+        "what_is_added_returned": change(RETURN, "return s_self - x, s_cross - s_self, hidden @ W_2 + b_2"),
     }
 )
 SPEC.mistakes(
@@ -196,9 +202,9 @@ SPEC.mistakes(
                 "residual_from_the_normalized_s_self": CROSS.replace("s_self + ", "m + "),
                 "W_o_of_cross_left_out": CROSS.removesuffix(' @ c["W_o"]'),
                 "values_from_the_decoder": (
-                    's_self + heads(m @ c["W_q"], R @ c["W_k"], np.resize(m @ c["W_v"], R.shape), num_heads, real) @ c["W_o"]'
+                    CROSS.replace('R @ c["W_v"]', 'np.resize(m @ c["W_v"], R.shape)')
                 ),
-                "self_attention_twice": 's_self + heads(m @ c["W_q"], m @ c["W_k"], m @ c["W_v"], num_heads, past) @ c["W_o"]',
+                "self_attention_twice": CROSS.replace("R @", "m @").replace("real)", "past)"),
                 "causal_mask_in_the_cross_attention": CROSS.replace(
                     "real)", "real & np.tri(T, R.shape[1], dtype=bool))"
                 ),
@@ -237,7 +243,9 @@ SPEC.mistakes(
         ),
         "relu_after_the_second_layer": [
             change(
-                HIDDEN, "layer_norm(s_cross) @ W_1 + b_1", (RETURN, "return s_self, s_cross, s_cross + np.maximum(hidden @ W_2 + b_2, 0)")
+                HIDDEN,
+                "layer_norm(s_cross) @ W_1 + b_1",
+                (RETURN, "return s_self, s_cross, s_cross + np.maximum(hidden @ W_2 + b_2, 0)"),
             ),
             change(RETURN, "return s_self, s_cross, s_cross + np.maximum(hidden @ W_2 + b_2, 0)"),
         ],
@@ -273,12 +281,12 @@ def position_by_position(x, R, source_mask, self_weights, cross_weights, W_1, b_
     def attention(query, keys, of):
         if len(keys) == 0:
             return 0 * query
-        heads, d = [], len(query) // num_heads
+        outputs, d = [], len(query) // num_heads
         for first in range(0, len(query), d):
             own = slice(first, first + d)
             scores = (keys @ of["W_k"][:, own]) @ (query @ of["W_q"][:, own]) / np.sqrt(d)
-            heads.append(softmax(scores) @ (keys @ of["W_v"][:, own]))
-        return np.concatenate(heads) @ of["W_o"]
+            outputs.append(softmax(scores) @ (keys @ of["W_v"][:, own]))
+        return np.concatenate(outputs) @ of["W_o"]
 
     s_self, s_cross, y = np.zeros_like(x), np.zeros_like(x), np.zeros_like(x)
     for b, t in np.ndindex(x.shape[:2]):
