@@ -168,17 +168,21 @@ def hierarchical_attention(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s)
 # The self-attention must be *causal*: position $t$ attends to the positions up to $t$. The source, on the other hand, is
 # known from the start, so every position may attend to every real token of its own sentence.
 #
-# **An example.** B = 1, T = 2, S = 3, D = 2 and one head, with F = 2. The last position of the source is padding.
+# **An example, half worked out.** B = 1, T = 2, S = 3, D = 2, F = 2 and one head, with the weights of the first case of
+# the check. The last position of the source is padding.
 #
-# | position | `x` | LN | `s_self` | `s_cross` | `y` |
+# | position | `x` | LN(x) | `s_self` | `s_cross` | `y` |
 # |---|---|---|---|---|---|
-# | 0 | 0.60, −0.20 | 1.00, −1.00 | ?, ? | ?, ? | ?, ? |
-# | 1 | −1.00, 0.40 | −1.00, 1.00 | ?, ? | ?, ? | ?, ? |
+# | 0 | 0.60, −0.20 | 1.00, −1.00 | 2.04, −1.16 | 2.73, −2.30 | ?, ? |
+# | 1 | −1.00, 0.40 | −1.00, 1.00 | ?, ? | ?, ? | −0.19, −0.76 |
+#
+# Position 0 can attend only to itself, so its weight is 1, and its `s_self` is its `x` plus [1.00, −1.00] times
+# `W_v` = [[1.10, −0.60], [0.30, 0.50]] times `W_o` = [[0.70, 0.45], [−0.80, 1.20]]. Check it by hand.
 #
 # **An edge case.** If a row has no real token in the source, there is nothing to attend to, so the cross-attention adds
 # 0: `heads` takes care of that.
 #
-# This example is the first case of the check. Which of the nine products with a weight matrix needs an encoder?
+# This example is the first case of the check. Which two of the ten products with a weight matrix need the encoder?
 
 
 # %% exercise="transformer_block"
