@@ -64,9 +64,9 @@ def heads(q, k, v, num_heads, mask):
 #
 # where the sums run over the real words of sentence $i$ only, and the second level is
 #
-# $$g_i = \tanh(s_i W_s) \cdot u_s \qquad
-# \beta_i = \frac{\exp(g_i)}{\sum_{k} \exp(g_k)} \qquad
-# d = \sum_{i} \beta_i\, s_i$$
+# $$e_i = \tanh(s_i W_s) \cdot u_s \qquad
+# \beta_i = \frac{\exp(e_i)}{\sum_{k} \exp(e_k)} \qquad
+# c = \sum_{i} \beta_i\, s_i$$
 #
 # where the sums run over the sentences of the document that may be attended to.
 #
@@ -77,7 +77,7 @@ def heads(q, k, v, num_heads, mask):
 # | `sentence_mask` | (B, S), of type `bool` | `True` where the sentence may be attended to; it has a real word then |
 # | `W_w`, `u_w` | (H, A), (A,) | the weights of the words' score |
 # | `W_s`, `u_s` | (H, C), (C,) | the weights of the sentences' score |
-# | result `document` | (B, H) | the vector $d$ of each document |
+# | result `document` | (B, H) | the vector $c$ of each document |
 # | result `word_weights` | (B, S, T) | the weights $\alpha$: those of one sentence sum to 1 |
 # | result `sentence_weights` | (B, S) | the weights $\beta$: those of one document sum to 1 |
 #
@@ -139,10 +139,10 @@ def hierarchical_attention(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s)
 # each position alone. Each part reads a normalized copy of what it gets, and is added to it:
 #
 # $$\begin{aligned}
-# s^{\text{self}} &= x + \text{heads}\big(n W_q,\; n W_k,\; n W_v\big)\, W_o
-# && \text{with } n = \mathrm{LN}(x) \\
-# s^{\text{cross}} &= s^{\text{self}} + \text{heads}\big(m W_q',\; R W_k',\; R W_v'\big)\, W_o'
-# && \text{with } m = \mathrm{LN}(s^{\text{self}}) \\
+# s^{\text{self}} &= x + \text{heads}\big(\hat{x} W_q,\; \hat{x} W_k,\; \hat{x} W_v\big)\, W_o
+# && \text{with } \hat{x} = \mathrm{LN}(x) \\
+# s^{\text{cross}} &= s^{\text{self}} + \text{heads}\big(\hat{s} W_q',\; R W_k',\; R W_v'\big)\, W_o'
+# && \text{with } \hat{s} = \mathrm{LN}(s^{\text{self}}) \\
 # y &= s^{\text{cross}} + \mathrm{ReLU}\big(\mathrm{LN}(s^{\text{cross}})\, W_1 + b_1\big)\, W_2 + b_2
 # \end{aligned}$$
 #
