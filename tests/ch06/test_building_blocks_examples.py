@@ -17,7 +17,9 @@ def test_the_document_that_is_half_worked_out():
         np.testing.assert_array_equal(value, example[name])
     assert arrays(text).keys() == {"W_w", "u_w", "W_s", "u_s"}
     document, alpha, beta = exercise("hierarchical_attention").spec.oracle(**example)
-    scores = np.einsum("stn,n->st", np.tanh(np.einsum("sth,hn->stn", example["states"][0], example["W_w"])), example["u_w"])
+    scores = np.einsum(
+        "stn,n->st", np.tanh(np.einsum("sth,hn->stn", example["states"][0], example["W_w"])), example["u_w"]
+    )
     sums = np.einsum("st,sth->sh", alpha[0], example["states"][0])
     for i, t, state, score, weight, total in table(text, "| sentence | word | state |"):
         at = int(i), int(t)

@@ -18,7 +18,9 @@ NAMES = "W_q", "W_k", "W_v", "W_o"
 
 def pooled(vectors, W, u):
     """The weighted sum of a list of vectors, and the weights, with Python's own numbers."""
-    scores = [sum(math.tanh(float(vector @ column)) * u_n for column, u_n in zip(W.T, u, strict=True)) for vector in vectors]
+    scores = [
+        sum(math.tanh(float(vector @ column)) * u_n for column, u_n in zip(W.T, u, strict=True)) for vector in vectors
+    ]
     powers = [math.exp(score - max(scores)) for score in scores]
     weights = [power / sum(powers) for power in powers]
     return sum(weight * vector for weight, vector in zip(weights, vectors, strict=True)), weights
@@ -83,7 +85,9 @@ def test_the_block_is_a_decoder_layer_of_pytorch(sizes):
     np.testing.assert_allclose(y, expected.numpy(), **CLOSE)
     alone = multi_head_attention(layer_norm(x), *(own[name] for name in NAMES), num_heads, causal_mask(T))
     np.testing.assert_allclose(s_self, x + alone, **CLOSE)
-    np.testing.assert_allclose(y - s_cross, np.maximum(layer_norm(s_cross) @ network[0] + network[1], 0) @ network[2] + network[3], **CLOSE)
+    np.testing.assert_allclose(
+        y - s_cross, np.maximum(layer_norm(s_cross) @ network[0] + network[1], 0) @ network[2] + network[3], **CLOSE
+    )
 
 
 def test_without_a_source_the_cross_attention_adds_nothing():

@@ -11,7 +11,20 @@ import pytest
 import torch
 
 from experiments.ch06 import documents
-from experiments.ch06.documents import BAD, EMBEDDINGS, ENCODERS, FILM, GOOD, GRU, LONGER, MEAN, ONE, POOLINGS, TWO, VOCABULARY
+from experiments.ch06.documents import (
+    BAD,
+    EMBEDDINGS,
+    ENCODERS,
+    FILM,
+    GOOD,
+    GRU,
+    LONGER,
+    MEAN,
+    ONE,
+    POOLINGS,
+    TWO,
+    VOCABULARY,
+)
 from solutions.ch06_attention.building_blocks import hierarchical_attention
 
 TORCH = torch.__version__.partition("+")[0]

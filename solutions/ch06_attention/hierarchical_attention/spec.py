@@ -131,12 +131,8 @@ SPEC.mistakes(
         **instead(
             f"softmax({WORDS})",
             {
-                "one_softmax_over_all_words": (
-                    f"softmax({WORDS}.reshape(len(states), -1)).reshape(word_mask.shape)"
-                ),
-                "word_softmax_over_the_sentences": (
-                    f"softmax({WORDS}.swapaxes(1, 2)).swapaxes(1, 2)"
-                ),
+                "one_softmax_over_all_words": (f"softmax({WORDS}.reshape(len(states), -1)).reshape(word_mask.shape)"),
+                "word_softmax_over_the_sentences": (f"softmax({WORDS}.swapaxes(1, 2)).swapaxes(1, 2)"),
                 "words_masked_after_the_softmax": "softmax(word_scores) * word_mask",
             },
         ),

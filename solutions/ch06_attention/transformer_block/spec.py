@@ -201,9 +201,7 @@ SPEC.mistakes(
                 "residual_from_x_at_the_cross_attention": CROSS.replace("s_self + ", "x + "),
                 "residual_from_the_normalized_s_self": CROSS.replace("s_self + ", "m + "),
                 "W_o_of_cross_left_out": CROSS.removesuffix(' @ c["W_o"]'),
-                "values_from_the_decoder": (
-                    CROSS.replace('R @ c["W_v"]', 'np.resize(m @ c["W_v"], R.shape)')
-                ),
+                "values_from_the_decoder": (CROSS.replace('R @ c["W_v"]', 'np.resize(m @ c["W_v"], R.shape)')),
                 "self_attention_twice": CROSS.replace("R @", "m @").replace("real)", "past)"),
                 "causal_mask_in_the_cross_attention": CROSS.replace(
                     "real)", "real & np.tri(T, R.shape[1], dtype=bool))"
