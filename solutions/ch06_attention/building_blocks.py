@@ -14,7 +14,7 @@
 # went next* for the last exercise.
 #
 # The softmax is given, as in the notebook *Self-attention*: a score of `-np.inf` gets the weight 0, and if all scores
-# of a row are `-np.inf`, all its weights are 0. Layer normalization and the heads are given, too, for the last exercise.
+# of a row are `-np.inf`, all its weights are 0. Layer normalization and the heads are given too.
 
 # %%
 import numpy as np
@@ -134,8 +134,8 @@ def hierarchical_attention(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s)
 # Write `transformer_block`.
 # A transformer that translates has an encoder, which reads the source, and a decoder, which writes.
 # One block of its decoder has the three parts that every decoder of this course has had.
-# Self-encoding is *self-attention* to the positions up to its own. Cross-encoding is *cross-attention*: the queries come
-# from the decoder, the keys and the values from the encoder's outputs $R$. The third part, a small network, processes
+# Self-encoding is *self-attention* to the positions up to its own.
+# Cross-encoding is *cross-attention*: the queries come from the decoder, the keys and the values from the encoder's outputs $R$. The third part, a small network, processes
 # each position alone. Each part reads a normalized copy of what it gets, and is added to it:
 #
 # $$\begin{aligned}
@@ -165,7 +165,7 @@ def hierarchical_attention(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s)
 # | result `y` | (B, T, D) | the output of the block |
 #
 # Return all three results, in this order.
-# The self-attention must be *causal*: position $t$ attends to the positions up to $t$. The source, on the other hand, is
+# The self-attention must be *causal*: position $t$ attends to the positions up to $t$. The source, by contrast, is
 # known from the start, so every position may attend to every real token of its own sentence.
 #
 # **An example, half worked out.** B = 1, T = 2, S = 3, D = 2, F = 2 and one head, with the weights of the first case of

@@ -1,4 +1,4 @@
-"""The worked numbers of the notebook `building_blocks`, read from the prose and recomputed, and what its cell prints."""
+"""The worked numbers of the notebook `building_blocks`, recomputed from its prose, and what its cell prints."""
 
 import re
 from functools import partial

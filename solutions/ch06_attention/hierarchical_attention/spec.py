@@ -242,9 +242,7 @@ SPEC.mistakes(
 )
 SPEC.mistakes(
     {
-        "sentences_masked_by_their_words": change(
-            SENTENCES, "np.where(word_mask.any(axis=2), sentence_scores, -np.inf)"
-        ),
+        "sentence_mask_not_used": change(SENTENCES, "np.where(word_mask.any(axis=2), sentence_scores, -np.inf)"),
     },
     keeps=["word_weights", "nothing to attend to"],
 )
@@ -255,13 +253,12 @@ SPEC.mistakes(
 SPEC.mistakes(
     {
         "empty_sentence_attends": [
-            change(WORDS, "np.where(word_mask, word_scores, -1e9)"),
-            change(
-                WORDS,
-                "np.where(word_mask, word_scores, -1e9)",
-                (SENTENCES, "np.where(sentence_mask, sentence_scores, -1e9)"),
-            ),
-            change(WORDS, "word_scores + np.where(word_mask, 0, -1e9)"),
+            change(WORDS, words, *more)
+            for words, sentences in (
+                ("np.where(word_mask, word_scores, -1e9)", "np.where(sentence_mask, sentence_scores, -1e9)"),
+                ("word_scores + np.where(word_mask, 0, -1e9)", "sentence_scores + np.where(sentence_mask, 0, -1e9)"),
+            )
+            for more in ((), ((SENTENCES, sentences),))
         ],
         "empty_document_attends": change(SENTENCES, "np.where(sentence_mask, sentence_scores, -1e9)"),
         "nothing_is_not_a_number": [

@@ -36,7 +36,7 @@ def projected_words(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s):
     return (beta[..., None] * s).sum(1), alpha, beta
 
 
-@TRIALS.wrong("sentences_masked_by_their_words")
+@TRIALS.wrong("sentence_mask_not_used")
 def one_mask(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s):
     alpha = softmax(np.where(word_mask, np.tanh(states @ W_w) @ u_w, -np.inf))
     s = (alpha[..., None] * states).sum(2)
@@ -68,7 +68,10 @@ def minus_a_billion(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s):
 TRIALS.all_wrong(
     {
         "word mask not used": ([(WORDS, "word_scores")], "true word_mask"),
-        "sentence mask not used": ([(SENTENCES, "sentence_scores")], "true sentence_mask"),
+        "sentence mask not used": (
+            [(SENTENCES, "sentence_scores")],
+            "sentence_mask_not_used For sentence_weights and document",
+        ),
         "word mask inverted": ([("np.where(word_mask, word", "np.where(~word_mask, word")], "inverted word_mask"),
         "W_w for both": ([("sentences @ W_s", "sentences @ W_w")], None),
         "queries exchanged": ([("@ u_w", "@ u_s")], None),

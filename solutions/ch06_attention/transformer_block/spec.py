@@ -188,6 +188,10 @@ SPEC.mistakes(
         "cross_weights_in_the_self_attention": change(
             "w, c, T = self_weights, cross_weights", "c, w, T = self_weights, cross_weights"
         ),
+        "num_heads_ignored": [
+            change(OWN, OWN.replace("num_heads", "1")),
+            change(OWN, OWN.replace("num_heads", "1"), (CROSS, CROSS.replace("num_heads", "1"))),
+        ],
         "y_alone_returned": change(RETURN, "return s_cross + hidden @ W_2 + b_2"),
         "what_is_added_returned": change(RETURN, "return s_self - x, s_cross - s_self, hidden @ W_2 + b_2"),
     }

@@ -46,7 +46,7 @@ TRIALS.all_wrong(
             [("w, c, T = self_weights, cross_weights", "c, w, T = self_weights, cross_weights")],
             "cross_weights_in_the_self_attention",
         ),
-        "one head": ([(OWN, OWN.replace("num_heads", "1"))], None),
+        "one head": ([(OWN, OWN.replace("num_heads", "1"))], "num_heads_ignored"),
         "future in the source": (
             [(CROSS, CROSS.replace("real)", "real & (np.arange(R.shape[1]) <= np.arange(T)[:, None]))"))],
             "causal_mask_in_the_cross_attention",
@@ -61,7 +61,7 @@ TRIALS.all_wrong(
             None,
         ),
         "no second bias": ([("hidden @ W_2 + b_2", "hidden @ W_2")], "zeros b_2"),
-        "W_o transposed": ([(OWN, OWN.replace('@ w["W_o"]', '@ w["W_o"].T'))], "transposed `W_o` in `self_weights`"),
+        "W_o transposed": ([(OWN, OWN.replace('@ w["W_o"]', '@ w["W_o"].T'))], "transposed W_o in self_weights"),
     }
 )
 
@@ -69,7 +69,7 @@ TRIALS.all_wrong(
 @TRIALS.right
 def layer_of_torch(x, R, source_mask, self_weights, cross_weights, W_1, b_1, W_2, b_2, num_heads):
     F = torch.nn.functional
-    (B, T, D), S = x.shape, R.shape[1]
+    B, T, D = x.shape
 
     def attend(a, b, w, mask):
         q, k, v = (
@@ -84,7 +84,7 @@ def layer_of_torch(x, R, source_mask, self_weights, cross_weights, W_1, b_1, W_2
 
     n = normal(x)
     one = x + attend(n, n, self_weights, np.tri(T, dtype=bool))
-    real = np.broadcast_to(source_mask[:, None, None], (B, 1, T, S)).copy()
+    real = np.broadcast_to(source_mask[:, None, None], (B, 1, T, R.shape[1])).copy()
     two = one + attend(normal(one), R, cross_weights, real)
     return one, two, two + np.maximum(normal(two) @ W_1 + b_1, 0) @ W_2 + b_2
 
@@ -92,7 +92,7 @@ def layer_of_torch(x, R, source_mask, self_weights, cross_weights, W_1, b_1, W_2
 @TRIALS.right
 def the_sum_is_updated(x, R, source_mask, self_weights, cross_weights, W_1, b_1, W_2, b_2, num_heads):
     sums, y = [], x.copy()
-    T, S = x.shape[1], R.shape[1]
+    T = x.shape[1]
     masks = np.tril(np.ones((T, T), dtype=bool)), np.repeat(source_mask[:, None, :], T, axis=1)
     for w, mask, source in ((self_weights, masks[0], None), (cross_weights, masks[1], R)):
         n = layer_norm(y)
