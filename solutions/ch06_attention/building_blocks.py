@@ -135,8 +135,10 @@ def hierarchical_attention(states, word_mask, sentence_mask, W_w, u_w, W_s, u_s)
 # A transformer that translates has an encoder, which reads the source, and a decoder, which writes.
 # One block of its decoder has the three parts that every decoder of this course has had.
 # Self-encoding is *self-attention* to the positions up to its own.
-# Cross-encoding is *cross-attention*: the queries come from the decoder, the keys and the values from the encoder's outputs $R$. The third part, a small network, processes
-# each position alone. Each part reads a normalized copy of what it gets, and is added to it:
+# Cross-encoding is *cross-attention*: the queries come from the decoder, the keys and the values from the encoder's
+# outputs $R$.
+# The third part, a small network, processes each position alone.
+# Each part reads a normalized copy of what it gets, and is added to it:
 #
 # $$\begin{aligned}
 # s^{\text{self}} &= x + \text{heads}\big(\hat{x} W_q,\; \hat{x} W_k,\; \hat{x} W_v\big)\, W_o
