@@ -11,6 +11,7 @@ from torch.utils.flop_counter import FlopCounterMode
 
 from experiments.ch06 import cost, museum, positions
 from experiments.ch06.cost import ATTENTION, GRU, LENGTHS, LOOP, RNN
+from solutions.ch06_attention.building_blocks import hierarchical_attention
 from solutions.ch06_attention.self_attention import causal_mask, multi_head_attention, self_attention
 
 
@@ -53,6 +54,26 @@ def test_heads_own_blocks_of_columns(D: int, n: int) -> None:
         heads.append(attended(x @ W_q[:, own], x @ W_k[:, own], x @ W_v[:, own]))
     expected = np.concatenate(heads, axis=1) @ W_o
     np.testing.assert_allclose(multi_head_attention(x[None], W_q, W_k, W_v, W_o, n)[0], expected, atol=1e-12)
+
+
+def test_words_then_sentences_number_by_number() -> None:
+    """Equation (hierarchical-attention): two documents with loops over single numbers, one sentence of padding."""
+    rng = np.random.default_rng(0)
+    H, lengths = 3, ((4, 2), (3, 0))
+    states, W_w, u_w = rng.normal(size=(2, 2, 4, H)), rng.normal(size=(H, 2)), rng.normal(size=2)
+    W_s, u_s = rng.normal(size=(H, 4)), rng.normal(size=4)
+
+    def level(vectors: list[np.ndarray], W: np.ndarray, u: np.ndarray) -> np.ndarray:
+        e = [sum(math.tanh(sum(h[a] * W[a, n] for a in range(H))) * u[n] for n in range(len(u))) for h in vectors]
+        weights = [math.exp(e_k) / sum(map(math.exp, e)) for e_k in e]
+        return np.array([sum(w * h[a] for w, h in zip(weights, vectors, strict=True)) for a in range(H)])
+
+    word_mask = np.arange(4) < np.array(lengths)[..., None]
+    d, _, beta = hierarchical_attention(states, word_mask, word_mask.any(axis=2), W_w, u_w, W_s, u_s)
+    for b, of in enumerate(lengths):
+        sentences = [level(list(states[b, i, :length]), W_w, u_w) for i, length in enumerate(of) if length]
+        np.testing.assert_allclose(d[b], level(sentences, W_s, u_s), atol=1e-12)
+    assert beta[1].tolist() == [1, 0]
 
 
 def test_shuffled_inputs_give_shuffled_outputs() -> None:

@@ -38,6 +38,22 @@ def test_a_transformer_block() -> None:
     np.testing.assert_allclose(y, wanted, atol=1e-10)
 
 
+@torch.no_grad()
+def test_a_block_of_a_decoder() -> None:
+    """Equation (decoder-block): as PyTorch's layer with the normalization first, biases and all."""
+    torch.manual_seed(0)
+    layer = nn.TransformerDecoderLayer(8, 2, 12, dropout=0.0, batch_first=True, norm_first=True).double()
+    x, R = torch.randn(2, 5, 8).double(), torch.randn(2, 3, 8).double()
+    future = torch.ones(5, 5, dtype=torch.bool).triu(1)
+    n = torch.from_numpy(normalized(x.numpy(), layer.norm1))
+    s_self = x + layer.self_attn(n, n, n, attn_mask=future)[0]
+    m = torch.from_numpy(normalized(s_self.numpy(), layer.norm2))
+    s_cross = s_self + layer.multihead_attn(m, R, R)[0]
+    last = torch.from_numpy(normalized(s_cross.numpy(), layer.norm3))
+    y = s_cross + layer.linear2(torch.relu(layer.linear1(last)))
+    torch.testing.assert_close(y, layer(x, R, tgt_mask=future), rtol=0, atol=1e-10)
+
+
 def test_a_linear_recurrence_and_two_steps_as_one() -> None:
     """Equation (linear-recurrence) and Equation (compose-steps), entry by entry."""
     a, b = maps(0, 4, 3)
