@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 import typer
 
+from grader.author.in_page import can_be_tried
 from grader.cli import commands as cli
 from grader.manifest import load_manifest
 
@@ -65,3 +66,9 @@ def test_commands_are_found_and_faults_noticed():
     (fault,) = faults(["grader", "autograde", "ch01_vanilla_rnn", "--no-such-option"])
     assert "--no-such-option" in fault
     assert faults(["grader", "grade"]) == ["there is no grader grade"]
+
+
+def test_the_readme_counts_the_exercises():
+    places = load_manifest(ROOT / "course.toml").places
+    tried = [name for name in places if can_be_tried(ROOT, name)]
+    assert f"{len(tried)} of its {len(places)} exercises" in (ROOT / "README.md").read_text("utf-8")
