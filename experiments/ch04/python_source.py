@@ -63,10 +63,10 @@ from experiments.text import Text
 
 RESULTS_FILE = Path(__file__).with_name("python_source.json")
 SEEDS = tuple(range(10, 15))
-SMALL = {"embed_size": 32, "hidden_size": 128, "batch": 32, "chunk": 128, "lr": 5e-3, "updates": 1000}
-LARGE = {**SMALL, "hidden_size": 192, "updates": 2000}
+SMALL = {"embed_size": 32, "hidden_size": 128, "batch": 32, "chunk": 128, "lr": 5e-3, "updates": 500}
+LARGE = {**SMALL, "hidden_size": 192, "updates": 1000}
 LARGE_SEED = 10
-STAGES = (100, 500)  # updates of the large network; the last stage is the end
+STAGES = (50, 250)  # updates of the large network; the last stage is the end
 SETTINGS: dict[str, Any] = {
     "orders": [6, 8],
     "edges": [5, 20, 50, 100],  # the last distances of all buckets but the last
@@ -101,18 +101,27 @@ def bucket_names() -> list[str]:
 
 
 @torch.no_grad()
-def follow(model: CharLM, ids: Tensor) -> tuple[Tensor, Tensor]:
-    """Hidden and cell states (N, H) after each of ids (N,), from a zero state."""
-    rnn, inputs = model.rnn, model.embedding(ids) @ model.rnn.weight_ih_l0.T + model.rnn.bias_ih_l0
-    h = c = torch.zeros(rnn.hidden_size)
-    kept_h, kept_c = torch.empty(len(ids), rnn.hidden_size), torch.empty(len(ids), rnn.hidden_size)
-    recurrent, bias = rnn.weight_hh_l0, rnn.bias_hh_l0
-    for t, given in enumerate(inputs):
-        i, f, g, o = (given + torch.mv(recurrent, h) + bias).chunk(4)
-        c = torch.sigmoid(f) * c + torch.sigmoid(i) * torch.tanh(g)
+def follow(model: CharLM, texts: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]]:
+    """Hidden and cell states (N, H) after each of the ids (N,) of each text, from a zero state, all texts at once."""
+    rnn = model.rnn
+    order = sorted(range(len(texts)), key=lambda number: -len(texts[number]))
+    longest = torch.nn.utils.rnn.pad_sequence([texts[number] for number in order])  # (T, texts)
+    lengths = np.array([len(texts[number]) for number in order])
+    h = c = torch.zeros(len(texts), rnn.hidden_size)
+    kept = [(torch.empty(n, rnn.hidden_size), torch.empty(n, rnn.hidden_size)) for n in lengths]
+    given = model.embedding.weight @ rnn.weight_ih_l0.T + rnn.bias_ih_l0 + rnn.bias_hh_l0  # of each character
+    for t, ids in enumerate(longest):
+        running = int((lengths > t).sum())
+        a = torch.addmm(given[ids[:running]], h[:running], rnn.weight_hh_l0.T)
+        i, f, g, o = a.chunk(4, dim=1)
+        c = torch.sigmoid(f) * c[:running] + torch.sigmoid(i) * torch.tanh(g)
         h = torch.sigmoid(o) * torch.tanh(c)
-        kept_h[t], kept_c[t] = h, c
-    return kept_h, kept_c
+        for row in range(running):
+            kept[row][0][t], kept[row][1][t] = h[row], c[row]
+    found: list[Any] = [None] * len(texts)
+    for row, number in enumerate(order):
+        found[number] = kept[row]
+    return found
 
 
 class Reader:
@@ -128,9 +137,10 @@ class Reader:
 
 
 class NetworkReader(Reader):
-    def __init__(self, model: CharLM, text: Text, source: str) -> None:
+    def __init__(self, model: CharLM, text: Text, source: str, states: tuple[Tensor, Tensor]) -> None:
+        """The states are those after each character of a line break and the source: row i is before character i."""
         self.model, self.source, self.characters = model, source, text.characters
-        self.h, self.c = follow(model, torch.from_numpy(text.ids("\n" + source)))  # row i is before character i
+        self.h, self.c = states
         with torch.no_grad():
             self.p = torch.softmax(model.head(self.h), dim=1).double().numpy()
 
@@ -194,7 +204,7 @@ def asked(readers: Sequence[Reader], sources: Sequence[str], parts: Sequence[Str
             p = dict(zip("'\"", reader.at(closing, "'\""), strict=True))
             right["strings"][bucket(closing - opening)].append((p[source[closing]], p[source[closing]] / sum(p.values())))
         for position in range(1, len(source)):
-            if part.depth[position - 1] == 0 and not part.inside[position]:
+            if part.depth[position - 1] == 0 and not part.inside[position - 1]:
                 stray += sum(reader.at(position, CLOSING))
                 quiet += 1
         spaces = numbers_of_spaces(reader.spaces([line for line, *_ in part.statements]))
@@ -429,7 +439,8 @@ def settings_of(size: str, seed: int) -> Settings:
 
 
 def readers_of(model: CharLM, text: Text, sources: Sequence[str]) -> list[NetworkReader]:
-    return [NetworkReader(model, text, source) for source in sources]
+    states = follow(model, [torch.from_numpy(text.ids("\n" + source)) for source in sources])
+    return [NetworkReader(model, text, *both) for both in zip(sources, states, strict=True)]
 
 
 def run(
@@ -472,7 +483,7 @@ def run(
     if size == "large":
         shown = network_sample(model, text, SETTINGS["shown"], 1, SETTINGS["shown_temperature"])
         stages.append({"updates": training.update, "train_bits": round(mean(losses[-50:]), 3), "text": shown})
-        _, cells = follow(model, torch.from_numpy(text.ids(SETTINGS["start"] + shown)))
+        [(_, cells)] = follow(model, [torch.from_numpy(text.ids(SETTINGS["start"] + shown))])
         unit = found["units"]["sign"] * cells[len(SETTINGS["start"]) :, found["units"]["unit"]].double().numpy()
         found |= {"stages": stages, "unit_shown": digits(unit), "hot": network_sample(model, text, 600, 1, 1.0)}
     return found
@@ -481,11 +492,12 @@ def run(
 def counted(text: Text, sources: Sequence[str], parts: Sequence[Structure]) -> dict[str, Any]:
     """The counted models, all that is measured of the interpolated 6-gram and of the best one, and what these write."""
     ids, V = text.ids(text.train).tolist(), len(text.characters)
-    models, found = {}, []
+    found = []
     for order in SETTINGS["orders"]:
         weights, _ = choose_weights(ids, order, V)
-        for smoothing in ("interpolated", "Witten-Bell"):
-            model: NGram = Interpolated(ids, order, V, weights) if smoothing == "interpolated" else WittenBell(ids, order, V)
+        mixed, other = Interpolated(ids, order, V, weights), WittenBell([], order, V)
+        other._counts, other._totals = mixed._counts, mixed._totals  # the same counts
+        for smoothing, model in (("interpolated", mixed), ("Witten-Bell", other)):
             total = sum(model.total_bits(text.ids("\n" + source).tolist()) for source in sources)
             name = f"{order}-gram, {smoothing}"
             row = {"model": name, "order": order, "bits": round(total / sum(map(len, sources)), 4)}
@@ -495,10 +507,8 @@ def counted(text: Text, sources: Sequence[str], parts: Sequence[Structure]) -> d
                 texts = [counted_sample(model, text, SETTINGS["written"], seed) for seed in range(SETTINGS["samples"])]
                 row["written"] = scanned(texts)
                 row["shown"] = counted_sample(model, text, SETTINGS["shown"], 1, SETTINGS["shown_temperature"])
-            models[name] = model
             found.append(row)
             print(name, row["bits"], flush=True)
-            del model, models[name]
     return {"models": found}
 
 

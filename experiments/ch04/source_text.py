@@ -112,8 +112,29 @@ class Structure:
     depth: list[int] = field(default_factory=list)  # open brackets after each character
     inside: list[int] = field(default_factory=list)  # 1 within a string, after its opening quote, else 0
     statements: list[tuple[int, tuple[int, ...], bool, int]] = field(default_factory=list)
-    # of the first character of a statement's line that is not the first of a block's, the indentations that are legal
-    # there, whether the previous statement ends with a colon, and the start of the line that opened its block
+    # the start of a statement's line, the indentations that are legal there (after a colon, the one in the text),
+    # whether the previous statement ends with a colon, and the start of the statement that opened the innermost block
+
+
+def tokens(source: str) -> Iterator[tuple[int, str, int, int, int]]:
+    """Type, text, row and column of each token's start, and its length in characters; an f-string is one token."""
+    starts = [0]
+    for line in source.split("\n"):
+        starts.append(starts[-1] + len(line) + 1)
+    nested, began = 0, (0, 0)
+    for token in tokenize.generate_tokens(io.StringIO(source).readline):
+        name = tokenize.tok_name[token.type]
+        start, end = (starts[row - 1] + column for row, column in (token.start, token.end))
+        if name == "FSTRING_START":  # from Python 3.12 on
+            began = began if nested else token.start
+            nested += 1
+        elif name == "FSTRING_END":
+            nested -= 1
+            if not nested:
+                first = starts[began[0] - 1] + began[1]
+                yield tokenize.STRING, source[first:end], *began, end - first
+        elif not nested:
+            yield token.type, token.string, *token.start, end - start
 
 
 def structure(source: str) -> Structure:
@@ -125,44 +146,34 @@ def structure(source: str) -> Structure:
     open_brackets: list[int] = []
     changes: dict[int, int] = {}
     levels, headers = [0], [0]
-    fresh, previous_line, colon, last = True, 0, False, ""
-    for token in tokenize.generate_tokens(io.StringIO(source).readline):
-        start, end = (starts[row - 1] + column for row, column in (token.start, token.end))
-        if token.type == tokenize.INDENT:
-            levels.append(len(token.string))
-            headers.append(previous_line)
-            continue
-        if token.type == tokenize.DEDENT:
-            continue
-        if token.type in (tokenize.NL, tokenize.COMMENT):
-            continue
-        if token.type == tokenize.NEWLINE:
+    fresh, statement, colon, last = True, 0, False, ""
+    for kind, string, row, indent, length in tokens(source):
+        line = starts[row - 1]
+        start, end = line + indent, line + indent + length
+        if kind == tokenize.INDENT:
+            levels.append(len(string))
+            headers.append(statement)
+        elif kind == tokenize.NEWLINE:
             fresh, colon = True, last == ":"
+        if kind in (tokenize.INDENT, tokenize.DEDENT, tokenize.NL, tokenize.NEWLINE, tokenize.ENDMARKER):
             continue
-        if token.type == tokenize.ENDMARKER:
-            break
         if fresh:
-            line = starts[token.start[0] - 1]
-            indent = token.start[1]
-            if colon:
-                found.statements.append((line, (indent,), True, headers[-1]))
-            else:
-                found.statements.append((line, tuple(levels), False, headers[-1]))
-                while levels[-1] > indent:
-                    levels.pop()
-                    headers.pop()
-            fresh, previous_line = False, line
-        last = token.string
-        if token.type == tokenize.OP and token.string in OPENING:
+            found.statements.append((line, (indent,) if colon else tuple(levels), colon, headers[-1]))
+            while levels[-1] > indent:
+                levels.pop()
+                headers.pop()
+            fresh, statement = False, line
+        last = string
+        if kind == tokenize.OP and string in OPENING:
             open_brackets.append(start)
             changes[start] = 1
-        elif token.type == tokenize.OP and token.string in CLOSING:
+        elif kind == tokenize.OP and string in CLOSING:
             found.brackets.append((open_brackets.pop(), start))
             changes[start] = -1
-        elif token.type == tokenize.STRING:
-            quote = token.string[-1]
-            first = start + token.string.index(quote)
-            if not token.string.endswith(quote * 3) or len(token.string) - (first - start) == 2:
+        elif kind == tokenize.STRING:
+            quote = string[-1]
+            first = start + string.index(quote)
+            if not string.endswith(quote * 3) or end - first == 2:
                 found.strings.append((first, end - 1))
             for position in range(first, end - 1):
                 found.inside[position] = 1
