@@ -40,9 +40,8 @@ import argparse
 import json
 import math
 import re
-from collections import Counter, defaultdict
+from collections import defaultdict
 from collections.abc import Callable, Sequence
-from functools import lru_cache
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -52,13 +51,12 @@ import torch
 from torch import Tensor
 
 from experiments import char_lm
-from experiments.ch00.counts import choose_weights
-from experiments.ch03.record import significant, to_json
+from experiments.ch00.counts import best_weights
+from experiments.ch00.counts import parts as in_two
 from experiments.ch04.samples import write_rows
 from experiments.ch04.source_text import CLOSING, OPENING, PAIRS, Structure, python_source, structure
 from experiments.ch04.units import correlations
 from experiments.char_lm import CharLM, Settings, Training, probabilities
-from experiments.ngrams import Interpolated, NGram, WittenBell
 from experiments.text import Text
 
 RESULTS_FILE = Path(__file__).with_name("python_source.json")
@@ -68,7 +66,7 @@ LARGE = {**SMALL, "hidden_size": 192, "updates": 1000}
 LARGE_SEED = 10
 STAGES = (50, 250)  # updates of the large network; the last stage is the end
 SETTINGS: dict[str, Any] = {
-    "orders": [6, 8],
+    "orders": [4, 6, 8],
     "edges": [5, 20, 50, 100],  # the last distances of all buckets but the last
     "most_spaces": 32,
     "start": "\n\ndef ",
@@ -127,8 +125,12 @@ def follow(model: CharLM, texts: Sequence[Tensor]) -> list[tuple[Tensor, Tensor]
 class Reader:
     """What a model says in one module: the probabilities of characters at positions, and of numbers of spaces."""
 
-    def at(self, position: int, characters: str) -> list[float]:
-        """The probability of each of the characters at this position, given the module up to there."""
+    def at(self, positions: Sequence[int], characters: str) -> np.ndarray:
+        """The probability of each of the characters at each position, given the module up to there: (N, characters)."""
+        raise NotImplementedError
+
+    def truth(self) -> np.ndarray:
+        """The probability of each character of the module: (N,)."""
         raise NotImplementedError
 
     def spaces(self, positions: Sequence[int]) -> np.ndarray:
@@ -144,8 +146,11 @@ class NetworkReader(Reader):
         with torch.no_grad():
             self.p = torch.softmax(model.head(self.h), dim=1).double().numpy()
 
-    def at(self, position: int, characters: str) -> list[float]:
-        return [float(self.p[position, self.characters.index(character)]) for character in characters]
+    def at(self, positions: Sequence[int], characters: str) -> np.ndarray:
+        return self.p[np.array(positions, dtype=np.int64)][:, [self.characters.index(c) for c in characters]]
+
+    def truth(self) -> np.ndarray:
+        return self.p[np.arange(len(self.source)), [self.characters.index(c) for c in self.source]]
 
     @torch.no_grad()
     def spaces(self, positions: Sequence[int]) -> np.ndarray:
@@ -161,24 +166,82 @@ class NetworkReader(Reader):
         return torch.stack(found, dim=1).double().numpy()
 
 
+class Counted:
+    """The models of `experiments.ngrams`, for many tokens at once: an n-gram is a number, and all are sorted.
+
+    Without weights, the smoothing is that of Witten and Bell; with them, interpolation.
+    """
+
+    def __init__(self, ids: np.ndarray, order: int, vocab_size: int, weights: Sequence[float] | None = None) -> None:
+        self.order, self.vocab_size, self.weights = order, vocab_size, weights
+        self.codes: list[np.ndarray] = []  # of each length: the n-grams that occur, and how often the ones before did
+        self.before: list[np.ndarray] = []
+        code = np.zeros(len(ids), dtype=np.int64)
+        for n in range(order):
+            code = code[: len(ids) - n] * vocab_size + ids[n:]
+            codes, counts = np.unique(code, return_counts=True)
+            self.codes.append(codes)
+            self.before.append(np.concatenate([[0], np.cumsum(counts)]))
+
+    def counts(self, contexts: np.ndarray, tokens: np.ndarray, n: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """After the last n of the contexts' tokens: the counts of these tokens, of all, and how many different ones."""
+        code = np.zeros(len(tokens), dtype=np.int64)
+        for column in range(contexts.shape[1] - n, contexts.shape[1]):
+            code = code * self.vocab_size + contexts[:, column]
+        low, at, high = (np.searchsorted(self.codes[n], code * self.vocab_size + last)
+                         for last in (0, tokens, self.vocab_size))  # fmt: skip
+        there = self.codes[n][np.minimum(at, len(self.codes[n]) - 1)] == code * self.vocab_size + tokens
+        before = self.before[n]
+        return np.where(there, before[np.minimum(at + 1, len(before) - 1)] - before[at], 0), before[high] - before[low], high - low
+
+    def probabilities(self, contexts: np.ndarray, tokens: np.ndarray) -> np.ndarray:
+        """Of the tokens (N,) after the contexts (N, order - 1)."""
+        p = np.full(len(tokens), 1 / self.vocab_size)
+        for n in range(self.order):
+            count, total, kinds = self.counts(contexts, tokens, n)
+            if self.weights is None:
+                mixed = (count + kinds * p) / np.maximum(total + kinds, 1)
+            else:
+                mixed = self.weights[n] * count / np.maximum(total, 1) + (1 - self.weights[n]) * p
+            p = np.where(total > 0, mixed, p)
+        return p
+
+    def contexts(self, ids: np.ndarray, positions: np.ndarray) -> np.ndarray:
+        """The tokens before each position: (N, order - 1)."""
+        return ids[positions[:, None] - np.arange(self.order - 1, 0, -1)]
+
+
+def chosen_weights(ids: np.ndarray, order: int, vocab_size: int) -> list[float]:
+    """The weights of the interpolation, chosen on the last tenth of ids as in `experiments.ch00.counts`."""
+    seen, dev = (np.array(part) for part in in_two(ids))
+    model, positions = Counted(seen, order, vocab_size), np.arange(order, len(dev))
+    counts = [model.counts(model.contexts(dev, positions), dev[positions], n)[:2] for n in range(order)]
+    frequencies = np.array([count / np.maximum(total, 1) for count, total in counts])
+    return best_weights(frequencies, np.array([total > 0 for _, total in counts]), vocab_size)[0]
+
+
 class CountedReader(Reader):
-    def __init__(self, model: NGram, text: Text, source: str) -> None:
-        self.model, self.text = model, text
-        self.ids = tuple(text.ids("\n" + source).tolist())
+    def __init__(self, model: Counted, text: Text, source: str) -> None:
+        self.model, self.ids = model, text.ids("\n" * (model.order - 1) + source)
         self.index = {character: number for number, character in enumerate(text.characters)}
 
-    def at(self, position: int, characters: str) -> list[float]:
-        context = self.ids[max(0, position + 2 - self.model.order) : position + 1]
-        return [self.model.probability(context, self.index[character]) for character in characters]
+    def at(self, positions: Sequence[int], characters: str) -> np.ndarray:
+        contexts = self.model.contexts(self.ids, np.array(positions, dtype=np.int64) + self.model.order - 1)
+        return np.stack([self.model.probabilities(contexts, np.full(len(contexts), self.index[character]))
+                         for character in characters], axis=1)  # fmt: skip
+
+    def truth(self) -> np.ndarray:
+        positions = np.arange(self.model.order - 1, len(self.ids))
+        return self.model.probabilities(self.model.contexts(self.ids, positions), self.ids[positions])
 
     def spaces(self, positions: Sequence[int]) -> np.ndarray:
-        space, line = self.index[" "], self.index["\n"]
-        known = lru_cache(None)(lambda context: [self.model.probability(context, token) for token in (space, line)])
-        reach = self.model.order - 1
-        return np.array([
-            [known((*self.ids[: position + 1][-reach:], *[space] * n)[-reach:]) for n in range(SETTINGS["most_spaces"] + 1)]
-            for position in positions
-        ])  # fmt: skip
+        contexts = self.model.contexts(self.ids, np.array(positions, dtype=np.int64) + self.model.order - 1)
+        found = []
+        for _ in range(SETTINGS["most_spaces"] + 1):
+            found.append(np.stack([self.model.probabilities(contexts, np.full(len(contexts), self.index[character]))
+                                   for character in " \n"], axis=1))  # fmt: skip
+            contexts = np.c_[contexts[:, 1:], np.full(len(contexts), self.index[" "])]
+        return np.stack(found, axis=1)
 
 
 def numbers_of_spaces(found: np.ndarray) -> np.ndarray:
@@ -189,6 +252,11 @@ def numbers_of_spaces(found: np.ndarray) -> np.ndarray:
     return np.asarray(some / (some.sum(axis=1, keepdims=True) + more))
 
 
+def bits_of(readers: Sequence[Reader]) -> float:
+    """Bits per character of the held-out modules."""
+    return round(float(-np.log2(np.concatenate([reader.truth() for reader in readers])).mean()), 4)
+
+
 def asked(readers: Sequence[Reader], sources: Sequence[str], parts: Sequence[Structure]) -> dict[str, Any]:
     """All that is measured of a model on the held-out modules."""
     right: dict[str, dict[int, list[tuple[float, float]]]] = defaultdict(lambda: defaultdict(list))
@@ -196,17 +264,15 @@ def asked(readers: Sequence[Reader], sources: Sequence[str], parts: Sequence[Str
     after_colon: list[float] = []
     stray, quiet = 0.0, 0
     for reader, source, part in zip(readers, sources, parts, strict=True):
-        for opening, closing in part.brackets:
-            p = dict(zip(CLOSING, reader.at(closing, CLOSING), strict=True))
-            kind = "round" if source[closing] == ")" else "other"
-            right[kind][bucket(closing - opening)].append((p[source[closing]], p[source[closing]] / sum(p.values())))
-        for opening, closing in part.strings:
-            p = dict(zip("'\"", reader.at(closing, "'\""), strict=True))
-            right["strings"][bucket(closing - opening)].append((p[source[closing]], p[source[closing]] / sum(p.values())))
-        for position in range(1, len(source)):
-            if part.depth[position - 1] == 0 and not part.inside[position - 1]:
-                stray += sum(reader.at(position, CLOSING))
-                quiet += 1
+        for asked_at, alternatives in ((part.brackets, CLOSING), (part.strings, "'\"")):
+            found = reader.at([closing for _, closing in asked_at], alternatives)
+            for (opening, closing), p in zip(asked_at, found, strict=True):
+                place = alternatives.index(source[closing])
+                kind = "strings" if alternatives != CLOSING else ("round" if place == 0 else "other")
+                right[kind][bucket(closing - opening)].append((float(p[place]), float(p[place] / p.sum())))
+        idle = [i for i in range(1, len(source)) if part.depth[i - 1] == part.inside[i - 1] == 0]
+        stray += float(reader.at(idle, CLOSING).sum())
+        quiet += len(idle)
         spaces = numbers_of_spaces(reader.spaces([line for line, *_ in part.statements]))
         for (line, levels, colon, header), p in zip(part.statements, spaces, strict=True):
             mass = float(sum(p[level] for level in levels if level <= SETTINGS["most_spaces"]))
@@ -297,19 +363,15 @@ def scanned(texts: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def counted_sample(model: NGram, text: Text, length: int, seed: int, temperature: float = 1.0) -> str:
+def counted_sample(model: Counted, text: Text, length: int, seed: int, temperature: float = 1.0) -> str:
     """A text that a counted model writes after the start."""
     generator = torch.Generator().manual_seed(seed)
-    reach, V = model.order - 1, len(text.characters)
-
-    @lru_cache(None)
-    def after(context: tuple[int, ...]) -> Tensor:
-        p = torch.tensor([model.probability(context, token) for token in range(V)], dtype=torch.float64)
-        return probabilities(p.log(), temperature)
-
-    ids = text.ids(SETTINGS["start"]).tolist()
+    tokens, reach = np.arange(len(text.characters)), model.order - 1
+    ids = text.ids("\n" * reach + SETTINGS["start"]).tolist()
     for _ in range(length):
-        ids.append(int(torch.multinomial(after(tuple(ids[-reach:])), 1, generator=generator)))
+        p = model.probabilities(np.tile(ids[-reach:], (len(tokens), 1)), tokens)
+        after = probabilities(torch.from_numpy(p).log(), temperature)
+        ids.append(int(torch.multinomial(after, 1, generator=generator)))
     return "".join(text.characters[i] for i in ids[-length:])
 
 
@@ -469,13 +531,11 @@ def run(
             training.model.to(device).train()
     model = training.model.cpu().eval()
     readers = readers_of(model, text, sources)
-    total = -sum(math.log2(reader.at(i, c)[0]) for reader, source in zip(readers, sources, strict=True)
-                 for i, c in enumerate(source))  # fmt: skip
     found = {
         "size": size,
         "seed": seed,
         "train_bits": round(mean(losses[-100:]), 4),
-        "bits": round(total / sum(map(len, sources)), 4),
+        "bits": bits_of(readers),
         **asked(readers, sources, parts),
         "written": scanned(network_texts(model, text, seed)),
         "units": {"untrained": untrained, **unit_record(readers, parts, model)},
@@ -485,34 +545,37 @@ def run(
         stages.append({"updates": training.update, "train_bits": round(mean(losses[-50:]), 3), "text": shown})
         [(_, cells)] = follow(model, [torch.from_numpy(text.ids(SETTINGS["start"] + shown))])
         unit = found["units"]["sign"] * cells[len(SETTINGS["start"]) :, found["units"]["unit"]].double().numpy()
-        found |= {"stages": stages, "unit_shown": digits(unit), "hot": network_sample(model, text, 600, 1, 1.0)}
+        found |= {"stages": stages, "unit_shown": digits(unit)}
     return found
 
 
 def counted(text: Text, sources: Sequence[str], parts: Sequence[Structure]) -> dict[str, Any]:
     """The counted models, all that is measured of the interpolated 6-gram and of the best one, and what these write."""
-    ids, V = text.ids(text.train).tolist(), len(text.characters)
+    ids, V = text.ids(text.train), len(text.characters)
     found = []
     for order in SETTINGS["orders"]:
-        weights, _ = choose_weights(ids, order, V)
-        mixed, other = Interpolated(ids, order, V, weights), WittenBell([], order, V)
-        other._counts, other._totals = mixed._counts, mixed._totals  # the same counts
-        for smoothing, model in (("interpolated", mixed), ("Witten-Bell", other)):
-            total = sum(model.total_bits(text.ids("\n" + source).tolist()) for source in sources)
-            name = f"{order}-gram, {smoothing}"
-            row = {"model": name, "order": order, "bits": round(total / sum(map(len, sources)), 4)}
-            if smoothing == "interpolated":
-                row["weights"] = weights
-                row |= asked([CountedReader(model, text, source) for source in sources], sources, parts)
-                texts = [counted_sample(model, text, SETTINGS["written"], seed) for seed in range(SETTINGS["samples"])]
-                row["written"] = scanned(texts)
-                row["shown"] = counted_sample(model, text, SETTINGS["shown"], 1, SETTINGS["shown_temperature"])
-            found.append(row)
-            print(name, row["bits"], flush=True)
+        weights = chosen_weights(ids, order, V)
+        model, other = Counted(ids, order, V, weights), Counted(ids, order, V)
+        readers = [CountedReader(model, text, source) for source in sources]
+        texts = [counted_sample(model, text, SETTINGS["written"], seed) for seed in range(SETTINGS["samples"])]
+        found.append({
+            "model": f"{order}-gram, interpolated", "order": order, "weights": weights, "bits": bits_of(readers),
+            **asked(readers, sources, parts), "written": scanned(texts),
+            "shown": counted_sample(model, text, SETTINGS["shown"], 1, SETTINGS["shown_temperature"]),
+        })  # fmt: skip
+        bits = bits_of([CountedReader(other, text, source) for source in sources])
+        found.append({"model": f"{order}-gram, Witten-Bell", "order": order, "bits": bits})
+        print(*((one["model"], one["bits"]) for one in found[-2:]), flush=True)
     return {"models": found}
 
 
 # The record -----------------------------------------------------------------------------------------------------------
+
+
+def on_lines(record: dict[str, Any]) -> str:
+    """JSON with one list of numbers a line. A list in a text, which is part of the record, is left alone."""
+    rows = re.compile(r"\[\n\s+([^][{}\"]+?)\n\s+\]")
+    return rows.sub(lambda row: "[" + re.sub(r"\s+", " ", row[1]) + "]", json.dumps(record, indent=1)) + "\n"
 
 
 def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
@@ -527,8 +590,10 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {"runs": len(small)}
     for name in ("bits", "train_bits", "nothing_open"):
         found[name] = spread([one[name] for one in small])
-    for name, key in (("brackets", "share"), ("brackets", "p"), ("other", "share"), ("strings", "share"), ("indentation", "legal")):
-        found[f"{name}_{key}"] = [spread(values) for values in zip(*(one[name][key] for one in small), strict=True) if None not in values]
+    by_distance = ("brackets", "share"), ("brackets", "p"), ("other", "share"), ("strings", "share"), ("indentation", "legal")
+    for name, key in by_distance:
+        columns = zip(*(one[name][key] for one in small), strict=True)
+        found[f"{name}_{key}"] = [None if None in values else spread(values) for values in columns]
     for key in ("r", "untrained", "readout"):
         found[f"unit_{key}"] = spread([one["units"][key] for one in small])
     for key in ("characters_per_error", "closed_share"):
@@ -556,7 +621,7 @@ def main() -> None:
         if not given.record:
             return
         character, r = best_character(text, sources, parts)
-        record = {
+        record: dict[str, Any] = {
             "command": "python -m experiments.ch04.python_source --record",
             "settings": {"optimizer": "Adam, learning rate falling linearly to 0", "clip": 1.0, "small": SMALL,
                          "large": LARGE, "stages": list(STAGES), **SETTINGS},
@@ -575,7 +640,7 @@ def main() -> None:
             "counted": counts,
             "runs": sorted(runs, key=lambda one: (one["size"], one["seed"])),
         }  # fmt: skip
-        RESULTS_FILE.write_text(to_json(record), "utf-8")
+        RESULTS_FILE.write_text(on_lines(record), "utf-8")
 
     if everything or given.counts:
         counts.update(counted(text, sources, parts))

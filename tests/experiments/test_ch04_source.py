@@ -12,12 +12,14 @@ import numpy as np
 import pytest
 import torch
 
+from experiments.ch00.counts import choose_weights
 from experiments.ch04 import python_source, source_text, units
 from experiments.ch04.source_text import CLOSING, OPENING, structure
 from experiments.char_lm import CharLM
-from experiments.ngrams import WittenBell
+from experiments.ngrams import Interpolated, WittenBell
 from experiments.text import Text
 
+WEIGHTS = [0.9, 0.7, 0.6, 0.5]
 CODE = """\
 def mean(xs, start=[0]):
     total = {'sum': (0,),
@@ -121,24 +123,43 @@ def test_readers_say_what_their_models_say() -> None:
     torch.manual_seed(0)
     model = CharLM(len(characters), 4, 6).eval()
     [network] = python_source.readers_of(model, text, [CODE])
-    counted = WittenBell(text.ids(CODE * 3).tolist(), 4, len(characters))
-    count = python_source.CountedReader(counted, text, CODE)
+    ids = text.ids(CODE * 3)
+    for counted, as_there in (
+        (python_source.Counted(ids, 4, len(characters)), WittenBell(ids.tolist(), 4, len(characters))),
+        (
+            python_source.Counted(ids, 4, len(characters), WEIGHTS),
+            Interpolated(ids.tolist(), 4, len(characters), WEIGHTS),
+        ),
+    ):
+        count = python_source.CountedReader(counted, text, CODE)
+        for position in (0, 1, 5, CODE.index("total =")):
+            before = text.ids("\n\n\n" + CODE[:position])
+            want = [as_there.probability(before[-3:].tolist(), characters.index(c)) for c in ")x"]
+            assert count.at([position], ")x")[0] == pytest.approx(want)
+        assert count.truth()[7] == pytest.approx(count.at([7], CODE[7])[0, 0])
     place = CODE.index("total =")
     for position in (0, 1, place):
         ids = text.ids("\n" + CODE[:position])
         logits, _ = model(torch.from_numpy(ids)[None])
         p = torch.softmax(logits[0, -1], 0)
-        assert network.at(position, ")x") == pytest.approx([float(p[characters.index(c)]) for c in ")x"], abs=1e-6)
-        want = [counted.probability(ids[-3:].tolist(), characters.index(c)) for c in ")x"]
-        assert count.at(position, ")x") == pytest.approx(want)
+        want = [float(p[characters.index(c)]) for c in ")x"]
+        assert network.at([position], ")x")[0] == pytest.approx(want, abs=1e-6)
+    assert network.truth()[7] == pytest.approx(network.at([7], CODE[7])[0, 0])
     for reader in (network, count):
         line = place - 4  # followed by four spaces in the text
         found = reader.spaces([line, 0])
         for n in range(5):
-            assert found[0, n] == pytest.approx(reader.at(line + n, " \n"), abs=1e-6)
+            assert found[0, n] == pytest.approx(reader.at([line + n], " \n")[0], abs=1e-6)
         p = python_source.numbers_of_spaces(found)
         assert p.min() >= 0
         assert p.sum(axis=1).max() <= 1 + 1e-9
+
+
+def test_the_weights_are_those_of_chapter_0() -> None:
+    text = source_text.python_source()[0]
+    ids, V = text.ids(text.train[:20_000]), len(text.characters)
+    ours, theirs = python_source.chosen_weights(ids, 3, V), choose_weights(ids.tolist(), 3, V)[0]
+    assert ours == pytest.approx(theirs, abs=0.051)  # the first tokens of the last tenth are not asked
 
 
 def test_numbers_of_spaces() -> None:
@@ -160,8 +181,9 @@ class Certain(python_source.Reader):
     def __init__(self, source: str) -> None:
         self.source = source + " "
 
-    def at(self, position: int, characters: str) -> list[float]:
-        return [float(self.source[position] == character) for character in characters]
+    def at(self, positions: Any, characters: str) -> np.ndarray:
+        found = [[self.source[position] == character for character in characters] for position in positions]
+        return np.array(found, dtype=float).reshape(len(positions), len(characters))
 
     def spaces(self, positions: Any) -> np.ndarray:
         most = python_source.SETTINGS["most_spaces"] + 1
