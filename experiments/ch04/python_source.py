@@ -192,7 +192,11 @@ class Counted:
                          for last in (0, tokens, self.vocab_size))  # fmt: skip
         there = self.codes[n][np.minimum(at, len(self.codes[n]) - 1)] == code * self.vocab_size + tokens
         before = self.before[n]
-        return np.where(there, before[np.minimum(at + 1, len(before) - 1)] - before[at], 0), before[high] - before[low], high - low
+        return (
+            np.where(there, before[np.minimum(at + 1, len(before) - 1)] - before[at], 0),
+            before[high] - before[low],
+            high - low,
+        )
 
     def probabilities(self, contexts: np.ndarray, tokens: np.ndarray) -> np.ndarray:
         """Of the tokens (N,) after the contexts (N, order - 1)."""
@@ -590,7 +594,13 @@ def summary(runs: Sequence[dict[str, Any]]) -> dict[str, Any]:
     found: dict[str, Any] = {"runs": len(small)}
     for name in ("bits", "train_bits", "nothing_open"):
         found[name] = spread([one[name] for one in small])
-    by_distance = ("brackets", "share"), ("brackets", "p"), ("other", "share"), ("strings", "share"), ("indentation", "legal")
+    by_distance = (
+        ("brackets", "share"),
+        ("brackets", "p"),
+        ("other", "share"),
+        ("strings", "share"),
+        ("indentation", "legal"),
+    )
     for name, key in by_distance:
         columns = zip(*(one[name][key] for one in small), strict=True)
         found[f"{name}_{key}"] = [None if None in values else spread(values) for values in columns]

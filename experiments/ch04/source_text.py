@@ -56,8 +56,13 @@ def cleaned(source: str) -> str:
         body = getattr(node, "body", None)
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef) and body:
             first = body[0]
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant) and isinstance(first.value.value, str):
-                assert first.end_lineno is not None and first.end_col_offset is not None
+            if (
+                isinstance(first, ast.Expr)
+                and isinstance(first.value, ast.Constant)
+                and isinstance(first.value.value, str)
+            ):
+                assert first.end_lineno is not None
+                assert first.end_col_offset is not None
                 start, end = first.lineno - 1, first.end_lineno - 1
                 before, after = lines[start][: first.col_offset], lines[end][first.end_col_offset :]
                 lines[start : end + 1] = [before + "pass" + after] + ["\0"] * (end - start)
@@ -107,8 +112,12 @@ def python_source() -> tuple[Text, dict[str, str]]:
 class Structure:
     """Positions in a text, all of them indices of characters."""
 
-    brackets: list[tuple[int, int]] = field(default_factory=list)  # of an opening bracket, and of the one that closes it
-    strings: list[tuple[int, int]] = field(default_factory=list)  # of the quotes of a string with one quote on each side
+    brackets: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # of an opening bracket, and of the one that closes it
+    strings: list[tuple[int, int]] = field(
+        default_factory=list
+    )  # of the quotes of a string with one quote on each side
     depth: list[int] = field(default_factory=list)  # open brackets after each character
     inside: list[int] = field(default_factory=list)  # 1 within a string, after its opening quote, else 0
     statements: list[tuple[int, tuple[int, ...], bool, int]] = field(default_factory=list)
