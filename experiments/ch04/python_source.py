@@ -2,10 +2,10 @@
 
     python -m experiments.ch04.python_source [--record] [--seed N ...] [--large] [--device cuda]
 
-The text is the standard library of the Python that runs this, without comments and docstrings (`ch04.source_text`). The
-networks are those of `experiments.char_lm` with other settings, which were not tuned: five seeds, 10 to 14, of which the
-first one's samples are shown. Beside them stand the counted models of `experiments.ngrams`, interpolated and Witten-Bell
-n-grams up to order 8, with weights chosen on the last tenth of the training text.
+The text is the standard library of the Python that runs this, without comments and docstrings (`ch04.source_text`).
+The networks are those of `experiments.char_lm` with other settings, which were not tuned: five seeds, 10 to 14. The
+samples of the first one are shown. Beside them stand the counted models of `experiments.ngrams`, interpolated and
+Witten-Bell n-grams up to order 8, with weights chosen on the last tenth of the training text.
 
 All models read the held-out modules, each from its first character, and are asked there:
 
@@ -28,10 +28,10 @@ units        The unit whose cell state has the largest |r| with the number of op
              open, the unit changes the probability of that bracket; the same is done to each other unit.
 
 With --record, each network's row replaces that of the same size and seed in the record as soon as it is finished, and
---seed selects which networks are trained. With --large, a network of 256 units is trained for four times as many updates
-and becomes the one whose samples are shown; it was not recorded. On one idle core, counting and five networks take about
-ten minutes, the large one about ten more. With --device cuda the networks are trained on a GPU and measured on the CPU;
-nothing was recorded with it.
+--seed selects which networks are trained. With --large, a network of 256 units is trained for four times as long, and
+its samples are shown instead; that was not recorded. On one idle core, counting takes two minutes, a network as long,
+and the large one about twenty. With --device cuda the networks are trained on a GPU and measured on the CPU; nothing
+was recorded with it.
 """
 
 from __future__ import annotations
@@ -64,7 +64,7 @@ SEEDS = tuple(range(10, 15))
 SMALL = {"embed_size": 32, "hidden_size": 128, "batch": 32, "chunk": 128, "lr": 6e-3, "updates": 1200}
 LARGE = {**SMALL, "hidden_size": 256, "lr": 4e-3, "updates": 4800}
 LARGE_SEED = 10
-STAGES = (50, 300)  # updates of the large network; the last stage is the end
+STAGES = (50, 300)  # updates after which the network whose samples are shown writes, besides the end
 SETTINGS: dict[str, Any] = {
     "orders": [4, 6, 8],
     "edges": [5, 20, 50, 100],  # the last distances of all buckets but the last
@@ -147,10 +147,12 @@ class NetworkReader(Reader):
             self.p = torch.softmax(model.head(self.h), dim=1).double().numpy()
 
     def at(self, positions: Sequence[int], characters: str) -> np.ndarray:
-        return self.p[np.array(positions, dtype=np.int64)][:, [self.characters.index(c) for c in characters]]
+        return np.asarray(
+            self.p[np.array(positions, dtype=np.int64)][:, [self.characters.index(c) for c in characters]]
+        )
 
     def truth(self) -> np.ndarray:
-        return self.p[np.arange(len(self.source)), [self.characters.index(c) for c in self.source]]
+        return np.asarray(self.p[np.arange(len(self.source)), [self.characters.index(c) for c in self.source]])
 
     @torch.no_grad()
     def spaces(self, positions: Sequence[int]) -> np.ndarray:
@@ -163,7 +165,7 @@ class NetworkReader(Reader):
             found.append(torch.softmax(logits, dim=1)[:, [space, line]])
             later, state = self.model(read, state)
             logits = later[:, 0]
-        return torch.stack(found, dim=1).double().numpy()
+        return np.asarray(torch.stack(found, dim=1).double().numpy())
 
 
 class Counted:
@@ -217,7 +219,7 @@ class Counted:
 
 def chosen_weights(ids: np.ndarray, order: int, vocab_size: int) -> list[float]:
     """The weights of the interpolation, chosen on the last tenth of ids as in `experiments.ch00.counts`."""
-    seen, dev = (np.array(part) for part in in_two(ids))
+    seen, dev = (np.array(part) for part in in_two(ids.tolist()))
     model, positions = Counted(seen, order, vocab_size), np.arange(order, len(dev))
     counts = [model.counts(model.contexts(dev, positions), dev[positions], n)[:2] for n in range(order)]
     frequencies = np.array([count / np.maximum(total, 1) for count, total in counts])

@@ -149,8 +149,8 @@ def tokens(source: str) -> Iterator[tuple[int, str, int, int, int]]:
 def structure(source: str) -> Structure:
     """The structure of one module. Raises tokenize.TokenError for a text that is not one."""
     starts = [0]
-    for line in source.split("\n"):
-        starts.append(starts[-1] + len(line) + 1)
+    for text in source.split("\n"):
+        starts.append(starts[-1] + len(text) + 1)
     found = Structure(depth=[0] * len(source), inside=[0] * len(source))
     open_brackets: list[int] = []
     changes: dict[int, int] = {}
@@ -184,8 +184,7 @@ def structure(source: str) -> Structure:
             first = start + string.index(quote)
             if not string.endswith(quote * 3) or end - first == 2:
                 found.strings.append((first, end - 1))
-            for position in range(first, end - 1):
-                found.inside[position] = 1
+            found.inside[first : end - 1] = [1] * (end - 1 - first)
     depth = 0
     for position in range(len(source)):
         depth += changes.get(position, 0)

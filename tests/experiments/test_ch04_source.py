@@ -5,7 +5,6 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
-from statistics import mean
 from typing import Any
 
 import numpy as np
