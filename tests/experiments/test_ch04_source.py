@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import json
 from pathlib import Path
+from statistics import mean
 from typing import Any
 
 import numpy as np
@@ -241,10 +242,44 @@ def test_the_record_is_of_this_text_if_python_is_the_same() -> None:
 
 def test_the_shown_texts_are_what_is_said_of_them() -> None:
     record = recorded()
-    first = next(one for one in record["runs"] if one["size"] == "small" and one["seed"] == python_source.SEEDS[0])
+    [first] = [one for one in record["runs"] if one["size"] == "large"]
     updates = [stage["updates"] for stage in first["stages"]]
-    assert updates == [*record["settings"]["stages"], python_source.SMALL["updates"]]
+    assert updates == [*record["settings"]["stages"], python_source.LARGE["updates"]]
     assert len(first["unit_shown"]) == len(first["stages"][-1]["text"]) == record["settings"]["shown"]
     assert set(first["unit_shown"]) <= set("0123456789")
     falling = [stage["train_bits"] for stage in first["stages"]]
     assert falling == sorted(falling, reverse=True)
+
+
+def test_what_the_networks_know_and_counting_does_not() -> None:
+    record = recorded()
+    small = [one for one in record["runs"] if one["size"] == "small"]
+    six, eight = (
+        next(one for one in record["counted"]["models"] if one["model"] == f"{order}-gram, interpolated")
+        for order in (6, 8)
+    )
+    assert min(record["counted"]["models"], key=lambda one: one["bits"]) == eight
+    assert eight["bits"] < six["bits"] < min(one["bits"] for one in small) - 0.1  # counting wins in bits
+    assert max(one["nothing_open"] for one in small) < 0.45 * min(six["nothing_open"], eight["nothing_open"])
+    assert min(one["indentation"]["all_legal"] for one in small) > max(2 * six["indentation"]["all_legal"], 0.7)
+    for one in small:
+        for index in range(2, 5):  # in blocks of any length
+            assert one["indentation"]["legal"][index] > eight["indentation"]["legal"][index] + 0.2
+        for index in (1, 2):  # 6 to 50 characters
+            assert one["brackets"]["p"][index] > eight["brackets"]["p"][index] + 0.01
+        assert one["brackets"]["p"][0] < six["brackets"]["p"][0] - 0.04
+        assert one["written"]["characters_per_error"] > 1.3 * eight["written"]["characters_per_error"]
+    for index in (3, 4):  # farther away the networks are no better
+        assert abs(mean(one["brackets"]["p"][index] for one in small) - six["brackets"]["p"][index]) < 0.03
+    for index in (2, 3, 4):  # nor do they know which bracket it is
+        assert mean(one["other"]["share"][index] for one in small) < 0.3
+
+
+def test_one_unit_says_whether_a_bracket_is_open() -> None:
+    record = recorded()
+    found = [one["units"] for one in record["runs"] if one["size"] == "small"]
+    assert min(one["r"] for one in found) > 0.6 > 0.3 > max(one["untrained"] for one in found)
+    assert record["input_character"][1] < 0.2
+    assert all(one["readout"] > one["r"] for one in found)
+    assert all(one["replaced"]["unit"] < -1 and one["replaced"]["rank"] <= 2 for one in found)
+    assert all(0.8 < one["correct"]["depth 0"] < 1 and 0.85 < one["correct"]["depth 1"] < 0.95 for one in found)
