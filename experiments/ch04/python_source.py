@@ -624,14 +624,18 @@ def main() -> None:
     text, held_out = python_source()
     sources, parts = list(held_out.values()), [structure(source) for source in held_out.values()]
     everything = not (given.seed or given.large or given.counts)
-    old = json.loads(RESULTS_FILE.read_text("utf-8")) if RESULTS_FILE.exists() else {}
-    same = old.get("text", {}).get("sha256") == text.sha256
-    runs: list[dict[str, Any]] = old["runs"] if same and not everything else []
-    counts: dict[str, Any] = old.get("counted", {}) if same and not everything else {}
+    runs: list[dict[str, Any]] = []
+    counts: dict[str, Any] = {}
 
     def write() -> None:
+        """Write what was found, with the other rows that the record has by now if only some were asked for."""
         if not given.record:
             return
+        old = json.loads(RESULTS_FILE.read_text("utf-8")) if RESULTS_FILE.exists() and not everything else {}
+        if old.get("text", {}).get("sha256") == text.sha256:
+            known = {(one["size"], one["seed"]) for one in runs}
+            runs.extend(one for one in old["runs"] if (one["size"], one["seed"]) not in known)
+            counts.update(counts or old["counted"])
         character, r = best_character(text, sources, parts)
         record: dict[str, Any] = {
             "command": "python -m experiments.ch04.python_source --record",

@@ -269,6 +269,10 @@ def test_what_the_networks_know_and_counting_does_not() -> None:
             assert one["brackets"]["p"][index] > eight["brackets"]["p"][index] + 0.01
         assert one["brackets"]["p"][0] < six["brackets"]["p"][0] - 0.04
         assert one["written"]["characters_per_error"] > 1.3 * eight["written"]["characters_per_error"]
+    [large] = [one for one in record["runs"] if one["size"] == "large"]
+    assert large["bits"] < eight["bits"] - 0.05
+    assert large["indentation"]["all_legal"] > max(one["indentation"]["all_legal"] for one in small) + 0.05
+    assert large["nothing_open"] < min(one["nothing_open"] for one in small) - 1
     for index in (3, 4):  # farther away the networks are no better
         assert abs(mean(one["brackets"]["p"][index] for one in small) - six["brackets"]["p"][index]) < 0.03
     for index in (2, 3, 4):  # nor do they know which bracket it is
