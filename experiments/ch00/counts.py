@@ -89,7 +89,12 @@ def choose_weights(ids: Sequence[int], order: int, vocab_size: int) -> tuple[lis
 
     Each weight is taken from WEIGHTS, with the others as they are. Log-likelihood is concave in each weight.
     """
-    frequencies, exists = relative_frequencies(*parts(ids), order)
+    return best_weights(*relative_frequencies(*parts(ids), order), vocab_size)
+
+
+def best_weights(frequencies: np.ndarray, exists: np.ndarray, vocab_size: int) -> tuple[list[float], float]:
+    """The weights that `choose_weights` finds, from what `relative_frequencies` returns."""
+    order = len(frequencies)
 
     def bits(weights: Sequence[float]) -> float:
         return float(-np.log2(mixed(frequencies, exists, weights, vocab_size)).mean())
