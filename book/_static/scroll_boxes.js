@@ -2,7 +2,7 @@
 // Only boxes that do scroll at this width become tab stops.
 (function () {
   "use strict";
-  var SELECTOR = "div.math, mjx-container[display], .highlight pre, .written pre, .cell_output .output, .pst-scrollable-table-container";
+  var SELECTOR = "div.math, mjx-container[display], .highlight pre, .cell_output .output, .pst-scrollable-table-container";
 
   function update() {
     document.querySelectorAll(SELECTOR).forEach(function (box) {
