@@ -148,7 +148,7 @@ def shown_text(path: str, content: bytes) -> str:
     """What a file shows, squeezed: of a page its text and the values in its mark-up, of a notebook its cells too, of
     recorded data only the strings.
     """
-    suffix = PurePosixPath(path).suffix
+    suffix = _suffix(path)
     if suffix == _DATA:
         content = b"\n".join(_STRING.findall(content))
     text = content.decode("utf-8", errors="replace")
@@ -186,35 +186,34 @@ def term_secrets(folder: Path, released: Released) -> Term:
 def find_leaks(files: Iterable[tuple[str, bytes]], secrets: Secrets) -> list[Leak]:
     """Search files, given as (path, content). The files of an archive have to be given one by one."""
     found = []
-    for written, content in files:
-        path = written.removesuffix(_COMPRESSED)
-        if path != written:
+    for path, content in files:
+        if path.endswith(_COMPRESSED):
             try:
                 content = inflated(content)
             except CodecError as error:
-                found.append(Leak(written, f"it cannot be searched: {error}"))
+                found.append(Leak(path, f"it cannot be searched: {error}"))
                 continue
         if private := PRIVATE_NAMES & set(PurePosixPath(path).parts):
-            found.append(Leak(written, f"a file of a folder that is not for students: {', '.join(sorted(private))}"))
+            found.append(Leak(path, f"a file of a folder that is not for students: {', '.join(sorted(private))}"))
         text = shown_text(path, content)
         words = set(_WORD.findall(text))
         for piece, exercise_id in secrets.solutions.items():
             if _is_in(piece, text, words):
-                found.append(Leak(written, f"a line of the solution of {exercise_id}: {piece}"))
+                found.append(Leak(path, f"a line of the solution of {exercise_id}: {piece}"))
         shown_values = {secrets.values[value] for value in _values(path, content) if value in secrets.values}
-        found += [Leak(written, f"an expression of the solution of {name}") for name in sorted(shown_values)]
+        found += [Leak(path, f"an expression of the solution of {name}") for name in sorted(shown_values)]
         for (spec, name), pieces in secrets.specs.items():
             shown = [piece for piece in pieces if _is_in(piece, text, words)]
             if len(shown) >= min(SHOWN_AT_LEAST, len(pieces)):
-                found.append(Leak(written, f"the function {name} of {spec}: {shown[0]}"))
+                found.append(Leak(path, f"the function {name} of {spec}: {shown[0]}"))
         for term in secrets.terms:
-            found += _of_term(written, path, content, text, term)
+            found += _of_term(path, content, text, term)
     return found
 
 
 def _values(path: str, content: bytes) -> Iterator[str]:
     """The values of the statements in a file's code, as `source_pieces` gives them."""
-    suffix = PurePosixPath(path).suffix
+    suffix = _suffix(path)
     text = content.decode("utf-8", errors="replace") if suffix in _CODE else ""
     if suffix == _MARKDOWN:
         yield from (piece for _, _, piece in shown_pieces(text))
@@ -241,14 +240,19 @@ def _inner_words(piece: str) -> frozenset[str]:
     return frozenset(word[0] for word in _WORD.finditer(piece) if word.start() > 0 and word.end() < len(piece))
 
 
-def _of_term(written: str, path: str, content: bytes, text: str, term: Term) -> Iterator[Leak]:
+def _suffix(path: str) -> str:
+    """What kind of file it is, compressed or not."""
+    return PurePosixPath(path.removesuffix(_COMPRESSED)).suffix
+
+
+def _of_term(path: str, content: bytes, text: str, term: Term) -> Iterator[Leak]:
     if len(term.seed) >= SHORTEST_SEED and term.seed in text:
-        yield Leak(written, f"the seed of the hidden cases in {term.folder}")
-    if PurePosixPath(path).suffix == _DATA:
+        yield Leak(path, f"the seed of the hidden cases in {term.folder}")
+    if _suffix(path) == _DATA:
         exercises = {exercise_id for case, exercise_id in term.cases.items() if case in content}
     else:
         exercises = {term.numbers[number] for number in _LONG_NUMBER.findall(text) if number in term.numbers}
-    yield from (Leak(written, f"a hidden case of {name} in {term.folder}") for name in sorted(exercises))
+    yield from (Leak(path, f"a hidden case of {name} in {term.folder}") for name in sorted(exercises))
 
 
 def _numbers(tree: Any) -> Iterator[str]:

@@ -239,8 +239,8 @@ def _with_submissions(options: Options, manifest: Manifest) -> tuple[list[tuple[
 
 
 def _dry_run(options: Options, manifest: Manifest, chapter: Chapter, students: Students) -> Steps:
-    tasks = _tasks(options, chapter, students)
-    before = _examined(options, manifest, chapter, tasks, released_notebooks(options.root, chapter))
+    released = released_notebooks(options.root, chapter)
+    before = _examined(options, manifest, chapter, _chosen(options, chapter, students), released)
     yield DryRun(chapter, before, sandboxed=not options.unsafe)
     return False
 
@@ -248,6 +248,10 @@ def _dry_run(options: Options, manifest: Manifest, chapter: Chapter, students: S
 def _tasks(options: Options, chapter: Chapter, students: Students) -> list[Task]:
     """The submissions of a chapter that may have to be graded. Raises AutogradeError."""
     released_notebooks(options.root, chapter)  # fails if the release is missing or old, before anything is written
+    return _chosen(options, chapter, students)
+
+
+def _chosen(options: Options, chapter: Chapter, students: Students) -> list[Task]:
     return chosen(options.term, chapter, students, only_failed=options.only_failed, again=options.again)
 
 

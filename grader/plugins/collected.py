@@ -131,8 +131,8 @@ def of_one_person(files: Files, log: Log) -> Files:
 
 
 def of_groups(files: Files, people: People, folder: Path, log: Log) -> dict[Path, tuple[Path, DownloadedFile]]:
-    """For each member of a group but the one who submitted for it, where copies of its files go, what they are copies
-    of, and what each is. A group among `files` becomes its first member.
+    """For each member of a group except the one that submitted, where copies of its files go, what they are copies of,
+    and what each is. A group among `files` becomes its first member.
     """
     members: dict[Path, tuple[str, ...]] = {}
     for path, found in files.items():
