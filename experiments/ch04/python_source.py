@@ -1,14 +1,14 @@
 """What an LSTM makes of Python source code: structure over distances at which counting is blind.
 
-    python -m experiments.ch04.python_source [--record] [--seed N ...] [--large] [--device cuda]
+    python -m experiments.ch04.python_source [--record] [--seed N ...] [--large [N ...]] [--device cuda]
 
 The text is the standard library of the Python that runs this, without comments and docstrings (`ch04.source_text`).
-The networks are those of `experiments.char_lm` with other settings: five small ones, seeds 10 to 14, for what is
-claimed, and a larger one that was trained for longer, whose samples are shown. There was no search for settings, but
-the small ones were changed once, from 600 updates at a rate of 0.01, after the first network had been measured on the
-held-out modules (2.18 bits); the larger one was added after the small ones. Beside them stand the counted models of
-`experiments.ngrams`, interpolated and Witten-Bell n-grams up to order 8, with weights chosen on the last tenth of the
-training text.
+The networks are those of `experiments.char_lm` with other settings: five small ones, seeds 10 to 14, and five larger
+ones that are trained for longer, with the same seeds; samples of the first of these are shown. There was no search for
+settings, but the small ones were changed once, from 600 updates at a rate of 0.01, after the first network had been
+measured on the held-out modules (2.18 bits); the larger ones were added after the small ones. Beside them stand the
+counted models of `experiments.ngrams`, interpolated and Witten-Bell n-grams up to order 8, with weights chosen on the
+last tenth of the training text.
 
 All models read the held-out modules, each from its first character, and are asked there:
 
@@ -32,7 +32,7 @@ units        The unit whose cell state has the largest |r| with the number of op
 
 With --record, each network's row replaces that of the same size and seed in the record as soon as it is finished.
 --seed and --large select which networks are trained. On one idle core, counting takes two minutes, a small network as
-long, and the large one eight. With --device cuda the networks are trained on a GPU and measured on the CPU; nothing was
+long, and a large one eight. With --device cuda the networks are trained on a GPU and measured on the CPU; nothing was
 recorded with it.
 """
 
@@ -44,6 +44,7 @@ import math
 import re
 from collections import defaultdict
 from collections.abc import Callable, Sequence
+from html import escape
 from pathlib import Path
 from statistics import mean, stdev
 from typing import Any
@@ -65,7 +66,7 @@ RESULTS_FILE = Path(__file__).with_name("python_source.json")
 SEEDS = tuple(range(10, 15))
 SMALL = {"embed_size": 32, "hidden_size": 128, "batch": 32, "chunk": 128, "lr": 6e-3, "updates": 1200}
 LARGE = {**SMALL, "hidden_size": 192, "lr": 5e-3, "updates": 3000}
-LARGE_SEED = 10
+LARGE_SEEDS = SEEDS
 STAGES = (50, 300)  # updates after which the network whose samples are shown writes, besides the end
 SETTINGS: dict[str, Any] = {
     "orders": [4, 6, 8],
@@ -494,6 +495,11 @@ def best_character(text: Text, sources: Sequence[str], parts: Sequence[Structure
     return text.characters[character], round(later, 3)
 
 
+def spaced(source: str) -> str:
+    """The text as HTML for a page, with long runs of spaces as their number."""
+    return re.sub(r" {20,}", lambda run: f"<i>⟨{len(run[0])} spaces⟩</i> ", escape(source))
+
+
 def digits(values: np.ndarray) -> str:
     """Each value as a digit, 0 for the smallest, 9 for the largest; the extremes, 2 % on each side, count as these."""
     low, high = np.quantile(values, [0.02, 0.98])
@@ -517,8 +523,8 @@ def run(
     size: str, seed: int, text: Text, sources: Sequence[str], parts: Sequence[Structure], device: str = "cpu",
     updates: int | None = None, say: Callable[[str], None] = print,
 ) -> dict[str, Any]:  # fmt: skip
-    """Train one network, and measure it: its record. The large one also writes."""
-    settings, shown = settings_of(size, seed), size == "large"
+    """Train one network, and measure it: its record. The first large one also writes at some stages."""
+    settings, shown = settings_of(size, seed), (size, seed) == ("large", LARGE_SEEDS[0])
     ids = torch.from_numpy(text.ids(text.train)).to(device)
     training = Training(settings, len(text.characters), ids)
     cut = halves(parts)
@@ -619,13 +625,13 @@ def main() -> None:
     parser = argparse.ArgumentParser(prog="python -m experiments.ch04.python_source")
     parser.add_argument("--record", action="store_true", help="write python_source.json")
     parser.add_argument("--seed", type=int, nargs="*", help="train only these small networks")
-    parser.add_argument("--large", action="store_true", help="train only the large network")
+    parser.add_argument("--large", type=int, nargs="*", help="train only the large networks, or those with these seeds")
     parser.add_argument("--counts", action="store_true", help="count only")
     parser.add_argument("--device", default="cpu", help="train here: cpu or cuda")
     given = parser.parse_args()
     text, held_out = python_source()
     sources, parts = list(held_out.values()), [structure(source) for source in held_out.values()]
-    everything = not (given.seed or given.large or given.counts)
+    everything = not (given.seed or given.large is not None or given.counts)
     runs: list[dict[str, Any]] = []
     counts: dict[str, Any] = {}
 
@@ -644,7 +650,7 @@ def main() -> None:
             "settings": {"optimizer": "Adam, learning rate falling linearly to 0", "clip": 1.0, "small": SMALL,
                          "large": LARGE, "stages": list(STAGES), **SETTINGS},
             "seeds": list(SEEDS),
-            "large_seed": LARGE_SEED,
+            "large_seeds": list(LARGE_SEEDS),
             "versions": {"numpy": np.__version__, "torch": torch.__version__.partition("+")[0]},
             "text": {
                 "source": text.source, "sha256": text.sha256, "train": len(text.train),
@@ -663,8 +669,9 @@ def main() -> None:
     if everything or given.counts:
         counts.update(counted(text, sources, parts))
         write()
-    wanted = [("small", seed) for seed in (SEEDS if everything else given.seed or ())]
-    for size, seed in [*wanted, *([("large", LARGE_SEED)] if everything or given.large else [])]:
+    small = SEEDS if everything else given.seed or ()
+    large = LARGE_SEEDS if everything or given.large == [] else given.large or ()
+    for size, seed in [*(("small", one) for one in small), *(("large", one) for one in large)]:
         one = run(size, seed, text, sources, parts, given.device, say=lambda line: print(line, flush=True))
         print({key: value for key, value in one.items() if key not in ("stages", "unit_shown")}, flush=True)
         runs[:] = [*(other for other in runs if (other["size"], other["seed"]) != (size, seed)), one]

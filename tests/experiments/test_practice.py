@@ -16,7 +16,7 @@ LAST_PAGES = [
     "ch01_vanilla_rnn/results",
     "ch02_bptt/real_text",
     "ch03_gradients/initialisation",
-    "ch04_gated/text",
+    "ch04_gated/brackets",
     "ch05_encoder_decoder/captions",
     "ch06_attention/where_next",
 ]
