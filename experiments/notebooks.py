@@ -82,6 +82,10 @@ RUNS: dict[str, list[tuple[dict[str, str], tuple[str, ...]]]] = {
         ({"manual_seed(0)": f"manual_seed({seed})"}, ("Training your decoder, and looking at its weights",))
         for seed in range(5)
     ],
+    "ch06_attention/pictures": [
+        ({"manual_seed(0)": f"manual_seed({seed})"}, ("Training your attention, and drawing its weights",))
+        for seed in range(5)
+    ],
 }
 
 

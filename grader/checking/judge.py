@@ -152,6 +152,9 @@ def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
     changed = [name for name in case.inputs if name in observation.changed]
     if not changed:
         return []
+    if "run" in case.inputs and "weights" in changed:  # of a module
+        text = "`forward` changes or replaces weights of the module: use what `__init__` creates, and leave it as it is"
+        return [Problem("changed", text)]
     names, first = " and ".join(f"`{name}`" for name in changed), changed[0]
     remedy = f"`{first} = {first} + …` makes a new array, `{first} += …` overwrites the old one"
     if isinstance(case.inputs[first], list | dict):

@@ -8,7 +8,8 @@ of the call of `forward` whose results are judged, and in addition:
 - `run`: a dict with `mode` ("eval" or "train"); `before`, the arguments of earlier calls, in order; `carry`, which maps
   an argument of each later call to the result of the previous call that it takes; `between`, the arguments of calls
   after those, which take and give nothing;
-  and `returns`, which maps the name of each result to what is observed of it.
+  `returns`, which maps the name of each result to what is observed of it; and `computed`, if there are any, the
+  arguments of the judged call that another network computes, so that a gradient has to reach them too.
 
 `modules.py` runs these cases and says what can be observed of a result.
 """
@@ -52,6 +53,11 @@ def module_calls(case: Case) -> list[ModuleCall]:
     return [*before, *(ModuleCall(given, {}, gives=False) for given in run["between"]), last]
 
 
+def learned_from(case: Case) -> dict[str, Any]:
+    """What a gradient has to reach, by name: all weights, and the arguments that another network computes."""
+    return {**case.inputs["weights"], **{name: case.inputs[name] for name in case.inputs["run"].get("computed", ())}}
+
+
 def values_only(case: Case) -> Case:
     """The same case, with no gradient observed."""
     run = case.inputs["run"]
@@ -69,6 +75,7 @@ def module_case(
     before: Sequence[Mapping[str, Any]] = (),
     carry: Mapping[str, str] | None = None,
     between: Sequence[Mapping[str, Any]] = (),
+    computed: Sequence[str] = (),
     mode: str = "eval",
     kind: str = "ordinary",
 ) -> Case:
@@ -89,6 +96,9 @@ def module_case(
         raise ValueError(f"mode={mode!r}: a module is driven in one of {', '.join(MODES)}")
     if any(result not in returns for result in carry.values()):
         raise ValueError(f"carry={carry!r}: each argument takes a result that `returns` names")
+    whole = [name for name in computed if getattr(forward.get(name), "dtype", None) != np.float64]
+    if whole:
+        raise ValueError(f"computed={list(computed)!r}: {whole[0]!r} is no float64 array of the judged call")
     strange = [n for n, w in weights.items() if not isinstance(w, np.ndarray) or w.dtype in (np.float32, np.float16)]
     if strange:
         raise ValueError(f"weights[{strange[0]!r}] has to be a float64 array")
@@ -100,7 +110,7 @@ def module_case(
         "carry": carry,
         "between": [dict(each) for each in between],
         "returns": dict(returns),
-    }
+    } | ({"computed": list(computed)} if computed else {})
     return Case(sizes, {"init": dict(init), "weights": dict(weights), **forward, "run": run}, kind)
 
 

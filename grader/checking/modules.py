@@ -4,7 +4,8 @@
 observed of a result:
 
 - "tensor": its value;
-- "learning": its value, and the gradient of a weighted sum of its entries for every weight (see `gradients.py`);
+- "learning": its value, and the gradient of a weighted sum of its entries for every weight, and for the arguments
+  that another network computes (see `gradients.py`);
 - "tensors": the values of a nested tuple, list or dict of tensors;
 - "detached": the word "detached", or "attached" if a gradient can flow through it, or "empty" if it contains no tensor;
 - "random": its values for several seeds, as one array, to be compared with all that dropout can give.
@@ -101,6 +102,9 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
 
     run = case.inputs["run"]
     calls = [replace(call, arguments=tensors(dict(call.arguments))) for call in module_calls(case)]
+    computed = {name: calls[-1].arguments[name].requires_grad_() for name in run.get("computed", ())}
+    copies = {name: value.clone() for name, value in computed.items()}  # no leaves: changing them in place shows
+    calls[-1] = replace(calls[-1], arguments={**calls[-1].arguments, **copies})
     module = None
     result: Any = None
     found: dict[str, Any] = {}
@@ -114,7 +118,7 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
             generator = torch.get_rng_state()
             result, entries = _called(module, calls, run)
             has_drawn = not torch.equal(generator, torch.get_rng_state())
-            found = _gradients(module, entries, run)
+            found = _gradients({**dict(module.named_parameters()), **computed}, entries, run)
         except KeyboardInterrupt:
             raise
         except WrongModuleError as error:
@@ -220,10 +224,9 @@ def _called(module: Any, calls: Sequence[ModuleCall], run: Mapping[str, Any]) ->
     return observed[0] if len(observed) == 1 else tuple(observed), entries
 
 
-def _gradients(module: Any, entries: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
-    """The gradients of each learning result for all weights. Raises WrongModuleError."""
-    weights = dict(module.named_parameters())
-    return {name: gradients(name, e, weights) for name, e in entries.items() if run["returns"][name] == "learning"}
+def _gradients(leaves: Mapping[str, Any], entries: Mapping[str, Any], run: Mapping[str, Any]) -> dict[str, Any]:
+    """The gradients of each learning result for all weights and computed arguments. Raises WrongModuleError."""
+    return {name: gradients(name, e, leaves) for name, e in entries.items() if run["returns"][name] == "learning"}
 
 
 def _observed(word: str, name: str, value: Any) -> Any:

@@ -15,7 +15,7 @@ import numpy as np
 from grader.checking.case import Case, Checks, Observation, Output
 from grader.checking.compare import close, named_outputs, same_value
 from grader.checking.gradients import PARTLY, Array, unreached
-from grader.checking.module_cases import OUTCOMES
+from grader.checking.module_cases import OUTCOMES, learned_from
 from grader.checking.verdict import Problem
 
 UNLIKE = "unlike"  # random numbers, but not those of dropout
@@ -45,7 +45,7 @@ def _settled(checks: Checks, case: Case, due: Observation, observation: Observat
         if (
             words[name] == "learning"
             and name in right
-            and (weights := unreached(numbers, observation.gradients.get(name), case.inputs["weights"]))
+            and (weights := unreached(numbers, observation.gradients.get(name), learned_from(case)))
         ):
             cut[name] = weights
     for name in set(case.inputs["run"]["carry"].values()):

@@ -59,4 +59,4 @@ def _axis(symbol: str) -> str:
     return "column" if symbol[:1].isdigit() else _AXES.get(symbol, symbol)  # 4H: several blocks of units
 
 
-_AXES = {"T": "time", "B": "row", "H": "unit", "D": "input", "V": "id", "C": "class", "S": "source", "": "entry"}
+_AXES = {"T": "time", "B": "row", "H": "unit", "D": "input", "V": "id", "S": "source", "": "entry"}

@@ -180,6 +180,8 @@ def _of_one(name: str, cases: Sequence[Case]) -> Iterator[AlteredCases]:
             alterations += [("first_row", partial(spread, axis=axis, index=0))] if symbol == "B" else []
         key = next((key for key in path if key is not None), None)
         words = f"`{key}` in `{name}`" if key else f"each entry of `{name}`" if path else f"`{name}`"
+        if key and name == "weights" and "run" in cases[0].inputs:  # of a module
+            words = f"`self.{key}`"
         for alteration, change in alterations:
             new = (
                 _changed(value, path, partial(_mistaken, change=change, sizes=case.sizes))
@@ -239,7 +241,7 @@ def _axes(parts: Sequence[tuple[Sizes, Any]]) -> list[str]:
 
 def _of_the_whole(names: Sequence[str], cases: Sequence[Case]) -> Iterator[AlteredCases]:
     """All inputs reduced to their first or last sequence or step."""
-    for symbol, what in (("B", "sequence of the batch"), *TIME_AXES.items()):
+    for symbol, what in (("B", "row of the batch"), *TIME_AXES.items()):
         axes = {name: _axes([(case.sizes, case.inputs.get(name)) for case in cases]) for name in names}
         where = {name: symbols.index(symbol) for name, symbols in axes.items() if symbol in symbols}
         for alteration, entry in (("only_first", slice(0, 1)), ("only_last", slice(-1, None))):

@@ -67,7 +67,7 @@ WORDS = {
     "last_step": ("every step of {0} is a copy of the last", STEP),
     "first_row": ("every row of {0} is a copy of the first", ROW),
     "mixed": ("the entries of {0} are read with time before batch", "In which order does a `reshape` take them?"),
-    "only_first": ("only the first {0} counts", "Does a loop end there, or is a `return` inside it?"),
+    "only_first": ("only the first {0} counts", "Does a loop or a `return` end it, or is there an index 0?"),
     "only_last": ("only the last {0} counts", "Is something overwritten in a loop where it should be added up?"),
     "exchanged": ("{0} and {1} are exchanged", WHICH),
     "in_place_of": ("{0} is used in place of {1}", WHICH),

@@ -62,7 +62,7 @@ WRONG = {
     "some rows zero": (in_every_other_row, "never_filled", ()),
     "the last sequence only": (
         lambda de, ids, V: scattered(de[-1:], ids[-1:], V),
-        "altered input: only_last sequence of the batch",
+        "altered input: only_last row of the batch",
         (),
     ),
     "the first sequence only, repeated ids lost": (lambda de, ids, V: written_once(de[0], ids[0], V), None, ()),

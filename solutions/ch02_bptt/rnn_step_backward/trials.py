@@ -164,7 +164,7 @@ WRONG = {
     "dW_hh from da twice": (but(dW_hh=lambda da, *_: da.T @ da), None, ALL_BUT["dW_hh"]),
     "dW_hh of the first row": (
         but(dW_hh=lambda da, dh, x, h_, *_: np.outer(h_[0], da[0])),
-        "altered input: only_first sequence of the batch For dW_hh",
+        "altered input: only_first row of the batch For dW_hh",
         ALL_BUT["dW_hh"],
     ),
     "dW_hh for each row": (

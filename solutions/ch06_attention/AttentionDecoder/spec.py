@@ -33,6 +33,7 @@ def case(sizes, init, weights, forward, kind, before=()):
         forward=forward,
         before=before,
         returns={"logits": "learning", "weights": "tensor"},
+        computed=("state", "keys"),
         kind=kind,
     )
 

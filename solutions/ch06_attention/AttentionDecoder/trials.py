@@ -77,7 +77,7 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     "the query of the first row": (body(("self.query(s)", "self.query(s[:1])")), None),
     "no key": (
         body((TANH, "torch.tanh(self.query(s).unsqueeze(1) + 0 * self.key(keys))")),
-        "zeros key.weight in weights | zeros score.weight in weights",
+        "zeros self.key.weight | zeros self.score.weight",
     ),
     "the query without an axis": (
         body(("self.query(s).unsqueeze(1)", "self.query(s)"), (CONTEXT, "c = torch.einsum('bs,bsk->bk', w, keys)")),
@@ -90,7 +90,7 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     "log-softmax": (body(('float("-inf")', "-1e9"), ("torch.softmax", "torch.log_softmax")), None),
     "softmax twice": (body((SOFTMAX, "w = torch.softmax(torch.softmax(e, -1), -1) * mask")), None),
     # the score
-    "a difference": (body((TANH, TANH.replace(" + ", " - "))), "negated key.weight in weights"),
+    "a difference": (body((TANH, TANH.replace(" + ", " - "))), "negated self.key.weight"),
     # the context
     # the steps
     "a step early": (body(("target_in[:, t]", "target_in[:, (t + 1) % target_in.size(1)]")), "early target_in"),

@@ -8,28 +8,36 @@ from grader.spec.spec import Output, Spec, change, instead, module_case
 SIZES = ("hidden_size", "channels")
 
 
-def case(B, H, C, Y, X, weight, state, feature_map):
+def case(B, H, C, Y, X, weight, state, feature_map, before=(), kind="ordinary"):
     return module_case(
         {"B": B, "H": H, "C": C, "Y": Y, "X": X},
         init=dict(zip(SIZES, (H, C), strict=True)),
         weights={"query.weight": weight},
         forward={"state": state, "feature_map": feature_map},
+        before=before,
         returns={"context": "learning", "weights": "learning"},
+        computed=("state", "feature_map"),
+        kind=kind,
     )
 
 
-def drawn(rng, B, H, C, Y, X):
-    """Scores of a moderate size, so that the weights are neither equal nor nearly 0 and 1."""
-    return case(
-        B,
-        H,
-        C,
-        Y,
-        X,
-        rng.normal(size=(C, H)) / np.sqrt(H * C) * 2,
-        rng.uniform(-0.9, 0.9, size=(B, H)),
-        rng.normal(size=(B, C, Y, X)) + 0.5,
-    )
+def drawn(rng, B, H, C, Y, X, earlier=False):
+    """Scores of a moderate size, so that the weights are neither equal nor nearly 0 and 1. `earlier`: after a call with
+    other pictures.
+    """
+
+    def call():
+        return {"state": rng.uniform(-0.9, 0.9, size=(B, H)), "feature_map": rng.normal(size=(B, C, Y, X)) + 0.5}
+
+    weight = rng.normal(size=(C, H)) / np.sqrt(H * C) * 2
+    now, before = call(), [call()] if earlier else []
+    return case(B, H, C, Y, X, weight, **now, before=before, kind="a second call" if earlier else "ordinary")
+
+
+def empty_place(made):
+    """The case with a place at which all channels are 0, as a ReLU makes them."""
+    made.inputs["feature_map"][:, :, 0, -1] = 0
+    return made
 
 
 EXAMPLE = case(
@@ -54,7 +62,8 @@ def cases(rng):
     yield drawn(rng, B=2, H=4, C=1, Y=3, X=4)
     yield drawn(rng, B=2, H=3, C=2, Y=1, X=4)
     yield drawn(rng, B=3, H=2, C=3, Y=4, X=1)
-    yield drawn(rng, B=2, H=4, C=4, Y=4, X=4)
+    yield empty_place(drawn(rng, B=2, H=4, C=4, Y=4, X=4))
+    yield drawn(rng, B=2, H=3, C=2, Y=2, X=3, earlier=True)
 
 
 def oracle(init, weights, state, feature_map, run):
@@ -84,6 +93,7 @@ WEIGHTS = "weights = torch.softmax(scores, dim=1)"
 CONTEXT = "context = (weights[:, :, None] * places).sum(dim=1)"
 RETURN = "return context, weights.unflatten(1, feature_map.shape[2:])"
 YX = "feature_map.shape[2:]"
+RESHAPED = "feature_map.reshape(len(state), -1, feature_map.shape[1])"
 
 
 class Released(torch.nn.Module):
@@ -99,17 +109,20 @@ SPEC.mistakes(
         "places_reshaped": [
             change(PLACES, "places = feature_map.reshape(len(state), -1, feature_map.shape[1])"),
             change(PLACES, "places = feature_map.transpose(2, 3).reshape(len(state), -1, feature_map.shape[1])"),
+            change(PLACES, "places = feature_map.transpose(1, 2).reshape(len(state), -1, feature_map.shape[1])"),
+            change(SCORES, SCORES.replace("places", RESHAPED)),
+            change(CONTEXT, CONTEXT.replace("places", RESHAPED)),
         ],
         "softmax_over_one_direction": [
-            change(WEIGHTS, f"weights = scores.unflatten(1, {YX}).softmax(dim={dim}).flatten(1)") for dim in (1, 2)
+            change(WEIGHTS, f"weights = scores.unflatten(1, {YX}){softmax}.flatten(1)")
+            for softmax in (".softmax(1)", ".softmax(2)", ".softmax(2).softmax(1)", ".softmax(1).softmax(2)")
         ],
-        **instead(
-            WEIGHTS,
-            {
-                "softmax_over_the_batch": "weights = torch.softmax(scores, dim=0)",
-                "sigmoid_in_place_of_softmax": "weights = torch.sigmoid(scores)",
-            },
-        ),
+        "softmax_over_the_batch": [
+            change(WEIGHTS, "weights = torch.softmax(scores, dim=0)"),
+            change(WEIGHTS, "weights = torch.softmax(scores.flatten(), dim=0).view_as(scores)"),
+        ],
+        "softmax_over_one_number": change(WEIGHTS, "weights = torch.softmax(scores[:, None], dim=1)[:, 0]"),
+        "sigmoid_in_place_of_softmax": change(WEIGHTS, "weights = torch.sigmoid(scores)"),
         "scores_are_the_weights": [
             change(WEIGHTS, "weights = scores"),
             change(WEIGHTS, "weights = torch.exp(scores)"),
@@ -130,35 +143,55 @@ SPEC.mistakes(
             change(PLACES, "places = feature_map.transpose(2, 3).flatten(2).transpose(1, 2)"),
         ],
         "weights_flat": change(RETURN, "return context, weights"),
-        "query_left_out": change("self.query(state)", "state"),
+        "query_left_out": [
+            change("self.query(state)", "state"),
+            change(SCORES, "scores = (places @ state[:, :, None])[:, :, 0]"),
+        ],
         "query_without_effect": [
             change(SCORES, "scores = (places + self.query(state)[:, None]).sum(dim=2)"),
             change(SCORES, "scores = places.sum(dim=2)"),
+            change(WEIGHTS, "weights = torch.full_like(scores, 1 / scores.shape[1])"),
         ],
         "query_of_another_row": change("self.query(state)[:, None]", "self.query(state)"),
         "query_squashed": [
             change("self.query(state)", "torch.tanh(self.query(state))"),
             change("(places * self.query(state)[:, None])", "torch.tanh(places * self.query(state)[:, None])"),
             change("(places * self.query(state)[:, None])", "torch.tanh(places + self.query(state)[:, None])"),
+            change(SCORES, SCORES + ".tanh()"),
+            change("self.query(state)", "self.query(torch.tanh(state))"),
         ],
         "scores_scaled": [
             change(SCORES, SCORES + " / places.shape[2] ** 0.5"),
             change(SCORES, SCORES + " / state.shape[1] ** 0.5"),
             change(SCORES, SCORES.replace("sum(dim=2)", "mean(dim=2)")),
+            change(
+                CONTEXT,
+                "q = self.query(state)[:, None]; context = "
+                "torch.nn.functional.scaled_dot_product_attention(q, places, places)[:, 0]",
+            ),
         ],
-        "scores_returned": change("weights.unflatten", "scores.unflatten"),
+        "scores_returned": [
+            change("weights.unflatten", "scores.unflatten"),
+            change("weights.unflatten", "scores.exp().unflatten"),
+        ],
         "context_is_a_mean": [
             change(CONTEXT, "context = places.mean(dim=1)"),
+            change(CONTEXT, "context = places.sum(dim=1)"),
             change(CONTEXT, CONTEXT.replace(".sum(dim=1)", ".mean(dim=1)")),
         ],
         **instead(
             CONTEXT,
             {
                 "largest_feature_of_each_channel": "context = places.amax(dim=1)",
-                "best_place_only": "context = places[torch.arange(len(places)), weights.argmax(dim=1)]",
                 "summed_over_the_channels": "context = (weights[:, :, None] * places).sum(dim=2)",
             },
         ),
+        "best_place_only": [
+            change(CONTEXT, "context = places[torch.arange(len(places)), weights.argmax(dim=1)]"),
+            change(
+                WEIGHTS, "weights = torch.nn.functional.one_hot(scores.argmax(dim=1), scores.shape[1]) + 0 * scores"
+            ),
+        ],
         "context_not_summed": [
             change(".sum(dim=1)", ""),
             change(CONTEXT, f"context = weights.unflatten(1, {YX})[:, None] * feature_map"),

@@ -53,7 +53,36 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     ),
     "the channels as keys": (body((KEYS, "feature_map.view(B, C, -1)")), None),
     "pooled first": (body((KEYS, "feature_map.amax(dim=(2, 3))[:, None].expand(B, Y * X, C)")), None),
+    "reshaped for the scores": (
+        body(("torch.bmm(keys, q", "torch.bmm(feature_map.reshape(B, -1, C), q")),
+        "places_reshaped",
+    ),
+    "reshaped for the context": (
+        body(("a.unsqueeze(1), keys)", "a.unsqueeze(1), feature_map.reshape(B, -1, C))")),
+        "places_reshaped",
+    ),
+    "exchanged, then reshaped": (body((KEYS, "feature_map.permute(0, 2, 1, 3).reshape(B, -1, C)")), "places_reshaped"),
     # weights
+    "the state itself, in a product": (body(("self.query(state)", "state")), "query_left_out"),
+    "over one number": (
+        body((".squeeze(2)\na = F.softmax(e, dim=-1)", "\na = F.softmax(e, dim=-1).squeeze(2)")),
+        "softmax_over_one_number",
+    ),
+    "over all pictures": (
+        body(("F.softmax(e, dim=-1)", "F.softmax(e.flatten(), 0).view_as(e)")),
+        "softmax_over_the_batch",
+    ),
+    "rows, then columns": (
+        body(("F.softmax(e, dim=-1)", "F.softmax(F.softmax(e.view(B, Y, X), 2), 1).flatten(1)")),
+        "softmax_over_one_direction",
+    ),
+    "tanh of the scores": (body(("squeeze(2)\n", "squeeze(2).tanh()\n")), "query_squashed"),
+    "PyTorch's own scale": (
+        body((CONTEXT, "F.scaled_dot_product_attention(q[:, None], keys, keys)[:, 0]")),
+        "scores_scaled",
+    ),
+    "all weights alike": (body(("F.softmax(e, dim=-1)", "torch.full_like(e, 1 / (Y * X))")), "query_without_effect"),
+    "one place, weight 1": (body(("F.softmax(e, dim=-1)", "F.one_hot(e.argmax(1), Y * X) * 1.0")), "best_place_only"),
     "rows only": (
         body(("F.softmax(e, dim=-1)", "F.softmax(e.view(B, Y, X), dim=-1).reshape(B, -1)")),
         "softmax_over_one_direction",
@@ -69,11 +98,12 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     "scaled": (body(("squeeze(2)\n", "squeeze(2) / C**0.5\n")), "scores_scaled"),
     "negative scores": (
         body(("self.query(state)", "-self.query(state)")),
-        "altered input: negated query.weight in weights | negated state",
+        "altered input: negated self.query.weight | negated state",
     ),
     "cosine": (body(("self.query(state)", "F.normalize(self.query(state), dim=1)")), None),
     # the context
     "mean": (body((CONTEXT, "keys.mean(1)")), "context_is_a_mean"),
+    "a sum": (body((CONTEXT, "keys.sum(1)")), "context_is_a_mean"),
     "the largest": (body((CONTEXT, "keys[torch.arange(B), a.argmax(1)]")), "best_place_only"),
     "the largest times its weight": (body((CONTEXT, "keys[torch.arange(B), a.argmax(1)] * a.amax(1, True)")), None),
     "an axis too many": (body((".squeeze(1)\n", "\n")), "after: squeeze of axis=-2 missing For context"),
@@ -88,6 +118,21 @@ WRONG = {  # the body of forward, and what it is told: a name, or None
     "scores": (body((RETURN, "return c, e.view(B, Y, X)")), "scores_returned"),
     "largest is 1": (body((RETURN, "return c, (a / a.amax(1, True)).view(B, Y, X)")), None),
     # gradients
+    "the map cut off": (body((KEYS, KEYS.replace("feature_map", "feature_map.detach()"))), None),
+    "the values cut off": (body(("a.unsqueeze(1), keys)", "a.unsqueeze(1), keys.detach())")), None),
+    "the keys cut off": (body(("torch.bmm(keys, q", "torch.bmm(keys.detach(), q")), None),
+    "the state cut off": (body(("self.query(state)", "self.query(state.detach())")), None),
+    "the state as numbers": (body(("self.query(state)", "self.query(torch.tensor(state.tolist()))")), None),
+    "places kept from call to call": (
+        body((KEYS, "self.__dict__.setdefault('kept', feature_map.view(B, C, -1).permute(0, 2, 1))")),
+        None,
+    ),
+    "empty places hidden": (
+        body(("F.softmax(e, dim=-1)", "F.softmax(e.masked_fill((keys == 0).all(2), -1e9), dim=-1)")),
+        None,
+    ),
+    "the layer made again": (body(("self.query(state)", "torch.nn.Linear(*self.query.weight.T.shape)(state)")), None),
+    "the layer reset": (body(("self.query(state)", "(self.query.reset_parameters(), self.query(state))[1]")), None),
     "no gradient": (body((RETURN, "return c.detach(), a.detach().view(B, Y, X)")), "attention_detached"),
     "drawn": (body((RETURN, "return c, a.detach().view(B, Y, X)")), "weights_detached"),
 }
