@@ -27,8 +27,9 @@ from grader import check, hint, progress
 # A convolutional network turns a picture into a feature map with $C$ numbers, the **channels**, at each of
 # $P = Y \times X$ places.
 # The $C$ numbers at place $p$ are one vector, $m_p$. These vectors are the keys and also the values.
-# The query is a state of the decoder, and the score is bilinear: a linear layer without a bias, `self.query`, maps the
-# state to $C$ numbers, and the score is their dot product with $m_p$.
+# The query is made from a state of the decoder, and the score is bilinear: a linear layer without a bias, `self.query`,
+# maps the state to $C$ numbers, and the score is their dot product with $m_p$, which is not scaled.
+# (The position vectors of the page are in the map already: whoever calls `forward` adds them.)
 #
 # $$q = s\, W \qquad e_p = q \cdot m_p \qquad \alpha = \mathrm{softmax}(e) \text{ over all places} \qquad
 # c = \sum_p \alpha_p\, m_p$$
@@ -46,7 +47,9 @@ from grader import check, hint, progress
 # | result `context` | (B, C) | the weighted sum $c$ |
 # | result `weights` | (B, Y, X) | the weights $\alpha$, at the places to which they belong |
 #
-# A picture has no padding, so there is no mask. But mind the order of the axes: PyTorch's convolutions put the channels
+# Every place is real, so there is no mask. Both results are part of a network that is trained: a gradient has to flow
+# through them to the weight of `self.query`, to `state` and to `feature_map`.
+# Mind the order of the axes: PyTorch's convolutions put the channels
 # *before* the places, whereas the keys of a sentence, (B, S, K), have their numbers last.
 #
 # **A worked example.** One picture with one row of three places and two channels (B = 1, C = 2, Y = 1, X = 3), H = 2.
@@ -205,8 +208,8 @@ def share_right(captions, scenes):
 
 
 # %% [markdown]
-# The next cell trains on 3,000 pictures for 600 updates (32 channels, embeddings of size 16, 64 units, batches of 32,
-# Adam with learning rate 0.005, clipped at norm 1), which takes about half a minute.
+# The next cell trains on 3,000 pictures for 2,400 updates (32 channels, embeddings of size 16, 64 units, batches of 32,
+# Adam with learning rate 0.003, clipped at norm 1), which takes about half a minute.
 # It then captions 500 new pictures of the same kind, and 500 with a blue cross in each.
 # What do you expect of the blue crosses?
 
@@ -215,10 +218,10 @@ def share_right(captions, scenes):
 # new, with_unseen = make_pictures(500, seed=1), make_pictures(500, seed=2, unseen=True)
 # torch.manual_seed(0)
 # model = Captioner()
-# optimizer = torch.optim.Adam(model.parameters(), lr=0.005)
+# optimizer = torch.optim.Adam(model.parameters(), lr=0.003)
 # try:
 #     done = 0
-#     for more in (100, 200, 300):
+#     for more in (200, 600, 1600):
 #         losses, done = train_on_pictures(model, optimizer, pictures, captions, more), done + more
 #         seen, unseen = (share_right(write_captions(model, test[1])[0], test[0]) for test in (new, with_unseen))
 #         print(f"after {done} updates: loss {np.mean(losses[-20:]):.2f}, right {seen:.0f} %, unseen {unseen:.0f} %")
