@@ -3,7 +3,7 @@
 import numpy as np
 import torch
 
-from grader.spec.spec import Case, Facet, Output, Spec, change, instead
+from grader.spec.spec import Case, Facet, Output, Spec, Tolerance, change, instead
 from solutions.ch06_attention.building_blocks import softmax
 
 ORDINARY, NOTHING = "ordinary", "nothing to attend to"
@@ -48,6 +48,13 @@ EXAMPLE = Case(
 )
 
 
+def query(rng, size):
+    """Its numbers are neither small nor so large that some weights are less than a millionth of others, so that a
+    constant of 1e-12 in a denominator does not matter.
+    """
+    return rng.uniform(0.8, 2, size=size) * rng.choice([-1, 1], size=size) * (1.7 / max(size, 1.7))
+
+
 def case(rng, words, T, H, A, C, hidden=(), S=None, gaps=False):
     """Documents whose sentences have so many words of T; S - len(words[b]) sentences of padding have none. `hidden` are
     pairs of a document and a sentence that has words and may not be attended to. With gaps, a word inside is masked.
@@ -67,9 +74,9 @@ def case(rng, words, T, H, A, C, hidden=(), S=None, gaps=False):
             "word_mask": word_mask,
             "sentence_mask": sentence_mask,
             "W_w": rng.normal(size=(H, A)),
-            "u_w": rng.uniform(0.8, 2, size=A) * rng.choice([-1, 1], size=A),
+            "u_w": query(rng, A),
             "W_s": rng.normal(size=(H, C)),
-            "u_s": rng.uniform(0.8, 2, size=C) * rng.choice([-1, 1], size=C),
+            "u_s": query(rng, C),
         },
         kind=ORDINARY if lengths.all() else NOTHING,
     )
@@ -103,6 +110,7 @@ SPEC = Spec(
     example=EXAMPLE,
     cases=cases,
     oracle=oracle,
+    tolerance=Tolerance(relative=1e-8, absolute=1e-10),  # a constant of 1e-9 in a denominator is no mistake
     facets=[
         Facet("word_weights", 2, outputs=("word_weights",), kinds=(ORDINARY,)),
         Facet("sentence_weights", 2, outputs=("sentence_weights",), kinds=(ORDINARY,)),
@@ -117,13 +125,45 @@ WORDS, SENTENCES = "np.where(word_mask, word_scores, -np.inf)", "np.where(senten
 SUM = "(word_weights[..., None] * states).sum(axis=2)"
 DOCUMENT = "(sentence_weights[..., None] * sentences).sum(axis=1)"
 RETURN = "return document, word_weights, sentence_weights"
+NUMBER = "np.maximum(sentence_mask.sum(axis=1, keepdims=True), 1)"
 PLAIN = """
 def plain(scores):
     with np.errstate(all="ignore"):
         powers = np.exp(scores - scores.max(axis=-1, keepdims=True))
         return powers / powers.sum(axis=-1, keepdims=True)
 """
+WORD_SOFTMAX, SENTENCE_SOFTMAX = f"softmax({WORDS})", f"softmax({SENTENCES})"
+WORD_POWERS, SENTENCE_POWERS = "np.exp(word_scores) * word_mask", "np.exp(sentence_scores) * sentence_mask"
+FEWER = "(lambda p: p / ({0}))({1})"  # weights made of powers, and what these are divided by
+NONZERO = "np.where(p.sum(axis=-1, keepdims=True) == 0, 1, p.sum(axis=-1, keepdims=True))"
+
+
+def both(words, sentences):
+    """A mistake on the first level, and on both levels."""
+    return [change(*words), change(*words, sentences)]
+
+
+def denominators(powers, scores, mask):
+    """Weights whose powers are divided by more than their sum, or not by less than 1."""
+    real = f"np.exp({scores} - np.where({mask}, {scores}, -1e9).max(axis=-1, keepdims=True)) * {mask}"
+    total = "p.sum(axis=-1, keepdims=True)"
+    more = [f"{total} + {constant}" for constant in (1, 1e-3, 1e-5, 1e-6, 1e-7)]
+    pairs = [*((powers, each) for each in (f"np.maximum({total}, 1)", *more)), *((real, each) for each in more)]
+    return [FEWER.format(divisor, numerators) for numerators, divisor in pairs]
+
+
 UNGUARDED = ("word_scores =", f"{PLAIN.strip()}\nword_scores =")
+
+FILLED = (SUM, f"np.nan_to_num({SUM})")
+QUIET = "quotient({0})"
+QUIETLY = (
+    "word_scores =",
+    """
+def quotient(powers):
+    with np.errstate(all="ignore"):
+        return powers / powers.sum(axis=-1, keepdims=True)
+word_scores =""".strip(),
+)
 
 # What the words of a sentence make of it.
 SPEC.mistakes(
@@ -134,8 +174,73 @@ SPEC.mistakes(
                 "one_softmax_over_all_words": (f"softmax({WORDS}.reshape(len(states), -1)).reshape(word_mask.shape)"),
                 "word_softmax_over_the_sentences": (f"softmax({WORDS}.swapaxes(1, 2)).swapaxes(1, 2)"),
                 "words_masked_after_the_softmax": "softmax(word_scores) * word_mask",
+                "word_softmax_over_the_documents": f"softmax({WORDS}.transpose(1, 2, 0)).transpose(2, 0, 1)",
             },
         ),
+        "word_mask_not_used": both((WORDS, "word_scores"), (SENTENCES, "sentence_scores")),
+        "word_mask_inverted": both((WORDS, WORDS.replace("(w", "(~w")), (SENTENCES, SENTENCES.replace("(s", "(~s"))),
+        "whole_sentences_masked_for_words": [
+            change(WORDS, WORDS.replace("word_mask", "word_mask.any(axis=2, keepdims=True)")),
+            *both(
+                (WORDS, WORDS.replace("word_mask", "sentence_mask[..., None]")),
+                (SENTENCES, SENTENCES.replace("sentence_mask", "word_mask.any(axis=2)")),
+            ),
+        ],
+        "word_scores_divided": [
+            change(WORD_SCORES, f"{WORD_SCORES} / {words}", *more)
+            for words, sentences in (
+                ("np.sqrt(len(u_w))", "np.sqrt(len(u_s))"),
+                ("np.sqrt(states.shape[3])", "np.sqrt(states.shape[3])"),
+                ("len(u_w)", "len(u_s)"),
+            )
+            for more in ((), ((SENTENCE_SCORES, f"{SENTENCE_SCORES} / {sentences}"),))
+        ],
+        "u_w_before_the_tanh": [
+            *both(
+                (WORD_SCORES, "np.tanh(states @ W_w * u_w).sum(axis=3)"),
+                (SENTENCE_SCORES, "np.tanh(sentences @ W_s * u_s).sum(axis=2)"),
+            ),
+            *both(
+                (WORD_SCORES, "np.tanh(states @ W_w + u_w).sum(axis=3)"),
+                (SENTENCE_SCORES, "np.tanh(sentences @ W_s + u_s).sum(axis=2)"),
+            ),
+        ],
+        "tanh_before_W_w": both(
+            (WORD_SCORES, "np.tanh(states) @ W_w @ u_w"), (SENTENCE_SCORES, "np.tanh(sentences) @ W_s @ u_s")
+        ),
+        "second_tanh": both((WORD_SCORES, f"np.tanh({WORD_SCORES})"), (SENTENCE_SCORES, f"np.tanh({SENTENCE_SCORES})")),
+        "another_function_for_tanh": [
+            way
+            for function in ("np.maximum(a, 0)", "1 / (1 + np.exp(-a))")
+            for way in both(
+                ("np.tanh(states", f"(lambda a: {function})(states"),
+                ("np.tanh(sentences", f"(lambda a: {function})(sentences"),
+            )
+        ],
+        "weights_of_the_other_level": [
+            change(WORD_SCORES, "np.tanh(states @ W_s) @ u_s", *more)
+            for more in ((), ((SENTENCE_SCORES, "np.tanh(sentences @ W_w) @ u_w"),))
+        ],
+        "word_weights_without_a_softmax": [
+            *both((WORD_SOFTMAX, WORD_POWERS), (SENTENCE_SOFTMAX, SENTENCE_POWERS)),
+            *both(
+                (WORD_SOFTMAX, "word_mask / (1 + np.exp(-word_scores))"),
+                (SENTENCE_SOFTMAX, "sentence_mask / (1 + np.exp(-sentence_scores))"),
+            ),
+            *both(
+                (WORD_SOFTMAX, FEWER.format(NONZERO, "word_scores * word_mask")),
+                (SENTENCE_SOFTMAX, FEWER.format(NONZERO, "sentence_scores * sentence_mask")),
+            ),
+        ],
+        "another_denominator_for_words": [
+            way
+            for words, sentences in zip(
+                denominators(WORD_POWERS, "word_scores", "word_mask"),
+                denominators(SENTENCE_POWERS, "sentence_scores", "sentence_mask"),
+                strict=True,
+            )
+            for way in both((WORD_SOFTMAX, words), (SENTENCE_SOFTMAX, sentences))
+        ],
         **instead(
             WORD_SCORES,
             {
@@ -169,6 +274,8 @@ SPEC.mistakes(
             },
         ),
         "sentence_weights_from_word_scores": [
+            change(SENTENCE_SCORES, "(word_weights * word_scores).sum(axis=2)"),
+            change(SENTENCE_SCORES, "(word_weights * (np.tanh(states @ W_s) @ u_s)).sum(axis=2)"),
             change(SENTENCE_SCORES, "np.where(word_mask, word_scores, 0.0).sum(axis=2)"),
             change(SENTENCE_SCORES, "np.where(word_mask, word_scores, -1e9).max(axis=2)"),
             change(
@@ -189,6 +296,21 @@ SPEC.mistakes(
         "masked_sentences_not_low_enough": [
             change(SENTENCES, f"np.where(sentence_mask, sentence_scores, {low})") for low in ("-5.0", "-10.0")
         ],
+        "sentence_scores_divided": [
+            change(SENTENCE_SCORES, f"{SENTENCE_SCORES} / {size}")
+            for size in ("np.sqrt(len(u_s))", "np.sqrt(states.shape[3])", "len(u_s)")
+        ],
+        "u_s_before_the_tanh": [
+            change(SENTENCE_SCORES, f"np.tanh(sentences @ W_s {sign} u_s).sum(axis=2)") for sign in "*+"
+        ],
+        "weights_of_the_words_for_the_sentences": change(SENTENCE_SCORES, "np.tanh(sentences @ W_w) @ u_w"),
+        "sentence_weights_without_a_softmax": [
+            change(SENTENCE_SOFTMAX, SENTENCE_POWERS),
+            change(SENTENCE_SOFTMAX, "sentence_mask / (1 + np.exp(-sentence_scores))"),
+        ],
+        "another_denominator_for_sentences": [
+            change(SENTENCE_SOFTMAX, each) for each in denominators(SENTENCE_POWERS, "sentence_scores", "sentence_mask")
+        ],
         "softmax_over_the_documents": change(f"softmax({SENTENCES})", f"softmax({SENTENCES}.T).T"),
     },
     keeps=["word_weights"],
@@ -198,18 +320,30 @@ SPEC.mistakes(
         **instead(
             DOCUMENT,
             {
-                "sentences_averaged": (
-                    "(sentence_mask[..., None] * sentences).sum(axis=1)"
-                    " / np.maximum(sentence_mask.sum(axis=1), 1)[..., None]"
-                ),
-                "sentences_summed_without_weights": "(sentence_mask[..., None] * sentences).sum(axis=1)",
-                "mean_in_place_of_the_sum_of_sentences": "(sentence_weights[..., None] * sentences).mean(axis=1)",
+                "summed_over_the_entries": "(sentence_weights[..., None] * sentences).sum(axis=2)",
+                "sentences_returned": "sentences",
                 "largest_sentence_alone": "sentences[np.arange(len(states)), sentence_weights.argmax(axis=1)]",
-                "words_weighted_by_sentences_only": (
-                    "(sentence_weights[..., None, None] * word_mask[..., None] * states).sum(axis=(1, 2))"
-                ),
             },
         ),
+        "sentences_averaged": [
+            change(DOCUMENT, f"(sentence_mask[..., None] * sentences).sum(axis=1) / {NUMBER}"),
+            change(DOCUMENT, "sentences.mean(axis=1)"),
+        ],
+        "sentences_summed_without_weights": [
+            change(DOCUMENT, "(sentence_mask[..., None] * sentences).sum(axis=1)"),
+            change(DOCUMENT, "sentences.sum(axis=1)"),
+        ],
+        "mean_in_place_of_the_sum_of_sentences": [
+            change(DOCUMENT, "(sentence_weights[..., None] * sentences).mean(axis=1)"),
+            change(DOCUMENT, f"{DOCUMENT} / {NUMBER}"),
+        ],
+        "words_weighted_by_sentences_only": [
+            change(
+                DOCUMENT,
+                f"(sentence_weights[..., None, None] * word_mask[..., None] * states{number}).sum(axis=(1, 2))",
+            )
+            for number in ("", " / np.maximum(word_mask.sum(axis=2), 1)[..., None, None]")
+        ],
     },
     keeps=["word_weights", "sentence_weights"],
 )
@@ -236,6 +370,30 @@ SPEC.mistakes(
     },
     keeps=["sentence_weights", "document"],
 )
+SPEC.mistakes(
+    {
+        "unmasked_weights_returned": change(RETURN, "return document, softmax(word_scores), softmax(sentence_scores)"),
+        "scores_returned": [
+            change(RETURN, "return document, word_scores, sentence_scores"),
+            change(RETURN, f"return document, {WORDS}, {SENTENCES}"),
+        ],
+    },
+    keeps=["document"],
+)
+SPEC.mistakes(
+    {"unmasked_word_weights_returned": change(RETURN, "return document, softmax(word_scores), sentence_weights")},
+    keeps=["document", "sentence_weights"],
+)
+SPEC.mistakes(
+    {"unmasked_sentence_weights_returned": change(RETURN, "return document, word_weights, softmax(sentence_scores)")},
+    keeps=["document", "word_weights"],
+)
+for level, scores, mask, kept in (
+    ("word", WORDS, "word_mask", ["nothing to attend to"]),
+    ("sentence", SENTENCES, "sentence_mask", ["word_weights", "nothing to attend to"]),
+):
+    first = scores.replace(mask, f"np.arange({mask}.shape[-1]) < {mask}.sum(axis=-1, keepdims=True)")
+    SPEC.mistakes({f"{level}_mask_used_as_a_length": change(scores, first)}, keeps=kept)
 SPEC.mistakes(
     {"weights_returned_in_the_wrong_order": change(RETURN, "return document, sentence_weights, word_weights")},
     keeps=["document"],
@@ -270,6 +428,15 @@ SPEC.mistakes(
                 ("sentence_weights = softmax", "sentence_weights = plain"),
             ),
             change("sentence_weights = softmax", "sentence_weights = plain", UNGUARDED),
+            change(WORD_SOFTMAX, QUIET.format(WORD_POWERS), (SENTENCE_SOFTMAX, QUIET.format(SENTENCE_POWERS)), QUIETLY),
+            change("word_weights = softmax", "word_weights = plain", UNGUARDED, FILLED),
+            change(
+                "word_weights = softmax",
+                "word_weights = plain",
+                UNGUARDED,
+                FILLED,
+                ("sentence_weights = softmax", "sentence_weights = plain"),
+            ),
         ],
     },
     keeps=["word_weights", "sentence_weights", "document"],
