@@ -70,7 +70,7 @@ TRIALS.all_wrong(
         "word mask not used": ([(WORDS, "word_scores")], "word_mask_not_used"),
         "sentence mask not used": (
             [(SENTENCES, "sentence_scores")],
-            "sentence_mask_not_used For sentence_weights and document",
+            "sentence_mask_not_used For document",
         ),
         "word mask inverted": ([("np.where(word_mask, word", "np.where(~word_mask, word")], "word_mask_inverted"),
         "W_w for both": ([("sentences @ W_s", "sentences @ W_w")], None),
