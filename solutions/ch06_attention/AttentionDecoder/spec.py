@@ -328,6 +328,7 @@ SPEC.mistakes(
             "self.head(torch.cat([state, context], dim=1))", "self.head(torch.tanh(torch.cat([state, context], dim=1)))"
         ),
         "attention_detached": change(CONTEXT, "context = (alpha.detach()[:, :, None] * keys).sum(dim=1)"),
+        "state_detached": change(CELL, CELL.replace("dim=1), state)", "dim=1), state.detach())")),
         "new_state_detached": change(CELL, CELL + ".detach()"),
     }
 )
@@ -361,7 +362,6 @@ SPEC.mistakes(
                 "last_step_as_one_step": "return logits[-1][:, None], weights[-1][:, None]",
             },
         ),
-        "state_detached": change(CELL, CELL.replace("dim=1), state)", "dim=1), state.detach())")),
     },
     keeps=["one step"],
 )
