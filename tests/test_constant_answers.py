@@ -15,7 +15,7 @@ from tests.conftest import ROOT, exercise
 from tests.loops import for_each
 
 FEW = ("generate", "clip_by_norm", "lstm_step", "cell_gradient", "masked_cross_entropy", "teacher_forced_loss")
-MODULES = {"CharLM", "Seq2Seq", "AttentionDecoder"}  # see tests/attacks/test_torch_attacks.py
+MODULES = {"CharLM", "Seq2Seq", "MapAttention", "AttentionDecoder"}  # see tests/attacks/test_torch_attacks.py
 REST = [name for name in load_manifest(ROOT / "course.toml").places if name not in MODULES.union(FEW)]
 
 

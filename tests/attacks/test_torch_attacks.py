@@ -14,7 +14,7 @@ from tests.loops import for_each
 
 pytest.importorskip("torch")
 
-NAMES = ("CharLM", "Seq2Seq", "AttentionDecoder")
+NAMES = ("CharLM", "Seq2Seq", "MapAttention", "AttentionDecoder")
 FEW = ("no gradient: named_parameters is empty", "zero gradients: random numbers are drawn", "constants: zeros")
 LIMITS = Limits(preload=("numpy", "torch"), memory_mb=800, seconds_per_exercise=20, seconds_per_cell=20)
 

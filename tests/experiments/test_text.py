@@ -80,6 +80,8 @@ def test_records_of_the_whole_text_are_of_this_one():
     named = {path.stem: text for path, text in hashes.items() if isinstance(text, dict) and "sha256" in text}
     otherwise = {"capstone_weights", "capstone_network", "capstone"}  # what their notebooks keep of the topics
     assert len(named) > 8
+    code = named.pop("python_source")  # tests/experiments/test_ch04_source.py compares it
+    assert code["source"] == topics_source().replace("pydoc_data.topics", "the standard library")
     assert {text["source"] for text in named.values()} == {topics_source()}
     assert {text["sha256"] for name, text in named.items() if name not in otherwise} == {DOCS.sha256}
 

@@ -17,7 +17,7 @@ from grader.manifest import load_manifest
 from tests.conftest import ROOT
 
 COURSE = load_manifest(ROOT / "course.toml")
-TORCH = {"CharLM", "Seq2Seq", "AttentionDecoder"}
+TORCH = {"CharLM", "Seq2Seq", "MapAttention", "AttentionDecoder"}
 EXERCISES = [name for name in COURSE.places if name not in TORCH]
 _AUTHORS = """
 import sys

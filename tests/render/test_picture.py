@@ -49,9 +49,9 @@ def test_ids_go_across_where_there_is_no_time() -> None:
 
 
 def test_few_columns_leave_room_for_the_name_of_the_axis() -> None:
-    svg = ElementTree.fromstring(grid_svg(grid_of(("B", "C"), (3, 2), (1, 1))))
-    name = next(text for text in svg if (text.text or "").startswith("class"))
-    assert name.text == "class →"
+    svg = ElementTree.fromstring(grid_svg(grid_of(("B", "S"), (3, 2), (1, 1))))
+    name = next(text for text in svg if (text.text or "").startswith("source"))
+    assert name.text == "source →"
     assert float(svg.attrib["width"]) >= float(name.attrib["x"]) + 0.7 * 12 * len(name.text)
 
 

@@ -196,7 +196,7 @@ def test_this_machine(folder, diary):
     assert found.command in ("python", "python3", sys.executable)
     assert (found.here, found.unwritable_here, found.diary) == (str(folder), "", str(diary))
     assert found.torch_chapters == ("ch04_gated", "ch05_encoder_decoder", "ch06_attention")
-    assert found.torch_exercises == ("CharLM", "Seq2Seq", "AttentionDecoder")
+    assert found.torch_exercises == ("CharLM", "Seq2Seq", "AttentionDecoder", "MapAttention")
     assert found.notebooks == len(list((ROOT / "exercises/ch01_vanilla_rnn").glob("*.ipynb")))
     assert found.ipykernel == importlib.metadata.version("ipykernel")
     assert found.shadows == ()
