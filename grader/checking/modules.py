@@ -103,8 +103,6 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
     run = case.inputs["run"]
     calls = [replace(call, arguments=tensors(dict(call.arguments))) for call in module_calls(case)]
     computed = {name: calls[-1].arguments[name].requires_grad_() for name in run.get("computed", ())}
-    copies = {name: value.clone() for name, value in computed.items()}  # no leaves: changing them in place shows
-    calls[-1] = replace(calls[-1], arguments={**calls[-1].arguments, **copies})
     module = None
     result: Any = None
     found: dict[str, Any] = {}
@@ -112,6 +110,8 @@ def _run(cls: Any, case: Case, seed: int) -> tuple[Observation, bool]:
     has_drawn = False
     with _torch_settings(seed), warnings.catch_warnings(module=warnings):
         warnings.simplefilter("ignore")
+        copies = {name: value.clone() for name, value in computed.items()}  # no leaves: changing them in place shows
+        calls[-1] = replace(calls[-1], arguments={**calls[-1].arguments, **copies})
         try:
             module = _built_module(cls, case)
             module.train(run["mode"] == "train")
