@@ -121,7 +121,12 @@ SPEC.mistakes(
             change(WEIGHTS, "weights = torch.softmax(scores, dim=0)"),
             change(WEIGHTS, "weights = torch.softmax(scores.flatten(), dim=0).view_as(scores)"),
         ],
-        "softmax_over_one_number": change(WEIGHTS, "weights = torch.softmax(scores[:, None], dim=1)[:, 0]"),
+        "softmax_over_one_number": [
+            change(WEIGHTS, "weights = torch.softmax(scores[:, None], dim=1)[:, 0]"),
+            change(
+                SCORES, "scores = places * self.query(state)[:, None]", (WEIGHTS, "weights = scores.softmax(2).sum(2)")
+            ),
+        ],
         "sigmoid_in_place_of_softmax": change(WEIGHTS, "weights = torch.sigmoid(scores)"),
         "scores_are_the_weights": [
             change(WEIGHTS, "weights = scores"),
