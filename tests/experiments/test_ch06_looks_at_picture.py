@@ -1,4 +1,4 @@
-"""The caption network that looks at places: its parts. What it learns is to be recorded."""
+"""The caption network that looks at places: its parts, and what it recorded."""
 
 from __future__ import annotations
 
@@ -95,11 +95,11 @@ def test_a_network_learns_a_few_pictures() -> None:
 
 
 def test_the_record_follows_from_its_runs() -> None:
-    if not looking.RESULTS_FILE.exists():
-        pytest.skip("not recorded yet")
     record = json.loads(looking.RESULTS_FILE.read_text("utf-8"))
     assert record["command"] == "python -m experiments.ch06.looks_at_picture --record"
     assert {key: record["settings"][key] for key in looking.SETTINGS} == looking.SETTINGS
     assert record["seeds"] == list(looking.SEEDS)
+    found = [(one["network"], one["seed"]) for one in record["runs"]]
+    assert found == [(name, seed) for name in looking.NETWORKS for seed in looking.SEEDS]
     assert record["summary"] == looking.summary(record["runs"])
     assert set(record["versions"]) == {"numpy", "torch"}

@@ -1,4 +1,4 @@
-"""What the timing of self-attention against an LSTM computes. Its record is to be made on a quiet machine."""
+"""What the timing of self-attention against an LSTM computes, and what it recorded."""
 
 from __future__ import annotations
 
@@ -77,7 +77,7 @@ def test_a_trial_and_a_busy_machine_are_not_recorded(monkeypatch: pytest.MonkeyP
 @pytest.mark.parametrize("device", ["cpu", "cuda"])
 def test_a_record_has_settings_versions_and_its_command(device: str) -> None:
     path = parallel.results_file(device)
-    if not path.exists():
+    if device != "cpu" and not path.exists():
         pytest.skip(f"no record of {device} yet")
     record = json.loads(path.read_text("utf-8"))
     assert record["command"].startswith("python -m experiments.ch06.parallel --record")

@@ -62,8 +62,6 @@ def test_score_gradients_are_those_of_central_differences() -> None:
 
 
 def test_the_record_has_settings_seeds_versions_and_its_command() -> None:
-    if not snapshots.RESULTS_FILE.exists():
-        pytest.skip("not recorded yet")
     record = recorded()
     assert record["command"] == "python -m experiments.ch06.snapshots --record"
     assert record["seeds"] == list(snapshots.SEEDS)
@@ -76,8 +74,6 @@ def test_the_record_has_settings_seeds_versions_and_its_command() -> None:
 
 
 def test_what_the_page_says_of_the_record() -> None:
-    if not snapshots.RESULTS_FILE.exists():
-        pytest.skip("not recorded yet")
     for one in recorded()["runs"]:
         looks = {look["after"]: look for look in one["looks"]}
         assert max(looks[0]["aligned"], looks[0]["pushed"], looks[25]["aligned"]) < 20  # guesses
