@@ -114,16 +114,16 @@ def nothing(rng, T, lengths, D, F, num_heads):
 def cases(rng):
     yield case(rng, T=2, lengths=[3], D=3, F=4, num_heads=1)
     yield case(rng, T=3, lengths=[4, 4], D=4, F=5, num_heads=2)
-    yield case(rng, T=5, lengths=[3, 3, 3, 3], D=6, F=8, num_heads=2)
-    yield case(rng, T=4, lengths=[4, 4], D=6, F=7, num_heads=3)
-    yield case(rng, T=3, lengths=[3, 3, 3], D=3, F=3, num_heads=1)
+    yield case(rng, T=5, lengths=[3], D=6, F=8, num_heads=2)
+    yield case(rng, T=4, lengths=[3], D=6, F=7, num_heads=3)
+    yield case(rng, T=2, lengths=[3, 3, 3], D=3, F=3, num_heads=1)
     yield case(rng, T=1, lengths=[2, 2], D=4, F=3, num_heads=2)
     yield case(rng, T=3, lengths=[1, 1], D=4, F=6, num_heads=4)
     yield case(rng, T=3, lengths=[3, 3], D=4, F=1, num_heads=2)
     yield case(rng, T=2, lengths=[3, 3], D=1, F=2, num_heads=1)
-    yield case(rng, T=4, lengths=[5, 2, 3], D=6, F=4, num_heads=2, gaps=[(0, 1), (1, 0)])
+    yield case(rng, T=3, lengths=[4, 2], D=6, F=4, num_heads=2, gaps=[(0, 1), (1, 0)])
     yield case(rng, T=3, lengths=[3, 1], D=4, F=5, num_heads=1)
-    yield case(rng, T=4, lengths=[2, 4, 3, 1], D=6, F=5, num_heads=3, gaps=[(1, 0), (2, 1)])
+    yield case(rng, T=2, lengths=[2, 4, 1], D=6, F=5, num_heads=3, gaps=[(1, 0), (1, 2)])
     yield nothing(rng, T=3, lengths=[2, 0, 3], D=6, F=5, num_heads=2)
 
 
