@@ -4,6 +4,7 @@ that are right in another way. `solutions/CHAPTER/ID/trials.py` has them, `tests
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Callable, Collection, Iterable, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -14,8 +15,32 @@ from grader.spec.changes import Change, define
 from grader.spec.folders import trials_path
 from grader.spec.load import SpecError, load_module, reference_code, reference_module
 
+IMPORTS = """\
+import numpy as np
+import torch
+import torch.nn.functional as F
+from torch.nn.utils import rnn
+
+
+"""
 SEEDS = (0, 1, 2)  # 0 has the public cases, the others stand for hidden ones
 Make = Callable[[Any], Any]
+
+
+def replaced(text: str, *pairs: tuple[str, str]) -> str:
+    """The text with the first of each pair, which occurs exactly once, replaced by the second. Raises ValueError."""
+    for old, new in pairs:
+        if text.count(old) != 1:
+            raise ValueError(f"{old!r} occurs {text.count(old)} times, not once")
+        text = text.replace(old, new)
+    return text
+
+
+def module_cell(name: str, init: str, arguments: str, forward: str) -> str:
+    """The cell of a student's torch module: this `__init__`, and a `forward(self, …)` with these arguments and body."""
+    body = textwrap.indent(textwrap.dedent(forward).strip(), "    ")
+    methods = f"{init.strip()}\n\ndef forward(self, {arguments}):\n{body}\n"
+    return f"{IMPORTS}class {name}(torch.nn.Module):\n" + textwrap.indent(methods, "    ")
 
 
 @dataclass(frozen=True)

@@ -1,8 +1,6 @@
 """Programs that the spec of `CharLM` does not contain; beside each wrong one is what it is told."""
 
-import textwrap
-
-from grader.spec.trials import Trials
+from grader.spec.trials import Trials, module_cell
 
 TRIALS = Trials()
 
@@ -18,9 +16,7 @@ def __init__(self, vocab_size, embed_size, hidden_size, num_layers, dropout):
 
 def char_lm(forward, init=INIT):
     """The cell of a student whose `forward` has this body."""
-    lines = "def forward(self, ids, state=None):\n" + textwrap.indent(textwrap.dedent(forward).strip(), "    ")
-    source = "class CharLM(torch.nn.Module):\n" + textwrap.indent(f"{init.strip()}\n\n{lines}\n", "    ")
-    return "import numpy as np\nimport torch\nimport torch.nn.functional as F\n\n\n" + source
+    return module_cell("CharLM", init, "ids, state=None", forward)
 
 
 RUN = "h, (h_n, c_n) = self.rnn(self.embedding(ids), state)\n"

@@ -1,8 +1,6 @@
 """Programs that the spec of `Seq2Seq` does not contain; beside each wrong one is what it is told."""
 
-import textwrap
-
-from grader.spec.trials import Trials
+from grader.spec.trials import Trials, module_cell
 
 TRIALS = Trials()
 
@@ -20,13 +18,7 @@ def __init__(self, source_vocab, target_vocab, embed_size, hidden_size, num_laye
 
 def seq2seq(forward, init=INIT):
     """The cell of a student whose `forward` has this body."""
-    body = textwrap.indent(textwrap.dedent(forward).strip(), "    ")
-    lines = f"def forward(self, source, source_lengths, target_in):\n{body}"
-    source = "class Seq2Seq(torch.nn.Module):\n" + textwrap.indent(f"{init.strip()}\n\n{lines}\n", "    ")
-    return (
-        "import numpy as np\nimport torch\nimport torch.nn.functional as F\nfrom torch.nn.utils import rnn\n\n\n"
-        + source
-    )
+    return module_cell("Seq2Seq", init, "source, source_lengths, target_in", forward)
 
 
 PACK = "rnn.pack_padded_sequence(self.source_embedding(source), source_lengths, batch_first=True, enforce_sorted=False)"

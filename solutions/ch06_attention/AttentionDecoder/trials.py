@@ -1,8 +1,6 @@
 """Programs that the spec of `AttentionDecoder` does not contain; beside each wrong one is what it is told."""
 
-import textwrap
-
-from grader.spec.trials import Trials
+from grader.spec.trials import Trials, module_cell, replaced
 
 TRIALS = Trials()
 
@@ -39,19 +37,11 @@ return torch.stack(outs, dim=1), torch.stack(alphas, dim=1)
 
 def attention_decoder(forward, init=INIT):
     """The cell of a student whose `forward` has this body."""
-    body = textwrap.indent(textwrap.dedent(forward).strip(), "    ")
-    lines = f"def forward(self, target_in, state, keys, mask):\n{body}"
-    source = "class AttentionDecoder(torch.nn.Module):\n" + textwrap.indent(f"{init.strip()}\n\n{lines}\n", "    ")
-    return "import torch\nimport torch.nn.functional as F\n\n\n" + source
+    return module_cell("AttentionDecoder", init, "target_in, state, keys, mask", forward)
 
 
 def body(*pairs):
-    """The right body with these texts replaced, each of which occurs exactly once."""
-    text = BODY
-    for old, new in pairs:
-        assert text.count(old) == 1, (text.count(old), old)
-        text = text.replace(old, new)
-    return text
+    return replaced(BODY, *pairs)
 
 
 TANH = "torch.tanh(self.query(s).unsqueeze(1) + self.key(keys))"

@@ -1,8 +1,6 @@
 """Programs that the spec of `MapAttention` does not contain; beside each wrong one is what it is told."""
 
-import textwrap
-
-from grader.spec.trials import Trials
+from grader.spec.trials import Trials, module_cell, replaced
 
 TRIALS = Trials()
 
@@ -25,18 +23,11 @@ return c, a.view(B, Y, X)
 
 def map_attention(forward):
     """The cell of a student whose `forward` has this body."""
-    lines = f"def forward(self, state, feature_map):\n{textwrap.indent(textwrap.dedent(forward).strip(), '    ')}"
-    source = "class MapAttention(torch.nn.Module):\n" + textwrap.indent(f"{INIT.strip()}\n\n{lines}\n", "    ")
-    return "import torch\nimport torch.nn.functional as F\n\n\n" + source
+    return module_cell("MapAttention", INIT, "state, feature_map", forward)
 
 
 def body(*pairs):
-    """The right body with these texts replaced, each of which occurs exactly once."""
-    text = BODY
-    for old, new in pairs:
-        assert text.count(old) == 1, (text.count(old), old)
-        text = text.replace(old, new)
-    return text
+    return replaced(BODY, *pairs)
 
 
 KEYS = "feature_map.view(B, C, -1).permute(0, 2, 1)"
