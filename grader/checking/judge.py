@@ -13,6 +13,7 @@ from grader.checking.compare import compare, named_outputs
 from grader.checking.describe import OBSERVED_WORDS, cut, describe
 from grader.checking.drivers import DRIVERS
 from grader.checking.gradients import PARTLY
+from grader.checking.module_cases import is_of_module
 from grader.checking.sizes import agreed
 from grader.checking.verdict import CaseResult, Problem
 from grader.codec import MAX_LINES, MAX_TEXT, Raised
@@ -152,7 +153,7 @@ def _problems_of_inputs(case: Case, observation: Observation) -> list[Problem]:
     changed = [name for name in case.inputs if name in observation.changed]
     if not changed:
         return []
-    if "run" in case.inputs and "weights" in changed:  # of a module
+    if "weights" in changed and is_of_module(case):
         text = "`forward` changes or replaces weights of the module: use what `__init__` creates, and leave it as it is"
         return [Problem("changed", text)]
     names, first = " and ".join(f"`{name}`" for name in changed), changed[0]

@@ -53,6 +53,11 @@ def module_calls(case: Case) -> list[ModuleCall]:
     return [*before, *(ModuleCall(given, {}, gives=False) for given in run["between"]), last]
 
 
+def is_of_module(case: Case) -> bool:
+    """Whether the driver "module" runs this case."""
+    return case.inputs.keys() >= set(DRIVER_INPUTS)
+
+
 def learned_from(case: Case) -> dict[str, Any]:
     """What a gradient has to reach, by name: all weights, and the arguments that another network computes."""
     return {**case.inputs["weights"], **{name: case.inputs[name] for name in case.inputs["run"].get("computed", ())}}

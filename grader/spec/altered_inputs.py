@@ -20,6 +20,7 @@ import numpy as np
 from grader.checking.case import TIME_AXES, AlteredInput, Case, Checks, Observation
 from grader.checking.compare import Array, close
 from grader.checking.diagnose.altered_input import fingerprints, is_one_number, leaves, same, softmax
+from grader.checking.module_cases import is_of_module
 from grader.checking.observing import same_bytes
 from grader.codec import Fixture
 
@@ -180,7 +181,7 @@ def _of_one(name: str, cases: Sequence[Case]) -> Iterator[AlteredCases]:
             alterations += [("first_row", partial(spread, axis=axis, index=0))] if symbol == "B" else []
         key = next((key for key in path if key is not None), None)
         words = f"`{key}` in `{name}`" if key else f"each entry of `{name}`" if path else f"`{name}`"
-        if key and name == "weights" and "run" in cases[0].inputs:  # of a module
+        if key and name == "weights" and is_of_module(cases[0]):
             words = f"`self.{key}`"
         for alteration, change in alterations:
             new = (
