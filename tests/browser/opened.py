@@ -51,6 +51,8 @@ def opened(
             route.abort()
 
     def note_failure(request: Request) -> None:
+        if request.failure == "net::ERR_ABORTED" and request.url.endswith("/_static/favicon.svg"):
+            return  # the browser drops what it asked for its tab when the address changes, and asks again
         troubles.failed_requests.append(f"{request.url}: {request.failure}")
 
     def note_response(response: Response) -> None:
