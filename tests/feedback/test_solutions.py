@@ -10,7 +10,7 @@ from typer.testing import CliRunner
 
 from grader.author.other_ways import Solved
 from grader.cli import commands as cli
-from grader.feedback.formulas import formula
+from grader.render.formulas import formula
 from grader.feedback.solutions import solutions_page
 from grader.manifest import load_manifest
 from grader.spec.folders import mistakes_path
