@@ -18,7 +18,7 @@ def exam(
         int,
         typer.Option(
             min=0,
-            help="A whole number that decides all numbers of the sheet. Choose one that nobody can guess, "
+            help="A whole number that decides all numbers of the sheet. Choose one that cannot be guessed, "
             "and keep it secret until the exam is over.",
         ),
     ],

@@ -60,11 +60,12 @@ def _points(exam: Exam) -> str:
     numbers = range(1, len(exam.questions) + 1)
     possible = [str(question.points) for question in exam.questions] + [str(exam.points)]
     head = "".join(f'<th scope="col">{name}</th>' for name in ("Question", *numbers, "Sum"))
-    return (
-        f'<div class="wide" role="region" aria-label="Points" tabindex="0"><table class="score">\n'
+    return _wide(
+        "Points",
+        '<table class="score">\n'
         f"<thead><tr>{head}</tr></thead>\n<tbody>\n"
         f'<tr><th scope="row">Points possible</th>{"".join(f"<td>{each}</td>" for each in possible)}</tr>\n'
-        f'<tr><th scope="row">Points reached</th>{"<td></td>" * len(possible)}</tr>\n</tbody></table></div>\n'
+        f'<tr><th scope="row">Points reached</th>{"<td></td>" * len(possible)}</tr>\n</tbody></table>',
     )
 
 
@@ -91,10 +92,11 @@ def _values(table: Table) -> str:
         for row, start in enumerate(starts)
     )
     also = f"; {formula(table.negative[0])}" if table.negative else ""
-    return (
-        f'<div class="wide" role="region" aria-label="{table.title}" tabindex="0"><table class="values">\n'
+    return _wide(
+        table.title,
+        '<table class="values">\n'
         f"<caption>{table.title} {formula(table.named(letter))}{also}</caption>\n"
-        f'<thead><tr><th scope="col">{formula(letter)}</th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n'
+        f'<thead><tr><th scope="col"><var>{letter}</var></th>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>',
     )
 
 
@@ -104,7 +106,9 @@ def _entry(value: Fraction | None) -> str:
 
 def _question(number: int, question: Question, solved: bool) -> str:
     name = f"question-{number}"
-    parts = "".join(_part(letter, part, solved) for letter, part in zip("abcdefgh", question.parts, strict=False))
+    parts = "".join(
+        _part(number, letter, part, solved) for letter, part in zip("abcdefgh", question.parts, strict=False)
+    )
     return (
         f'<section class="question" aria-labelledby="{name}">\n<h2 id="{name}">{number}. {escape(question.title)} '
         f'<span class="quiet">({counted(question.points, "point")})</span></h2>\n{_blocks(question.text)}{parts}'
@@ -112,17 +116,15 @@ def _question(number: int, question: Question, solved: bool) -> str:
     )
 
 
-def _part(letter: str, part: Part, solved: bool) -> str:
+def _part(number: int, letter: str, part: Part, solved: bool) -> str:
     points = counted(part.points, "point")
     task = f'<p class="task"><strong>({letter})</strong> {with_formulas(part.task)} <em>{points}</em></p>\n'
     if not solved:
         return f'{task}<div class="lines" role="img" aria-label="space for the answer">{"<i></i>" * part.lines}</div>\n'
     results = " ".join(f"<span>{with_formulas(answer.shown)}</span>" for answer in part.answers)
     label = "Result" if len(part.answers) == 1 else "Results"
-    return (
-        f'{task}<div class="solution">\n{_blocks(part.steps)}'
-        f'<p class="results"><strong>{label}:</strong> {results}</p>\n</div>\n'
-    )
+    shown = f'{_blocks(part.steps)}<p class="results"><strong>{label}:</strong> {results}</p>\n'
+    return task + _wide(f"solution of {number} ({letter})", f"\n{shown}", "solution")
 
 
 def _blocks(blocks: Iterable[str | Grid]) -> str:
@@ -137,11 +139,16 @@ def _grid(grid: Grid) -> str:
         + "</tr>\n"
         for line in grid.lines
     )
-    caption = with_formulas(grid.caption)
-    return (
-        f'<div class="wide"><table class="given">\n<caption>{caption}</caption>\n'
-        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table></div>\n"
+    return _wide(
+        grid.caption,
+        f'<table class="given">\n<caption>{with_formulas(grid.caption)}</caption>\n'
+        f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody></table>",
     )
+
+
+def _wide(label: str, html: str, kind: str = "wide") -> str:
+    """What may be wider than a phone, in a box that scrolls and that the keyboard reaches."""
+    return f'<div class="{kind}" role="region" aria-label="{escape(label)}" tabindex="0">{html}</div>\n'
 
 
 _STYLE = """
@@ -149,7 +156,8 @@ _STYLE = """
 h2 { margin-top: 1.6rem; }
 .field { display: flex; align-items: baseline; gap: .6rem; margin: .9rem 0 0; color: var(--ink); }
 .field .blank { flex: 1; border-bottom: 1px solid var(--ink); }
-.wide { overflow-x: auto; }
+.wide, .solution { overflow-x: auto; }
+.formula { max-width: none; overflow: visible; }
 table { overflow-wrap: normal; }
 caption { text-align: left; padding: .3rem 0; font-size: .95em; }
 td, th { padding: .2rem .5rem; }
@@ -173,7 +181,7 @@ math { font-size: 1.15em; }
 mtable { border: solid currentColor; border-width: 0 1px; border-radius: .5em; padding: 0 .15em; margin: 0 .1em; }
 @media print {
   .question, .wide { break-inside: avoid; }
-  .wide { overflow: visible; }
+  .wide, .solution { overflow: visible; }
   h1 { font-size: 17pt; }
   h2 { font-size: 13pt; margin-top: 1rem; }
   body { line-height: 1.45; }

@@ -26,6 +26,7 @@ from grader.exam.question import (
 from grader.exam.tables import ARGUMENT, Table
 
 Term = Number | Sequence[Number]
+_EXACT = 1e-9  # what an oracle may differ by from an exact result
 
 
 class Minus(tuple[Number, ...]):
@@ -95,7 +96,8 @@ class Working:
         demand(not is_near_boundary(value, decimals) and not is_near_boundary(expected, decimals))
         result = rounded(value, decimals)
         demand(result == rounded(expected, decimals) and (result != 0 or value == 0))
-        sign = "=" if result == value else r"\approx"
+        exact = result == value and abs(float(value) - expected) < _EXACT
+        sign = "=" if exact else r"\approx"
         shown = f"${name} {sign} {{{tex(value, decimals)}}}$"
         self._answers.append(Answer(name, shown, value, expected, decimals))
 

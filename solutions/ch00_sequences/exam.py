@@ -28,7 +28,7 @@ def bigrams(draw, oracles):
     work.say("Go through the text once and count each pair of neighbours.")
     table = [(f"*{LETTERS[i]}*", *map(str, row), str(sum(row))) for i, row in enumerate(counts)]
     work.say(
-        Grid("Counts: the context in rows, the next letter in columns", ("", "*a*", "*b*", "*c*", "sum"), tuple(table))
+        Grid("Counts of the next letter after each context", ("context", "*a*", "*b*", "*c*", "sum"), tuple(table))
     )
     for i, row in enumerate(counts):
         named = ", ".join(map(str, row))

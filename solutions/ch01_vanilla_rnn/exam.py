@@ -34,7 +34,7 @@ def one_step(draw, oracles):
         "One step of a vanilla RNN",
         [
             "A vanilla RNN with two inputs and two units reads the input $x_t$. Its previous state is $h_{t-1}$.",
-            f"$x_t = {row(x)}$ $h_{{t-1}} = {row(h_prev)}$ $W_{{xh}} = {matrix(W_xh)}$ $W_{{hh}} = {matrix(W_hh)}$ "
+            f"$x_t = {row(x)}$, $h_{{t-1}} = {row(h_prev)}$, $W_{{xh}} = {matrix(W_xh)}$, $W_{{hh}} = {matrix(W_hh)}$, "
             f"$b_h = {row(b_h)}$",
         ],
         {"x": x, "h_prev": h_prev, "W_xh": W_xh, "W_hh": W_hh, "b_h": b_h},
@@ -75,9 +75,9 @@ def next_token(draw, oracles):
         [
             f"An RNN that writes the tokens {named} is in the state $h_t$. Its readout has the weights $W_{{hy}}$ and "
             "the bias $b_y$.",
-            f"$h_t = {row(h)}$ $W_{{hy}} = {matrix(W_hy)}$ $b_y = {row(b_y)}$",
+            f"$h_t = {row(h)}$, $W_{{hy}} = {matrix(W_hy)}$, $b_y = {row(b_y)}$",
         ],
-        {"h": h, "W_hy": W_hy, "b_y": b_y},
+        {"h": h, "W_hy": W_hy, "b_y": b_y, "tokens": tokens},
     )
 
 

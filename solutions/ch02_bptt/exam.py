@@ -44,8 +44,8 @@ def two_steps(draw, oracles):
         [
             "A vanilla RNN with one input and two units has read two inputs. Its states were $h_1$ and $h_2$, and the "
             r"gradients through the outputs at the two steps are $dh_1^{\text{out}}$ and $dh_2^{\text{out}}$.",
-            f"$x_1 = {tex(x[0])}$, $x_2 = {tex(x[1])}$, $h_1 = {row(h[0])}$ $h_2 = {row(h[1])}$ "
-            rf"$dh_1^{{\text{{out}}}} = {row(dh[0])}$ $dh_2^{{\text{{out}}}} = {row(dh[1])}$ "
+            f"$x_1 = {tex(x[0])}$, $x_2 = {tex(x[1])}$, $h_1 = {row(h[0])}$, $h_2 = {row(h[1])}$, "
+            rf"$dh_1^{{\text{{out}}}} = {row(dh[0])}$, $dh_2^{{\text{{out}}}} = {row(dh[1])}$, "
             rf"$W_{{hh}} = {matrix(W_hh)}$",
         ],
         {"x": x, "h": h, "dh": dh, "W_hh": W_hh},
@@ -119,12 +119,12 @@ def at_the_logits(draw, oracles):
     work.say("The probabilities of a step sum to 1, and so does the one-hot target.")
     work.answer_text("sum", "0", "0" if np.abs(expected.sum(axis=1)).max() < 1e-12 else "another number")
     work.part("What is the sum of the entries of each $dz_t$, and why is it always this number?", 2, 2)
-    shown = " ".join(f"$z_{t} = {row(z)}$" for t, z in enumerate(logits, 1))
+    shown = ", ".join(f"$z_{t} = {row(z)}$" for t, z in enumerate(logits, 1))
     return work.question(
         "at_the_logits",
         "The gradient at the logits",
         [
-            f"An RNN has computed the logits of two steps, {shown} The targets are $y_1 = {targets[0]}$ and "
+            f"An RNN has computed the logits of two steps, {shown}. The targets are $y_1 = {targets[0]}$ and "
             f"$y_2 = {targets[1]}$, ids that are counted from 0, and the loss $L$ is the mean cross-entropy of the two "
             "steps."
         ],

@@ -58,7 +58,7 @@ def linear_case(draw, oracles):
         [
             "A linear recurrent network $h_t = h_{t-1} W_{hh} + x_t W_{xh}$ has two units. Only its last state $h_T$ "
             "appears in the loss.",
-            f"$W_{{hh}} = {matrix(W)}$ $dh_T = {row(dh)}$",
+            f"$W_{{hh}} = {matrix(W)}$, $dh_T = {row(dh)}$",
         ],
         {"W": W, "dh": dh},
     )

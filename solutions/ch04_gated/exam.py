@@ -13,9 +13,6 @@ def lstm(draw, oracles):
     x, h_prev, c_prev = draw.number("-2", "2", "0.5"), draw.number("-0.9", "0.9", "0.1"), draw.number("-2", "2", "0.1")
     W_x, W_h = draw.numbers(4, "-0.9", "0.9", "0.1"), draw.numbers(4, "-2", "2", "0.5")
     b = draw.numbers(4, "-1", "1", "0.05")
-    (h_t,), (c_t,) = (
-        each[0] for each in oracles["lstm_step"](*map(floats, ([[x]], [[h_prev]], [[c_prev]], [W_x], [W_h], b)))
-    )
     work = Working()
     work.say("$a_t = x_t W_x + h_{t-1} W_h + b$, in the blocks i, f, g, o.")
     values = {}
@@ -27,6 +24,10 @@ def lstm(draw, oracles):
         work.answer(f"{block}_t", values[block], function(float(x) * float(w) + float(h_prev) * float(u) + float(bias)))
     work.part("Compute the gates $i_t$, $f_t$, $o_t$ and the candidate $g_t$.", 6, 8)
     c = work.total("c_t", (values["f"], c_prev), (values["i"], values["g"]))
+    TANH.look_up(c)  # before the oracle is asked, which takes longer
+    (h_t,), (c_t,) = (
+        each[0] for each in oracles["lstm_step"](*map(floats, ([[x]], [[h_prev]], [[c_prev]], [W_x], [W_h], b)))
+    )
     work.answer("c_t", c, c_t)
     work.part("Compute the new cell state $c_t$.", 2, 2)
     squashed = work.look_up(r"\tanh(c_t)", TANH, c)
@@ -38,8 +39,8 @@ def lstm(draw, oracles):
         [
             "An LSTM with one input and one unit reads $x_t$. The columns of its weights and its bias are the blocks "
             "i, f, g and o.",
-            f"$x_t = {tex(x)}$, $h_{{t-1}} = {tex(h_prev)}$, $c_{{t-1}} = {tex(c_prev)}$, $W_x = {row(W_x)}$ "
-            f"$W_h = {row(W_h)}$ $b = {row(b)}$",
+            f"$x_t = {tex(x)}$, $h_{{t-1}} = {tex(h_prev)}$, $c_{{t-1}} = {tex(c_prev)}$, $W_x = {row(W_x)}$, "
+            f"$W_h = {row(W_h)}$, $b = {row(b)}$",
         ],
         {"x": x, "h_prev": h_prev, "c_prev": c_prev, "W_x": W_x, "W_h": W_h, "b": b},
     )
@@ -54,7 +55,6 @@ def gru(draw, oracles):
     x, h_prev = draw.number("-2", "2", "0.5"), draw.number("-0.9", "0.9", "0.1")
     W_x, W_h = draw.numbers(3, "-0.9", "0.9", "0.1"), draw.numbers(3, "-2", "2", "0.5")
     b_x, b_h = draw.numbers(3, "-0.5", "0.5", "0.05"), draw.numbers(3, "-0.5", "0.5", "0.05")
-    ((expected,),) = oracles["gru_step"](*map(floats, ([[x]], [[h_prev]], [W_x], [W_h], b_x, b_h)))
     work = Working()
     gates = {}
     for k, gate in enumerate("rz"):
@@ -74,6 +74,7 @@ def gru(draw, oracles):
     demand(inner != 0 and abs(candidate) > 0)
     work.part("Compute the candidate $n_t$. The reset gate is applied after the product, as in PyTorch.", 3, 4)
     work.say("$h_t = (1 - z_t) n_t + z_t h_{t-1}$: here the update gate keeps the previous state.")
+    ((expected,),) = oracles["gru_step"](*map(floats, ([[x]], [[h_prev]], [W_x], [W_h], b_x, b_h)))
     found = work.total("h_t", (1 - gates["z"], candidate), (gates["z"], h_prev))
     work.answer("h_t", found, expected)
     work.part("Compute the new state $h_t$.", 2, 3)
@@ -83,8 +84,8 @@ def gru(draw, oracles):
         [
             "A GRU with one input and one unit reads $x_t$. The columns of its weights and the entries of its biases "
             "are the blocks r, z and n.",
-            f"$x_t = {tex(x)}$, $h_{{t-1}} = {tex(h_prev)}$, $W_x = {row(W_x)}$ $W_h = {row(W_h)}$ $b_x = {row(b_x)}$ "
-            f"$b_h = {row(b_h)}$",
+            f"$x_t = {tex(x)}$, $h_{{t-1}} = {tex(h_prev)}$, $W_x = {row(W_x)}$, $W_h = {row(W_h)}$, "
+            f"$b_x = {row(b_x)}$, $b_h = {row(b_h)}$",
         ],
         {"x": x, "h_prev": h_prev, "W_x": W_x, "W_h": W_h, "b_x": b_x, "b_h": b_h},
     )
@@ -115,11 +116,11 @@ def forgetting(draw, oracles):
         3,
         3,
     )
-    shown = " ".join(f"$f_{t} = {row(each)}$" for t, each in enumerate(f, 2))
+    shown = ", ".join(f"$f_{t} = {row(each)}$" for t, each in enumerate(f, 2))
     return work.question(
         "forgetting",
         "What the forget gate leaves",
-        [f"An LSTM with two units reads four inputs. Its forget gates at the last three steps are {shown}"],
+        [f"An LSTM with two units reads four inputs. Its forget gates at the last three steps are {shown}."],
         {"f": f, "bias": bias},
     )
 

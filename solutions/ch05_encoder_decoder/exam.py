@@ -198,7 +198,7 @@ def padded_loss(draw, oracles):
         (f"sequence {b}", *(written(each) for each in its), str(length))
         for b, (its, length) in enumerate(zip(probs, lengths, strict=True), 1)
     ]
-    head = ("", *(f"$t = {t}$" for t in range(1, 5)), "length")
+    head = ("target", *(f"*t* = {t}" for t in range(1, 5)), "length")
     return work.question(
         "padded_loss",
         "The loss of a padded batch",

@@ -31,14 +31,14 @@ def looking_back(draw, oracles):
         name = f"c[{i}]"
         work.answer(name, work.total(name, *((w, key[i]) for w, key in zip(weights, keys, strict=True))), context[i])
     work.part("Compute the context $c$. The values are the keys.", 2, 4)
-    shown = " ".join(f"$k_{j} = {row(key)}$" for j, key in enumerate(keys, 1))
+    shown = ", ".join(f"$k_{j} = {row(key)}$" for j, key in enumerate(keys, 1))
     return work.question(
         "looking_back",
         "A decoder that looks back",
         [
             "A decoder attends to three states of the encoder. Its query is $q$, and the keys are $k_1$, $k_2$ and "
             "$k_3$.",
-            f"$q = {row(query)}$ {shown}",
+            f"$q = {row(query)}$, {shown}",
         ],
         {"query": query, "keys": keys},
     )
@@ -86,10 +86,9 @@ def causal(draw, oracles):
         "Causal self-attention",
         [
             "A layer of self-attention with a causal mask has computed queries, keys and values of three positions. "
-            "Row $t$ "
-            r"of each matrix belongs to position $t$. Scores are divided by $\sqrt{K}$, where $K = 4$ is the number of "
-            "columns of a key. Consider position 2.",
-            f"$Q = {matrix(queries)}$ $K = {matrix(keys)}$ $V = {matrix(values)}$",
+            "Row $t$ of each matrix belongs to position $t$. Scores are divided by the square root of the number of "
+            "columns of a key, which is 4. Consider position 2.",
+            f"$Q = {matrix(queries)}$, $K = {matrix(keys)}$, $V = {matrix(values)}$",
         ],
         {"queries": queries, "keys": keys, "values": values},
     )
@@ -124,14 +123,14 @@ def scores_backward(draw, oracles):
     work.answer_text("sum", "0", total)
     work.part("What is the exact sum of the three gradients of the scores, and why is it always this number?", 2, 2)
     shown = ", ".join(rf"$\alpha_{j} = {written(each)}$" for j, each in enumerate(weights, 1))
-    named = " ".join(f"$v_{j} = {row(value)}$" for j, value in enumerate(values, 1))
+    named = ", ".join(f"$v_{j} = {row(value)}$" for j, value in enumerate(values, 1))
     return work.question(
         "scores_backward",
         "The gradient of the scores",
         [
             r"A context is $c = \sum_j \alpha_j v_j$, and the weights $\alpha$ are the softmax of the scores $e$. The "
             "backward pass has reached the context, and $dc$ is known.",
-            f"{shown}, {named} $dc = {row(dc)}$",
+            f"{shown}, {named}, $dc = {row(dc)}$",
         ],
         {"weights": weights, "values": values, "dc": dc},
     )
