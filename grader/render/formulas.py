@@ -10,6 +10,7 @@ from html import escape
 from grader.render.html import inline
 
 _CODE_OR_FORMULA = re.compile(r"(`[^`]+`|\$[^$]+\$)")
+_PUNCTUATION = re.compile(r'(<span class="formula">(?:(?!</span>).)*</span>[.,;:?)]+)')
 _EMPHASIS = re.compile(r"\*([^*\s](?:[^*]*[^*\s])?)\*")
 
 
@@ -31,8 +32,9 @@ def paragraphs(markdown: str) -> str:
 
 
 def with_formulas(text: str) -> str:
-    """A line of such a text."""
-    return "".join(map(_piece, _CODE_OR_FORMULA.split(text)))
+    """A line of such a text. Punctuation stays on the line of the formula before it."""
+    html = "".join(map(_piece, _CODE_OR_FORMULA.split(text)))
+    return _PUNCTUATION.sub(r'<span class="kept">\1</span>', html)
 
 
 def _piece(text: str) -> str:

@@ -2,6 +2,7 @@
 
 from fractions import Fraction
 from itertools import combinations, pairwise
+from math import prod
 
 import numpy as np
 
@@ -44,6 +45,7 @@ def bigrams(draw, oracles):
         work.answer(name, factors[-1], probs[i, j])
     asked = " and ".join(rf"$p(\text{{{LETTERS[j]}}} \mid \text{{{LETTERS[i]}}})$" for i, j in pairwise(string))
     work.part(rf"Estimate {asked} with add-alpha smoothing, $\alpha = {written(alpha)}$.", 3, 4)
+    demand(factors[0] != factors[1])
     (i, j, k), name = string, "p"
     by_hand = work.total(name, factors)
     work.answer(name, by_hand, probs[i, j] * probs[j, k], 3)
@@ -63,49 +65,53 @@ def bigrams(draw, oracles):
     )
 
 
-def cube_root(value):
-    """The multiple of 0.05 whose cube this is, None if there is none."""
-    return next((root for root in grid("0.05", "0.95", "0.05") if root**3 == value), None)
+def means():
+    """For each geometric mean that is a multiple of 0.05, the two or three different multiples that have it."""
+    found, multiples = {}, grid("0.05", "0.95", "0.05")
+    for count in (2, 3):
+        powers = {each**count: each for each in multiples}
+        for probs in combinations(multiples, count):
+            mean = powers.get(prod(probs))
+            if mean is not None and mean not in probs:
+                found.setdefault(mean, []).append(probs)
+    return found
 
 
-PROBABILITIES = [
-    three for three in combinations(grid("0.05", "0.95", "0.05"), 3) if cube_root(three[0] * three[1] * three[2])
-]
+MEANS = means()
 
 
 def perplexities(draw, oracles):
     """From probabilities to the cross-entropy and the perplexity."""
-    probs, vocab_size = draw.some(draw.one(PROBABILITIES), 3), 2 + draw.below(9)
-    root = cube_root(probs[0] * probs[1] * probs[2])
-    nll = -np.log(floats(probs))
+    root, vocab_size = draw.one(sorted(MEANS)), 3 + draw.below(8)
+    probs = draw.one(MEANS[root])
+    probs, count = draw.some(probs, len(probs)), len(probs)
     demand(abs(vocab_size - 1 / root) > Fraction(1, 2))
+    nll = -np.log(floats(probs))
     work = Working()
     losses = [work.look_up(f"l_{t}", MINUS_LN, p) for t, p in enumerate(probs, 1)]
-    mean = work.quotient("L", sum(losses), 3)
+    mean = work.quotient("L", work.total("l", *losses), count)
     work.answer("L", mean, nll.mean())
     work.part("Compute the cross-entropy $L$, the mean negative log-likelihood in nats per token.", 3, 4)
-    shown = r" \cdot ".join(map(written, probs))
-    work.say(r"$e^L = (p_1 p_2 p_3)^{-1/3}$, because $L = -\frac{1}{3} \ln (p_1 p_2 p_3)$.")
-    product = work.total("p_1 p_2 p_3", probs)
-    work.say(rf"${shown} = {written(product)} = {written(root)}^3$")
+    named = " ".join(f"p_{t}" for t in range(1, count + 1))
+    work.say(rf"$e^L = ({named})^{{-1/{count}}}$, because $L = -\ln({named}) / {count}$.")
+    product = work.total(named, probs)
+    work.say(rf"${tex(product)} = {tex(root)}^{count}$")
     found = work.quotient("e^L", 1, root)
     work.answer("e^L", found, oracles["perplexity"](nll))
+    power = "square" if count == 2 else "cube"
     work.part(
-        "Compute the perplexity. The product of the three probabilities is the cube of a number with two decimals.",
+        f"Compute the perplexity. The product of the probabilities is the {power} of a number with at most two "
+        f"decimals.",
         3,
         4,
     )
-    better = "the model of the text" if found < vocab_size else "the uniform model"
     work.say(
         f"The perplexity of a uniform model is its number of tokens, {vocab_size}. The lower perplexity is better."
     )
-    uniform = oracles["perplexity"](np.full(3, np.log(vocab_size)))
+    uniform = oracles["perplexity"](np.full(count, np.log(vocab_size)))
     work.answer(r"e^{L_{\text{uniform}}}", vocab_size, uniform, 0)
-    work.answer_text(
-        "better on this text",
-        better,
-        "the model of the text" if oracles["perplexity"](nll) < uniform else "the uniform model",
-    )
+    models = ("the first model", "the uniform model")
+    work.answer_text("better on this text", models[found > vocab_size], models[oracles["perplexity"](nll) > uniform])
     work.part(
         f"Another model gives the same probability to each of {vocab_size} tokens. What is its perplexity, and which "
         "of the two models is better on this text?",
@@ -116,9 +122,8 @@ def perplexities(draw, oracles):
         "perplexities",
         "Cross-entropy and perplexity",
         [
-            "A language model gives the three tokens of a text, each after the tokens before it, the probabilities "
-            + ", ".join(f"$p_{t} = {written(p)}$" for t, p in enumerate(probs, 1))
-            + "."
+            f"A language model gives the {'two' if count == 2 else 'three'} tokens of a text, each after the tokens "
+            "before it, the probabilities " + ", ".join(f"$p_{t} = {tex(p)}$" for t, p in enumerate(probs, 1)) + "."
         ],
         {"probs": probs, "vocab_size": vocab_size},
     )

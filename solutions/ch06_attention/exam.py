@@ -75,7 +75,7 @@ def causal(draw, oracles):
     for j, weight in enumerate(weights, 1):
         work.answer(rf"\alpha_{{2,{j}}}", weight, shares[0, 1, j - 1])
     work.say(r"$\alpha_{2,3} = 0$, because of the mask.")
-    work.answer(r"\alpha_{2,3}", 0, shares[0, 1, 2])
+    work.answer(r"\alpha_{2,3}", 0, shares[0, 1, 2], 0)
     work.part(r"Compute the three attention weights $\alpha_{2,1}$, $\alpha_{2,2}$ and $\alpha_{2,3}$.", 6, 8)
     for i in range(2):
         found = work.total(f"y_2[{i}]", *((w, value[i]) for w, value in zip(weights, values, strict=False)))

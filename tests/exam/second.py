@@ -46,8 +46,8 @@ def perplexities(probs, vocab_size):
     product_ = 1.0
     for p in probs:
         product_ *= p
-    found = product_ ** (-1 / 3)
-    better = "the model of the text" if found < vocab_size else "the uniform model"
+    found = product_ ** (-1 / len(probs))
+    better = "the first model" if found < vocab_size else "the uniform model"
     return [log(found), found, vocab_size, better]
 
 

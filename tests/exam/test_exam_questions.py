@@ -84,7 +84,7 @@ def test_all_can_be_done_by_hand(chapter_id):
             numbers = numbers_in(question.given)
             assert all(decimals_of(number) in (0, 1, 2) for number in numbers), question
             shown = " ".join(str(step) for part in question.parts for step in part.steps)
-            assert shown.count(r"\cdot") + shown.count(" / ") <= 20 + shown.count("p_1 p_2 p_3"), question.id
+            assert shown.count(r"\cdot") + shown.count(" / ") <= 22, question.id  # a formula may have one, too
             assert question.points == sum(part.points for part in question.parts) > 0
             assert all(part.lines > 0 and part.answers for part in question.parts)
 
@@ -107,7 +107,7 @@ def test_the_same_seed_gives_the_same_bytes(chapter_id):
 
 # The numbers of seed 7, on every machine and in every Python. After a change of a question, take what the test says.
 RECORDED = {
-    "ch00_sequences": "58e0ded7c2f6",
+    "ch00_sequences": "3f9b81e15d03",
     "ch01_vanilla_rnn": "8c9d07613bd5",
     "ch02_bptt": "147efafe3f52",
     "ch03_gradients": "c3bb26a10e50",

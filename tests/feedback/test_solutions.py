@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from grader.author.other_ways import Solved
 from grader.cli import commands as cli
-from grader.render.formulas import formula
 from grader.feedback.solutions import solutions_page
 from grader.manifest import load_manifest
+from grader.render.formulas import formula
 from grader.spec.folders import mistakes_path
 from grader.spec.mistake_words import read_mistake_words
 from tests.loops import for_each
