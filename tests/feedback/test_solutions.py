@@ -110,7 +110,8 @@ def test_paragraphs_code_emphasis_and_formulas():
         "First `a_b` and *this?*, 2 * 3 * 4,\nwith $h_t$.\n\nThen `$x$` costs $5.", differs="By `np.dot`, <b>."
     )
     state = M.format("<msub><mi>h</mi><mi>t</mi></msub>")
-    assert f"<p>First <code>a_b</code> and <em>this?</em>, 2 * 3 * 4, with {state}.</p>" in page
+    kept = f'<span class="kept">{state}.</span>'  # no line begins with the full stop
+    assert f"<p>First <code>a_b</code> and <em>this?</em>, 2 * 3 * 4, with {kept}</p>" in page
     assert "<p>Then <code>$x$</code> costs $5.</p>" in page
     assert "<p>By <code>np.dot</code>, &lt;b&gt;.</p>" in page
 
