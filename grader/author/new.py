@@ -16,7 +16,7 @@ from pathlib import Path
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, load_manifest
-from grader.spec.folders import FILES, FIXTURES, HINTS, MISTAKES, SPEC
+from grader.spec.folders import EXAM, FILES, FIXTURES, HINTS, MISTAKES, SPEC
 
 _NAME = re.compile(r"[A-Za-z][A-Za-z0-9_]*\Z")
 _TABLE = re.compile(r"^[ \t]*\[\[(chapters(?:\.\w+)*)\]\]", re.MULTILINE)
@@ -94,7 +94,7 @@ def _check_name(manifest: Manifest, name: str) -> None:
             f"{name!r} cannot be the name of an exercise: it is the name of the function, so use letters, digits and "
             "_, with a letter first, such as leaky_average."
         )
-    if name in (Path(FIXTURES).stem, FILES):
+    if name in (Path(FIXTURES).stem, Path(EXAM).stem, FILES):
         raise NewExerciseError(
             f"{name!r} cannot be the name of an exercise: a file of the chapter has it, or a folder."
         )

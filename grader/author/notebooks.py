@@ -21,7 +21,7 @@ from grader.cells import STUB, TEXT_STUB, check_id, check_source, grade_id, note
 from grader.errors import ExpectedError
 from grader.files import write_whole
 from grader.manifest import Chapter, Exercise, Manifest, Notebook, Question, load_manifest
-from grader.spec.folders import FILES, FIXTURES
+from grader.spec.folders import EXAM, FILES, FIXTURES
 from grader.submission.files import MAX_BYTES, MAX_FILE_BYTES, MAX_FILES
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ def check_sources(root: Path, manifest: Manifest) -> None:
                 f"{path.parent.name!r}. Write it, or remove the notebook from course.toml."
             )
     for path in sorted(solutions.glob("*/*.py")):
-        if path.name not in ("__init__.py", FIXTURES) and path not in listed:
+        if path.name not in ("__init__.py", FIXTURES, EXAM) and path not in listed:
             raise ReleaseError(
                 f"{path}: course.toml lists no notebook {path.stem!r} of a chapter {path.parent.name!r}. "
                 "Add it there, or delete the file."

@@ -1,8 +1,8 @@
 """The command line `grader`. Each module has the commands of one kind, one small function each.
 
-`student` and `diary` (students) · `grading`, `reports`, `similar`, `collect`, `term`, `lms` (rosters, exports) and
-`gradescope` (instructors) · `author` and `pack` (authors); `app` is what they share, `plain` has similar characters for
-an output whose encoding lacks ✓ or ›.
+`student` and `diary` (students) · `grading`, `reports`, `similar`, `collect`, `term`, `lms` (rosters, exports), `exam`
+and `gradescope` (instructors) · `author` and `pack` (authors); `app` is what they share, `plain` has similar characters
+for an output whose encoding lacks ✓ or ›.
 
 A command reads its options, calls, and prints; it decides nothing. `graded` prints what `grader autograde` finds.
 `commands` imports all commands. This module imports little, so that Ctrl-C during the imports is answered too.

@@ -4,6 +4,7 @@ from grader.cli import (  # noqa: F401
     author,
     collect,
     diary,
+    exam,
     gradescope,
     grading,
     lms,

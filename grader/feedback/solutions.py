@@ -5,21 +5,16 @@ Each exercise is folded, because a reader wants to see one at a time. On paper a
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping
 from html import escape
 from typing import TYPE_CHECKING
 
-from grader.feedback.formulas import formula
 from grader.manifest import Chapter, Exercise, Manifest
-from grader.render.html import inline
+from grader.render.formulas import paragraphs
 from grader.render.page import html_page
 
 if TYPE_CHECKING:
     from grader.author.other_ways import Solved
-
-_CODE_OR_FORMULA = re.compile(r"(`[^`]+`|\$[^$]+\$)")
-_EMPHASIS = re.compile(r"\*([^*\s](?:[^*]*[^*\s])?)\*")
 
 
 def solutions_section(chapter: Chapter, solved: Mapping[str, Solved]) -> str:
@@ -52,8 +47,8 @@ def _notebooks(chapter: Chapter, solved: Mapping[str, Solved], level: int) -> st
 def _exercise(exercise: Exercise, found: Solved, level: int) -> str:
     parts = (
         ("The course's solution", _code(found.solution)),
-        ("Why it works", _paragraphs(found.why)),
-        ("Another way", f"{_paragraphs(found.differs)}{_code(found.way)}"),
+        ("Why it works", paragraphs(found.why)),
+        ("Another way", f"{paragraphs(found.differs)}{_code(found.way)}"),
     )
     body = "".join(f"<h{level}>{title}</h{level}>\n{html}" for title, html in parts if html)
     name = f"{escape(exercise.title)}, <code>{escape(exercise.id)}</code>"
@@ -62,20 +57,3 @@ def _exercise(exercise: Exercise, found: Solved, level: int) -> str:
 
 def _code(source: str) -> str:
     return f'<pre style="overflow-x:auto" tabindex="0"><code>{escape(source)}</code></pre>\n' if source else ""
-
-
-def _paragraphs(markdown: str) -> str:
-    """What authors write of a solution: paragraphs with code, emphasis and formulas."""
-    found = (" ".join(each.split()) for each in re.split(r"\n\s*\n", markdown))
-    return "".join(f"<p>{_inline(each)}</p>\n" for each in found if each)
-
-
-def _inline(text: str) -> str:
-    return "".join(map(_piece, _CODE_OR_FORMULA.split(text)))
-
-
-def _piece(text: str) -> str:
-    """A formula, code, or what stands between those."""
-    if text[:1] == "$" == text[-1:] and len(text) > 1:
-        return formula(text[1:-1])
-    return inline(text) if text[:1] == "`" else _EMPHASIS.sub(r"<em>\1</em>", inline(text))

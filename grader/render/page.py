@@ -81,6 +81,7 @@ article dl { margin: .2rem 0 0; }
 .comments dd { margin: 0 0 .8rem; padding-left: .9rem; border-left: 4px solid var(--line); white-space: pre-wrap; }
 .comments dt { font-weight: 600; }
 .formula { display: inline-block; max-width: 100%; overflow-x: auto; vertical-align: middle; }
+.kept { white-space: nowrap; }
 details { margin: .8rem 0 .4rem; border: 1px solid var(--line); border-radius: 4px; padding: .3rem .8rem; }
 summary { cursor: pointer; color: var(--accent); }
 @media print {

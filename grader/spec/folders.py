@@ -1,4 +1,4 @@
-"""Where an exercise is written: `solutions/CHAPTER/ID/`, its notebook's source, and its chapter's fixtures."""
+"""Where an exercise is written: `solutions/CHAPTER/ID/`, its notebook's source, its chapter's fixtures and exam."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ TRIALS = "trials.py"  # programs that the spec does not contain
 GIVEN = "given.py"  # on a page, for an exercise that builds on this one; written in another way than the solution
 PARTS = (SPEC, WAYS, MISTAKES, HINTS, JUDGE, TRIALS, GIVEN)
 FIXTURES = "fixtures.py"  # of a whole chapter: what builds inputs
+EXAM = "exam.py"  # of a whole chapter: the questions of its exam sheets
 FILES = "files"  # of a whole chapter: what its notebooks read
 
 
@@ -49,6 +50,11 @@ def trials_path(root: Path, place: Place) -> Path:
 def fixtures_path(root: Path, chapter: Chapter) -> Path:
     """The file with a chapter's own fixtures, which build inputs, if it has any."""
     return root / "solutions" / chapter.id / FIXTURES
+
+
+def exam_path(root: Path, chapter: Chapter) -> Path:
+    """The file with the questions of a chapter's exam sheets."""
+    return root / "solutions" / chapter.id / EXAM
 
 
 def reference_path(root: Path, place: Place) -> Path:

@@ -29,16 +29,12 @@ def load_spec(root: Path, place: Place) -> Spec:
     reference solution, its mistakes in the order of `mistakes.md`. Raises SpecError, MessageError.
     """
     path = spec_path(root, place)
-    with _specs_of(root):
-        module = load_module(path, f"_checks_{place.exercise.id}")
-    spec = getattr(module, "SPEC", None)
-    if not isinstance(spec, Spec):
-        raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
+    module, spec = _written_spec(root, place)
     if ways_path(root, place).exists():
         if spec.named_mistakes:
             raise SpecError(f"{path}: has mistakes beside {WAYS}; move them there")
         path = ways_path(root, place)
-        with _specs_of(root, {f"solutions.{place.chapter.id}.{place.exercise.id}.spec": module}):
+        with specs_of(root, {f"solutions.{place.chapter.id}.{place.exercise.id}.spec": module}):
             load_module(path, f"_mistakes_{place.exercise.id}")
     names, written = spec.named_mistakes.keys(), mistakes_path(root, place)
     told = read_mistake_words(written).messages
@@ -49,9 +45,30 @@ def load_spec(root: Path, place: Place) -> Spec:
     return spec
 
 
+def load_oracle(root: Path, place: Place) -> Callable[..., Any]:
+    """The oracle of an exercise alone. Raises SpecError if it cannot be loaded, or if the exercise has none."""
+    _, spec = _written_spec(root, place)
+    if spec.oracle is None:
+        raise SpecError(f"{spec_path(root, place)}: has no oracle, because its exercise has a judge of its own")
+    return spec.oracle
+
+
+def _written_spec(root: Path, place: Place) -> tuple[ModuleType, Spec]:
+    """The module `spec.py` of an exercise, and its `SPEC` as it is written there. Raises SpecError."""
+    path = spec_path(root, place)
+    with specs_of(root):
+        module = load_module(path, f"_checks_{place.exercise.id}")
+    spec = getattr(module, "SPEC", None)
+    if not isinstance(spec, Spec):
+        raise SpecError(f"{path}: defines no SPEC; write `SPEC = Spec(...)`, see CONTRIBUTING.md")
+    return module, spec
+
+
 @contextmanager
-def _specs_of(root: Path, own: Mapping[str, ModuleType] | None = None) -> Iterator[None]:
-    """What a spec imports from `solutions` comes from this course, whatever another one or a test has imported."""
+def specs_of(root: Path, own: Mapping[str, ModuleType] | None = None) -> Iterator[None]:
+    """What a spec, or a chapter's exam, imports from `solutions` comes from this course, whatever another one or a test
+    has imported.
+    """
     others = {name: sys.modules.pop(name) for name in [*sys.modules] if name.partition(".")[0] == "solutions"}
     sys.modules.update(own or {})
     sys.path.insert(0, str(root))

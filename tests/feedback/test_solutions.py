@@ -10,9 +10,9 @@ from typer.testing import CliRunner
 
 from grader.author.other_ways import Solved
 from grader.cli import commands as cli
-from grader.feedback.formulas import formula
 from grader.feedback.solutions import solutions_page
 from grader.manifest import load_manifest
+from grader.render.formulas import formula
 from grader.spec.folders import mistakes_path
 from grader.spec.mistake_words import read_mistake_words
 from tests.loops import for_each
@@ -110,7 +110,8 @@ def test_paragraphs_code_emphasis_and_formulas():
         "First `a_b` and *this?*, 2 * 3 * 4,\nwith $h_t$.\n\nThen `$x$` costs $5.", differs="By `np.dot`, <b>."
     )
     state = M.format("<msub><mi>h</mi><mi>t</mi></msub>")
-    assert f"<p>First <code>a_b</code> and <em>this?</em>, 2 * 3 * 4, with {state}.</p>" in page
+    kept = f'<span class="kept">{state}.</span>'  # no line begins with the full stop
+    assert f"<p>First <code>a_b</code> and <em>this?</em>, 2 * 3 * 4, with {kept}</p>" in page
     assert "<p>Then <code>$x$</code> costs $5.</p>" in page
     assert "<p>By <code>np.dot</code>, &lt;b&gt;.</p>" in page
 
