@@ -8,9 +8,11 @@ import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
+from html import escape
 from pathlib import Path
 
 from bs4 import BeautifulSoup, Tag
+from docutils.nodes import make_id
 
 from grader.manifest import Manifest
 from slides.source import Reference, SlidesError
@@ -18,17 +20,19 @@ from slides.source import Reference, SlidesError
 _POINTS = re.compile(r"(url\(|^)#([^)]+)")
 _VIEW = re.compile(r"[\d.eE+-]+")
 _LEFT_OUT = "a.headerlink, button, details.made, script.explorable-data, .copybtn"
-_PICTURE_OF_TEXT = "svg[role], svg[aria-label]"
+_WORDY = 700  # characters of a table from which on it is set in small type
 
 
 @dataclass(frozen=True)
 class Piece:
-    """HTML for a slide, the settings of the experiment behind it for the notes, and width / height if it is drawn."""
+    """HTML for a slide; the settings of the experiment behind it, for the notes; width / height if it is drawn; and
+    whether it fills the place that it is given.
+    """
 
     html: str
     made: str = ""
     ratio: float | None = None
-    lines: int = 0
+    grows: bool = False
 
 
 @dataclass(frozen=True)
@@ -94,18 +98,18 @@ class Book:
 
     def _figure(self, reference: Reference) -> Piece:
         page = self._page(reference.page, reference.where)
-        marked = page.find(id=_id(f"figure-{reference.name}"))
+        marked = page.find(id=make_id(f"figure-{reference.name}"))
         found = marked if marked is None or marked.name == "figure" else marked.find_parent("figure")
         if found is None:
             known = [each["id"].removeprefix("figure-") for each in page.select("[id^=figure-]")]
             raise _missing(reference, known)
         picture = found.find("svg")
-        made = " ".join(_words(each) for each in _made_below(found))
-        return Piece(self._html(found), made, _ratio(picture) if picture else None)
+        made = re.sub(r"\\[()]", "", " ".join(_words(each) for each in _made_below(found)))  # TeX, as it is written
+        return Piece(self._html(found), made, _ratio(picture) if picture else None, grows=True)
 
     def _equation(self, reference: Reference) -> Piece:
         page = self._page(reference.page, reference.where)
-        found = page.find(id=_id(f"equation-{reference.name}"))
+        found = page.find(id=make_id(f"equation-{reference.name}"))
         if found is None:
             raise _missing(reference, [each["id"].removeprefix("equation-") for each in page.select("[id^=equation-]")])
         return Piece(self._html(found))
@@ -118,7 +122,7 @@ class Book:
         label = str(found["aria-label"])
         self.frames[reference.name] = Frame(reference.name, label, str(found))
         address = f"explorables/{reference.name}.html"
-        return Piece(f'<iframe class="explorable-frame" src="{address}" title="{_escaped(label)}"></iframe>')
+        return Piece(f'<iframe class="explorable-frame" src="{address}" title="{escape(label)}"></iframe>', grows=True)
 
     def _table(self, reference: Reference) -> Piece:
         tables = self._page(reference.page, reference.where).select("article table, main table")
@@ -126,7 +130,8 @@ class Book:
         found = next((heads[head] for head in heads if head.startswith(reference.name)), None)
         if found is None:
             raise _missing(reference, [head for head in heads if head])
-        return Piece(f'<div class="table-box">{self._html(found)}</div>', lines=len(found.find_all("tr")))
+        wordy = " wordy" if len(_words(found)) > _WORDY else ""
+        return Piece(f'<div class="table-box{wordy}">{self._html(found)}</div>')
 
     def _code(self, reference: Reference) -> Piece:
         block, at = self._line(reference)
@@ -136,7 +141,7 @@ class Book:
         last = _end_of_block(pre.get_text().rstrip("\n").split("\n"), at)
         code = "\n".join(shown[at:last])
         html = f'<div class="highlight" style="--lines: {last - at}"><pre>{code}\n</pre></div>'
-        return Piece(html, lines=last - at)
+        return Piece(html)
 
     def _output(self, reference: Reference) -> Piece:
         block, _ = self._line(reference)
@@ -148,7 +153,7 @@ class Book:
         ratio = _ratio(picture) if picture else None
         lines = len(found.get_text().strip().split("\n"))
         style = "" if ratio else f' style="--lines: {lines}"'
-        return Piece(f'<div class="output"{style}>{self._html(found)}</div>', ratio=ratio, lines=lines)
+        return Piece(f'<div class="output"{style}>{self._html(found)}</div>', ratio=ratio, grows=ratio is not None)
 
     def _line(self, reference: Reference) -> tuple[Tag, int]:
         """The listing with a line that begins with the name, and the number of this line, from 0."""
@@ -167,9 +172,10 @@ class Book:
         notebook = next((each for each in chapter.notebooks if each.name == name), None)
         if notebook is None:
             raise _missing(reference, [each.name for each in chapter.notebooks])
-        items = "".join(f"<li>{_escaped(each.title)} <code>{each.id}</code></li>" for each in notebook.items)
+        items = "".join(f"<li>{escape(each.title)} <code>{each.id}</code></li>" for each in notebook.items)
         file = f"exercises/{chapter_id}/{name}.ipynb"
-        return Piece(f"<p><strong>{_escaped(notebook.title)}</strong>, <code>{file}</code></p><ul>{items}</ul>")
+        head = f"<p><strong>{escape(notebook.title)}</strong>, <code>{file}</code></p>"
+        return Piece(f'<div class="exercises">{head}<ul>{items}</ul></div>')
 
     def _html(self, found: Tag) -> str:
         """A copy for a slide: no links, no buttons, and ids that no other piece of the deck has."""
@@ -242,18 +248,6 @@ def _ratio(picture: Tag) -> float:
     view = picture.get("viewbox") or picture.get("viewBox") or "0 0 1 1"
     _, _, width, height = (float(number) for number in _VIEW.findall(str(view)))
     return width / height
-
-
-def _id(name: str) -> str:
-    from docutils.nodes import make_id
-
-    return make_id(name)
-
-
-def _escaped(text: str) -> str:
-    from html import escape
-
-    return escape(text)
 
 
 def _missing(reference: Reference, known: list[str]) -> SlidesError:

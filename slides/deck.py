@@ -49,7 +49,7 @@ def _slide(slide: Slide, chapter: str, book: Book) -> str:
     layout = _layout(words, pieces)
     text = f'<div class="words">{words}</div>' if words else ""
     body = f'<div class="body {layout}">{_origin(slide, book, pieces, shown)}{text}</div>'
-    notes = f'<aside class="notes">{"".join(told)}</aside>' if told else ""
+    notes = f'<aside class="notes tex2jax_ignore">{"".join(told)}</aside>' if told else ""
     return f'<section><div class="slide"><h2>{title}</h2>{body}</div>{notes}</section>\n'
 
 
@@ -59,7 +59,9 @@ def _layout(words: str, pieces: list[Piece]) -> str:
     drawn = [piece for piece in pieces if piece.ratio is not None]
     if len(pieces) == 2 and len(drawn) == 1 and (drawn[0].ratio or 0) < WIDE:
         return "side-by-side"
-    return "beside" if words and len(pieces) == len(drawn) == 1 and (drawn[0].ratio or 0) < WIDE else "stacked"
+    if words and len(pieces) == len(drawn) == 1 and (drawn[0].ratio or 0) < WIDE:
+        return "beside"
+    return "stacked" if any(piece.grows for piece in pieces) else "plain"
 
 
 def _origin(slide: Slide, book: Book, pieces: list[Piece], shown: str) -> str:
@@ -102,11 +104,13 @@ _PAGE = """<!DOCTYPE html>
 <script defer src="shared/mathjax/tex-chtml.js"></script>
 </head>
 <body>
+<main>
 <h1 class="out-of-sight">{number}. {title}</h1>
-<main class="reveal bd-article">
+<div class="reveal bd-article">
 <div class="slides">
 {first}
 {body}
+</div>
 </div>
 </main>
 </body>

@@ -133,9 +133,9 @@ _INDEX = (
 <dt>F</dt><dd>the whole screen</dd>
 <dt>?</dt><dd>all keys</dd>
 </dl>
-<p>To print a deck, add <code>?print-pdf</code> to its address (before a <code>#</code>), and print to a PDF file in
-landscape, without margins and with background graphics. With <code>?print-pdf&amp;showNotes=separate-page</code> the notes
-are printed as well.</p>
+<p>To print a deck, add <code>?print-pdf</code> to its address (before a <code>#</code>), and print to a PDF file,
+without margins and with background graphics. With <code>?print-pdf&amp;showNotes=separate-page</code> the notes are
+printed as well.</p>
 </main>
 </body>
 </html>

@@ -32,7 +32,7 @@ class SlidesError(Exception):
 
 @dataclass(frozen=True)
 class Reference:
-    """A piece of the book: what kind, on which page (`ch03_gradients/forgets`), by which name; where it is asked for."""
+    """A piece of the book: its kind, page (`ch03_gradients/forgets`) and name, and where a deck asks for it."""
 
     kind: str
     page: str

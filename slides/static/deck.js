@@ -9,6 +9,7 @@
     center: false,
     hash: true,
     slideNumber: "c/t",
+    controlsTutorial: false, // arrows that hop
     transition: "none",
     backgroundTransition: "none",
     pdfMaxPagesPerSlide: 1,
