@@ -6,6 +6,7 @@ import ast
 import json
 import re
 from collections.abc import Callable, Iterator
+from copy import copy
 from dataclasses import dataclass, field
 from functools import cached_property
 from html import escape
@@ -17,7 +18,7 @@ from docutils.nodes import make_id
 from grader.manifest import Manifest
 from slides.source import Reference, SlidesError
 
-_POINTS = re.compile(r"(url\(|^)#([^)]+)")
+_POINTS = re.compile(r"(url\(|^)#")
 _VIEW = re.compile(r"[\d.eE+-]+")
 _LEFT_OUT = "a.headerlink, button, details.made, script.explorable-data, .copybtn"
 _WORDY = 700  # characters of a table from which on it is set in small type
@@ -105,14 +106,14 @@ class Book:
             raise _missing(reference, known)
         picture = found.find("svg")
         made = re.sub(r"\\[()]", "", " ".join(_words(each) for each in _made_below(found)))  # TeX, as it is written
-        return Piece(self._html(found), made, _ratio(picture) if picture else None, grows=True)
+        return Piece(self._html(found, reference.where), made, _ratio(picture) if picture else None, grows=True)
 
     def _equation(self, reference: Reference) -> Piece:
         page = self._page(reference.page, reference.where)
         found = page.find(id=make_id(f"equation-{reference.name}"))
         if found is None:
             raise _missing(reference, [each["id"].removeprefix("equation-") for each in page.select("[id^=equation-]")])
-        return Piece(self._html(found))
+        return Piece(self._html(found, reference.where))
 
     def _explorable(self, reference: Reference) -> Piece:
         page = self._page(reference.page, reference.where)
@@ -125,13 +126,13 @@ class Book:
         return Piece(f'<iframe class="explorable-frame" src="{address}" title="{escape(label)}"></iframe>', grows=True)
 
     def _table(self, reference: Reference) -> Piece:
-        tables = self._page(reference.page, reference.where).select("article table, main table")
+        tables = self._page(reference.page, reference.where).find_all("table")
         heads = {_head(table): table for table in reversed(tables)}
         found = next((heads[head] for head in heads if head.startswith(reference.name)), None)
         if found is None:
             raise _missing(reference, [head for head in heads if head])
         wordy = " wordy" if len(_words(found)) > _WORDY else ""
-        return Piece(f'<div class="table-box{wordy}">{self._html(found)}</div>')
+        return Piece(f'<div class="table-box{wordy}">{self._html(found, reference.where)}</div>')
 
     def _code(self, reference: Reference) -> Piece:
         block, at = self._line(reference)
@@ -153,7 +154,11 @@ class Book:
         ratio = _ratio(picture) if picture else None
         lines = len(found.get_text().strip().split("\n"))
         style = "" if ratio else f' style="--lines: {lines}"'
-        return Piece(f'<div class="output"{style}>{self._html(found)}</div>', ratio=ratio, grows=ratio is not None)
+        return Piece(
+            f'<div class="output"{style}>{self._html(found, reference.where)}</div>',
+            ratio=ratio,
+            grows=ratio is not None,
+        )
 
     def _line(self, reference: Reference) -> tuple[Tag, int]:
         """The listing with a line that begins with the name, and the number of this line, from 0."""
@@ -177,30 +182,28 @@ class Book:
         head = f"<p><strong>{escape(notebook.title)}</strong>, <code>{file}</code></p>"
         return Piece(f'<div class="exercises">{head}<ul>{items}</ul></div>')
 
-    def _html(self, found: Tag) -> str:
+    def _html(self, found: Tag, where: str) -> str:
         """A copy for a slide: no links, no buttons, and ids that no other piece of the deck has."""
-        copy = BeautifulSoup(str(found), "html.parser")
-        for each in copy.select(_LEFT_OUT):
+        taken = copy(found)
+        for each in taken.select(_LEFT_OUT):
             each.decompose()
-        for link in copy.find_all("a"):
+        for link in taken.find_all("a"):
             link.unwrap()
-        for picture in copy.find_all("svg", role="group"):
+        for picture in taken.find_all("svg", role="group"):
             picture["role"] = "img"
-        if copy.find("img"):
-            raise SlidesError(f"a picture file on a page cannot be taken into a deck: {copy.find('img')}")
+        if taken.find("img"):
+            raise SlidesError(f"{where}: shows a picture file, which no deck can take: {taken.find('img')}")
         self._taken += 1
         prefix = f"p{self._taken}-"
-        for each in copy.find_all(True):
+        for each in [taken, *taken.find_all(True)]:
             for name, value in list(each.attrs.items()):
                 if name == "id":
                     each[name] = prefix + str(value)
-                elif isinstance(value, str) and "#" in value and name not in ("style", "fill", "stroke", "aria-label"):
-                    each[name] = _POINTS.sub(rf"\1#{prefix}\2", value)
-                elif isinstance(value, str) and "url(#" in value:
-                    each[name] = value.replace("url(#", f"url(#{prefix}")
+                elif name == "href" or "url(#" in value:
+                    each[name] = _POINTS.sub(rf"\1#{prefix}", value)
             if each.has_attr("tabindex"):
                 del each["tabindex"]
-        return str(copy)
+        return str(taken)
 
 
 def _plain(text: str) -> str:

@@ -23,7 +23,8 @@ KINDS = ("figure", "equation", "explorable", "table", "code", "output", "exercis
 _REFERENCE = re.compile(rf"({'|'.join(KINDS)}):\s*(\S+)(?:\s+(.*\S))?\s*$")
 _HEADING = re.compile(r"(##|###)\s+(.+?)\s*$")
 _GLUED = re.compile(r"\{glue:text\}`([^`:]+)::([^`]+)`")
-_NOT_COUNTED = re.compile(r"\$[^$]+\$|`[^`]+`")
+_ONE_WORD = re.compile(r"\$[^$]+\$|`[^`]+`")
+_BULLET = re.compile(r"^- ", re.MULTILINE)
 
 
 class SlidesError(Exception):
@@ -54,7 +55,7 @@ class Slide:
     @property
     def words(self) -> int:
         """Words that the audience reads beside title and pieces; a formula, a name or a glued number counts as one."""
-        return len(_NOT_COUNTED.sub("x", _GLUED.sub("x", self.text)).split())
+        return len(_ONE_WORD.sub("x", _GLUED.sub("x", _BULLET.sub("", self.text))).split())
 
 
 @dataclass

@@ -43,5 +43,6 @@ def setup(app: Sphinx) -> ExtensionMetadata:
 
 
 def _replace_glued_figure(app: Sphinx) -> None:
-    """The domain `glue` is there once all extensions are loaded, in whatever order."""
-    app.env.get_domain("glue").directives["figure"] = NamedFigure
+    """The domain `glue` is there, if the book executes pages, once all extensions are loaded, in whatever order."""
+    if "glue" in app.env.domains:
+        app.env.domains["glue"].directives["figure"] = NamedFigure
