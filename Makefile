@@ -27,7 +27,7 @@ test system browser slow term: export OMP_NUM_THREADS := 1
 test system browser slow term: export OPENBLAS_NUM_THREADS := 1
 say = @printf '\n== %s\n'
 
-.PHONY: help course demo test system sandbox book book-self-study pack browser variations slow term bench constraints pins clean
+.PHONY: help course demo test system sandbox book book-self-study pack slides browser variations slow term bench constraints pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -88,6 +88,9 @@ pack: .venv/.stamp ## one zip for students: the release, the book and what they 
 	@grader release
 	@$(MAKE) --no-print-directory book
 	@grader pack
+
+slides: book ## a deck of slides for each chapter, made from the book
+	@python -m slides
 
 browser: book ## the built book, opened in Chromium and Firefox
 	@{ command -v chromium && command -v firefox-esr && playwright --version; } >/dev/null 2>&1 || { $(call apt,'chromium firefox-esr libatomic1'); }

@@ -13,7 +13,7 @@ from packaging.requirements import Requirement
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-OURS = {"grader", "experiments", "solutions", *(path.stem for path in (ROOT / "book").rglob("*.py"))}
+OURS = {"grader", "experiments", "slides", "solutions", *(path.stem for path in (ROOT / "book").rglob("*.py"))}
 
 
 def canonical(name: str) -> str:
@@ -70,7 +70,7 @@ def test_what_builds_the_book_is_installed_with_it():
     assert {"numpy", "sphinx", "nbconvert"} <= here  # the last two with others
     assert "pytest" not in here
     providers = packages_distributions()
-    files = [*(ROOT / "book").rglob("*.py"), *(ROOT / "experiments").rglob("*.py")]
+    files = [*(ROOT / "book").rglob("*.py"), *(ROOT / "experiments").rglob("*.py"), *(ROOT / "slides").rglob("*.py")]
     missing = {
         (path.relative_to(ROOT).as_posix(), package)
         for path in files
