@@ -19,9 +19,10 @@ from grader.grading.grade import Graded
 from grader.grading.report import final_points, total_points
 from grader.manifest import Chapter, Exercise, Manifest
 from grader.messages import Messages
+from grader.mistakes import title_of
 
 BINS = 10
-STATUSES: tuple[Status, ...] = ("passed", "failed", "error", "timeout", "unimplemented")
+STATUSES: tuple[Status, ...] = ("passed", "failed", "error", "timeout", "unimplemented", "missing")
 _FOLLOWS = "needs"  # the diagnosis of an exercise that is wrong because it calls a wrong one
 _EPSILON = 1e-9  # of points, which are sums of decimal fractions
 
@@ -90,7 +91,9 @@ class ExerciseFigures(msgspec.Struct, frozen=True):
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """A mistake in one exercise: `count` students make it, of the `of` who have a result. `excerpts` is their code."""
+    """A mistake in one exercise: `count` students make it, of the `of` who have a result. `short` is its title, a
+    sentence, and `excerpts` is their code.
+    """
 
     exercise: str
     title: str
@@ -103,6 +106,7 @@ class Mistake(msgspec.Struct, frozen=True):
     of: int
     students: tuple[str, ...]
     excerpts: tuple[str, ...] = ()
+    short: str = ""
 
 
 def distribution(chapter: Chapter, results: Sequence[Graded], scores: ByStudent) -> Distribution:
@@ -231,11 +235,13 @@ def _mistake(
     place = manifest.place(name)
     texts = Counter(d.text for graded in having if (d := graded.by_exercise[name].diagnosis) is not None)
     usual = min(texts, key=lambda text: (-texts[text], text))  # a pattern's text can depend on the submission
+    own = messages.mistakes.get(cause)
     return Mistake(
         exercise=name,
         title=place.exercise.title,
         id=cause,
-        message=messages.mistakes.get(cause) or usual,
+        message=own or usual,
+        short=title_of(cause, own, usual),
         hint=" ".join(messages.hints[0].split()),
         page=place.page_title,
         address=f"{manifest.book_base}{place.page_address}" if manifest.book_base else "",

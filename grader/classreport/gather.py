@@ -16,7 +16,7 @@ from grader.classreport.excerpts import Excerpts
 from grader.classreport.figures import Distribution, ExerciseFigures, Mistake, distribution, exercise_figures, mistakes
 from grader.classreport.names import Names, words_in_code
 from grader.errors import ExpectedError
-from grader.gradebook import gradebook_url, names, read_scores, roster
+from grader.gradebook import called, gradebook_url, names, read_scores, roster
 from grader.grading import store
 from grader.grading.attempts import folder_of_result
 from grader.grading.changes import REASONS, Logged, read_log
@@ -83,6 +83,7 @@ class LastRun(msgspec.Struct, frozen=True):
 class ClassReport(msgspec.Struct, frozen=True):
     """A report on one chapter. `students` is the number of results in it.
 
+    `called` has the names in the roster, by student id; it is empty in an anonymous report.
     `ungraded` have a submission without a readable result and are not in the figures; `outdated` have changed since
     they were graded, or the course has; `unsafe` were graded without a sandbox; `absent` are in the roster without a
     submission. `unread` counts the students with answers or scores that need manual grading.
@@ -105,6 +106,7 @@ class ClassReport(msgspec.Struct, frozen=True):
     reviews: tuple[Review, ...]
     waiting: tuple[str, ...]
     last_run: LastRun | None
+    called: dict[str, str] = {}
 
     @property
     def to_teach(self) -> tuple[Mistake, ...]:
@@ -163,6 +165,7 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
         reviews=_reviews(read.results, anonymous),
         waiting=tuple(waiting(chapter, scores)),
         last_run=_last_run(log),
+        called=called(url),
     )
     return _anonymised(report) if anonymous else report
 
@@ -242,4 +245,5 @@ def _anonymised(report: ClassReport) -> ClassReport:
         mistakes=tuple(msgspec.structs.replace(mistake, students=()) for mistake in report.mistakes),
         reviews=tuple(msgspec.structs.replace(review, students=nameless(review.students)) for review in report.reviews),
         last_run=run,
+        called={},
     )

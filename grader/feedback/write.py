@@ -9,23 +9,25 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from grader.errors import ExpectedError
 from grader.feedback.over import require_over, still_open
-from grader.feedback.page import feedback_page
+from grader.feedback.page import Beside, feedback_page
 from grader.feedback.solutions import solutions_page, solutions_section
 from grader.files import private_folder, write_whole
-from grader.gradebook import gradebook_url, read_scores
+from grader.gradebook import called, gradebook_url, read_scores
 from grader.gradebook.scores import NOTHING
 from grader.grading import store
-from grader.grading.attempts import is_current
+from grader.grading.attempts import Counted, counted_attempt, is_current
 from grader.grading.session import state_of
 from grader.manifest import Chapter, load_manifest
 from grader.released import Released
 from grader.submission.folders import find_submissions
-from grader.term_settings import read_term_settings
+from grader.term_settings import TermSettings, read_term_settings
+from grader.times import shown, zone
 
 if TYPE_CHECKING:
     from grader.author.other_ways import Solved
@@ -67,7 +69,7 @@ def write_feedback(
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
     submitted = find_submissions(term, chapter).folders
-    names, written = _chosen(term, chapter, submitted, students)
+    chosen, written = _chosen(term, chapter, submitted, students)
     hints = Released(root / "grader" / "data").first_hints(chapter)
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
@@ -77,14 +79,17 @@ def write_feedback(
     if solutions:
         require_over(term, settings, chapter.id, url)
         section = solutions_section(chapter, _solved(root, chapter))
-    for name in names:
+    names = called(url)
+    for name in chosen:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name:
             written.ungraded.append(name)
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section)
+        counts = _counts(counted_attempt(settings, term, chapter.id, stored, submitted.get(name)), settings)
+        beside = Beside(names.get(name, ""), counts)
+        page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section, beside)
         write_whole(path, page.encode())
         written.pages.append(path)
         if not graded.sandboxed:
@@ -94,6 +99,19 @@ def write_feedback(
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {store.grade_first(term, chapter.id)}")
     return written
+
+
+def _counts(attempt: Counted, settings: TermSettings) -> str:
+    """A sentence on which submission counts, and when it was submitted if that is known."""
+    when = ""
+    if attempt.when is not None:
+        when = f" of {shown(attempt.when, zone(settings.timezone) if settings.timezone else UTC)}"
+    if attempt.of > 1:
+        return (
+            f"Attempt {attempt.number} of {attempt.of} counts, your submission{when}: it has the most points after any "
+            "late penalty; of equally good ones, the latest counts."
+        )
+    return f"Your submission{when} counts." if when else ""
 
 
 def solutions_path(term: Path, chapter_id: str) -> Path:

@@ -25,7 +25,7 @@ from typing import Any
 
 from grader.gradebook.database import GradebookError, explained, gradebook_url, open_engine, patient, shown
 from grader.gradebook.registration import register
-from grader.gradebook.roster import names, roster
+from grader.gradebook.roster import called, names, roster
 from grader.gradebook.scores import read_scores
 from grader.gradebook.writer import Writer, open_writer
 from grader.imports import nbgrader_tables
@@ -33,6 +33,7 @@ from grader.imports import nbgrader_tables
 __all__ = [
     "GradebookError",
     "Writer",
+    "called",
     "gradebook_url",
     "names",
     "open_gradebook",

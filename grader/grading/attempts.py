@@ -14,12 +14,13 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.files import write_whole
 from grader.gradebook.database import GradebookError
@@ -33,6 +34,7 @@ from grader.submission.timestamp import NAME as TIMESTAMP
 from grader.submission.timestamp import TimestampError, submitted_at
 from grader.term_settings import TermSettings
 
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 DIGITS = 6  # attempts whose points agree to so many digits are equally good
 
 
@@ -220,8 +222,37 @@ def _stamp(folder: Path) -> bytes:
     return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
-def earlier_lines(settings: TermSettings, term: Path, chapter_id: str, students: Sequence[str]) -> list[str]:
-    """Which students have an earlier attempt that counts, as the instructor reads it; empty if there are none."""
+@dataclass(frozen=True)
+class Counted:
+    """The submission that counts: the how many-th it is of how many kept ones, and when it was submitted, in UTC (None
+    if that is not known).
+    """
+
+    number: int
+    of: int
+    when: datetime | None
+
+
+def counted_attempt(
+    settings: TermSettings, term: Path, chapter_id: str, stored: store.Stored, folder: Path | None
+) -> Counted:
+    """Which of a student's submissions a stored result belongs to; `folder` is the newest one, None if it is gone.
+    Only with `attempts = "best"` are earlier ones known.
+    """
+    student = stored.graded.student
+    attempts = kept(term, chapter_id, student) if settings.attempts == "best" else []
+    found = [each for each in attempts if store.digest(each.submission) == stored.key.submission]
+    if found:
+        return Counted(found[-1].number, attempts[-1].number, _time(found[-1].submission))
+    return Counted(1, 1, None if folder is None else _time(folder))
+
+
+def earlier_lines(
+    settings: TermSettings, term: Path, chapter_id: str, students: Sequence[str], called: Mapping[str, str] = _NO_NAMES
+) -> list[str]:
+    """Which students have an earlier attempt that counts, as the instructor reads it; empty if there are none. `called`
+    has the names of students, by id.
+    """
     found = []
     for student in students:
         attempts = kept(term, chapter_id, student) if settings.attempts == "best" else []
@@ -229,5 +260,7 @@ def earlier_lines(settings: TermSettings, term: Path, chapter_id: str, students:
         if stored is None or store.digest(attempts[-1].submission) == stored.key.submission:
             continue
         graded = [each for each in attempts[:-1] if store.digest(each.submission) == stored.key.submission]
-        found += [f"  {named(student)}: {each.number} of {attempts[-1].number}" for each in graded[:1]]
+        found += [
+            f"  {named(called.get(student, student))}: {each.number} of {attempts[-1].number}" for each in graded[:1]
+        ]
     return ["An earlier attempt counts, because it has more points:", *found] if found else []

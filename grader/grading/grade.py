@@ -16,7 +16,7 @@ import msgspec
 
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
-from grader.checking.verdict import Verdict
+from grader.checking.verdict import Status, Verdict
 from grader.files import write_whole
 from grader.grading.judging import Judge, JudgeError, judged
 from grader.grading.missing import not_imported
@@ -162,7 +162,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             remarks.append(Remark(NotSubmitted(reason) if is_absent else Unreadable(reason), name))
             answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
             why = (_NOT_SUBMITTED if is_absent else _NOT_READ).format(reason)
-            verdicts[name] = lost = _all_lost(session, notebook, why)
+            verdicts[name] = lost = _all_lost(session, notebook, "missing" if is_absent else "error", why)
             public[name] = {}
             _write(session, student, notebook, _with_note(session.released[name], lost, why))
             continue
@@ -246,8 +246,8 @@ def _cell_of(what: What) -> int | None:
     return None
 
 
-def _all_lost(session: Session, notebook: Notebook, note: str) -> dict[str, Verdict]:
-    return {e.id: verdict(session.manifest.place(e.id), "error", note=note) for e in notebook.exercises}
+def _all_lost(session: Session, notebook: Notebook, status: Status, note: str) -> dict[str, Verdict]:
+    return {e.id: verdict(session.manifest.place(e.id), status, note=note) for e in notebook.exercises}
 
 
 _NOT_READ = (

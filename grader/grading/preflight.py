@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -25,6 +26,8 @@ from grader.submission.choose import choose
 from grader.submission.folders import Stray, find_submissions
 from grader.submission.plan import Plan
 from grader.term_settings import read_term_settings
+
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 # What has to be done with a submission, as the summary line words it.
 _TO_DO = {
@@ -125,12 +128,17 @@ def _to_do(why: Collection[store.Reason], again: bool) -> str:
     return "submission" if "submission" in why else "course"
 
 
-def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[str]:
-    """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed."""
+def preflight_lines(
+    chapter: Chapter, found: Preflight, *, whole: bool, called: Mapping[str, str] = _NO_NAMES
+) -> list[str]:
+    """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed. `called` has the
+    names of students, by id.
+    """
     total = sum(found.to_do.values())
     counts = ", ".join(f"{count} {_TO_DO[name]}" for name, count in found.to_do.items())
     lines = [f"{counted(total, 'submission')} of {chapter.id}: {counts}." if total else "Nothing to grade."]
     apart = dict(zip(names := [*found.absent, *found.unknown], told_apart(names), strict=True))
+    apart |= {name: called[name] for name in names if name in called}
     if found.absent:
         of = f"{len(found.absent)} of {len(found.roster or ())} students in the gradebook"
         lines.append(
@@ -140,7 +148,7 @@ def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[
         unknown = _names([apart[name] for name in found.unknown], whole)
         lines.append(f"{len(found.unknown)} not in the gradebook: {unknown}. Check the names.")
     if found.saw:
-        lines.append(unconfirmed(found.saw))
+        lines.append(unconfirmed({called.get(student, student): its for student, its in found.saw.items()}))
     if found.strays:
         lines += ["Unexpected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
     return lines

@@ -43,20 +43,24 @@ MOST_NAMED = 5  # students in a line about something harmless
 MOST_OF_A_REASON = 1000  # characters
 MOST_ALIKE = 3  # remarks of a kind that each get a line of their own
 _NO_SCORES: ByStudent = MappingProxyType({})
+Called = Mapping[str, str]  # how people call a student, by id; the id itself if it is not there
+NO_NAMES: Called = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # added by points that an instructor gave
 _WIDTH_LATE = 14  # added by late penalties
 _WIDTH_SAVED = 6  # by folding what stands in the first and last column
 
 
-def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
+def class_table(
+    chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES, called: Called = NO_NAMES
+) -> Table:
     """One row per student: the points of each exercise, and for each that failed the likely cause, or how it ended.
 
     The exercises are numbered so that many of them fit a narrow terminal; `legend` explains the numbers. If they still
     do not fit, one column holds the points of all exercises of a notebook, and if these do not fit either, there are
     only the points of the chapter. The points include an instructor's changes, from the gradebook's `scores`.
     Questions get a column if points were given for any, and late penalties get two: the penalty, and the total that
-    remains.
+    remains. Students are shown by their names too, which `called` has.
     """
     by_hand = any(its.of(question.id).changed for its in scores.values() for question in chapter.questions)
     late = any(its.late_penalty for its in scores.values())
@@ -85,7 +89,7 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
     for graded in results:
         if graded.fault:
             table.add_row(
-                graded.student,
+                called.get(graded.student, graded.student),
                 *["–"] * (len(groups) + 1 + by_hand + 2 * late),
                 "",
                 "see below" if graded.verdicts else "not graded",
@@ -100,7 +104,7 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
             total += f" ({number(graded.earned)})"
         given = _of(chapter.questions, graded, scores)
         table.add_row(
-            graded.student,
+            called.get(graded.student, graded.student),
             *points,
             total,
             *(["–" if given is None else number(given)] if by_hand else []),
@@ -190,15 +194,25 @@ def findings(results: Sequence[Graded]) -> list[Finding]:
     """
     found: dict[tuple[int, str], Finding] = {}
     for graded in results:
-        lines: list[tuple[int, str, What | None]] = [(_rank(r.what), remark_line(r), r.what) for r in graded.remarks]
-        for rank, line, what in [*lines, *([(NOT_GRADED, one_line(graded.fault), None)] if graded.fault else [])]:
+        fault = [(NOT_GRADED, one_line(graded.fault), None)] if graded.fault else []
+        for rank, line, what in [*_remark_lines(graded), *fault]:
             found.setdefault((rank, line), Finding(rank, line, Counter(), what)).students[graded.student] += 1
     return sorted(found.values(), key=lambda finding: finding.rank)
 
 
-def for_a_human(results: Sequence[Graded]) -> list[str]:
-    """One line for each of the `findings`, with the students that it concerns. If there are many of a kind, they get
-    one line together, which shows the first.
+def _remark_lines(graded: Graded) -> list[tuple[int, str, What | None]]:
+    """The rank and the line of each remark; notebooks of which there is no trace are in one line together."""
+    missing = [r for r in graded.remarks if r.what == NotSubmitted(absence(f"{r.notebook}.ipynb", is_folder=False))]
+    lines = [(_rank(r.what), remark_line(r), r.what) for r in graded.remarks if r not in missing]
+    if not missing:
+        return [*lines]
+    names = ", ".join(remark.notebook for remark in missing)
+    return [(NOT_GRADED, f"missing notebook{'s' * (len(missing) > 1)}: {names}", missing[0].what), *lines]
+
+
+def for_a_human(results: Sequence[Graded], called: Called = NO_NAMES) -> list[str]:
+    """One line for each of the `findings`, with the students that it concerns, whose names `called` has. If there are
+    many of a kind, they get one line together, which shows the first.
     """
     kinds: dict[tuple[Hashable, ...], list[Finding]] = {}
     for finding in findings(results):
@@ -208,12 +222,19 @@ def for_a_human(results: Sequence[Graded]) -> list[str]:
         most = MOST_NAMED if rank == HARMLESS else len(results)
         students = Counter({student: 1 for each in found for student in each.students})
         if kind == [OddCell, "saw a pass"]:
-            told.append(unconfirmed({each.student: names for each in results if (names := saw_a_pass(each))}))
+            saw = {each.student: names for each in results if (names := saw_a_pass(each))}
+            told.append(unconfirmed({called.get(student, student): names for student, names in saw.items()}))
         elif len(found) <= MOST_ALIKE:
-            told += [f"{_names(each.students, most)}: {each.line}" for each in found]
+            told += [_told(each.students, each.line, most, called) for each in found]
         else:
-            told.append(f"{_names(students, most)}: {found[0].line} (one of {len(found)} such remarks)")
+            told.append(_told(students, f"{found[0].line} (one of {len(found)} such remarks)", most, called))
     return ["Needs manual review:", *(f"  {line}" for line in told)] if told else []
+
+
+def _told(students: Counter[str], line: str, most: int, called: Called) -> str:
+    """A line with its students before it; of many students with their number before it and their names behind."""
+    names = _names(Counter({called.get(student, student): count for student, count in students.items()}), most)
+    return f"{names}: {line}" if len(students) <= MOST_NAMED else f"{len(students)} students: {line} ({names})"
 
 
 def saw_a_pass(graded: Graded) -> list[str]:
@@ -251,6 +272,7 @@ def summary(
     changes: Sequence[Change],
     unchanged: int,
     seconds: float,
+    called: Called = NO_NAMES,
 ) -> list[str]:
     """A chapter in one line, and a line for each submission that could not be graded."""
     failed = [graded for graded in results if graded.fault]
@@ -270,7 +292,7 @@ def summary(
         parts.append(f"{count} with other points than before")
     return [
         f"{chapter.id:20}  {' · '.join(parts)}",
-        *(f"  {named(each.student)}: {one_line(each.fault)}" for each in failed),
+        *(f"  {named(called.get(each.student, each.student))}: {one_line(each.fault)}" for each in failed),
     ]
 
 
@@ -370,14 +392,17 @@ def as_tree(
     scores: ByStudent = _NO_SCORES,
     preflight: Mapping[str, Any] | None = None,
     changes: Sequence[Change] = (),
+    names: Mapping[str, str] = NO_NAMES,
 ) -> dict[str, Any]:
     """All results for another program: points, status, likely cause and what needs manual review; what was found before
     grading, and what has changed since the last run. `earned` are the points that the checks gave. `final` are the
-    points that count, including an instructor's changes, or null; for a student also minus the `late_penalty`.
+    points that count, including an instructor's changes, or null; for a student also minus the `late_penalty`. `names`
+    are those in the roster, by id.
     """
     students = [
         {
             "student": graded.student,
+            "name": names.get(graded.student, ""),
             "earned": None if graded.fault else graded.earned,
             "late_penalty": scores.get(graded.student, NOTHING).late_penalty,
             "final": None if graded.fault else total_points(chapter, graded, scores),
