@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
 import msgspec
 
@@ -16,12 +17,13 @@ from grader.checking.verdict import Status
 from grader.gradebook.scores import ByStudent
 from grader.grading.changes import Logged
 from grader.grading.grade import Graded
-from grader.grading.report import final_points, total_points
+from grader.grading.report import comparable, final_points
 from grader.manifest import Chapter, Exercise, Manifest
 from grader.messages import Messages
 from grader.mistakes import title_of
 
 BINS = 10
+_NO_EXEMPTIONS: Mapping[str, Collection[str]] = MappingProxyType({})
 STATUSES: tuple[Status, ...] = ("passed", "failed", "error", "timeout", "unimplemented", "missing")
 _FOLLOWS = "needs"  # the diagnosis of an exercise that is wrong because it calls a wrong one
 _EPSILON = 1e-9  # of points, which are sums of decimal fractions
@@ -109,10 +111,17 @@ class Mistake(msgspec.Struct, frozen=True):
     short: str = ""
 
 
-def distribution(chapter: Chapter, results: Sequence[Graded], scores: ByStudent) -> Distribution:
-    """How the final points are distributed. There must be at least one result."""
+def distribution(
+    chapter: Chapter,
+    results: Sequence[Graded],
+    scores: ByStudent,
+    exempt: Mapping[str, Collection[str]] = _NO_EXEMPTIONS,
+) -> Distribution:
+    """How the final points are distributed; those of a student who is exempt from some notebooks as a share of the
+    others. There must be at least one result.
+    """
     due = sum(item.points for item in chapter.items)
-    points = sorted(total_points(chapter, graded, scores) for graded in results)
+    points = sorted(comparable(chapter, graded, scores, exempt) for graded in results)
     low, median, high = statistics.quantiles(points, n=4, method="inclusive") if len(points) > 1 else points * 3
     return Distribution(
         due=due,

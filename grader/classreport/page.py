@@ -119,7 +119,12 @@ def _points(report: ClassReport) -> str:
         for each in points.bins
     ]
     absent = report.absent
-    missing = f"<p>Without a submission: {counted(absent.count, 'student')}{_in_parentheses(absent, report.called)}, not counted here.</p>\n"
+    who = f"{counted(absent.count, 'student')}{_in_parentheses(absent, report.called)}"
+    missing = f"<p>Without a submission: {who}, not counted here.</p>\n"
+    spared = (
+        f"{counted(report.exempt.count, 'student')}{_in_parentheses(report.exempt, report.called)}. What they are "
+        "exempt from is not counted; the points of the other notebooks count as a share of all points"
+    )
     return section(
         "points",
         "Points",
@@ -128,7 +133,8 @@ def _points(report: ClassReport) -> str:
         f"<figure>\n{histogram(points)}<figcaption>Number of students by points out of {due}</figcaption>\n</figure>\n"
         + table("The numbers of the figure", ["Points", "Students", "Share"], bins)
         + table("Summary of the points", ["Figure", "Points"], [[name, decimals(value)] for name, value in facts])
-        + (missing if absent.count else ""),
+        + (missing if absent.count else "")
+        + (f"<p>Exempt: {spared}.</p>\n" if report.exempt.count else ""),
     )
 
 
@@ -175,7 +181,8 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
             "Difficulty and discrimination of each exercise", [*heads, *(["Submitted again"] if known else [])], figures
         )
         + f"<p>{hand}<strong>Difficulty</strong> is 1 minus the mean share of the points: 0 if all students have all "
-        "points. A missing notebook counts as 0 points. <strong>Discrimination</strong> is the correlation of the exercise’s points with the points for all "
+        "points. A missing notebook counts as 0 points. "
+        "<strong>Discrimination</strong> is the correlation of the exercise’s points with the points for all "
         "other exercises (the corrected point-biserial correlation). Below 0.2, the exercise says little about how a "
         "student does elsewhere; with few students, it is mostly noise.</p>\n" + (_KNOWN if known else _UNKNOWN),
     )

@@ -10,7 +10,6 @@ from rich.table import Table
 from grader.cli.app import OneLine, err, out, reason
 from grader.counts import counted
 from grader.gradebook import called
-from grader.gradebook.roster import students
 from grader.grading import report
 from grader.grading.attempts import earlier_lines
 from grader.grading.changes import log_path, printed
@@ -52,14 +51,14 @@ def print_notice(event: Event, options: Options) -> None:
             err.print(f"{chapter.id} was not graded. {reason(error)}", style="red", soft_wrap=True)
 
 
-def trees(event: Event, options: Options) -> list[dict[str, Any]]:
+def trees(event: Event) -> list[dict[str, Any]]:
     """What was found of a chapter, for another program; empty if the event is about no result."""
     match event:
         case DryRun(chapter, before, sandboxed):
             return [report.as_tree(chapter, [], sandboxed, preflight=preflight_tree(chapter, before))]
         case GradedChapter(chapter, before, results, changes, scores, sandboxed):
             before_it = preflight_tree(chapter, before)
-            return [report.as_tree(chapter, results, sandboxed, scores, before_it, changes, _names(options))]
+            return [report.as_tree(chapter, results, sandboxed, scores, before_it, changes, event.notes)]
         case NotGraded(chapter, error):
             return [{"chapter": chapter.id, "error": reason(error)}]
     return []
@@ -72,9 +71,7 @@ def print_result(event: Event, options: Options) -> None:
             out.print_lines(preflight_lines(chapter, before, whole=True, called=called(options.db_url)))
         case GradedChapter(chapter, before, results, changes, scores) if options.chapter is None:
             out.print_lines(
-                report.summary(
-                    chapter, results, scores, changes, before.unchanged, event.seconds, called(options.db_url)
-                )
+                report.summary(chapter, results, scores, changes, before.unchanged, event.seconds, event.notes)
             )
         case GradedChapter():
             _print_class(event, options)
@@ -85,17 +82,13 @@ def _print_class(graded: GradedChapter, options: Options) -> None:
     width = out.width if out.is_terminal else 10_000  # for another program, wide enough for one line per student
     out.print(f"{chapter.title} ({chapter.id}), {counted(len(results), 'submission')}")
     out.print_lines(report.legend(chapter, width, scores))
-    names = called(options.db_url)
-    _print_table(report.class_table(chapter, results, width, scores, names), width)
-    out.print_lines([*report.for_a_human(results, names), *report.waiting(chapter, scores)])
+    notes = graded.notes
+    _print_table(report.class_table(chapter, results, width, scores, notes), width)
+    out.print_lines([*notes.lines(chapter), *report.for_a_human(notes.counting(chapter, results), notes.called)])
+    out.print_lines(report.waiting(chapter, scores))
     settings = read_term_settings(options.term, load_manifest(options.root / "course.toml"))
-    out.print_lines(earlier_lines(settings, options.term, chapter.id, [each.student for each in results], names))
-    out.print_lines(printed(graded.changes, log_path(options.term, chapter.id), names))
-
-
-def _names(options: Options) -> dict[str, str]:
-    """The names in the roster, by id."""
-    return {student.id: student.name for student in students(options.db_url) if student.name}
+    out.print_lines(earlier_lines(settings, options.term, chapter.id, [each.student for each in results], notes.called))
+    out.print_lines(printed(graded.changes, log_path(options.term, chapter.id), notes.called))
 
 
 def _print_table(table: Table, width: int) -> None:

@@ -139,7 +139,7 @@ def autograde(
                 statuses.append(status(event))
                 print_notice(event, options)
                 if as_json:
-                    found += trees(event, options)
+                    found += trees(event)
                 else:
                     print_result(event, options)
     if as_json:

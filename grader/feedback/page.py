@@ -22,6 +22,7 @@ from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
 from grader.render.rows import Row, facts, headline, note_text
 from grader.shown import harmless, named
+from grader.term_settings import without
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 
@@ -29,11 +30,13 @@ MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 @dataclass(frozen=True)
 class Beside:
     """What a page says besides the result: how people call the student, and sentences on which submission counts and on
-    slip days.
+    slip days, the notebooks from which the student is exempt, and the requests for regrading with their answers.
     """
 
     called: str = ""
     counts: str = ""
+    slips: str = ""
+    exempt: frozenset[str] = frozenset()
 
 
 NONE = Beside()
@@ -51,6 +54,7 @@ def feedback_page(
     """The page of one submission. `hints` holds the first hint of each exercise, `recorded` what the gradebook has
     recorded for the submission, and `solutions` is the section on how the exercises are solved, if it is shown.
     """
+    graded = graded.without(beside.exempt)
     found = graded.by_exercise
     public = graded.public_by_exercise
     student = escape(named(beside.called or graded.student))
@@ -86,22 +90,33 @@ def _points(chapter: Chapter, graded: Graded, recorded: Recorded, beside: Beside
     """The points of each exercise and in total, including an instructor's changes and the late penalty."""
     groups = "".join(
         f'<tbody>\n<tr><th scope="rowgroup" colspan="3">{escape(notebook.title)}</th></tr>\n'
-        + "".join(_exercise_line(exercise, graded, recorded) for exercise in notebook.exercises)
-        + "".join(_question_line(question, graded, recorded) for question in notebook.questions)
+        + (_EXEMPT if notebook.name in beside.exempt else _lines(notebook, graded, recorded))
         + "</tbody>\n"
         for notebook in chapter.notebooks
     )
-    counts = f"<p>{escape(beside.counts)}</p>\n" if beside.counts else ""
+    counts = "".join(f"<p>{escape(text)}</p>\n" for text in (beside.counts, beside.slips) if text)
+    counting = without(chapter, beside.exempt)
+    exempt = f"<p>{_NOTHING_COUNTS}</p>\n" if not counting.notebooks else ""
     return f"""<section aria-labelledby="points">
 <h2 id="points">Points</h2>
-{_total(chapter, graded, recorded)}{counts}<table>
+{exempt or _total(counting, graded, recorded)}{counts}<table>
 <thead><tr><th scope="col">Exercise</th><th scope="col">Result</th>\
 <th scope="col" class="points">Points</th></tr></thead>
 {groups}<tfoot>
-{_feet(chapter, graded, recorded)}</tfoot>
+{_feet(counting, graded, recorded)}</tfoot>
 </table>
 </section>
 """
+
+
+_EXEMPT = '<tr><th scope="row" colspan="2">You are exempt from this notebook.</th><td class="points">exempt</td></tr>\n'
+_NOTHING_COUNTS = "<strong>You are exempt from this chapter</strong>, so nothing of it counts."
+
+
+def _lines(notebook: Notebook, graded: Graded, recorded: Recorded) -> str:
+    """The lines of a notebook's exercises and questions in the table."""
+    exercises = "".join(_exercise_line(exercise, graded, recorded) for exercise in notebook.exercises)
+    return exercises + "".join(_question_line(question, graded, recorded) for question in notebook.questions)
 
 
 def _total(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:

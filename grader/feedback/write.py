@@ -13,6 +13,7 @@ from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.counts import counted
 from grader.errors import ExpectedError
 from grader.feedback.over import require_over, still_open
 from grader.feedback.page import Beside, feedback_page
@@ -20,6 +21,7 @@ from grader.feedback.solutions import solutions_page, solutions_section
 from grader.files import private_folder, write_whole
 from grader.gradebook import called, gradebook_url, read_scores
 from grader.gradebook.scores import NOTHING
+from grader.gradebook.slips import SlipDays, Slips
 from grader.grading import store
 from grader.grading.attempts import Counted, counted_attempt, is_current
 from grader.grading.session import state_of
@@ -74,7 +76,9 @@ def write_feedback(
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
     url = db_url or gradebook_url(term)
-    scores = read_scores(url, chapter.id)
+    exempt = settings.exemptions(chapter)
+    scores = read_scores(url, chapter.id, exempt)
+    slips = SlipDays(url, term, manifest.chapters, settings).of_all()
     section = ""
     if solutions:
         require_over(term, settings, chapter.id, url)
@@ -88,7 +92,8 @@ def write_feedback(
         graded = stored.graded
         path = page_path(term, name, chapter.id)
         counts = _counts(counted_attempt(settings, term, chapter.id, stored, submitted.get(name)), settings)
-        beside = Beside(names.get(name, ""), counts)
+        spent = _slips(slips.get(name, Slips()), chapter.id, settings)
+        beside = Beside(names.get(name, ""), counts, spent, exempt.get(name, frozenset()))
         page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section, beside)
         write_whole(path, page.encode())
         written.pages.append(path)
@@ -112,6 +117,17 @@ def _counts(attempt: Counted, settings: TermSettings) -> str:
             "late penalty; of equally good ones, the latest counts."
         )
     return f"Your submission{when} counts." if when else ""
+
+
+def _slips(slips: Slips, chapter_id: str, settings: TermSettings) -> str:
+    """A sentence on the slip days of a student who was late with this chapter."""
+    if chapter_id not in slips.late or not settings.slip_days:
+        return ""
+    used = slips.used.get(chapter_id, 0)
+    return (
+        f"Your submission was late. It used {counted(used, 'slip day')}, which cost nothing; you have {slips.left} of "
+        f"{counted(settings.slip_days, 'slip day')} left in this term."
+    )
 
 
 def solutions_path(term: Path, chapter_id: str) -> Path:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -96,6 +96,16 @@ class Graded:
     def by_exercise(self) -> dict[str, Verdict]:
         """The verdicts of all notebooks together."""
         return {name: found for notebook in self.verdicts.values() for name, found in notebook.items()}
+
+    def without(self, notebooks: Collection[str]) -> Graded:
+        """The submission without some notebooks, from which the student is exempt."""
+        return replace(
+            self,
+            verdicts={name: its for name, its in self.verdicts.items() if name not in notebooks},
+            public={name: its for name, its in self.public.items() if name not in notebooks},
+            answers={name: its for name, its in self.answers.items() if name not in notebooks},
+            remarks=tuple(remark for remark in self.remarks if remark.notebook not in notebooks or not remark.notebook),
+        )
 
     @property
     def public_by_exercise(self) -> dict[str, Verdict]:

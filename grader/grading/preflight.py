@@ -45,6 +45,7 @@ class Preflight:
     """What was found. `to_do` counts the submissions by what has to be done. `roster` are the students in the
     gradebook; None if there are none, or if only some students were asked for. `saw` are the exercises for which the
     saved outputs of a student's notebooks show a pass, although nothing that could earn it was submitted or graded.
+    `exempt` are the students who are exempt from the whole chapter.
     """
 
     to_do: dict[str, int]
@@ -52,11 +53,12 @@ class Preflight:
     roster: frozenset[str] | None
     submitted: frozenset[str]
     saw: dict[str, list[str]] = field(default_factory=dict)
+    exempt: frozenset[str] = frozenset()
 
     @property
     def absent(self) -> list[str]:
         """The students of the roster without a submission that can be graded."""
-        return sorted((self.roster or frozenset()) - self.submitted)
+        return sorted((self.roster or frozenset()) - self.submitted - self.exempt)
 
     @property
     def unchanged(self) -> int:
@@ -102,7 +104,7 @@ def preflight(
             current = before if not why else None
             saw[task.student] = saw_a_pass(current.graded) if current else _not_written(folder, chapter, released)
     handed = find_submissions(term, chapter)
-    strays = handed.strays
+    strays, whole = handed.strays, len(chapter.notebooks)
     if students is not None:
         strays = tuple(stray for stray in strays if stray.student in students)
     return Preflight(
@@ -111,6 +113,7 @@ def preflight(
         roster=roster(db_url) if db_url is not None and students is None else None,
         submitted=frozenset(handed.folders),
         saw={student: names for student, names in saw.items() if names},
+        exempt=frozenset(who for who, names in settings.exemptions(chapter).items() if len(names) == whole),
     )
 
 
