@@ -30,13 +30,14 @@ MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 @dataclass(frozen=True)
 class Beside:
     """What a page says besides the result: how people call the student, and sentences on which submission counts and on
-    slip days, the notebooks from which the student is exempt, and the requests for regrading with their answers.
+    slip days, the notebooks from which the student is exempt, and the section with requests for regrading.
     """
 
     called: str = ""
     counts: str = ""
     slips: str = ""
     exempt: frozenset[str] = frozenset()
+    requests: str = ""
 
 
 NONE = Beside()
@@ -69,7 +70,7 @@ def feedback_page(
 """
     main = "" if graded.sandboxed else _STAMP
     main += f"{_points(chapter, graded, recorded, beside)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}"
-    main += f"{wrong}{solutions}"
+    main += f"{beside.requests}{wrong}{solutions}"
     footer = f"{_FOOTER}{_BY_A_PERSON if chapter.questions else ''}"
     return html_page(f"{escape(chapter.title)}, feedback for {student}", header, main, footer)
 

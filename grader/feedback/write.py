@@ -17,6 +17,7 @@ from grader.counts import counted
 from grader.errors import ExpectedError
 from grader.feedback.over import require_over, still_open
 from grader.feedback.page import Beside, feedback_page
+from grader.feedback.regrades import read_requests, requests_section
 from grader.feedback.solutions import solutions_page, solutions_section
 from grader.files import private_folder, write_whole
 from grader.gradebook import called, gradebook_url, read_scores
@@ -41,11 +42,13 @@ class FeedbackError(ExpectedError):
 
 @dataclass
 class Written:
-    """The pages that were written, and three lists of students: `ungraded` have a submission but no result yet; for
-    `outdated` the submission or the course has changed since grading; `unsafe` were graded without a sandbox.
+    """The pages that were written, their students, and three lists of students: `ungraded` have a submission but no
+    result yet; for `outdated` the submission or the course has changed since grading; `unsafe` were graded without a
+    sandbox.
     """
 
     pages: list[Path] = field(default_factory=list)
+    students: list[str] = field(default_factory=list)
     ungraded: list[str] = field(default_factory=list)
     outdated: list[str] = field(default_factory=list)
     unsafe: list[str] = field(default_factory=list)
@@ -84,6 +87,7 @@ def write_feedback(
         require_over(term, settings, chapter.id, url)
         section = solutions_section(chapter, _solved(root, chapter))
     names = called(url)
+    requests = read_requests(term, manifest)
     for name in chosen:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name:
@@ -93,10 +97,12 @@ def write_feedback(
         path = page_path(term, name, chapter.id)
         counts = _counts(counted_attempt(settings, term, chapter.id, stored, submitted.get(name)), settings)
         spent = _slips(slips.get(name, Slips()), chapter.id, settings)
-        beside = Beside(names.get(name, ""), counts, spent, exempt.get(name, frozenset()))
+        asked = requests_section(chapter, [r for r in requests if (r.student, r.chapter) == (name, chapter.id)])
+        beside = Beside(names.get(name, ""), counts, spent, exempt.get(name, frozenset()), asked)
         page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section, beside)
         write_whole(path, page.encode())
         written.pages.append(path)
+        written.students.append(name)
         if not graded.sandboxed:
             written.unsafe.append(name)
         if not is_current(settings, term, chapter.id, stored, submitted.get(name), state):

@@ -1,10 +1,10 @@
 """All points as a plain CSV file: one row per student, and for each chapter a column per exercise and question.
 
 The columns of a chapter are `CHAPTER.ITEM` for each item, then `CHAPTER.late_penalty`, `.total`, `.points_possible`,
-`.status` and `.comments`. If the term has slip days, `.slip_days` stands before the penalty, and `slip_days_left` at the
-end. An item from which a student is exempt is `exempt`, and `.points_possible` is what counts for the student. The file
-begins with a byte order mark, so that Excel reads it as UTF-8 (in Python: `encoding="utf-8-sig"`). `grader roster` reads
-its first columns.
+`.status` and `.comments`. If the term has slip days, `.slip_days` stands before the penalty, and `slip_days_left` in
+the last column. An item from which a student is exempt is `exempt`, and `.points_possible` is what counts for the
+student. The file begins with a byte order mark, so that Excel reads it as UTF-8 (in Python: `encoding="utf-8-sig"`).
+`grader roster` reads its first columns.
 """
 
 from __future__ import annotations

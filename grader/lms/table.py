@@ -258,8 +258,8 @@ def not_final(table: Table, policy: Policy, term: Path) -> list[str]:
         standings = table.standings[chapter.id].values()
         if names := [each.student.id for each in standings if each.exempt and each.chapter.notebooks]:
             lines.append(
-                f"{chapter.id}: exempt from some notebooks, so their points are a share of what is left, and for Canvas "
-                f"and Moodle the same share of {number(worth(chapter))}: {some(names)}."
+                f"{chapter.id}: exempt from some notebooks, so their points are a share of what is left, and for "
+                f"Canvas and Moodle the same share of {number(worth(chapter))}: {some(names)}."
             )
         if names := [*table.outdated.get(chapter.id, ())]:
             lines.append(
