@@ -182,7 +182,7 @@ def test_an_exporter_of_ones_own(tmp_path):
 @pytest.mark.parametrize(
     ("code", "told"),
     [
-        ("def export(table, policy):\n    return 3\n", "returned no grader.lms.exported.Exported"),
+        ("def export(table, policy):\n    return 3\n", "returned no Exported"),
         ("def export(table, policy):\n    raise KeyError(3)\n", "KeyError: 3. Nothing was written"),
         ("x = 3\n", "AttributeError: .*export"),
         ("def export(", "SyntaxError"),
@@ -197,3 +197,24 @@ def test_an_exporter_that_fails_is_told(tmp_path, code, told):
     with pytest.raises(ExchangeError, match="--with names an exporter of your own"):
         write_export(Format.canvas, tmp_path, table(), Policy(), None, None, None, tmp_path / "own.py")
     assert not (tmp_path / "exports").exists()
+
+
+def test_canvas_test_student_with_points_is_no_problem():
+    pretended = Student("999")
+    header = ("Student", "ID", "Section", "One")
+    rows = (Line(2, ("Lee, Ann", "101", "S", "")), Line(3, ("Student, Test", "999", "S", "")))
+    into = Sheet(Path("canvas.csv"), header, rows)
+    graded = Recorded({"double": Score()}, 0.0, {"double": 1.5})
+    standings = {each.id: standing(each, ONE, Status.final, graded) for each in (ANN, pretended)}
+    exported = export_canvas(Table((ONE,), (ANN, pretended), {"ch01": standings}), Policy(), into)
+    assert (exported.problems, [row[1] for row in exported.rows[2:]]) == ([], ["101"])
+
+
+def test_a_gradebook_in_another_language_says_which_columns_lack():
+    into = Sheet(Path("canvas.csv"), ("Studierende", "ID", "Abschnitt"), ())
+    with pytest.raises(ExchangeError, match=r"lacks Student \(or LastName and FirstName\) and Section .*Edit Settings"):
+        export_canvas(table(), Policy(), into)
+    worksheet = Sheet(Path("w.csv"), ("Identifier", "Vollständiger Name", "Bewertung"), ())
+    alone = Table((ONE,), (), {"ch01": {}})
+    with pytest.raises(ExchangeError, match=r"has no column Grade, but .*Bewertung.*lang=en"):
+        export_moodle(alone, Policy(), worksheet)
