@@ -132,32 +132,30 @@ def class_table(
     table.add_column("problems", overflow="fold")
     for graded in results:
         if graded.fault:
-            table.add_row(
-                notes.call(graded.student),
-                *["–"] * (len(groups) + 1 + by_hand + 2 * late),
-                "",
-                "see below" if graded.verdicts else "not graded",
-            )
+            rest = ["–"] * (len(groups) + 1 + by_hand + 2 * late)
+            table.add_row(notes.call(graded.student), *rest, "", "see below" if graded.verdicts else "not graded")
             continue
-        verdicts = graded.by_exercise
-        wrong = [verdict for verdict in verdicts.values() if not verdict]
-        causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
-        points = [_points(group, graded, scores) for group in groups]
-        exempt = [f"exempt from {name}" for name in sorted(notes.exempt.get(graded.student, ()))]
         total = number(_of(chapter.exercises, graded, scores) or 0.0)
         if "*" in _points(chapter.exercises, graded, scores):
             total += f" ({number(graded.earned)})"
         given = _of(chapter.questions, graded, scores)
         table.add_row(
             notes.call(graded.student),
-            *points,
+            *(_points(group, graded, scores) for group in groups),
             total,
             *(["–" if given is None else number(given)] if by_hand else []),
             *(_late(chapter, graded, scores) if late else []),
             f"{sum(graded.seconds.values()):.1f} s",
-            ", ".join([*causes, *exempt]),
+            ", ".join(_problems(graded, numbers, notes)),
         )
     return table
+
+
+def _problems(graded: Graded, numbers: Mapping[str, int], notes: Notes) -> list[str]:
+    """The likely cause of each failure, by the number of its exercise, and the notebooks that do not count."""
+    wrong = [verdict for verdict in graded.by_exercise.values() if not verdict]
+    causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
+    return causes + [f"exempt from {name}" for name in sorted(notes.exempt.get(graded.student, ()))]
 
 
 def _late(chapter: Chapter, graded: Graded, scores: ByStudent) -> tuple[str, str]:
