@@ -88,9 +88,9 @@ _EXAMPLE = (
 def requests_section(chapter: Chapter, requests: Sequence[Request]) -> str:
     """The requests of one student about a chapter, as a section of the feedback page; empty if there are none."""
     titles = {item.id: item.title for item in chapter.items}
-    days = {each.date: f", {each.date.isoformat()}" for each in requests if each.date}
+    days = {each.date: f", {each.date.isoformat()}" if each.date else "" for each in requests}
     entries = "".join(
-        f"<dt>{escape(titles.get(each.exercise, chapter.title))}{days.get(each.date, '')}</dt>\n"
+        f"<dt>{escape(titles.get(each.exercise, chapter.title))}{days[each.date]}</dt>\n"
         f"<dd>{escape(harmless(each.request.strip()))}</dd>\n"
         f"<dd><strong>Answer:</strong> {escape(harmless(each.answer.strip())) or 'not yet'}</dd>\n"
         for each in requests

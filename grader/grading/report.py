@@ -132,8 +132,8 @@ def class_table(
     table.add_column("problems", overflow="fold")
     for graded in results:
         if graded.fault:
-            rest = ["–"] * (len(groups) + 1 + by_hand + 2 * late)
-            table.add_row(notes.call(graded.student), *rest, "", "see below" if graded.verdicts else "not graded")
+            dashes = ["–"] * (len(groups) + 1 + by_hand + 2 * late)
+            table.add_row(notes.call(graded.student), *dashes, "", "see below" if graded.verdicts else "not graded")
             continue
         total = number(_of(chapter.exercises, graded, scores) or 0.0)
         if "*" in _points(chapter.exercises, graded, scores):
