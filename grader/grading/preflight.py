@@ -153,8 +153,19 @@ def preflight_lines(
     if found.saw:
         lines.append(unconfirmed({called.get(student, student): its for student, its in found.saw.items()}))
     if found.strays:
-        lines += ["Unexpected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
+        lines += ["Unexpected in submitted/:", *(f"  {line}" for line in _folded(chapter, found.strays, called))]
     return lines
+
+
+def _folded(chapter: Chapter, strays: Sequence[Stray], called: Mapping[str, str]) -> list[str]:
+    """The lines on these, in which all students without any notebook are one line."""
+    empty = [stray for stray in strays if stray.kind == "empty" and stray.student]
+    if len(empty) < 2:
+        return stray_lines(chapter, strays)
+    names = some([called.get(stray.student, stray.student) for stray in empty], len(empty))
+    told = _STRAYS["empty"].replace("this student", "these students")
+    others = [stray for stray in strays if stray not in empty]
+    return [one_line(f"{len(empty)} students: {told.rstrip('.')}: {names}"), *stray_lines(chapter, others)]
 
 
 def preflight_tree(chapter: Chapter, found: Preflight) -> dict[str, Any]:

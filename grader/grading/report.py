@@ -152,9 +152,11 @@ def class_table(
 
 
 def _problems(graded: Graded, numbers: Mapping[str, int], notes: Notes) -> list[str]:
-    """The likely cause of each failure, by the number of its exercise, and the notebooks that do not count."""
-    wrong = [verdict for verdict in graded.by_exercise.values() if not verdict]
+    """The likely cause of each failure, by the number of its exercise, and the notebooks that are missing or exempt."""
+    missing = [name for name, its in graded.verdicts.items() if any(each.status == "missing" for each in its.values())]
+    wrong = [verdict for verdict in graded.by_exercise.values() if not verdict and verdict.status != "missing"]
     causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
+    causes += [f"missing: {', '.join(missing)}"] if missing else []
     return causes + [f"exempt from {name}" for name in sorted(notes.exempt.get(graded.student, ()))]
 
 
