@@ -106,6 +106,13 @@ def general_title(cause: str) -> str | None:
     return GENERAL.get(cause) or next((title for kind, title in GENERAL_KINDS.items() if cause.startswith(kind)), None)
 
 
+def title_of(cause: str, own: str | None, usual: str) -> str:
+    """The short title of a mistake, a sentence: from the message that its exercise has for it, if it has its `own`; or
+    else that of a general cause; or else from what was `usual` in its reports.
+    """
+    return short_title(own) if own else GENERAL.get(cause) or short_title(usual)
+
+
 def short_title(message: str) -> str:
     """The beginning of a mistake's message, up to the end of its first sentence or to a colon."""
     found = _SENTENCE.match(message)

@@ -502,10 +502,11 @@ def test_a_release_is_computed_again_if_a_source_or_what_was_made_has_changed(gr
 
 def test_release_registers_a_term(grader, alone, tmp_path):
     write_small_course(tmp_path)
-    for _ in range(2):
+    lines = (f"registered {CHAPTER} in term/gradebook.db", "All chapters were registered in term/gradebook.db already.")
+    for line in lines:
         status, output, _ = grader("release", "--term", "term", at=tmp_path)
         assert status == 0
-        assert f"registered {CHAPTER} in term/gradebook.db" in output.splitlines()
+        assert line in output.splitlines()
 
 
 def test_release_registers_no_term_that_only_the_environment_names(grader, alone, tmp_path, monkeypatch):

@@ -5,8 +5,9 @@
 The class is the demo class, whose points for every exercise are planted, so they are known without the grader. This
 program adds what happens in a term: late submissions and extensions, submissions that cannot be read, resubmissions of
 which the best counts, a check that is wrong at first and corrected later, answers graded by hand and an overridden
-score. From the planted points and its own plan it computes what each student must have in the end, with plain
-arithmetic, and compares that with the gradebook, with `nbgrader export` and with what `grader` exports and reports.
+score, slip days, exemptions, a request for regrading and Canvas's test student. From the planted points and its own
+plan it computes what each student must have in the end, with plain arithmetic, and compares that with the gradebook,
+with `nbgrader export` and with what `grader` exports and reports.
 
 It works in a copy of the course, because it changes a check. It ends with status 1 at the first difference.
 """
@@ -17,6 +18,7 @@ import argparse
 import csv
 import json
 import os
+import re
 import shutil
 import signal
 import subprocess
@@ -65,6 +67,22 @@ LATE = {
 EXTENDED_BEFORE = ("ch02_bptt", "student14", 30)  # hours; granted before anything is graded
 EXTENDED_LATER = ("ch04_gated", "student09", 5)  # granted after the first grading
 
+# Slip days, and the submissions that they make free, written out: student09 is five hours late in every chapter, so the
+# first two use one day each; student14 is thirty hours late, so the first one uses both. Of student19, eight days late,
+# two days less still cost one half; of student22, twenty days late, everything. student07 comes with a resubmission.
+SLIP_DAYS = 2
+SLIPPED = {
+    ("student09", "ch00_sequences"): 1,
+    ("student09", "ch01_vanilla_rnn"): 1,
+    ("student14", "ch00_sequences"): 2,
+}
+SLIPPED_LATER = ("student07", "ch01_vanilla_rnn", 2)
+
+EXEMPT = ("student22", "ch03_gradients")  # from the chapter, although it was submitted, and late
+EXEMPT_FROM = ("student19", "ch01_vanilla_rnn", "unrolling")  # from this notebook, which was submitted late, too
+REQUEST = ("student32", "ch01_vanilla_rnn", "Please look <again>.", "It stays.")
+TEST_STUDENT = 7999  # of Canvas
+
 WITH_WHOLE_CAPSTONES = ("student03", "student05")  # neither is broken
 UNREADABLE = ("student38", "ch00_sequences", "counting")  # this notebook is no JSON
 EMPTY = ("student39", "ch05_encoder_decoder")  # this folder contains nothing
@@ -75,7 +93,7 @@ MISSING = ("student37", "ch06_attention")  # this folder does not exist
 RESUBMITTED = {
     ("student05", "ch01_vanilla_rnn"): ("most", -1.0, 0.0),
     ("student06", "ch01_vanilla_rnn"): ("fewest", -1.0, 0.0),
-    ("student07", "ch01_vanilla_rnn"): ("most", 30.0, 0.2),
+    ("student07", "ch01_vanilla_rnn"): ("most", 30.0, 0.0),
     ("student05", "ch03_gradients"): ("fewest", -1.0, 0.0),
     ("student10", "ch03_gradients"): ("most", 8 * 24.0, 0.5),
     ("student23", "ch06_attention"): ("most", 20 * 24.0, 1.0),
@@ -158,6 +176,8 @@ class Expected:
         extensions = [EXTENDED_BEFORE, *([EXTENDED_LATER] if self.extended_later else [])]
         if any((chapter.id, student) == (name, who) for name, who, _ in extensions):
             lost = 0.0
+        if (student, chapter.id) in SLIPPED or (student, chapter.id) == EXEMPT:
+            lost = 0.0
         found = [Attempt(student, lost, self._answered[student, chapter.id])]
         again = RESUBMITTED.get((student, chapter.id))
         if again is not None and self.resubmitted:
@@ -195,12 +215,44 @@ class Expected:
     def points(self, student: str, chapter: Chapter) -> float:
         return sum(self.item(student, chapter, item.id) for item in chapter.items)
 
+    def counting(self, student: str, chapter: Chapter) -> float:
+        """The points of what the student is not exempt from, before any penalty."""
+        return sum(self.item(student, chapter, name) for name in counting_items(student, chapter))
+
+    def penalty(self, student: str, chapter: Chapter) -> float:
+        return self.counting(student, chapter) * self.counted(student, chapter).lost
+
     def total(self, student: str, chapter: Chapter) -> float:
-        return self.points(student, chapter) * (1 - self.counted(student, chapter).lost)
+        return self.counting(student, chapter) - self.penalty(student, chapter)
+
+    def of_all(self, student: str, chapter: Chapter) -> float:
+        """The total, as a share of the points of the whole chapter."""
+        own = sum(item.points for item in chapter.items if item.id in counting_items(student, chapter))
+        return self.total(student, chapter) * sum(item.points for item in chapter.items) / own
+
+    def slips(self, student: str) -> dict[str, int]:
+        """The slip days that the chapters have used."""
+        its = {name: days for (who, name), days in SLIPPED.items() if who == student}
+        who, name, days = SLIPPED_LATER
+        if who == student and self.resubmitted and self.counted(who, CHAPTERS[name]).whose != who:
+            its[name] = days
+        return its
 
     def is_waiting(self, student: str, chapter: Chapter) -> bool:
         """Whether an answer is not graded yet."""
         return self.counted(student, chapter).answered and (student, chapter.id) == NOT_GRADED_YET
+
+
+def counting_items(student: str, chapter: Chapter) -> list[str]:
+    """The exercises and questions from which the student is not exempt."""
+    if (student, chapter.id) == EXEMPT:
+        return []
+    return [
+        item.id
+        for notebook in chapter.notebooks
+        if (student, chapter.id, notebook.name) != EXEMPT_FROM
+        for item in notebook.items
+    ]
 
 
 # --- how it runs -------------------------------------------------------------------------------------------------
@@ -235,7 +287,7 @@ class Course:
 
     def __init__(self, folder: Path) -> None:
         self.root, self.term = folder / "course", folder / "course" / "term"
-        for name in ("course.toml", "nbgrader_config.py", "words.toml"):
+        for name in ("course.toml", "nbgrader_config.py", "words.toml", "released.txt"):
             shutil.copy(ROOT / name, self._made(self.root / name))
         for name in ("solutions", "exercises", "grader/data"):
             shutil.copytree(ROOT / name, self.root / name, ignore=shutil.ignore_patterns("__pycache__"))
@@ -299,9 +351,17 @@ class Course:
         (self.submission(student, chapter) / "timestamp.txt").write_text(f"{when:%Y-%m-%d %H:%M:%S} UTC\n")
 
     def write_settings(self, extensions: Iterable[tuple[str, str, int]]) -> None:
-        lines = ['attempts = "best"', POLICY, "[due]", *(f"{name} = {when.isoformat()}" for name, when in DUE.items())]
+        lines = [
+            'attempts = "best"',
+            f"slip_days = {SLIP_DAYS}",
+            POLICY,
+            "[due]",
+            *(f"{name} = {when.isoformat()}" for name, when in DUE.items()),
+        ]
         for name, student, hours in extensions:
             lines += ["", f"[extensions.{name}]", f"{student} = {(DUE[name] + timedelta(hours=hours)).isoformat()}"]
+        lines += ["", f"[exempt.{EXEMPT[1]}]", f"{EXEMPT[0]} = true"]
+        lines += ["", f"[exempt.{EXEMPT_FROM[1]}]", f'{EXEMPT_FROM[0]} = ["{EXEMPT_FROM[2]}"]']
         (self.term / "term.toml").write_text("\n".join(lines) + "\n")
 
 
@@ -324,6 +384,8 @@ def main() -> None:
     grade_by_hand(course, expected)
     compare_nbgraders_export(course, expected)
     compare_exports(course, expected)
+    compare_slip_days(course, expected)
+    compare_with_test_student(course)
     compare_reports(course, expected)
     open_the_archive(course, expected, folder)
     say(f"{len(NAMES) * len(CHAPTERS)} totals are as expected.")
@@ -382,7 +444,7 @@ def set_up_term(course: Course) -> None:
     course.write_settings([EXTENDED_BEFORE])
     words = [line.split() for line in course.grader("due").splitlines()]
     for name, when in DUE.items():
-        same(f"the due date of {name}", [name, f"{when:%Y-%m-%d}", f"{when:%H:%M}"] in words, True)
+        same(f"the due date of {name}", [name, f"{when:%Y-%m-%d}", f"{when:%H:%M}", "UTC"] in words, True)
 
 
 def canvas_id(student: str) -> int:
@@ -568,8 +630,7 @@ def compare_gradebook(course: Course, expected: Expected) -> None:
                     what = f"{student}, {name}: {item.id}"
                     same_points(what, grade.score, expected.item(student, chapter, item.id))
                 what = f"{student}, {name}: the late penalty"
-                lost = expected.points(student, chapter) - expected.total(student, chapter)
-                same_points(what, submission.late_submission_penalty, lost)
+                same_points(what, submission.late_submission_penalty, expected.penalty(student, chapter))
     say("Every score and every late penalty in the gradebook is as expected")
 
 
@@ -579,7 +640,7 @@ def compare_nbgraders_export(course: Course, expected: Expected) -> None:
     course.nbgrader("export", "--to", path)
     rows = {(row["student_id"], row["assignment"]): row for row in read_csv(path)}
     for student, name, chapter in everyone():
-        total = expected.total(student, chapter)
+        total = expected.points(student, chapter) - expected.penalty(student, chapter)  # it knows no exemptions
         same_points(f"{student}, {name}: the score that nbgrader exports", rows[student, name]["score"], total)
 
 
@@ -593,16 +654,23 @@ def compare_exports(course: Course, expected: Expected) -> None:
     canvas = {row["ID"]: row for row in read_csv(paths["canvas"])}
     moodle = {row["Email address"]: row for row in read_csv(paths["moodle"])}
     for student, name, chapter in everyone():
-        total = expected.total(student, chapter)
+        if (student, name) == EXEMPT:
+            same(f"{student}, {name}: the status", plain[student][f"{name}.status"], "exempt")
+            same(f"{student}, {name}: the total", plain[student][f"{name}.total"], "")
+            same(f"{student}, {name}: in Canvas", canvas[str(canvas_id(student))][chapter.title], "EX")
+            same(f"{student}, {name}: in Moodle", moodle[f"{student}@example.org"][of_moodle(chapter)], "")
+            continue
+        total, of_all = expected.total(student, chapter), expected.of_all(student, chapter)
         found = {
             "the plain file": plain[student][f"{name}.total"],
             "the file for Canvas": canvas[str(canvas_id(student))][chapter.title],
-            "the file for Moodle": moodle[f"{student}@example.org"][f"Assignment: {chapter.title} (Real)"],
+            "the file for Moodle": moodle[f"{student}@example.org"][of_moodle(chapter)],
         }
         final = (student, name) != MISSING and not expected.is_waiting(student, chapter)
         for where, points in found.items():
             if final:
-                same_points(f"{student}, {name}: the total in {where}", points, total)
+                due = total if where == "the plain file" else of_all
+                same_points(f"{student}, {name}: the total in {where}", points, due)
             else:
                 same(f"{student}, {name}: the total in {where}", points, "")
         if (student, name) != MISSING:
@@ -612,7 +680,9 @@ def compare_exports(course: Course, expected: Expected) -> None:
                     plain[student][f"{name}.{item.id}"],
                     f"{student}, {item.id}: the points in the plain file",
                 )
-                if waits:
+                if item.id not in counting_items(student, chapter):
+                    same(what, points, "exempt")
+                elif waits:
                     same(what, points, "")
                 else:
                     same_points(what, points, expected.item(student, chapter, item.id))
@@ -621,11 +691,47 @@ def compare_exports(course: Course, expected: Expected) -> None:
             same(f"{student}, {name}: the comment", comment in plain[student][f"{name}.comments"], True)
 
 
+def compare_slip_days(course: Course, expected: Expected) -> None:
+    """Those of the plain export: how many each chapter has used, and how many are left."""
+    say("Slip days")
+    for student, row in {row["id"]: row for row in read_csv(course.term / "csv.csv")}.items():
+        its = expected.slips(student)
+        for name in CHAPTERS:
+            if (student, name) not in (MISSING, EXEMPT):
+                same_points(f"{student}, {name}: the slip days", row[f"{name}.slip_days"], its.get(name, 0))
+        same_points(f"{student}: the slip days that are left", row["slip_days_left"], SLIP_DAYS - sum(its.values()))
+
+
+def compare_with_test_student(course: Course) -> None:
+    """Canvas's own file has a row for the test student, of which nothing is said and nothing is exported."""
+    say("A gradebook of Canvas with its test student")
+    chapter = CHAPTERS["ch00_sequences"]
+    rows = [["Student", "ID", "SIS Login ID", "Section", f"{chapter.title} (17)"], ["    Points Possible"] + [""] * 4]
+    rows += [[f"Lee, {student}", str(canvas_id(student)), "", "1", ""] for student in NAMES]
+    rows.append(["Student, Test", str(TEST_STUDENT), "", "1", ""])
+    into, path = course.term / "of_canvas.csv", course.term / "into.csv"
+    with into.open("w", newline="", encoding="utf-8") as file:
+        csv.writer(file).writerows(rows)
+    said = course.grader("export", chapter.id, "--format", "canvas", "--into", into, "--out", path)
+    same("whether the export speaks of the test student", "Test" in said or str(TEST_STUDENT) in said, False)
+    ids = [row["ID"] for row in read_csv(path) if row["ID"]]
+    same("whom Canvas gets", ids, [str(canvas_id(student)) for student in NAMES])
+
+
+def of_moodle(chapter: Chapter) -> str:
+    return f"Assignment: {chapter.title} (Real)"
+
+
 def compare_reports(course: Course, expected: Expected) -> None:
-    say("The class reports, and the students' feedback pages")
+    say("The class reports, and the students' feedback pages, with the answer to a request")
+    student, name, request, answer = REQUEST
+    entries = {"student": student, "chapter": name, "request": request, "answer": answer}
+    lines = ["[[request]]", *(f"{key} = {json.dumps(value)}" for key, value in entries.items())]
+    (course.term / "regrades.toml").write_text("\n".join(lines) + "\n", "utf-8")
     for name, chapter in CHAPTERS.items():
         report = json.loads(course.grader("report", name, "--json"))
-        totals = sorted(expected.total(student, chapter) for student in NAMES if (student, name) != MISSING)
+        counting = [student for student in NAMES if (student, name) not in (MISSING, EXEMPT)]
+        totals = sorted(expected.of_all(student, chapter) for student in counting)
         same(f"the students in the report on {name}", report["students"], len(totals))
         for found, total in zip(report["points"]["points"], totals, strict=True):
             same_points(f"the report on {name}: a total", found, total)
@@ -639,6 +745,12 @@ def compare_reports(course: Course, expected: Expected) -> None:
             same(f"{page} exists", page.exists(), (student, name) != MISSING)
             text = page.read_text("utf-8") if page.exists() else ""
             same(f"{page} contains markup of a comment", "<b>page 3</b>" in text, False)
+            asked = (student, name) == REQUEST[:2]
+            same(f"{page} has a request", "Please look &lt;again&gt;." in text and "It stays." in text, asked)
+            same(f"{page} says exempt", "You are exempt from this chapter" in text, (student, name) == EXEMPT)
+            if text and (student, name) != EXEMPT:
+                said = re.search(r"Total: <strong>([0-9.]+) of", text)
+                same_points(f"the total on {page}", said and said[1], round(expected.total(student, chapter), 2))
 
 
 def everyone() -> Iterator[tuple[str, str, Chapter]]:

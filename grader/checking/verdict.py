@@ -9,7 +9,7 @@ import msgspec
 
 FORMAT_VERSION = 3
 
-Status = Literal["passed", "failed", "error", "unimplemented", "timeout"]
+Status = Literal["passed", "failed", "error", "unimplemented", "timeout", "missing"]
 ProblemKind = Literal[
     "raised", "none", "type", "count", "shape", "dtype", "not_finite", "values", "gradient", "changed", "judge"
 ]
@@ -75,7 +75,7 @@ class Diagnosis:
 @dataclass(frozen=True)
 class Verdict:
     """The result of checking one exercise; true if the exercise passed. The status 'timeout' says that it
-    was stopped.
+    was stopped, 'missing' that its notebook was not submitted.
 
     `unwritten` is the name of a function that this one calls and that is not implemented yet.
     """

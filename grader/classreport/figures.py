@@ -9,6 +9,7 @@ import statistics
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from itertools import pairwise
+from types import MappingProxyType
 
 import msgspec
 
@@ -16,12 +17,14 @@ from grader.checking.verdict import Status
 from grader.gradebook.scores import ByStudent
 from grader.grading.changes import Logged
 from grader.grading.grade import Graded
-from grader.grading.report import final_points, total_points
+from grader.grading.report import comparable, final_points
 from grader.manifest import Chapter, Exercise, Manifest
 from grader.messages import Messages
+from grader.mistakes import title_of
 
 BINS = 10
-STATUSES: tuple[Status, ...] = ("passed", "failed", "error", "timeout", "unimplemented")
+_NO_EXEMPTIONS: Mapping[str, Collection[str]] = MappingProxyType({})
+STATUSES: tuple[Status, ...] = ("passed", "failed", "error", "timeout", "unimplemented", "missing")
 _FOLLOWS = "needs"  # the diagnosis of an exercise that is wrong because it calls a wrong one
 _EPSILON = 1e-9  # of points, which are sums of decimal fractions
 
@@ -90,7 +93,9 @@ class ExerciseFigures(msgspec.Struct, frozen=True):
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """A mistake in one exercise: `count` students make it, of the `of` who have a result. `excerpts` is their code."""
+    """A mistake in one exercise: `count` students make it, of the `of` who have a result. `short` is its title, a
+    sentence, and `excerpts` is their code.
+    """
 
     exercise: str
     title: str
@@ -103,12 +108,20 @@ class Mistake(msgspec.Struct, frozen=True):
     of: int
     students: tuple[str, ...]
     excerpts: tuple[str, ...] = ()
+    short: str = ""
 
 
-def distribution(chapter: Chapter, results: Sequence[Graded], scores: ByStudent) -> Distribution:
-    """How the final points are distributed. There must be at least one result."""
+def distribution(
+    chapter: Chapter,
+    results: Sequence[Graded],
+    scores: ByStudent,
+    exempt: Mapping[str, Collection[str]] = _NO_EXEMPTIONS,
+) -> Distribution:
+    """How the final points are distributed; those of a student who is exempt from some notebooks as a share of the
+    others. There must be at least one result.
+    """
     due = sum(item.points for item in chapter.items)
-    points = sorted(total_points(chapter, graded, scores) for graded in results)
+    points = sorted(comparable(chapter, graded, scores, exempt) for graded in results)
     low, median, high = statistics.quantiles(points, n=4, method="inclusive") if len(points) > 1 else points * 3
     return Distribution(
         due=due,
@@ -231,11 +244,13 @@ def _mistake(
     place = manifest.place(name)
     texts = Counter(d.text for graded in having if (d := graded.by_exercise[name].diagnosis) is not None)
     usual = min(texts, key=lambda text: (-texts[text], text))  # a pattern's text can depend on the submission
+    own = messages.mistakes.get(cause)
     return Mistake(
         exercise=name,
         title=place.exercise.title,
         id=cause,
-        message=messages.mistakes.get(cause) or usual,
+        message=own or usual,
+        short=title_of(cause, own, usual),
         hint=" ".join(messages.hints[0].split()),
         page=place.page_title,
         address=f"{manifest.book_base}{place.page_address}" if manifest.book_base else "",

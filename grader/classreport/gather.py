@@ -16,13 +16,13 @@ from grader.classreport.excerpts import Excerpts
 from grader.classreport.figures import Distribution, ExerciseFigures, Mistake, distribution, exercise_figures, mistakes
 from grader.classreport.names import Names, words_in_code
 from grader.errors import ExpectedError
-from grader.gradebook import gradebook_url, names, read_scores, roster
+from grader.gradebook import called, gradebook_url, names, read_scores, roster
 from grader.grading import store
 from grader.grading.attempts import folder_of_result
 from grader.grading.changes import REASONS, Logged, read_log
 from grader.grading.grade import Graded
 from grader.grading.release import released_notebooks
-from grader.grading.report import findings, waiting
+from grader.grading.report import Notes, findings, waiting
 from grader.grading.session import state_of
 from grader.manifest import Chapter, Manifest, load_manifest
 from grader.released import Released
@@ -83,9 +83,11 @@ class LastRun(msgspec.Struct, frozen=True):
 class ClassReport(msgspec.Struct, frozen=True):
     """A report on one chapter. `students` is the number of results in it.
 
+    `called` has the names in the roster, by student id; it is empty in an anonymous report.
     `ungraded` have a submission without a readable result and are not in the figures; `outdated` have changed since
     they were graded, or the course has; `unsafe` were graded without a sandbox; `absent` are in the roster without a
-    submission. `unread` counts the students with answers or scores that need manual grading.
+    submission. `exempt` are exempt from the chapter or from some notebooks, which are not in the figures. `unread`
+    counts the students with answers or scores that need manual grading.
     """
 
     format: int
@@ -105,6 +107,8 @@ class ClassReport(msgspec.Struct, frozen=True):
     reviews: tuple[Review, ...]
     waiting: tuple[str, ...]
     last_run: LastRun | None
+    called: dict[str, str] = {}
+    exempt: Students = Students(0, ())
 
     @property
     def to_teach(self) -> tuple[Mistake, ...]:
@@ -136,7 +140,12 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
             f"No result for {chapter.id} in {term} can be read, so there is nothing to report. "
             + store.grade_first(term, chapter.id)
         )
-    scores, log = read_scores(url, chapter.id), read_log(term, chapter.id)
+    exempt = read_term_settings(term, manifest).exemptions(chapter)
+    notes = Notes(exempt=exempt)
+    results = notes.counting(chapter, read.results)
+    if not results:
+        raise ReportError(f"Every graded student is exempt from {chapter.id}, so there is nothing to report.")
+    scores, log = read_scores(url, chapter.id, exempt), read_log(term, chapter.id)
     entered = roster(url) or frozenset()
     ids, given = names(url)
     everyone = {*ids, *submitted, *read.ungraded, *(graded.student for graded in read.results)}
@@ -144,25 +153,28 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
     messages = {exercise.id: data.messages(exercise.id) for exercise in chapter.exercises}
     released = released_notebooks(root, chapter)
     known = Names(everyone | {change.student for change in log}, given, words_in_code(released.values()))
-    made = mistakes(manifest, chapter, read.results, messages)
+    whole = {student for student, names in exempt.items() if len(names) == len(chapter.notebooks)}
+    made = mistakes(manifest, chapter, results, messages)
     report = ClassReport(
         format=FORMAT_VERSION,
         course=manifest.title,
         chapter=chapter.id,
         title=chapter.title,
         anonymous=False,
-        students=len(read.results),
+        students=len(results),
         ungraded=Students.of(read.ungraded),
         outdated=Students.of(read.outdated),
         unsafe=Students.of([graded.student for graded in read.results if not graded.sandboxed]),
-        absent=Students.of(entered - {*submitted, *(graded.student for graded in read.results)}),
+        absent=Students.of(entered - {*submitted, *(graded.student for graded in read.results), *whole}),
+        exempt=Students.of(exempt),
         unread=sum(any(score.needs_a_human for score in its.scores.values()) for its in scores.values()),
-        points=distribution(chapter, read.results, scores),
-        exercises=exercise_figures(chapter, read.results, scores, log),
+        points=distribution(chapter, results, scores, exempt),
+        exercises=exercise_figures(chapter, results, scores, log),
         mistakes=tuple(map(Excerpts(chapter, released, read.folders, known).of, made)),
-        reviews=_reviews(read.results, anonymous),
+        reviews=_reviews(results, anonymous),
         waiting=tuple(waiting(chapter, scores)),
         last_run=_last_run(log),
+        called=called(url),
     )
     return _anonymised(report) if anonymous else report
 
@@ -242,4 +254,6 @@ def _anonymised(report: ClassReport) -> ClassReport:
         mistakes=tuple(msgspec.structs.replace(mistake, students=()) for mistake in report.mistakes),
         reviews=tuple(msgspec.structs.replace(review, students=nameless(review.students)) for review in report.reviews),
         last_run=run,
+        called={},
+        exempt=nameless(report.exempt),
     )

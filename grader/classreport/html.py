@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from html import escape
+from types import MappingProxyType
 
 from grader import shown
 from grader.counts import number
 
 MOST_OF_A_NAME = 80
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def section(name: str, title: str, body: str) -> str:
@@ -51,9 +53,9 @@ def table(
 """
 
 
-def named(names: Sequence[str]) -> str:
-    """Students' names, as HTML."""
-    return ", ".join(f"<bdi>{escape(shown.named(name, MOST_OF_A_NAME))}</bdi>" for name in names)
+def named(names: Sequence[str], called: Mapping[str, str] = _NO_NAMES) -> str:
+    """Students, as HTML: their ids, or what they are `called`, by id."""
+    return ", ".join(f"<bdi>{escape(shown.named(called.get(name, name), MOST_OF_A_NAME))}</bdi>" for name in names)
 
 
 def percent(share: float | None) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from html import escape
 
 from grader.classreport.figures import Mistake
@@ -23,7 +24,7 @@ def to_teach(report: ClassReport) -> str:
     ties = sum(mistake.count == found[-1].count for mistake in report.mistakes[len(found) :])
     tied = f" {ties} more {'is' if ties == 1 else 'are'} as frequent as the last of these." if ties else ""
     note = f"<p>The most frequent mistakes of this class, with what to say about them.{tied}</p>\n"
-    articles = "".join(_first(mistake, rank) for rank, mistake in enumerate(found, 1))
+    articles = "".join(_first(mistake, rank, report.called) for rank, mistake in enumerate(found, 1))
     return section("monday", f"{_COUNT[len(found)]} to teach on Monday", note + articles)
 
 
@@ -39,54 +40,54 @@ def all_mistakes(report: ClassReport) -> str:
     body = table("Mistakes by frequency", ["Mistake", "Exercise", "Students", "Share"], rows, numbers=2)
     for exercise in report.exercises:
         own = [m for m in report.mistakes if m.exercise == exercise.id]
-        above = ", ".join(_link(m) for m in own if m in top)
+        above = " ".join(_link(m) for m in own if m in top)
         body += f"<h3>{escape(exercise.title)}, <code>{escape(exercise.id)}</code></h3>\n" if own else ""
-        body += f"<p>Treated above: {above}.</p>\n" if above else ""
-        body += "".join(_other(m) for m in own if m not in top)
+        body += f"<p>Treated above: {above}</p>\n" if above else ""
+        body += "".join(_other(m, report.called) for m in own if m not in top)
     return section("mistakes", "Mistakes of this class", body)
 
 
-def _first(mistake: Mistake, rank: int) -> str:
+def _first(mistake: Mistake, rank: int, called: Mapping[str, str]) -> str:
     """One of the most frequent mistakes."""
     name = _anchor(mistake)
     return f"""<article id="{name}" aria-labelledby="title-{name}">
-<h3 id="title-{name}">{rank}. {escape(mistake.title)}: {_code(mistake.id)}</h3>
+<h3 id="title-{name}">{rank}. {escape(mistake.title)}: {_short(mistake)}</h3>
 <p><strong>{_share(mistake)}</strong> in <code>{escape(mistake.exercise)}</code></p>
-{_lesson(mistake)}</article>
+{_lesson(mistake, called)}</article>
 """
 
 
-def _other(mistake: Mistake) -> str:
+def _other(mistake: Mistake, called: Mapping[str, str]) -> str:
     """A less frequent mistake, collapsed."""
-    head = f"{_code(mistake.id)}: {_share(mistake)}"
-    return (
-        f'<details class="mistake" id="{_anchor(mistake)}">\n<summary>{head}</summary>\n{_lesson(mistake)}</details>\n'
-    )
+    head = f"{_short(mistake)} <strong>{_share(mistake)}</strong>"
+    body = f"<summary>{head}</summary>\n{_lesson(mistake, called)}"
+    return f'<details class="mistake" id="{_anchor(mistake)}">\n{body}</details>\n'
 
 
-def _lesson(mistake: Mistake) -> str:
+def _lesson(mistake: Mistake, called: Mapping[str, str]) -> str:
     """What to say about a mistake, a question to ask, what to read, two excerpts, and who makes it."""
     place = escape(mistake.page)
     if mistake.address:
         place = f'<a href="{escape(mistake.address)}" rel="noreferrer">{place}</a>'
-    who = f"<p>Made by {named(mistake.students)}.</p>\n" if mistake.students else ""
+    who = f"<p>Made by {named(mistake.students, called)}.</p>\n" if mistake.students else ""
     return f"""<p>What to say:</p>
 <p class="say">{prose(harmless(mistake.message))}</p>
 <p>A question to ask: {prose(harmless(mistake.hint))}</p>
 <p>Read again: {place}</p>
-{_excerpts(mistake)}{who}"""
+{_excerpts(mistake)}{who}<p class="quiet">In other tables: <code>{escape(harmless(mistake.id))}</code></p>
+"""
 
 
 def _share(mistake: Mistake) -> str:
     return f"{mistake.count} of {counted(mistake.of, 'student')} ({percent(mistake.count / mistake.of)})"
 
 
-def _code(name: str) -> str:
-    return f"<code>{escape(harmless(name))}</code>"
+def _short(mistake: Mistake) -> str:
+    return prose(harmless(mistake.short))
 
 
 def _link(mistake: Mistake) -> str:
-    return f'<a href="#{_anchor(mistake)}">{_code(mistake.id)}</a>'
+    return f'<a href="#{_anchor(mistake)}">{_short(mistake)}</a>'
 
 
 def _excerpts(mistake: Mistake) -> str:

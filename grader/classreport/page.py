@@ -5,7 +5,7 @@ It is written to `TERM/reports/CHAPTER.html`, or `CHAPTER-anonymous.html`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from html import escape
 from pathlib import Path
 
@@ -22,6 +22,7 @@ from grader.render.page import html_page
 from grader.shown import harmless
 
 MOST_NAMED = 20  # students in a sentence
+MOST_OPEN = 8  # students in a row of a table; the names of more are folded
 
 
 def report_path(term: Path, chapter_id: str, anonymous: bool) -> Path:
@@ -42,7 +43,7 @@ def report_page(report: ClassReport) -> str:
         _exercises(report.exercises),
         all_mistakes(report),
         _reviews(report),
-        _last_run(report.last_run),
+        _last_run(report.last_run, report.called),
     ]
     header = f"""<p>{escape(report.course)}</p>
 <h1>{title}: class report</h1>
@@ -80,7 +81,7 @@ def _stamps(report: ClassReport) -> str:
         ("Incomplete", report.ungraded, f"not graded yet and not in this report. {run}"),
     ]
     stamps = [
-        f"<strong>{head}.</strong> {counted(who.count, 'submission')}{_in_parentheses(who)} "
+        f"<strong>{head}.</strong> {counted(who.count, 'submission')}{_in_parentheses(who, report.called)} "
         f"{'was' if who.count == 1 else 'were'} {what}"
         for head, who, what in told
         if who.count
@@ -118,8 +119,11 @@ def _points(report: ClassReport) -> str:
         for each in points.bins
     ]
     absent = report.absent
-    missing = (
-        f"<p>Without a submission: {counted(absent.count, 'student')}{_in_parentheses(absent)}, not counted here.</p>\n"
+    who = f"{counted(absent.count, 'student')}{_in_parentheses(absent, report.called)}"
+    missing = f"<p>Without a submission: {who}, not counted here.</p>\n"
+    spared = (
+        f"{counted(report.exempt.count, 'student')}{_in_parentheses(report.exempt, report.called)}. What they are "
+        "exempt from is not counted; the points of the other notebooks count as a share of all points"
     )
     return section(
         "points",
@@ -129,13 +133,14 @@ def _points(report: ClassReport) -> str:
         f"<figure>\n{histogram(points)}<figcaption>Number of students by points out of {due}</figcaption>\n</figure>\n"
         + table("The numbers of the figure", ["Points", "Students", "Share"], bins)
         + table("Summary of the points", ["Figure", "Points"], [[name, decimals(value)] for name, value in facts])
-        + (missing if absent.count else ""),
+        + (missing if absent.count else "")
+        + (f"<p>Exempt: {spared}.</p>\n" if report.exempt.count else ""),
     )
 
 
-def _in_parentheses(who: Students) -> str:
+def _in_parentheses(who: Students, called: Mapping[str, str]) -> str:
     more = f" and {who.count - MOST_NAMED} more" if who.count > MOST_NAMED else ""
-    return f" ({named(who.names[:MOST_NAMED])}{more})" if who.names else ""
+    return f" ({named(who.names[:MOST_NAMED], called)}{more})" if who.names else ""
 
 
 def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
@@ -176,7 +181,8 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
             "Difficulty and discrimination of each exercise", [*heads, *(["Submitted again"] if known else [])], figures
         )
         + f"<p>{hand}<strong>Difficulty</strong> is 1 minus the mean share of the points: 0 if all students have all "
-        "points. <strong>Discrimination</strong> is the correlation of the exercise’s points with the points for all "
+        "points. A missing notebook counts as 0 points. "
+        "<strong>Discrimination</strong> is the correlation of the exercise’s points with the points for all "
         "other exercises (the corrected point-biserial correlation). Below 0.2, the exercise says little about how a "
         "student does elsewhere; with few students, it is mostly noise.</p>\n" + (_KNOWN if known else _UNKNOWN),
     )
@@ -206,19 +212,23 @@ def _reviews(report: ClassReport) -> str:
     body = f"<ul>\n{waits}</ul>\n" if waits else ""
     groups = {0: "Not graded", 1: "May affect points", 2: "Harmless: no points are affected"}
     for rank, title in groups.items():
-        rows = [_review(review) for review in report.reviews if review.rank == rank]
+        rows = [_review(review, report.called) for review in report.reviews if review.rank == rank]
         if rows:
             heads = ["What", "Students", *([] if report.anonymous else ["Who"])]
             body += f"<h3>{title}</h3>\n" + table(title, heads, rows, texts=(2,), hidden_caption=True)
     return section("reviews", "Who needs a person", body or "<p>No submission needs manual review.</p>\n")
 
 
-def _review(review: Review) -> list[str]:
-    who = [named(review.students.names)] if review.students.names else []
+def _review(review: Review, called: Mapping[str, str]) -> list[str]:
+    names = review.students.names
+    listed = named(names, called)
+    if len(names) > MOST_OPEN:
+        listed = f"<details><summary>{len(names)} students</summary>{listed}</details>"
+    who = [listed] if names else []
     return [inline(harmless(review.what)), str(review.students.count), *who]
 
 
-def _last_run(run: LastRun | None) -> str:
+def _last_run(run: LastRun | None, called: Mapping[str, str]) -> str:
     """What changed in the last run that changed points."""
     if run is None:
         return section("changes", "What changed", "<p>The log of changes is empty.</p>\n")
@@ -226,7 +236,7 @@ def _last_run(run: LastRun | None) -> str:
     first = f"<p>Graded for the first time: {counted(run.first, 'student')}.</p>\n" if run.first else ""
     rows = [
         [
-            *([named([c.student])] if c.student else []),
+            *([named([c.student], called)] if c.student else []),
             f"{points_of(c.before)} → {points_of(c.after)}",
             ", ".join(f"<code>{escape(n)}</code> {points_of(b)} → {points_of(a)}" for n, (b, a) in c.exercises.items()),
             escape(", ".join(c.why)),

@@ -23,6 +23,7 @@ WORDS: dict[Status, str] = {
     "error": "error",
     "timeout": "time-out",
     "unimplemented": "not implemented",
+    "missing": "missing",
 }
 
 

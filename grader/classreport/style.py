@@ -1,7 +1,7 @@
 """What the plots and wide tables of the class report add to the style sheet of all pages.
 
 The colours of the plots are those of Okabe and Ito, which people with colour-blindness can tell apart, darker or
-lighter so that each has a contrast of at least 3 with the page.
+lighter so that each has a contrast of at least 3 with the page; what is missing is an empty bar.
 """
 
 REPORT_STYLE = """
@@ -29,6 +29,7 @@ svg text { fill: var(--ink); }
 svg .axis { stroke: var(--ink); stroke-width: 1; }
 .passed { fill: var(--passed); } .failed { fill: var(--failed); } .error { fill: var(--error); }
 .timeout { fill: var(--timeout); } .unimplemented { fill: var(--unimplemented); }
+.missing { fill: none; stroke: var(--quiet); }
 .key { list-style: none; display: flex; flex-wrap: wrap; gap: .2rem 1.2rem; padding: 0; margin: .3rem 0; }
 .key svg { display: inline-block; width: .9rem; height: .9rem; vertical-align: -.1rem; margin-right: .35rem; }
 .say { margin: .4rem 0; padding-left: .9rem; border-left: 4px solid var(--accent); }

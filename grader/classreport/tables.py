@@ -52,9 +52,22 @@ def _exercises(report: ClassReport) -> Iterator[Sequence[Cell]]:
 
 
 def _mistakes(report: ClassReport) -> Iterator[Sequence[Cell]]:
-    yield "exercise", "mistake", "students", "of", "who", "message", "page"
+    yield "exercise", "mistake", "title", "students", "of", "who", "message", "page"
     for each in report.mistakes:
-        yield each.exercise, each.id, each.count, each.of, "; ".join(each.students), each.message, each.page
+        yield (
+            each.exercise,
+            each.id,
+            each.short,
+            each.count,
+            each.of,
+            _who(report, each.students),
+            each.message,
+            each.page,
+        )
+
+
+def _who(report: ClassReport, students: Sequence[str]) -> str:
+    return "; ".join(report.called.get(student, student) for student in students)
 
 
 def _points(report: ClassReport) -> Iterator[Sequence[Cell]]:
@@ -66,13 +79,13 @@ def _points(report: ClassReport) -> Iterator[Sequence[Cell]]:
 def _reviews(report: ClassReport) -> Iterator[Sequence[Cell]]:
     yield "what", "students", "who"
     for each in report.reviews:
-        yield each.what, each.students.count, "; ".join(each.students.names)
+        yield each.what, each.students.count, _who(report, each.students.names)
 
 
 def _changes(report: ClassReport) -> Iterator[Sequence[Cell]]:
     yield "student", "before", "after", "exercises", "why"
     for each in report.last_run.changed if report.last_run else ():
-        yield each.student, each.before, each.after, " ".join(each.exercises), ", ".join(each.why)
+        yield _who(report, [each.student]), each.before, each.after, " ".join(each.exercises), ", ".join(each.why)
 
 
 _TABLES = {

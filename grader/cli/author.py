@@ -35,8 +35,6 @@ def release(
     up to date are not written.
     """
     from grader.author import release as released
-    from grader.author.notebooks import student_notebooks
-    from grader.manifest import load_manifest
 
     root = course_root()
     with out.status("Releasing …"), told():
@@ -44,13 +42,26 @@ def release(
     out.print_lines(f"wrote {path.relative_to(root)}" for path in changed)
     out.print(f"{counted(len(changed), 'file')} changed." if changed else "Everything was up to date.")
     if term is not None:
-        from grader.gradebook import gradebook_url, register
+        _register(root, term)
 
-        manifest = load_manifest(root / "course.toml")
-        for chapter in manifest.chapters:
-            with out.status(f"Registering {chapter.id} …"), told():
-                register(gradebook_url(term), chapter, student_notebooks(root, manifest, chapter))
-            out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
+
+def _register(root: Path, term: Path) -> None:
+    """Register all chapters in the gradebook of a term, and say which of them were not registered so before."""
+    from rich.progress import Progress
+
+    from grader.gradebook import gradebook_url, register
+    from grader.grading.release import released_notebooks
+    from grader.manifest import load_manifest
+
+    chapters = load_manifest(root / "course.toml").chapters
+    written = 0
+    with Progress(console=out, transient=True, disable=not out.is_terminal) as progress, told():
+        for chapter in progress.track(chapters, description="Registering chapters"):
+            if register(gradebook_url(term), chapter, released_notebooks(root, chapter)):
+                out.print(f"registered {chapter.id} in {term / 'gradebook.db'}", soft_wrap=True)
+                written += 1
+    if not written:
+        out.print(f"All chapters were registered in {term / 'gradebook.db'} already.", soft_wrap=True)
 
 
 @author_command()

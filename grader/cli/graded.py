@@ -9,6 +9,7 @@ from rich.table import Table
 
 from grader.cli.app import OneLine, err, out, reason
 from grader.counts import counted
+from grader.gradebook import called
 from grader.grading import report
 from grader.grading.attempts import earlier_lines
 from grader.grading.changes import log_path, printed
@@ -44,7 +45,7 @@ def print_notice(event: Event, options: Options) -> None:
                 f"{_LOUD} This demo class is graded anyway, because all its code is the course's.", style="bold red"
             )
         case Examined(chapter, before):
-            lines = preflight_lines(chapter, before, whole=False)
+            lines = preflight_lines(chapter, before, whole=False, called=called(options.db_url))
             err.print_lines(lines if options.chapter else [f"{chapter.id}: {line}" for line in lines[1:]])
         case NotGraded(chapter, error):
             err.print(f"{chapter.id} was not graded. {reason(error)}", style="red", soft_wrap=True)
@@ -57,7 +58,7 @@ def trees(event: Event) -> list[dict[str, Any]]:
             return [report.as_tree(chapter, [], sandboxed, preflight=preflight_tree(chapter, before))]
         case GradedChapter(chapter, before, results, changes, scores, sandboxed):
             before_it = preflight_tree(chapter, before)
-            return [report.as_tree(chapter, results, sandboxed, scores, before_it, changes)]
+            return [report.as_tree(chapter, results, sandboxed, scores, before_it, changes, event.notes)]
         case NotGraded(chapter, error):
             return [{"chapter": chapter.id, "error": reason(error)}]
     return []
@@ -67,9 +68,11 @@ def print_result(event: Event, options: Options) -> None:
     """Print what was found of a chapter: of a single one the table of its class, of all chapters a line each."""
     match event:
         case DryRun(chapter, before):
-            out.print_lines(preflight_lines(chapter, before, whole=True))
+            out.print_lines(preflight_lines(chapter, before, whole=True, called=called(options.db_url)))
         case GradedChapter(chapter, before, results, changes, scores) if options.chapter is None:
-            out.print_lines(report.summary(chapter, results, scores, changes, before.unchanged, event.seconds))
+            out.print_lines(
+                report.summary(chapter, results, scores, changes, before.unchanged, event.seconds, event.notes)
+            )
         case GradedChapter():
             _print_class(event, options)
 
@@ -79,11 +82,13 @@ def _print_class(graded: GradedChapter, options: Options) -> None:
     width = out.width if out.is_terminal else 10_000  # for another program, wide enough for one line per student
     out.print(f"{chapter.title} ({chapter.id}), {counted(len(results), 'submission')}")
     out.print_lines(report.legend(chapter, width, scores))
-    _print_table(report.class_table(chapter, results, width, scores), width)
-    out.print_lines([*report.for_a_human(results), *report.waiting(chapter, scores)])
+    notes = graded.notes
+    _print_table(report.class_table(chapter, results, width, scores, notes), width)
+    out.print_lines([*notes.lines(chapter), *report.for_a_human(notes.counting(chapter, results), notes.called)])
+    out.print_lines(report.waiting(chapter, scores))
     settings = read_term_settings(options.term, load_manifest(options.root / "course.toml"))
-    out.print_lines(earlier_lines(settings, options.term, chapter.id, [each.student for each in results]))
-    out.print_lines(printed(graded.changes, log_path(options.term, chapter.id)))
+    out.print_lines(earlier_lines(settings, options.term, chapter.id, [each.student for each in results], notes.called))
+    out.print_lines(printed(graded.changes, log_path(options.term, chapter.id), notes.called))
 
 
 def _print_table(table: Table, width: int) -> None:

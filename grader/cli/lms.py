@@ -87,6 +87,12 @@ def export(
     missing: Annotated[
         Empty, typer.Option(help="What to write for students without a submission: nothing, or 0 points.")
     ] = Empty.leave,
+    own: Annotated[
+        Path | None,
+        typer.Option(
+            "--with", help="A Python file of your own with a function export(table, policy), in place of a format."
+        ),
+    ] = None,
     to: Annotated[
         Path | None,
         typer.Option("--out", help="The file to write; with gradescope, the folder. Default: one in TERM/exports/."),
@@ -124,7 +130,7 @@ def export(
             chosen = [manifest.chapter(name) for name in dict.fromkeys(chapters or ())]
         table = read_table(root, term, manifest, chosen, url)
         policy = Policy(ungraded, missing)
-        written = write_export(format_, term, table, policy, to, into, column)
+        written = write_export(format_, term, table, policy, to, into, column, own)
     out.print(written.line, soft_wrap=True)
     out.print_lines([*not_final(table, policy, term), *written.notes])
     err.print_lines(written.problems, style="yellow")

@@ -15,6 +15,7 @@ from grader.cli.app import (
     TermOption,
     course_root,
     err,
+    folder_name,
     instructor_command,
     out,
     stop,
@@ -22,6 +23,7 @@ from grader.cli.app import (
     told,
 )
 from grader.counts import counted
+from grader.feedback.choices import For
 
 
 @instructor_command()
@@ -114,6 +116,10 @@ def feedback(
             help="Show how each exercise is solved, once the due date and all extensions have passed.",
         ),
     ] = False,
+    archive: Annotated[
+        For | None,
+        typer.Option(help="Also pack the pages into one archive for the bulk upload of this system."),
+    ] = None,
     db_url: DbUrl = None,
 ) -> None:
     """Write a feedback page for each graded submission.
@@ -121,6 +127,9 @@ def feedback(
     The page is TERM/feedback/STUDENT/CHAPTER.html. It is written from the stored results, so no student code is run.
     With --solutions, it also has the course's solution of each exercise, why it works, and another way, all folded.
     Pages that were written before are replaced.
+
+    With --archive, TERM/exports/CHAPTER-feedback-SYSTEM.zip has the pages under the names that Canvas or Moodle gave
+    the students in its download of the submissions, which must be in TERM/downloaded/CHAPTER/archive/.
 
     The exit status is 0 if every submission has a page, 1 if no page could be written, and 3 if some submissions are
     not graded yet.
@@ -133,6 +142,8 @@ def feedback(
         written = write_feedback(root, term, chapter, student, db_url, solutions)
     count = len(written.pages)
     out.print(f"Wrote {counted(count, 'page')}: {term / 'feedback'}/STUDENT/{chapter}.html", soft_wrap=True)
+    if archive is not None:
+        _pack(archive, term, chapter, dict(zip(written.students, written.pages, strict=True)), db_url)
     _warn("graded without a sandbox, as the page says", len(written.unsafe), written.unsafe)
     _warn(_OUTDATED, len(written.outdated), written.outdated)
     _warn("not graded yet, so without a page", len(written.ungraded), written.ungraded)
@@ -140,6 +151,50 @@ def feedback(
         _say_to_grade_first(chapter, term)
     if written.ungraded:
         raise typer.Exit(3)
+
+
+def _pack(archive: For, term: Path, chapter: str, pages: dict[str, Path], db_url: str | None) -> None:
+    from grader.feedback.archives import pack_feedback
+    from grader.gradebook import gradebook_url
+    from grader.gradebook.people import people, read_groups
+    from grader.gradebook.roster import students
+
+    with told():
+        everyone = people(students(db_url or gradebook_url(term)), read_groups(term))
+        packed = pack_feedback(archive, term, chapter, pages, everyone)
+    out.print(f"Packed {counted(packed.count, 'page')}: {packed.path}", soft_wrap=True)
+    _warn("without a place in the download, so not in the archive", len(packed.without), packed.without)
+
+
+@instructor_command()
+def regrades(
+    chapter: Annotated[str | None, typer.Argument(help="The chapter. Default: all.", callback=folder_name)] = None,
+    given_term: TermOption = None,
+    db_url: DbUrl = None,
+) -> None:
+    """List the requests for regrading in TERM/regrades.toml, open ones first.
+
+    `grader feedback` shows them with their answers on the pages of their students.
+    """
+    from grader.feedback.regrades import NAME, read_requests
+    from grader.gradebook import called, gradebook_url
+    from grader.manifest import load_manifest
+    from grader.shown import named, one_line
+
+    root = course_root()
+    term = term_folder(root, given_term)
+    with told():
+        manifest = load_manifest(root / "course.toml")
+        only = manifest.chapter(chapter).id if chapter else ""
+        found = [each for each in read_requests(term, manifest) if only in ("", each.chapter)]
+        names = called(db_url or gradebook_url(term))
+    if not found:
+        out.print(f"{term / NAME} has no requests{f' about {only}' if only else ''}.", soft_wrap=True)
+    for each in sorted(found, key=lambda request: not request.is_open):
+        about = ", ".join(filter(None, (each.chapter, each.exercise, each.date.isoformat() if each.date else "")))
+        state = "open" if each.is_open else f"answered: {one_line(each.answer.strip())}"
+        who = named(names.get(each.student, each.student))
+        out.print_lines([f"{who} ({about}): {one_line(each.request.strip())}", f"  {state}"])
 
 
 @instructor_command()

@@ -22,9 +22,11 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
     also sets the due dates, so this command is needed only to check the file, and to see the dates in formgrader before
     anything is graded.
     """
-    from grader.gradebook import gradebook_url, roster
+    from grader.counts import counted
+    from grader.gradebook import called, gradebook_url, roster
     from grader.gradebook.database import explained, open_engine
     from grader.gradebook.late import due_date, set_due_date
+    from grader.grading.report import Notes
     from grader.manifest import load_manifest
     from grader.term_settings import NAME, read_term_settings
     from grader.times import shown, zone
@@ -52,9 +54,18 @@ def due(given_term: TermOption = None, db_url: DbUrl = None) -> None:
         for student, own in sorted(settings.extensions.get(chapter_id, {}).items()):
             table.add_row("", named(student), *(shown(own, each) for each in zones))
     out.print(table)
-    counted = "best" if settings.attempts == "best" else "last"
-    out.print(f"If a student submits several times, the {counted} attempt counts.")
+    which = "best" if settings.attempts == "best" else "last"
+    out.print(f"If a student submits several times, the {which} attempt counts.")
+    if settings.slip_days:
+        out.print(f"Each student has {counted(settings.slip_days, 'slip day')}.")
+    everyone = called(url)
+    for chapter in manifest.chapters:
+        notes = Notes(everyone, exempt=settings.exemptions(chapter))
+        out.print_lines(line.replace("Exempt:", f"Exempt from {chapter.id}:", 1) for line in notes.lines(chapter))
     if students is not None:
+        exempt = {student for its in settings.exempt.values() for student in its}
+        for student in sorted(exempt - students):
+            err.print(f"{named(student)} is exempt from something, but is not in the gradebook. Check the name.")
         extended = {student for its in settings.extensions.values() for student in its}
         for student in sorted(extended - students):
             err.print(f"{named(student)} has an extension, but is not in the gradebook. Check the name.")

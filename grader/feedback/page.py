@@ -8,8 +8,8 @@ fetched.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from html import escape
 
 from grader.checking.verdict import Verdict
@@ -22,8 +22,25 @@ from grader.render.html import inline, mark, prose, rows_html
 from grader.render.page import html_page
 from grader.render.rows import Row, facts, headline, note_text
 from grader.shown import harmless, named
+from grader.term_settings import without
 
 MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
+
+
+@dataclass(frozen=True)
+class Beside:
+    """What a page says besides the result: how people call the student, and sentences on which submission counts and on
+    slip days, the notebooks from which the student is exempt, and the section with requests for regrading.
+    """
+
+    called: str = ""
+    counts: str = ""
+    slips: str = ""
+    exempt: frozenset[str] = frozenset()
+    requests: str = ""
+
+
+NONE = Beside()
 
 
 def feedback_page(
@@ -33,13 +50,15 @@ def feedback_page(
     hints: Mapping[str, str],
     recorded: Recorded = NOTHING,
     solutions: str = "",
+    beside: Beside = NONE,
 ) -> str:
     """The page of one submission. `hints` holds the first hint of each exercise, `recorded` what the gradebook has
     recorded for the submission, and `solutions` is the section on how the exercises are solved, if it is shown.
     """
+    graded = graded.without(beside.exempt)
     found = graded.by_exercise
     public = graded.public_by_exercise
-    student = escape(named(graded.student))
+    student = escape(named(beside.called or graded.student))
     wrong = "".join(
         _notebook(manifest, notebook, found, public, hints)
         for notebook in chapter.notebooks
@@ -50,8 +69,8 @@ def feedback_page(
 <p>For <bdi>{student}</bdi></p>
 """
     main = "" if graded.sandboxed else _STAMP
-    main += f"{_points(chapter, graded, recorded)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}"
-    main += f"{wrong}{solutions}"
+    main += f"{_points(chapter, graded, recorded, beside)}{_comments(chapter, recorded)}{_remarks(chapter, graded)}"
+    main += f"{beside.requests}{wrong}{solutions}"
     footer = f"{_FOOTER}{_BY_A_PERSON if chapter.questions else ''}"
     return html_page(f"{escape(chapter.title)}, feedback for {student}", header, main, footer)
 
@@ -68,59 +87,88 @@ made.</p>
 """
 
 
-def _points(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
-    """The points of each exercise and in total, including an instructor's changes."""
-    due = sum(exercise.points for exercise in chapter.exercises)
-    earned = sum(_final(exercise, graded, recorded) or 0.0 for exercise in chapter.exercises)
-    total = f"{number(earned)} of {counted(due, 'point')}"
-    changed = any(recorded.of(exercise.id).changed for exercise in chapter.exercises)
-    beside = f" The checks gave {number(graded.earned)}; your instructor changed that." if changed else ""
-    beside += _questions(chapter, graded, recorded)
-    late, penalty = _late(chapter, graded, recorded)
+def _points(chapter: Chapter, graded: Graded, recorded: Recorded, beside: Beside) -> str:
+    """The points of each exercise and in total, including an instructor's changes and the late penalty."""
     groups = "".join(
         f'<tbody>\n<tr><th scope="rowgroup" colspan="3">{escape(notebook.title)}</th></tr>\n'
-        + "".join(_exercise_line(exercise, graded, recorded) for exercise in notebook.exercises)
-        + "".join(_question_line(question, graded, recorded) for question in notebook.questions)
+        + (_EXEMPT if notebook.name in beside.exempt else _lines(notebook, graded, recorded))
         + "</tbody>\n"
         for notebook in chapter.notebooks
     )
+    counts = "".join(f"<p>{escape(text)}</p>\n" for text in (beside.counts, beside.slips) if text)
+    counting = without(chapter, beside.exempt)
+    exempt = f"<p>{_NOTHING_COUNTS}</p>\n" if not counting.notebooks else ""
     return f"""<section aria-labelledby="points">
 <h2 id="points">Points</h2>
-<p class="total"><strong>{total}</strong> from the exercises.{beside}</p>
-{late}<table>
+{exempt or _total(counting, graded, recorded)}{counts}<table>
 <thead><tr><th scope="col">Exercise</th><th scope="col">Result</th>\
 <th scope="col" class="points">Points</th></tr></thead>
 {groups}<tfoot>
-{_foot("All exercises", f"{number(earned)} of {number(due)}")}{penalty}</tfoot>
+{_feet(counting, graded, recorded)}</tfoot>
 </table>
 </section>
 """
 
 
-def _questions(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
+_EXEMPT = '<tr><th scope="row" colspan="2">You are exempt from this notebook.</th><td class="points">exempt</td></tr>\n'
+_NOTHING_COUNTS = "<strong>You are exempt from this chapter</strong>, so nothing of it counts."
+
+
+def _lines(notebook: Notebook, graded: Graded, recorded: Recorded) -> str:
+    """The lines of a notebook's exercises and questions in the table."""
+    exercises = "".join(_exercise_line(exercise, graded, recorded) for exercise in notebook.exercises)
+    return exercises + "".join(_question_line(question, graded, recorded) for question in notebook.questions)
+
+
+def _total(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
+    """The grand total, and of what it is made."""
+    total = recorded.after_penalty(_sum(chapter.items, graded, recorded))
+    yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
+    parts = []
+    if chapter.questions or recorded.late_penalty:
+        parts.append(f"{_of(chapter.exercises, graded, recorded)} from the exercises.")
+    if any(recorded.of(exercise.id).changed for exercise in chapter.exercises):
+        parts.append(f"The checks gave {number(graded.earned)}; your instructor changed that.")
+    parts += _questions(chapter, graded, recorded)
+    if recorded.late_penalty:
+        parts.append(f"Submitted late: a penalty of {counted(recorded.late_penalty, 'point')} is subtracted.")
+    made = f"<p>{' '.join(parts)}</p>\n" if parts else ""
+    due = sum(item.points for item in chapter.items)
+    return f'<p class="total">Total: <strong>{number(total)} of {counted(due, "point")}</strong>{yet}.</p>\n{made}'
+
+
+def _questions(chapter: Chapter, graded: Graded, recorded: Recorded) -> list[str]:
     """A sentence on the points of all questions: how many there are, or how many were given."""
     due = sum(question.points for question in chapter.questions)
     if not due:
-        return ""
+        return []
     if not any(recorded.of(question.id).changed for question in chapter.questions):
-        return f" The questions are worth {counted(due, 'more point')}, given by your instructor."
-    given = sum(_final(question, graded, recorded) or 0.0 for question in chapter.questions)
-    return f" <strong>{number(given)} of {counted(due, 'point')}</strong> from the questions."
+        return [f"The questions are worth {counted(due, 'more point')}, given by your instructor."]
+    return [f"{_of(chapter.questions, graded, recorded)} from the questions."]
 
 
-def _late(chapter: Chapter, graded: Graded, recorded: Recorded) -> tuple[str, str]:
-    """The late penalty and the points that remain: a sentence, and the last lines of the table."""
-    if not recorded.late_penalty:
-        return "", ""
+def _feet(chapter: Chapter, graded: Graded, recorded: Recorded) -> str:
+    """The last lines of the table: the sums, the late penalty and the total."""
     due = sum(item.points for item in chapter.items)
-    left = recorded.after_penalty(sum(_final(item, graded, recorded) or 0.0 for item in chapter.items))
-    yet = " so far" if any(_final(question, graded, recorded) is None for question in chapter.questions) else ""
-    return (
-        f'<p class="total">Submitted late: a penalty of {counted(recorded.late_penalty, "point")} leaves '
-        f"<strong>{number(left)} of {counted(due, 'point')}</strong>{yet}.</p>\n",
-        _foot("Late penalty", f"−{number(recorded.late_penalty)}")
-        + _foot("All points, after the late penalty", f"{number(left)} of {number(due)}"),
-    )
+    lines = []
+    if chapter.questions or recorded.late_penalty:
+        exercises = sum(exercise.points for exercise in chapter.exercises)
+        lines.append(
+            _foot("All exercises", f"{number(_sum(chapter.exercises, graded, recorded))} of {number(exercises)}")
+        )
+    if recorded.late_penalty:
+        lines.append(_foot("Late penalty", f"−{number(recorded.late_penalty)}"))
+    left = recorded.after_penalty(_sum(chapter.items, graded, recorded))
+    return "".join([*lines, _foot("Total", f"{number(left)} of {number(due)}")])
+
+
+def _sum(items: Sequence[Exercise | Question], graded: Graded, recorded: Recorded) -> float:
+    return sum(_final(item, graded, recorded) or 0.0 for item in items)
+
+
+def _of(items: Sequence[Exercise | Question], graded: Graded, recorded: Recorded) -> str:
+    due = sum(item.points for item in items)
+    return f"<strong>{number(_sum(items, graded, recorded))} of {counted(due, 'point')}</strong>"
 
 
 def _foot(name: str, points: str) -> str:

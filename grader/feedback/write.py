@@ -9,23 +9,28 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
+from datetime import UTC
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from grader.counts import counted
 from grader.errors import ExpectedError
 from grader.feedback.over import require_over, still_open
-from grader.feedback.page import feedback_page
+from grader.feedback.page import Beside, feedback_page
+from grader.feedback.regrades import read_requests, requests_section
 from grader.feedback.solutions import solutions_page, solutions_section
 from grader.files import private_folder, write_whole
-from grader.gradebook import gradebook_url, read_scores
+from grader.gradebook import called, gradebook_url, read_scores
 from grader.gradebook.scores import NOTHING
+from grader.gradebook.slips import SlipDays, Slips
 from grader.grading import store
-from grader.grading.attempts import is_current
+from grader.grading.attempts import Counted, counted_attempt, is_current
 from grader.grading.session import state_of
 from grader.manifest import Chapter, load_manifest
 from grader.released import Released
 from grader.submission.folders import find_submissions
-from grader.term_settings import read_term_settings
+from grader.term_settings import TermSettings, read_term_settings
+from grader.times import shown, zone
 
 if TYPE_CHECKING:
     from grader.author.other_ways import Solved
@@ -37,11 +42,13 @@ class FeedbackError(ExpectedError):
 
 @dataclass
 class Written:
-    """The pages that were written, and three lists of students: `ungraded` have a submission but no result yet; for
-    `outdated` the submission or the course has changed since grading; `unsafe` were graded without a sandbox.
+    """The pages that were written, their students, and three lists of students: `ungraded` have a submission but no
+    result yet; for `outdated` the submission or the course has changed since grading; `unsafe` were graded without a
+    sandbox.
     """
 
     pages: list[Path] = field(default_factory=list)
+    students: list[str] = field(default_factory=list)
     ungraded: list[str] = field(default_factory=list)
     outdated: list[str] = field(default_factory=list)
     unsafe: list[str] = field(default_factory=list)
@@ -67,26 +74,35 @@ def write_feedback(
     manifest = load_manifest(root / "course.toml")
     chapter = manifest.chapter(chapter_id)
     submitted = find_submissions(term, chapter).folders
-    names, written = _chosen(term, chapter, submitted, students)
+    chosen, written = _chosen(term, chapter, submitted, students)
     hints = Released(root / "grader" / "data").first_hints(chapter)
     state = state_of(root, term, manifest, chapter)
     settings = read_term_settings(term, manifest)
     url = db_url or gradebook_url(term)
-    scores = read_scores(url, chapter.id)
+    exempt = settings.exemptions(chapter)
+    scores = read_scores(url, chapter.id, exempt)
+    slips = SlipDays(url, term, manifest.chapters, settings).of_all()
     section = ""
     if solutions:
         require_over(term, settings, chapter.id, url)
         section = solutions_section(chapter, _solved(root, chapter))
-    for name in names:
+    names = called(url)
+    requests = read_requests(term, manifest)
+    for name in chosen:
         stored = store.read(term, chapter.id, name)
         if stored is None or stored.graded.student != name:
             written.ungraded.append(name)
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section)
+        counts = _counts(counted_attempt(settings, term, chapter.id, stored, submitted.get(name)), settings)
+        spent = _slips(slips.get(name, Slips()), chapter.id, settings)
+        asked = requests_section(chapter, [r for r in requests if (r.student, r.chapter) == (name, chapter.id)])
+        beside = Beside(names.get(name, ""), counts, spent, exempt.get(name, frozenset()), asked)
+        page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section, beside)
         write_whole(path, page.encode())
         written.pages.append(path)
+        written.students.append(name)
         if not graded.sandboxed:
             written.unsafe.append(name)
         if not is_current(settings, term, chapter.id, stored, submitted.get(name), state):
@@ -94,6 +110,30 @@ def write_feedback(
     if not written.pages:
         raise FeedbackError(f"No result for {chapter.id} in {term} can be read. {store.grade_first(term, chapter.id)}")
     return written
+
+
+def _counts(attempt: Counted, settings: TermSettings) -> str:
+    """A sentence on which submission counts, and when it was submitted if that is known."""
+    when = ""
+    if attempt.when is not None:
+        when = f" of {shown(attempt.when, zone(settings.timezone) if settings.timezone else UTC)}"
+    if attempt.of > 1:
+        return (
+            f"Attempt {attempt.number} of {attempt.of} counts, your submission{when}: it has the most points after any "
+            "late penalty; of equally good ones, the latest counts."
+        )
+    return f"Your submission{when} counts." if when else ""
+
+
+def _slips(slips: Slips, chapter_id: str, settings: TermSettings) -> str:
+    """A sentence on the slip days of a student who was late with this chapter."""
+    if chapter_id not in slips.late or not settings.slip_days:
+        return ""
+    used = slips.used.get(chapter_id, 0)
+    return (
+        f"Your submission was late. It used {counted(used, 'slip day')}, which cost nothing; you have {slips.left} of "
+        f"{counted(settings.slip_days, 'slip day')} left in this term."
+    )
 
 
 def solutions_path(term: Path, chapter_id: str) -> Path:

@@ -1,9 +1,9 @@
 """Scores in nbgrader's gradebook, an SQLite or PostgreSQL database.
 
 `database` (opening it, transactions, readable errors), `registration`, `writer`, `statements` (its SQL, and the table
-of the previous answers to questions), `late` (penalties) by `late_policies` (what lateness costs), `scores` (manual
-points and late penalties: the only place where totals are computed), `roster`, `enrolment` (writes a roster), `people`
-(the roster with `groups.csv`).
+of the previous answers to questions), `late` (due dates, and what lateness costs) by `late_policies`, `slips` (days of
+it that cost nothing), `penalties` (writes them), `scores` (manual points and late penalties: the only place where
+totals are computed), `roster`, `enrolment` (writes a roster), `people` (the roster with `groups.csv`).
 
 The rows are those that `nbgrader generate_assignment` and `nbgrader autograde` would write, so formgrader,
 `generate_feedback` and `export` work with them unchanged. Importing nbgrader takes a second, so only the functions that
@@ -25,7 +25,7 @@ from typing import Any
 
 from grader.gradebook.database import GradebookError, explained, gradebook_url, open_engine, patient, shown
 from grader.gradebook.registration import register
-from grader.gradebook.roster import names, roster
+from grader.gradebook.roster import called, names, roster
 from grader.gradebook.scores import read_scores
 from grader.gradebook.writer import Writer, open_writer
 from grader.imports import nbgrader_tables
@@ -33,6 +33,7 @@ from grader.imports import nbgrader_tables
 __all__ = [
     "GradebookError",
     "Writer",
+    "called",
     "gradebook_url",
     "names",
     "open_gradebook",

@@ -1,20 +1,17 @@
-"""Due dates, extensions and late penalties in nbgrader's gradebook.
-
-The penalties are computed by a plugin of nbgrader's kind, which `term.toml` chooses and sets, for submissions after the
-due date. nbgrader assigns penalties in its own autograde step, which this course does not use.
+"""Due dates and extensions in nbgrader's gradebook, and what lateness costs: a plugin of nbgrader's kind, which
+`term.toml` chooses and sets, computes it for submissions after the due date.
 """
 
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from grader.gradebook.database import GradebookError, explained, open_engine, patient, transaction
+from grader.gradebook.database import GradebookError, explained, open_engine, transaction
 from grader.imports import nbgrader_tables
 from grader.sources import load_module
 from grader.term_settings import NAME, TermSettings
@@ -23,34 +20,8 @@ if TYPE_CHECKING:
     from sqlalchemy import Engine
 
 CONFIG = "nbgrader_config.py"
+DAY = 24 * 60 * 60
 OURS = "grader.gradebook.late_policies.PerDay"
-
-
-@contextmanager
-def open_penalties(db_url: str, chapter_id: str, term: Path, settings: TermSettings) -> Iterator[Callable[[str], None]]:
-    """Set the chapter's due date, and provide a function that sets a student's extension, assigns the student's late
-    penalties, and removes those that no longer apply.
-
-    The submission has to be in the gradebook. Both raise GradebookError.
-    """
-    with open_engine(db_url) as engine, explained(db_url):
-        set_due_date(engine, chapter_id, settings)
-        # without a due date, penalties may still be there that were assigned when there was one
-        may_differ = due_date(engine, chapter_id) is not None or has_penalties(engine, chapter_id)
-        gradebook = nbgrader_tables().Gradebook(patient(db_url)) if may_differ else None
-    if gradebook is None:
-        yield lambda _: None
-        return
-    policy = Policy(term, settings)
-
-    def assign(student: str) -> None:
-        with explained(db_url):
-            _assign(gradebook, chapter_id, student, policy, settings)
-
-    try:
-        yield assign
-    finally:
-        gradebook.close()
 
 
 def set_due_date(engine: Engine, chapter_id: str, settings: TermSettings) -> bool:
@@ -106,29 +77,11 @@ def has_penalties(engine: Engine, chapter_id: str) -> bool:
         return connection.scalar(assigned.limit(1)) is not None
 
 
-def _assign(gradebook: Any, chapter_id: str, student: str, policy: Policy, settings: TermSettings) -> None:
-    """Set a student's extension and late penalties, where they differ."""
-    try:
-        submission = gradebook.find_submission(chapter_id, student)
-        if chapter_id in settings.due:
-            extension = settings.extension(chapter_id, student)
-            if submission.extension != extension:
-                submission.extension = extension
-        late = submission.total_seconds_late if submission.assignment.duedate is not None else 0
-        for notebook in submission.notebooks:
-            penalty = policy.penalty(student, notebook.score, late)
-            if notebook.late_submission_penalty != penalty:
-                notebook.late_submission_penalty = penalty
-        gradebook.db.commit()
-    finally:
-        gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
-
-
 class DueDates:
     """Until when the students may submit a chapter: from `term.toml`, or else from the gradebook, if there is one."""
 
     def __init__(self, db_url: str | None, chapter_id: str, settings: TermSettings) -> None:
-        self._settings, self._chapter_id = settings, chapter_id
+        self._settings, self._chapter_id, self.db_url = settings, chapter_id, db_url
         self._due = settings.due.get(chapter_id)
         self._extensions: dict[str, timedelta] = {}
         if self._due is None and db_url is not None:

@@ -22,8 +22,9 @@ Row = dict[str, Any]
 Cells = dict[tuple[str, ...], Row]  # by notebook, and name, and type
 
 
-def register(db_url: str, chapter: Chapter, released: Mapping[str, NotebookNode]) -> None:
-    """Create or update the chapter's assignment. If it is up to date, nothing is written and nothing is locked.
+def register(db_url: str, chapter: Chapter, released: Mapping[str, NotebookNode]) -> bool:
+    """Create or update the chapter's assignment; return whether anything was written. If it is up to date, nothing is
+    locked either.
 
     `released` are the notebooks as students got them, by name. Raises GradebookError if cells were added or removed
     although students have submitted.
@@ -32,11 +33,12 @@ def register(db_url: str, chapter: Chapter, released: Mapping[str, NotebookNode]
         wanted = _Wanted(released)
         with engine.connect() as connection:
             if _Saved(connection, chapter.id).holds(wanted):
-                return
+                return False
         with transaction(engine, alone=True) as connection:
             saved = _Saved(connection, chapter.id)
             _refuse_changes(connection, chapter.id, saved, wanted)
             _save(connection, chapter.id, saved, wanted)
+    return True
 
 
 class _Wanted:

@@ -6,6 +6,7 @@ from dataclasses import dataclass, fields
 from typing import Any
 
 from grader.gradebook.database import open_existing
+from grader.shown import one_form
 
 
 @dataclass(frozen=True)
@@ -20,6 +21,16 @@ class Student:
     last_name: str = ""
     email: str = ""
     lms_user_id: str = ""
+
+    @property
+    def name(self) -> str:
+        """The first and the last name; empty if neither is known."""
+        return " ".join(filter(None, (self.first_name, self.last_name)))
+
+    @property
+    def called(self) -> str:
+        """How people call the student: the name with the id behind it, or the id alone if that says as much."""
+        return f"{self.name} ({self.id})" if self.name and one_form(self.name) != one_form(self.id) else self.id
 
     @property
     def is_known(self) -> bool:
@@ -37,6 +48,11 @@ def students(db_url: str) -> list[Student]:
         columns: list[Any] = [column(each.name) for each in fields(Student)]
         rows = connection.execute(select(*columns).select_from(table("student"))).all()
     return sorted((Student(*(value or "" for value in row)) for row in rows), key=lambda student: student.id)
+
+
+def called(db_url: str) -> dict[str, str]:
+    """How to call each student of whom the roster has a name, by id. Raises GradebookError."""
+    return {student.id: student.called for student in students(db_url) if student.called != student.id}
 
 
 def roster(db_url: str) -> frozenset[str] | None:

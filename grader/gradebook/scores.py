@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any
 
 from grader.cells import check_id
@@ -60,16 +61,19 @@ class Recorded:
 
 
 NOTHING = Recorded()
+_NONE: Mapping[str, Collection[str]] = MappingProxyType({})
 ByStudent = Mapping[str, Recorded]
 Rows = Sequence[Any]
 
 
-def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
-    """The recorded scores by student; empty if there is no gradebook. Raises GradebookError."""
+def read_scores(db_url: str, chapter_id: str, exempt: Mapping[str, Collection[str]] = _NONE) -> dict[str, Recorded]:
+    """The recorded scores by student, without those of notebooks from which students are `exempt`; empty if there is no
+    gradebook. Raises GradebookError.
+    """
     with open_existing(db_url, "assignment") as connection:
         if connection is None:
             return {}
-        from sqlalchemy import func, select
+        from sqlalchemy import select
 
         api = nbgrader_tables()
         assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
@@ -80,20 +84,29 @@ def read_scores(db_url: str, chapter_id: str) -> dict[str, Recorded]:
         given = (grade.auto_score, grade.manual_score, grade.extra_credit, grade.needs_manual_grade)
         of_grade = (grade.notebook_id == notebook.id) & (grade.cell_id == cell.id)
         of_comment = (comment.notebook_id == notebook.id) & (comment.cell_id == cell.id)
-        who = (submission.student_id, cell.name)
-        late = select(submission.student_id, func.sum(notebook.late_submission_penalty)).where(whose)
+        source = api.Notebook.__table__.c
+        whose &= source.id == notebook.notebook_id
+        who = (submission.student_id, source.name, cell.name)
+        late = select(submission.student_id, source.name, notebook.late_submission_penalty).where(whose)
         grades: Rows = connection.execute(select(*who, *given).where(whose, of_grade)).all()
         comments: Rows = connection.execute(select(*who, comment.manual_comment).where(whose, of_comment)).all()
-        penalties: Rows = connection.execute(late.group_by(submission.student_id)).all()
-    said = {(student, name): text or "" for student, name, text in comments}
+        penalties: Rows = connection.execute(late).all()
+
+    def counts(row: Any) -> bool:
+        return row[1] not in exempt.get(row[0], ())
+
+    said = {(student, name): text or "" for student, _, name, text in filter(counts, comments)}
     scores: dict[str, dict[str, Score]] = {}
     earned: dict[str, dict[str, float | None]] = {}
-    for student, name, auto, manual, extra, needs_a_human in grades:
+    for student, _, name, auto, manual, extra, needs_a_human in filter(counts, grades):
         item = name.removesuffix(check_id(""))  # the comment on an exercise belongs to the cell that solves it
         score = Score(manual, extra or 0.0, bool(needs_a_human), said.get((student, item), ""))
         scores.setdefault(student, {})[item] = score
         earned.setdefault(student, {})[item] = auto
+    late_by: dict[str, float] = {}
+    for row in penalties:
+        late_by[row[0]] = late_by.get(row[0], 0.0) + ((row[2] or 0.0) if counts(row) else 0.0)
     return {
-        student: Recorded(scores.get(student, {}), penalty or 0.0, earned.get(student, {}))
-        for student, penalty in penalties
+        student: Recorded(scores.get(student, {}), penalty, earned.get(student, {}))
+        for student, penalty in late_by.items()
     }

@@ -14,25 +14,29 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
+from types import MappingProxyType
 
 from grader.files import write_whole
 from grader.gradebook.database import GradebookError
 from grader.gradebook.late import DueDates, Policy
+from grader.gradebook.slips import SlipDays
 from grader.grading import store
 from grader.grading.grade import Graded
 from grader.grading.pool import Done, Execute, Job, Task
 from grader.grading.session import State
+from grader.manifest import Chapter
 from grader.shown import named
 from grader.submission.timestamp import NAME as TIMESTAMP
 from grader.submission.timestamp import TimestampError, submitted_at
 from grader.term_settings import TermSettings
 
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 DIGITS = 6  # attempts whose points agree to so many digits are equally good
 
 
@@ -110,11 +114,13 @@ def counting(
     execute: Execute,
     due: DueDates,
     settings: TermSettings,
+    chapters: Sequence[Chapter],
     *,
     stopping: Callable[[], bool],
 ) -> tuple[list[Task], list[Graded]]:
     """Keep these submissions as attempts, and grade the attempts of each student who has several. Return a task for
     each student, with the attempt that counts, and the students for whom it could not be found, with the `fault`.
+    `chapters` are all of the course.
     """
     faults: list[Graded] = []
     attempts: dict[str, list[Attempt]] = {}
@@ -138,7 +144,7 @@ def counting(
             failed[done.graded.student] = f"one of several attempts: {done.graded.fault}"
         if stopping():
             return [], faults
-    policy = Policy(job.term, settings)
+    worth = _Worth(job, due, settings, chapters)
     chosen: list[Task] = []
     for task in tasks:
         student = task.student
@@ -146,7 +152,7 @@ def counting(
             faults.append(Graded(student, fault=failed[student]))
         elif student in attempts:
             try:
-                best = _best(job, student, attempts[student], due, policy)
+                best = _best(student, attempts[student], worth)
                 chosen.append(replace(task, folder=best.submission))
             except GradebookError as error:
                 faults.append(Graded(student, fault=f"the best attempt could not be found: {error}"))
@@ -164,20 +170,34 @@ def _graded(job: Job, state: State, tasks: Sequence[Task], execute: Execute) -> 
             yield from all_done
 
 
-def _best(job: Job, student: str, attempts: Sequence[Attempt], due: DueDates, policy: Policy) -> Attempt:
+class _Worth:
+    """What an attempt is worth in one chapter: the autograder's points after the late penalty, for what counts."""
+
+    def __init__(self, job: Job, due: DueDates, settings: TermSettings, chapters: Sequence[Chapter]) -> None:
+        self._job, self._due = job, due
+        self._policy = Policy(job.term, settings)
+        self._slips = SlipDays(due.db_url, job.term, chapters, settings)
+        (chapter,) = (chapter for chapter in chapters if chapter.id == job.chapter)
+        self._exempt = settings.exemptions(chapter)
+
+    def of(self, student: str, attempt: Attempt) -> float:
+        """Raises GradebookError."""
+        stored = store.read(attempt.folder, self._job.chapter, student)
+        if stored is None:  # deleted or damaged since it was graded
+            raise GradebookError(f"the result in {attempt.folder} cannot be read. Run the command again.")
+        exempt = self._exempt.get(student, frozenset())
+        verdicts = {name: its for name, its in stored.graded.verdicts.items() if name not in exempt}
+        scores = {name: sum(v.earned for v in its.values()) for name, its in verdicts.items()}
+        late = self._due.seconds_late(student, _time(attempt.submission))
+        late = self._slips.without(student, self._job.chapter, late)
+        return round(self._policy.points_after(student, scores, late), DIGITS)
+
+
+def _best(student: str, attempts: Sequence[Attempt], worth: _Worth) -> Attempt:
     """The attempt with the most points; of equally good ones the newest. Raises GradebookError."""
     if len(attempts) == 1:
         return attempts[0]
-
-    def worth(attempt: Attempt) -> tuple[float, int]:
-        stored = store.read(attempt.folder, job.chapter, student)
-        if stored is None:  # deleted or damaged since it was graded
-            raise GradebookError(f"the result in {attempt.folder} cannot be read. Run the command again.")
-        scores = {name: sum(v.earned for v in vs.values()) for name, vs in stored.graded.verdicts.items()}
-        late = due.seconds_late(student, _time(attempt.submission))
-        return round(policy.points_after(student, scores, late), DIGITS), attempt.number
-
-    return max(attempts, key=worth)
+    return max(attempts, key=lambda attempt: (worth.of(student, attempt), attempt.number))
 
 
 def _time(folder: Path) -> datetime | None:
@@ -220,8 +240,37 @@ def _stamp(folder: Path) -> bytes:
     return path.read_bytes() if path.is_file() and not path.is_symlink() else b""
 
 
-def earlier_lines(settings: TermSettings, term: Path, chapter_id: str, students: Sequence[str]) -> list[str]:
-    """Which students have an earlier attempt that counts, as the instructor reads it; empty if there are none."""
+@dataclass(frozen=True)
+class Counted:
+    """The submission that counts: the how many-th it is of how many kept ones, and when it was submitted, in UTC (None
+    if that is not known).
+    """
+
+    number: int
+    of: int
+    when: datetime | None
+
+
+def counted_attempt(
+    settings: TermSettings, term: Path, chapter_id: str, stored: store.Stored, folder: Path | None
+) -> Counted:
+    """Which of a student's submissions a stored result belongs to; `folder` is the newest one, None if it is gone.
+    Only with `attempts = "best"` are earlier ones known.
+    """
+    student = stored.graded.student
+    attempts = kept(term, chapter_id, student) if settings.attempts == "best" else []
+    found = [each for each in attempts if store.digest(each.submission) == stored.key.submission]
+    if found:
+        return Counted(found[-1].number, attempts[-1].number, _time(found[-1].submission))
+    return Counted(1, 1, None if folder is None else _time(folder))
+
+
+def earlier_lines(
+    settings: TermSettings, term: Path, chapter_id: str, students: Sequence[str], called: Mapping[str, str] = _NO_NAMES
+) -> list[str]:
+    """Which students have an earlier attempt that counts, as the instructor reads it; empty if there are none. `called`
+    has the names of students, by id.
+    """
     found = []
     for student in students:
         attempts = kept(term, chapter_id, student) if settings.attempts == "best" else []
@@ -229,5 +278,7 @@ def earlier_lines(settings: TermSettings, term: Path, chapter_id: str, students:
         if stored is None or store.digest(attempts[-1].submission) == stored.key.submission:
             continue
         graded = [each for each in attempts[:-1] if store.digest(each.submission) == stored.key.submission]
-        found += [f"  {named(student)}: {each.number} of {attempts[-1].number}" for each in graded[:1]]
+        found += [
+            f"  {named(called.get(student, student))}: {each.number} of {attempts[-1].number}" for each in graded[:1]
+        ]
     return ["An earlier attempt counts, because it has more points:", *found] if found else []

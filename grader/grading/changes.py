@@ -13,6 +13,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
+from types import MappingProxyType
 
 import msgspec
 
@@ -21,6 +22,7 @@ from grader.files import PRIVATE
 from grader.grading.store import Change, Reason
 from grader.shown import json_text, named
 
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 PRINTED = 20  # students whose changes are printed
 
 
@@ -116,11 +118,15 @@ class _Id(msgspec.Struct):
     id: str
 
 
-def printed(changes: Sequence[Change], log: Path) -> list[str]:
-    """What has changed since the last run: one line for each of the first students; empty if nothing has."""
+def printed(changes: Sequence[Change], log: Path, called: Mapping[str, str] = _NO_NAMES) -> list[str]:
+    """What has changed since the last run: one line for each of the first students; empty if nothing has. `called` has
+    the names of students, by id.
+    """
     first = [change for change in changes if change.reasons == ("first",)]
     others = sorted((change for change in changes if change not in first), key=lambda change: change.student)
-    lines = [f"  {named(change.student)}: {_change_words(change)}" for change in others[:PRINTED]]
+    lines = [
+        f"  {named(called.get(change.student, change.student))}: {_change_words(change)}" for change in others[:PRINTED]
+    ]
     lines += [f"  and {len(others) - PRINTED} more"] if len(others) > PRINTED else []
     lines += [f"  graded for the first time: {len(first)}"] if first else []
     return [f"Changed since the last run (full log: {log}):", *lines] if lines else []

@@ -106,7 +106,8 @@ def autograde(
     results: list[Graded] = []
     if settings.attempts == "best":
         due = DueDates(db_url, chapter_id, settings)
-        tasks, results = counting(job, session.state, tasks, execute, due, settings, stopping=stopping)
+        chapters = session.manifest.chapters
+        tasks, results = counting(job, session.state, tasks, execute, due, settings, chapters, stopping=stopping)
     log = Log(term, chapter_id)
     for task in tasks:  # changes that a killed run could not report
         _tell(log, before.change if (before := store.read(term, chapter_id, task.student)) else None, on_change)

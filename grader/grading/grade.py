@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import time
 import traceback
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -16,7 +16,7 @@ import msgspec
 
 from grader.cells import check_id, grade_id, notebook_bytes
 from grader.checking.evaluate import verdict
-from grader.checking.verdict import Verdict
+from grader.checking.verdict import Status, Verdict
 from grader.files import write_whole
 from grader.grading.judging import Judge, JudgeError, judged
 from grader.grading.missing import not_imported
@@ -97,6 +97,16 @@ class Graded:
         """The verdicts of all notebooks together."""
         return {name: found for notebook in self.verdicts.values() for name, found in notebook.items()}
 
+    def without(self, notebooks: Collection[str]) -> Graded:
+        """The submission without some notebooks, from which the student is exempt."""
+        return replace(
+            self,
+            verdicts={name: its for name, its in self.verdicts.items() if name not in notebooks},
+            public={name: its for name, its in self.public.items() if name not in notebooks},
+            answers={name: its for name, its in self.answers.items() if name not in notebooks},
+            remarks=tuple(remark for remark in self.remarks if remark.notebook not in notebooks or not remark.notebook),
+        )
+
     @property
     def public_by_exercise(self) -> dict[str, Verdict]:
         """The verdicts on public cases, of all notebooks together."""
@@ -162,7 +172,7 @@ def grade(session: Session, starter: Starter, student: str, folder: Path) -> Gra
             remarks.append(Remark(NotSubmitted(reason) if is_absent else Unreadable(reason), name))
             answers[name] = dict.fromkeys((question.id for question in notebook.questions), "")
             why = (_NOT_SUBMITTED if is_absent else _NOT_READ).format(reason)
-            verdicts[name] = lost = _all_lost(session, notebook, why)
+            verdicts[name] = lost = _all_lost(session, notebook, "missing" if is_absent else "error", why)
             public[name] = {}
             _write(session, student, notebook, _with_note(session.released[name], lost, why))
             continue
@@ -246,8 +256,8 @@ def _cell_of(what: What) -> int | None:
     return None
 
 
-def _all_lost(session: Session, notebook: Notebook, note: str) -> dict[str, Verdict]:
-    return {e.id: verdict(session.manifest.place(e.id), "error", note=note) for e in notebook.exercises}
+def _all_lost(session: Session, notebook: Notebook, status: Status, note: str) -> dict[str, Verdict]:
+    return {e.id: verdict(session.manifest.place(e.id), status, note=note) for e in notebook.exercises}
 
 
 _NOT_READ = (

@@ -8,6 +8,7 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -26,6 +27,8 @@ from grader.submission.folders import Stray, find_submissions
 from grader.submission.plan import Plan
 from grader.term_settings import read_term_settings
 
+_NO_NAMES: Mapping[str, str] = MappingProxyType({})
+
 # What has to be done with a submission, as the summary line words it.
 _TO_DO = {
     "new": "new",
@@ -42,6 +45,7 @@ class Preflight:
     """What was found. `to_do` counts the submissions by what has to be done. `roster` are the students in the
     gradebook; None if there are none, or if only some students were asked for. `saw` are the exercises for which the
     saved outputs of a student's notebooks show a pass, although nothing that could earn it was submitted or graded.
+    `exempt` are the students who are exempt from the whole chapter.
     """
 
     to_do: dict[str, int]
@@ -49,11 +53,12 @@ class Preflight:
     roster: frozenset[str] | None
     submitted: frozenset[str]
     saw: dict[str, list[str]] = field(default_factory=dict)
+    exempt: frozenset[str] = frozenset()
 
     @property
     def absent(self) -> list[str]:
         """The students of the roster without a submission that can be graded."""
-        return sorted((self.roster or frozenset()) - self.submitted)
+        return sorted((self.roster or frozenset()) - self.submitted - self.exempt)
 
     @property
     def unchanged(self) -> int:
@@ -99,7 +104,7 @@ def preflight(
             current = before if not why else None
             saw[task.student] = saw_a_pass(current.graded) if current else _not_written(folder, chapter, released)
     handed = find_submissions(term, chapter)
-    strays = handed.strays
+    strays, whole = handed.strays, len(chapter.notebooks)
     if students is not None:
         strays = tuple(stray for stray in strays if stray.student in students)
     return Preflight(
@@ -108,6 +113,7 @@ def preflight(
         roster=roster(db_url) if db_url is not None and students is None else None,
         submitted=frozenset(handed.folders),
         saw={student: names for student, names in saw.items() if names},
+        exempt=frozenset(who for who, names in settings.exemptions(chapter).items() if len(names) == whole),
     )
 
 
@@ -125,12 +131,17 @@ def _to_do(why: Collection[store.Reason], again: bool) -> str:
     return "submission" if "submission" in why else "course"
 
 
-def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[str]:
-    """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed."""
+def preflight_lines(
+    chapter: Chapter, found: Preflight, *, whole: bool, called: Mapping[str, str] = _NO_NAMES
+) -> list[str]:
+    """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed. `called` has the
+    names of students, by id.
+    """
     total = sum(found.to_do.values())
     counts = ", ".join(f"{count} {_TO_DO[name]}" for name, count in found.to_do.items())
     lines = [f"{counted(total, 'submission')} of {chapter.id}: {counts}." if total else "Nothing to grade."]
     apart = dict(zip(names := [*found.absent, *found.unknown], told_apart(names), strict=True))
+    apart |= {name: called[name] for name in names if name in called}
     if found.absent:
         of = f"{len(found.absent)} of {len(found.roster or ())} students in the gradebook"
         lines.append(
@@ -140,10 +151,21 @@ def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool) -> list[
         unknown = _names([apart[name] for name in found.unknown], whole)
         lines.append(f"{len(found.unknown)} not in the gradebook: {unknown}. Check the names.")
     if found.saw:
-        lines.append(unconfirmed(found.saw))
+        lines.append(unconfirmed({called.get(student, student): its for student, its in found.saw.items()}))
     if found.strays:
-        lines += ["Unexpected in submitted/:", *(f"  {line}" for line in stray_lines(chapter, found.strays))]
+        lines += ["Unexpected in submitted/:", *(f"  {line}" for line in _folded(chapter, found.strays, called))]
     return lines
+
+
+def _folded(chapter: Chapter, strays: Sequence[Stray], called: Mapping[str, str]) -> list[str]:
+    """The lines on these, in which all students without any notebook are one line."""
+    empty = [stray for stray in strays if stray.kind == "empty" and stray.student]
+    if len(empty) < 2:
+        return stray_lines(chapter, strays)
+    names = some([called.get(stray.student, stray.student) for stray in empty], len(empty))
+    told = _STRAYS["empty"].replace("this student", "these students")
+    others = [stray for stray in strays if stray not in empty]
+    return [one_line(f"{len(empty)} students: {told.rstrip('.')}: {names}"), *stray_lines(chapter, others)]
 
 
 def preflight_tree(chapter: Chapter, found: Preflight) -> dict[str, Any]:

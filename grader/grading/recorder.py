@@ -15,7 +15,7 @@ from functools import cache
 from pathlib import Path
 
 from grader.gradebook import GradebookError, open_writer, register
-from grader.gradebook.late import open_penalties
+from grader.gradebook.penalties import open_penalties
 from grader.gradebook.writer import Given, Writer
 from grader.grading.grade import Graded
 from grader.grading.pool import Done
@@ -57,7 +57,7 @@ def recorder(
         def opened() -> _Recorder:
             registered.result()
             writer = open_until_the_end.enter_context(open_writer(db_url, session.chapter.id))
-            penalties = open_penalties(db_url, session.chapter.id, session.term, settings)
+            penalties = open_penalties(db_url, session.chapter.id, session.term, session.manifest.chapters, settings)
             return _Recorder(writer, open_until_the_end.enter_context(penalties), folders)
 
         def record(batch: Sequence[Graded]) -> Sequence[Graded]:

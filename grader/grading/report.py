@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Hashable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Collection, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
@@ -15,6 +15,7 @@ from rich.text import Text
 
 from grader.counts import counted, number
 from grader.gradebook.scores import NOTHING, ByStudent
+from grader.gradebook.slips import Slips
 from grader.grading.grade import Graded
 from grader.grading.store import Change
 from grader.manifest import Chapter, Exercise, Question
@@ -37,27 +38,74 @@ from grader.submission.remark import (
     What,
     absence,
 )
+from grader.term_settings import without
 from grader.times import HOW
 
 MOST_NAMED = 5  # students in a line about something harmless
 MOST_OF_A_REASON = 1000  # characters
 MOST_ALIKE = 3  # remarks of a kind that each get a line of their own
 _NO_SCORES: ByStudent = MappingProxyType({})
+Called = Mapping[str, str]  # how people call a student, by id; the id itself if it is not there
+NO_NAMES: Called = MappingProxyType({})
+_NO_EXEMPTIONS: Mapping[str, Collection[str]] = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # added by points that an instructor gave
 _WIDTH_LATE = 14  # added by late penalties
 _WIDTH_SAVED = 6  # by folding what stands in the first and last column
 
 
-def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES) -> Table:
+@dataclass(frozen=True)
+class Notes:
+    """What a term knows of its students besides their results: how people call them, the names in the roster, the
+    notebooks of this chapter from which some are exempt, and slip days; all by student.
+    """
+
+    called: Called = field(default_factory=dict)
+    names: Mapping[str, str] = field(default_factory=dict)
+    exempt: Mapping[str, Collection[str]] = field(default_factory=dict)
+    slips: Mapping[str, Slips] = field(default_factory=dict)
+
+    def call(self, student: str) -> str:
+        return self.called.get(student, student)
+
+    def counting(self, chapter: Chapter, results: Sequence[Graded]) -> list[Graded]:
+        """The results without those notebooks, and without the students who are exempt from all."""
+        whole = len(chapter.notebooks)
+        counts = (each.without(self.exempt.get(each.student, ())) for each in results)
+        return [each for each in counts if len(self.exempt.get(each.student, ())) < whole]
+
+    def lines(self, chapter: Chapter) -> list[str]:
+        """Who is exempt from what, and who used slip days in the chapter."""
+        whole = len(chapter.notebooks)
+        exempt = [
+            f"{named(self.call(student))} ({'all' if len(notebooks) == whole else ', '.join(sorted(notebooks))})"
+            for student, notebooks in sorted(self.exempt.items())
+        ]
+        slips = [
+            f"{named(self.call(student))} {its.used[chapter.id]} ({its.left} left in the end)"
+            for student, its in sorted(self.slips.items())
+            if chapter.id in its.used
+        ]
+        lines = [f"Exempt: {', '.join(exempt)}."] if exempt else []
+        return [*lines, *([f"Slip days used in this chapter: {', '.join(slips)}."] if slips else [])]
+
+
+NO_NOTES = Notes()
+
+
+def class_table(
+    chapter: Chapter, results: list[Graded], width: int, scores: ByStudent = _NO_SCORES, notes: Notes = NO_NOTES
+) -> Table:
     """One row per student: the points of each exercise, and for each that failed the likely cause, or how it ended.
 
     The exercises are numbered so that many of them fit a narrow terminal; `legend` explains the numbers. If they still
     do not fit, one column holds the points of all exercises of a notebook, and if these do not fit either, there are
     only the points of the chapter. The points include an instructor's changes, from the gradebook's `scores`.
     Questions get a column if points were given for any, and late penalties get two: the penalty, and the total that
-    remains.
+    remains. Students are shown by their names too; who is exempt from an exercise has no points for it, and who is
+    exempt from all is left out.
     """
+    results = notes.counting(chapter, results)
     by_hand = any(its.of(question.id).changed for its in scores.values() for question in chapter.questions)
     late = any(its.late_penalty for its in scores.values())
     changed = _any_changed(chapter, scores)
@@ -84,31 +132,32 @@ def class_table(chapter: Chapter, results: list[Graded], width: int, scores: ByS
     table.add_column("problems", overflow="fold")
     for graded in results:
         if graded.fault:
-            table.add_row(
-                graded.student,
-                *["–"] * (len(groups) + 1 + by_hand + 2 * late),
-                "",
-                "see below" if graded.verdicts else "not graded",
-            )
+            dashes = ["–"] * (len(groups) + 1 + by_hand + 2 * late)
+            table.add_row(notes.call(graded.student), *dashes, "", "see below" if graded.verdicts else "not graded")
             continue
-        verdicts = graded.by_exercise
-        wrong = [verdict for verdict in verdicts.values() if not verdict]
-        causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
-        points = [_points(group, graded, scores) for group in groups]
         total = number(_of(chapter.exercises, graded, scores) or 0.0)
         if "*" in _points(chapter.exercises, graded, scores):
             total += f" ({number(graded.earned)})"
         given = _of(chapter.questions, graded, scores)
         table.add_row(
-            graded.student,
-            *points,
+            notes.call(graded.student),
+            *(_points(group, graded, scores) for group in groups),
             total,
             *(["–" if given is None else number(given)] if by_hand else []),
             *(_late(chapter, graded, scores) if late else []),
             f"{sum(graded.seconds.values()):.1f} s",
-            ", ".join(causes),
+            ", ".join(_problems(graded, numbers, notes)),
         )
     return table
+
+
+def _problems(graded: Graded, numbers: Mapping[str, int], notes: Notes) -> list[str]:
+    """The likely cause of each failure, by the number of its exercise, and the notebooks that are missing or exempt."""
+    missing = [name for name, its in graded.verdicts.items() if any(each.status == "missing" for each in its.values())]
+    wrong = [verdict for verdict in graded.by_exercise.values() if not verdict and verdict.status != "missing"]
+    causes = [f"{numbers[v.id]} {v.diagnosis.id if v.diagnosis else v.status}" for v in wrong]
+    causes += [f"missing: {', '.join(missing)}"] if missing else []
+    return causes + [f"exempt from {name}" for name in sorted(notes.exempt.get(graded.student, ()))]
 
 
 def _late(chapter: Chapter, graded: Graded, scores: ByStudent) -> tuple[str, str]:
@@ -122,8 +171,20 @@ def total_points(chapter: Chapter, graded: Graded, scores: ByStudent) -> float:
     return scores.get(graded.student, NOTHING).after_penalty(_of(chapter.items, graded, scores) or 0.0)
 
 
+def comparable(
+    chapter: Chapter, graded: Graded, scores: ByStudent, exempt: Mapping[str, Collection[str]] = _NO_EXEMPTIONS
+) -> float:
+    """The points of a student, or if some notebooks do not count, the same share of the points of the whole chapter."""
+    total = total_points(chapter, graded, scores)
+    own = without(chapter, exempt.get(graded.student, ()))
+    due, possible = (sum(item.points for item in each.items) for each in (chapter, own))
+    return total * due / possible if possible not in (0, due) else total
+
+
 def _points(group: Sequence[Exercise], graded: Graded, scores: ByStudent) -> str:
-    """The points of some exercises, with a star if an instructor changed them."""
+    """The points of some exercises, with a star if an instructor changed them; "ex." if none of them counts."""
+    if not any(exercise.id in graded.by_exercise for exercise in group):
+        return "ex."
     its = scores.get(graded.student, NOTHING)
     changed = any(its.of(exercise.id).changed for exercise in group)
     return number(_of(group, graded, scores) or 0.0) + "*" * changed
@@ -190,15 +251,25 @@ def findings(results: Sequence[Graded]) -> list[Finding]:
     """
     found: dict[tuple[int, str], Finding] = {}
     for graded in results:
-        lines: list[tuple[int, str, What | None]] = [(_rank(r.what), remark_line(r), r.what) for r in graded.remarks]
-        for rank, line, what in [*lines, *([(NOT_GRADED, one_line(graded.fault), None)] if graded.fault else [])]:
+        fault = [(NOT_GRADED, one_line(graded.fault), None)] if graded.fault else []
+        for rank, line, what in [*_remark_lines(graded), *fault]:
             found.setdefault((rank, line), Finding(rank, line, Counter(), what)).students[graded.student] += 1
     return sorted(found.values(), key=lambda finding: finding.rank)
 
 
-def for_a_human(results: Sequence[Graded]) -> list[str]:
-    """One line for each of the `findings`, with the students that it concerns. If there are many of a kind, they get
-    one line together, which shows the first.
+def _remark_lines(graded: Graded) -> list[tuple[int, str, What | None]]:
+    """The rank and the line of each remark; notebooks of which there is no trace are in one line together."""
+    missing = [r for r in graded.remarks if r.what == NotSubmitted(absence(f"{r.notebook}.ipynb", is_folder=False))]
+    lines = [(_rank(r.what), remark_line(r), r.what) for r in graded.remarks if r not in missing]
+    if not missing:
+        return [*lines]
+    names = ", ".join(remark.notebook for remark in missing)
+    return [(NOT_GRADED, f"missing notebook{'s' * (len(missing) > 1)}: {names}", missing[0].what), *lines]
+
+
+def for_a_human(results: Sequence[Graded], called: Called = NO_NAMES) -> list[str]:
+    """One line for each of the `findings`, with the students that it concerns, whose names `called` has. If there are
+    many of a kind, they get one line together, which shows the first.
     """
     kinds: dict[tuple[Hashable, ...], list[Finding]] = {}
     for finding in findings(results):
@@ -208,12 +279,19 @@ def for_a_human(results: Sequence[Graded]) -> list[str]:
         most = MOST_NAMED if rank == HARMLESS else len(results)
         students = Counter({student: 1 for each in found for student in each.students})
         if kind == [OddCell, "saw a pass"]:
-            told.append(unconfirmed({each.student: names for each in results if (names := saw_a_pass(each))}))
+            saw = {each.student: names for each in results if (names := saw_a_pass(each))}
+            told.append(unconfirmed({called.get(student, student): names for student, names in saw.items()}))
         elif len(found) <= MOST_ALIKE:
-            told += [f"{_names(each.students, most)}: {each.line}" for each in found]
+            told += [_told(each.students, each.line, most, called) for each in found]
         else:
-            told.append(f"{_names(students, most)}: {found[0].line} (one of {len(found)} such remarks)")
+            told.append(_told(students, f"{found[0].line} (one of {len(found)} such remarks)", most, called))
     return ["Needs manual review:", *(f"  {line}" for line in told)] if told else []
+
+
+def _told(students: Counter[str], line: str, most: int, called: Called) -> str:
+    """A line with its students before it; of many students with their number before it and their names behind."""
+    names = _names(Counter({called.get(student, student): count for student, count in students.items()}), most)
+    return f"{names}: {line}" if len(students) <= MOST_NAMED else f"{len(students)} students: {line} ({names})"
 
 
 def saw_a_pass(graded: Graded) -> list[str]:
@@ -251,6 +329,7 @@ def summary(
     changes: Sequence[Change],
     unchanged: int,
     seconds: float,
+    notes: Notes = NO_NOTES,
 ) -> list[str]:
     """A chapter in one line, and a line for each submission that could not be graded."""
     failed = [graded for graded in results if graded.fault]
@@ -259,10 +338,10 @@ def summary(
     counts = {"graded": new, "unchanged": unchanged, "not graded": len(failed)}
     done = ", ".join(f"{count} {what}" for what, count in counts.items() if count > 0)
     parts = [f"{done or 'nothing to grade'} in {seconds:.1f} s"]
-    if graded:
-        mean = sum(total_points(chapter, each, scores) for each in graded) / len(graded)
+    if counting := notes.counting(chapter, graded):
+        mean = sum(comparable(chapter, each, scores, notes.exempt) for each in counting) / len(counting)
         parts.append(f"mean {mean:.1f} of {number(sum(item.points for item in chapter.items))}")
-    if count := to_look_at(results):
+    if count := to_look_at(notes.counting(chapter, results)):
         parts.append(f"{count} to be looked at")
     if count := sum(score.needs_a_human for its in scores.values() for score in its.scores.values()):
         parts.append(f"{counted(count, 'answer')} to be read")
@@ -270,7 +349,7 @@ def summary(
         parts.append(f"{count} with other points than before")
     return [
         f"{chapter.id:20}  {' · '.join(parts)}",
-        *(f"  {named(each.student)}: {one_line(each.fault)}" for each in failed),
+        *(f"  {named(notes.call(each.student))}: {one_line(each.fault)}" for each in failed),
     ]
 
 
@@ -370,17 +449,22 @@ def as_tree(
     scores: ByStudent = _NO_SCORES,
     preflight: Mapping[str, Any] | None = None,
     changes: Sequence[Change] = (),
+    notes: Notes = NO_NOTES,
 ) -> dict[str, Any]:
     """All results for another program: points, status, likely cause and what needs manual review; what was found before
     grading, and what has changed since the last run. `earned` are the points that the checks gave. `final` are the
-    points that count, including an instructor's changes, or null; for a student also minus the `late_penalty`.
+    points that count, including an instructor's changes, or null; for a student also minus the `late_penalty`. What
+    an exempt student has in an exempt notebook is left out; `exempt` names those notebooks.
     """
     students = [
         {
             "student": graded.student,
+            "name": notes.names.get(graded.student, ""),
+            "exempt": sorted(notes.exempt.get(graded.student, ())),
+            "slip_days": _slip_days(chapter, notes.slips.get(graded.student)),
             "earned": None if graded.fault else graded.earned,
             "late_penalty": scores.get(graded.student, NOTHING).late_penalty,
-            "final": None if graded.fault else total_points(chapter, graded, scores),
+            "final": None if graded.fault or not graded.verdicts else total_points(chapter, graded, scores),
             "exercises": {
                 name: {
                     "earned": verdict.earned,
@@ -397,13 +481,19 @@ def as_tree(
                     "points": question.points,
                     "needs_a_human": scores.get(graded.student, NOTHING).of(question.id).needs_a_human,
                 }
-                for question in chapter.questions
+                for notebook in chapter.notebooks
+                if notebook.name not in notes.exempt.get(graded.student, ())
+                for question in notebook.questions
             },
             "remarks": [remark_line(remark) for remark in graded.remarks],
             "fault": graded.fault or None,
             "seconds": graded.seconds,
         }
-        for graded in results
+        for graded in (each.without(notes.exempt.get(each.student, ())) for each in results)
     ]
     tree = {"format": 1, "chapter": chapter.id, "sandboxed": sandboxed, "students": students}
     return tree | {"preflight": preflight, "changes": [msgspec.to_builtins(change) for change in changes]}
+
+
+def _slip_days(chapter: Chapter, slips: Slips | None) -> dict[str, int] | None:
+    return None if slips is None else {"used": slips.used.get(chapter.id, 0), "left": slips.left}

@@ -22,11 +22,12 @@ OPTION = "--new-rules"
 
 
 class Rules(msgspec.Struct, frozen=True):
-    """The attempt that counts, the late policy, and a hash of the instructor's own code for it."""
+    """The attempt that counts, the late policy, a hash of the instructor's own code for it, and the slip days."""
 
     attempts: str = "last"
     late: dict[str, Any] | None = None
     code: str = ""
+    slip_days: int = 0
 
 
 def same_rules(
@@ -38,7 +39,7 @@ def same_rules(
     refuse_other_policies(root, term)
     Policy(term, settings).check()
     path = term / "results" / chapter_id / "rules.json"
-    now, before = Rules(settings.attempts, settings.late, _code(term, settings)), _read(path)
+    now, before = Rules(settings.attempts, settings.late, _code(term, settings), settings.slip_days), _read(path)
     if before is None and settings.late is None and db_url is not None and not new_rules and path.parent.is_dir():
         with open_engine(db_url) as engine, explained(db_url):
             if has_penalties(engine, chapter_id):
@@ -79,6 +80,8 @@ def _code(term: Path, settings: TermSettings) -> str:
 def _differences(before: Rules, now: Rules) -> list[str]:
     old, new = before.late or {}, now.late or {}
     lines = [f"attempts: {before.attempts}, now {now.attempts}"] if before.attempts != now.attempts else []
+    if before.slip_days != now.slip_days:
+        lines.append(f"slip_days: {before.slip_days}, now {now.slip_days}")
     lines += [
         f"late.{key}: {_shown(old.get(key))}, now {_shown(new.get(key))}"
         for key in sorted({*old, *new})

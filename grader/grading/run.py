@@ -17,19 +17,23 @@ from rich.console import Console
 
 from grader.errors import ExpectedError
 from grader.gradebook import read_scores
+from grader.gradebook.roster import students as roster_of
 from grader.gradebook.scores import ByStudent
+from grader.gradebook.slips import SlipDays
 from grader.grading.chapter import autograde, chosen
 from grader.grading.grade import Graded
 from grader.grading.hidden import computed_ahead
 from grader.grading.pool import Done, Execute, Task
 from grader.grading.preflight import Preflight, preflight
 from grader.grading.release import AutogradeError, released_notebooks
+from grader.grading.report import NO_NOTES, Notes
 from grader.grading.store import Change
 from grader.grading.watched import watched
 from grader.manifest import Chapter, Manifest, load_manifest
 from grader.running import selftest
 from grader.running.sandbox import SandboxError
 from grader.submission.folders import find_submissions
+from grader.term_settings import read_term_settings
 
 
 @dataclass(frozen=True)
@@ -92,7 +96,9 @@ class DryRun:
 
 @dataclass(frozen=True)
 class GradedChapter:
-    """What grading a chapter has found; `scores` are those in the gradebook, `stopped` says that Ctrl-C ended it."""
+    """What grading a chapter has found; `scores` are those in the gradebook, `notes` what the term knows of its
+    students, and `stopped` says that Ctrl-C ended it.
+    """
 
     chapter: Chapter
     before: Preflight
@@ -102,6 +108,7 @@ class GradedChapter:
     sandboxed: bool
     stopped: bool
     seconds: float
+    notes: Notes = NO_NOTES
 
 
 @dataclass(frozen=True)
@@ -329,7 +336,12 @@ def _graded(
         )
 
     results, stopped = watched(console, grade, label)
-    scores = {} if url is None else read_scores(url, chapter.id)
-    return GradedChapter(
-        chapter, before, results, changes, scores, sandboxed, stopped, seconds=time.monotonic() - started
-    )
+    manifest = load_manifest(options.root / "course.toml")
+    settings = read_term_settings(options.term, manifest)
+    exempt = settings.exemptions(chapter)
+    scores = {} if url is None else read_scores(url, chapter.id, exempt)
+    slips = SlipDays(url, options.term, manifest.chapters, settings).of_all()
+    people = [each for each in roster_of(options.db_url) if each.name]
+    notes = Notes({each.id: each.called for each in people}, {each.id: each.name for each in people}, exempt, slips)
+    seconds = time.monotonic() - started
+    return GradedChapter(chapter, before, results, changes, scores, sandboxed, stopped, seconds, notes)

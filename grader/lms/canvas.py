@@ -5,7 +5,8 @@ a name that might be a formula does no harm. It finds an assignment by the numbe
 by the title alone, and offers to create one that it does not find. Columns that are not in the file stay as they are;
 an empty cell in a column of the file would delete a score. Therefore the export contains only the columns that identify
 students and those of the exported chapters, and where there is nothing to publish, the score that Canvas exported. A
-student who is excused, `EX`, stays so.
+student who is excused there, `EX`, stays so, and one whom the term exempts from a chapter becomes so: the importer
+reads `EX` as "excused", in any case (`no_change_to_value?`).
 
 Source: `lib/gradebook_importer.rb` and `lib/gradebook_exporter.rb` in https://github.com/instructure/canvas-lms; see
 also https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-in-the-Gradebook/ta-p/807.
@@ -14,14 +15,15 @@ also https://community.canvaslms.com/t5/Instructor-Guide/How-do-I-import-grades-
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
 
 from grader.counts import number
 from grader.gradebook.roster import Student
 from grader.lms.exported import Exported, find_column, holds, only_column
 from grader.lms.matching import Key, match
 from grader.lms.options import System
-from grader.lms.rosters import IN_ENGLISH, fits, is_no_student, named_columns
-from grader.lms.table import Policy, Table, worth
+from grader.lms.rosters import fits, in_english, is_no_student, named_columns
+from grader.lms.table import Policy, Standing, Status, Table, worth
 from grader.sheets import Cell, ExchangeError, Sheet, exact
 from grader.shown import one_line, some
 
@@ -38,6 +40,24 @@ def export_canvas(table: Table, policy: Policy, into: Sheet | None = None, colum
     return _from_roster(table, policy, column) if into is None else _into(table, policy, into, column)
 
 
+def _lacking(columns: Mapping[str, int]) -> str:
+    """The columns with which Canvas's gradebook begins and that these are not."""
+    names = "Student (or LastName and FirstName)"
+    has = {"ID": "id" in columns, "Section": "section" in columns}
+    has = {names: "student" in columns or {"last name", "first name"} <= columns.keys()} | has
+    return (
+        " and ".join(name for name, found in has.items() if not found) or "the right order of Student, ID and Section"
+    )
+
+
+def _cell(standing: Standing, policy: Policy) -> Cell:
+    """The score to publish, `EX` if the student is exempt; empty if there is none."""
+    if standing.status is Status.exempt:
+        return EXCUSED
+    score = policy.score(standing)
+    return "" if score is None else exact(score)
+
+
 def canvas_id(student: Student) -> str:
     """The student's number in Canvas; empty if it is not known."""
     return next((id_ for id_ in (student.lms_user_id, student.id) if id_.isascii() and id_.isdigit()), "")
@@ -49,9 +69,9 @@ def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
     for student in table.students:
         if id_ := canvas_id(student):
             name = ", ".join(filter(None, (student.last_name, student.first_name))) or student.id
-            totals = [policy.total(table.of(chapter, student)) for chapter in table.chapters]
-            if any(total is not None for total in totals):
-                rows.append([one_line(name), id_, "", *("" if total is None else exact(total) for total in totals)])
+            cells = [_cell(table.of(chapter, student), policy) for chapter in table.chapters]
+            if any(cell != "" for cell in cells):
+                rows.append([one_line(name), id_, "", *cells])
     notes = [
         "Canvas offers to create each assignment that it does not find by its title; --into uses existing columns."
     ]
@@ -70,9 +90,10 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Expor
     columns = named_columns(into)
     if not fits(System.canvas, columns):
         raise ExchangeError(
-            f"{into.path} is not a gradebook exported from Canvas: it has no columns Student, ID and Section "
-            "before those of the assignments. In Canvas, choose Grades → Export → Export Entire Gradebook. "
-            f"{IN_ENGLISH}"
+            f"{into.path} is not a gradebook exported from Canvas: its header ({some(into.header, 8)}) lacks "
+            f"{_lacking(columns)} before the columns of the assignments. In Canvas, choose Grades → Export → "
+            "Export Entire Gradebook. "
+            f"{in_english([System.canvas])}"
         )
     kept = columns["section"] + 1
     places = [find_column(into, chapter, given, kept) for chapter in table.chapters]
@@ -98,11 +119,11 @@ def _into(table: Table, policy: Policy, into: Sheet, given: str | None) -> Expor
     for line, student in matched.rows:
         row: list[Cell] = [*line.cells[:kept]]
         for chapter, place in zip(table.chapters, places, strict=True):
-            total, theirs = policy.total(table.of(chapter, student)), "" if place is None else line.cells[place]
+            cell, theirs = _cell(table.of(chapter, student), policy), "" if place is None else line.cells[place]
             is_excused = theirs.upper() == EXCUSED
-            if is_excused and total is not None:
+            if is_excused and cell not in ("", EXCUSED):
                 excused[one_line(student.id)] = None
-            row.append(_kept(theirs) if total is None or is_excused else exact(total))
+            row.append(_kept(theirs) if cell == "" or is_excused else cell)
         rows.append(row)
     if excused:
         exported.notes.append(f"Excused in Canvas, and left so: {some(list(excused))}.")

@@ -33,7 +33,16 @@ def write_results(term: Path, table: Table, policy: Policy, folder: Path) -> tup
                 stored = store.read(term, chapter.id, student.id)
                 if stored is None:
                     unreadable.append(one_line(student.id))
-                tree = submission_tree(chapter, stored.graded if stored else None, standing.recorded, score=total)
+                tree = submission_tree(
+                    standing.chapter,
+                    stored.graded.without(
+                        {n.name for n in chapter.notebooks} - {n.name for n in standing.chapter.notebooks}
+                    )
+                    if stored
+                    else None,
+                    standing.recorded,
+                    score=total,
+                )
             tree["extra_data"] = {
                 "chapter": chapter.id,
                 "student": student.id,

@@ -36,13 +36,15 @@ def match(
     skip: Callable[[Line, Cells], bool] = lambda line, cells: False,
 ) -> Match:
     """Match rows with students by the first key, then the others by the next. A text that several of them have matches
-    none. `name` is how to name a row in a note; rows that `skip` tells are no students.
+    none. `name` is how to name a row in a note; rows that `skip` tells are no students,
+    whatever the gradebook has for them.
     """
     columns = named_columns(into)
     lines = [
         (line, {key: original(line.cells[index], into.delimiter) for key, index in columns.items()})
         for line in into.lines
     ]
+    skipped = [cells for line, cells in lines if skip(line, cells)]
     lines = [(line, cells) for line, cells in lines if not skip(line, cells)]
     found: dict[int, Student] = {}
     left = list(students)
@@ -52,6 +54,8 @@ def match(
         people = _single([(of_student(student), student) for student in left])
         found |= {rows[key]: student for key, student in people.items() if key in rows}
         left = [student for student in left if student not in found.values()]
+    unreal = {(key, text) for key, (of_cells, _) in enumerate(keys) for cells in skipped if (text := of_cells(cells))}
+    left = [each for each in left if not {(key, of(each)) for key, (_, of) in enumerate(keys)} & unreal]
     problems = []
     if left:
         problems.append(f"Not in {into.path}, so not in the export: {some([one_line(each.id) for each in left])}.")

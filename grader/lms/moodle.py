@@ -10,6 +10,10 @@ student without points to publish keeps the cells of the file `into` or, without
 and Feedback comments are filled in, and all other columns are kept, because Moodle checks them. Moodle ignores rows
 without a grade.
 
+*Exempt.* No file tells Moodle that a student is exempt. An empty grade is read as no grade (`update_grade_item` in
+`load_data.php`), so a student who is exempt from a chapter gets that, with a sentence as feedback. Whether it counts as
+0 in the course total is the setting "Exclude empty grades" of the gradebook.
+
 Sources: https://docs.moodle.org/en/Grade_import, https://docs.moodle.org/en/Grade_export,
 https://docs.moodle.org/en/Offline_grading_worksheet; `grade/import/csv/classes/load_data.php` and
 `mod/assign/feedback/offline/importgradeslib.php` in https://github.com/moodle/moodle.
@@ -22,12 +26,14 @@ from collections.abc import Mapping, Sequence
 from grader.counts import number
 from grader.lms.exported import Exported, find_column, holds, only_column
 from grader.lms.matching import Cells, Key, Match, match
-from grader.lms.rosters import IN_ENGLISH, moodle_id, named_columns
-from grader.lms.table import Policy, Standing, Table, worth
+from grader.lms.options import System
+from grader.lms.rosters import in_english, moodle_id, named_columns
+from grader.lms.table import Policy, Standing, Status, Table, worth
 from grader.manifest import Chapter
 from grader.sheets import Cell, ExchangeError, Sheet, exact, folded
 from grader.shown import one_line, some
 
+EXEMPT = "You are exempt from this chapter."
 _IDENTITY = ("first name", "last name", "full name", "username", "id number", "email address")
 
 
@@ -70,9 +76,11 @@ def _from_roster(table: Table, policy: Policy, column: str | None) -> Exported:
 
 
 def _published(standing: Standing, policy: Policy) -> tuple[Cell, Cell] | None:
-    """The grade and the feedback; None if nothing is published."""
-    total = policy.total(standing)
-    return None if total is None else (exact(total), standing.feedback)
+    """The grade and the feedback; None if nothing is published. Who is exempt has no grade."""
+    if standing.status is Status.exempt:
+        return "", EXEMPT
+    score = policy.score(standing)
+    return None if score is None else (exact(score), standing.feedback)
 
 
 def _maximum(chapter: Chapter) -> str:
@@ -87,9 +95,10 @@ def _matched(table: Table, into: Sheet) -> Match:
     columns = named_columns(into)
     if not columns.keys() & {"email address", "id number", "full name"} and "first name" not in columns:
         raise ExchangeError(
-            f"{into.path} is not an export of Moodle: it has no column Email address, ID number or Full name. In "
+            f"{into.path} is not an export of Moodle: its header ({some(into.header, 8)}) has no column Email address, "
+            "ID number or Full name. In "
             "Moodle, choose Grades → Export → Plain text file, or the assignment's Download grading worksheet. "
-            f"{IN_ENGLISH}"
+            f"{in_english([System.moodle])}"
         )
     return match(table.students, into, _KEYS, lambda cells: _full_name(cells) or "no name")
 
@@ -157,7 +166,10 @@ def _worksheet(table: Table, policy: Policy, into: Sheet) -> Exported:
     columns = into.columns()
     grade, said = columns.get("grade"), columns.get("feedback comments")
     if grade is None:
-        raise ExchangeError(f"{into.path} has no column Grade. Download the grading worksheet from Moodle again.")
+        raise ExchangeError(
+            f"{into.path} has no column Grade, but {some(into.header, 12)}. Download the grading worksheet from Moodle "
+            f"again. {in_english([System.moodle])}"
+        )
     matched = _matched(table, into)
     notes = []
     most = columns.get("maximum grade")

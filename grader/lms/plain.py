@@ -1,8 +1,10 @@
 """All points as a plain CSV file: one row per student, and for each chapter a column per exercise and question.
 
 The columns of a chapter are `CHAPTER.ITEM` for each item, then `CHAPTER.late_penalty`, `.total`, `.points_possible`,
-`.status` and `.comments`. The file begins with a byte order mark, so that Excel reads it as UTF-8 (in Python:
-`encoding="utf-8-sig"`). `grader roster` reads its first columns.
+`.status` and `.comments`. If the term has slip days, `.slip_days` stands before the penalty, and `slip_days_left` in
+the last column. An item from which a student is exempt is `exempt`, and `.points_possible` is what counts for the
+student. The file begins with a byte order mark, so that Excel reads it as UTF-8 (in Python: `encoding="utf-8-sig"`).
+`grader roster` reads its first columns.
 """
 
 from __future__ import annotations
@@ -18,8 +20,17 @@ def export_plain(table: Table, policy: Policy) -> Exported:
     header: list[Cell] = ["id", "last_name", "first_name", "email", "lms_user_id"]
     for chapter in table.chapters:
         names = [item.id for item in chapter.items]
-        names += ["late_penalty", "total", "points_possible", "status", "comments"]
+        names += [
+            *(["slip_days"] if table.slip_days else []),
+            "late_penalty",
+            "total",
+            "points_possible",
+            "status",
+            "comments",
+        ]
         header += [f"{chapter.id}.{name}" for name in names]
+    if table.slip_days:
+        header.append("slip_days_left")
     rows = [header]
     for student in table.students:
         row: list[Cell] = [
@@ -29,10 +40,15 @@ def export_plain(table: Table, policy: Policy) -> Exported:
         for chapter in table.chapters:
             standing = table.of(chapter, student)
             has_points = standing.status in (Status.final, Status.waiting)
-            row += [_cell(points) for points in standing.points.values()]
+            points = standing.points
+            row += [_cell(points[item.id]) if item.id in points else "exempt" for item in chapter.items]
+            if table.slip_days:
+                row.append(exact(standing.slip_days) if has_points else "")
             row.append(_cell(standing.penalty if has_points else None))
             row.append(_cell(policy.total(standing)))
-            row += [exact(worth(chapter)), str(standing.status), standing.comments_text]
+            row += [exact(worth(standing.chapter)), str(standing.status), standing.comments_text]
+        if table.slip_days:
+            row.append(exact(table.slips[student.id].left if student.id in table.slips else table.slip_days))
         rows.append(row)
     return Exported(rows, mark=True)
 

@@ -20,7 +20,7 @@ Gradescope, https://guides.gradescope.com/hc/en-us/articles/21926598776333.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -84,9 +84,10 @@ def read_roster(path: Path, system: System | None = None) -> Roster:
     columns = named_columns(sheet)
     chosen = _recognised(columns) if system is None else system
     if chosen is None or not fits(chosen, columns):
-        known = "; ".join(f"{_TITLES[each]} needs {_NEEDED[each]}" for each in ([chosen] if chosen else System))
+        likely = [chosen] if chosen else _likely(columns)
+        known = "; ".join(f"{_TITLES[each]} needs {_NEEDED[each]}" for each in likely or System)
         raise ExchangeError(
-            f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}. {IN_ENGLISH}"
+            f"{path}: the header ({some(sheet.header, 12)}) is not that of a roster. {known}. {in_english(likely)}"
         )
     staff, pretended, rows = 0, 0, []
     for line in sheet.lines:
@@ -115,10 +116,31 @@ def named_columns(sheet: Sheet) -> dict[str, int]:
     return {_ALIASES.get(name, name): index for name, index in reversed(columns.items())} | columns
 
 
-IN_ENGLISH = (
-    "If that system speaks another language, set it to English (Canvas: Account, Settings; Moodle: the user menu, "
-    "Language), and export the file again."
-)
+_ENGLISH = {
+    System.canvas: "Canvas: Account, Settings, Edit Settings, Language: English (United States), Update Settings",
+    System.moodle: "Moodle: the user menu, Language, English; or add ?lang=en to the address of the page",
+    System.gradescope: "Gradescope: the switch at the bottom of the page",
+}
+
+
+def in_english(systems: Collection[System] = ()) -> str:
+    """How to get a file with English headers from one of these systems, of which only one language is understood."""
+    how = "; ".join(text for system, text in _ENGLISH.items() if system in systems or not systems)
+    return (
+        "Headers are understood in English only. If that system speaks another language, set it to English "
+        f"({how}), export the file again, and set your language back."
+    )
+
+
+def _likely(columns: Collection[str]) -> list[System]:
+    """Whose header in another language this probably is, by words that Canvas and Moodle leave as they are or that most
+    languages share; empty if nothing tells.
+    """
+    if any(re.search(r"\bsis\b", name) for name in columns):
+        return [System.canvas]
+    return [System.moodle] if any(re.search(r"mail|courriel|correo|posta", name) for name in columns) else []
+
+
 TEST_STUDENT = "Student, Test"
 
 

@@ -8,14 +8,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 
-from grader.counts import counted
+from grader.counts import counted, number
 from grader.gradebook import read_scores
 from grader.gradebook.roster import Student, students
 from grader.gradebook.scores import NOTHING, ByStudent, Recorded
+from grader.gradebook.slips import SlipDays, Slips
 from grader.grading import store
 from grader.grading.attempts import is_current
 from grader.grading.session import state_of
@@ -24,7 +25,7 @@ from grader.manifest import Chapter, Manifest
 from grader.sheets import ExchangeError
 from grader.shown import harmless, some
 from grader.submission.folders import find_submissions
-from grader.term_settings import read_term_settings
+from grader.term_settings import read_term_settings, without
 
 
 class Status(StrEnum):
@@ -34,12 +35,15 @@ class Status(StrEnum):
     waiting = "answers not graded yet"
     ungraded = "submission not graded yet"
     missing = "no submission"
+    exempt = "exempt"
 
 
 @dataclass(frozen=True)
 class Standing:
     """The points of one student for one chapter.
 
+    `chapter` has what counts for this student, without the notebooks from which the student is exempt; `whole` is the
+    chapter with them. `slip_days` is how many days of lateness cost nothing.
     `points` are those that count so far for each exercise and question, None where none were given; `waiting` names
     those that an instructor still has to grade. `total` is after the late `penalty`, with 0 for what is not graded.
     """
@@ -48,6 +52,8 @@ class Standing:
     chapter: Chapter
     status: Status
     recorded: Recorded = NOTHING
+    whole: Chapter | None = None
+    slip_days: int = 0
 
     @property
     def points(self) -> dict[str, float | None]:
@@ -81,7 +87,17 @@ class Standing:
     def feedback(self) -> str:
         """The comments and the late penalty as text for the student; empty if there are none."""
         penalty = f"Late penalty: {counted(self.penalty, 'point')}." if self.penalty else ""
-        return "\n\n".join(filter(None, (self.comments_text, penalty)))
+        slips = f"Submitted late: {counted(self.slip_days, 'slip day')} used." if self.slip_days else ""
+        exempt = ", ".join(self.exempt)
+        exempt = f"Exempt from: {exempt}." if exempt and self.chapter.notebooks else ""
+        return "\n\n".join(filter(None, (self.comments_text, exempt, slips, penalty)))
+
+    @property
+    def exempt(self) -> tuple[str, ...]:
+        """The titles of the notebooks from which the student is exempt."""
+        return tuple(
+            each.title for each in (self.whole or self.chapter).notebooks if each not in self.chapter.notebooks
+        )
 
 
 _BULLET = re.compile(r"^[-+] (?=\S)", re.MULTILINE)
@@ -103,20 +119,32 @@ class Policy:
                 return standing.total if self.ungraded is Empty.zero else None
             case Status.missing:
                 return 0.0 if self.missing is Empty.zero else None
-            case Status.ungraded:
+            case Status.ungraded | Status.exempt:
                 return None
+
+    def score(self, standing: Standing) -> float | None:
+        """The points for a system in which all students have the same maximum: of who is exempt from some notebooks,
+        the same share of the points of the whole chapter.
+        """
+        total = self.total(standing)
+        if total is None or standing.whole is None or not worth(standing.chapter):
+            return total
+        return total * worth(standing.whole) / worth(standing.chapter)
 
 
 @dataclass(frozen=True)
 class Table:
     """The standings of all students, by chapter and student; `students` are all of them, by id. `outdated` names, by
-    chapter, those whose submission or checks have changed since it was graded.
+    chapter, those whose submission or checks have changed since it was graded. `slips` has the slip days of who has
+    submitted anything, and `slip_days` is how many the term gives each student.
     """
 
     chapters: tuple[Chapter, ...]
     students: tuple[Student, ...]
     standings: Mapping[str, Mapping[str, Standing]]
     outdated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    slips: Mapping[str, Slips] = field(default_factory=dict)
+    slip_days: int = 0
 
     def of(self, chapter: Chapter, student: Student) -> Standing:
         return self.standings[chapter.id][student.id]
@@ -133,7 +161,10 @@ def read_table(root: Path, term: Path, manifest: Manifest, chapters: Sequence[Ch
     Raises ExchangeError if no submission for a chapter is graded, GradebookError, OSError.
     """
     known = {student.id: student for student in students(db_url)}
-    scores: dict[str, ByStudent] = {chapter.id: read_scores(db_url, chapter.id) for chapter in chapters}
+    settings = read_term_settings(term, manifest)
+    exempt = {chapter.id: settings.exemptions(chapter) for chapter in chapters}
+    scores: dict[str, ByStudent] = {each.id: read_scores(db_url, each.id, exempt[each.id]) for each in chapters}
+    slips = SlipDays(db_url, term, manifest.chapters, settings).of_all()
     found = {chapter.id: find_submissions(term, chapter) for chapter in chapters}
     submitted = {id_: {*each.folders, *(s.student for s in each.strays if s.student)} for id_, each in found.items()}
     for chapter in chapters:
@@ -143,12 +174,20 @@ def read_table(root: Path, term: Path, manifest: Manifest, chapters: Sequence[Ch
     everyone = tuple(known.get(name, Student(name)) for name in names)
     standings = {
         chapter.id: {
-            student.id: _standing(student, chapter, scores[chapter.id], submitted[chapter.id]) for student in everyone
+            student.id: _standing(
+                student,
+                chapter,
+                scores[chapter.id],
+                submitted[chapter.id],
+                exempt[chapter.id].get(student.id, frozenset()),
+                slips.get(student.id, Slips()),
+            )
+            for student in everyone
         }
         for chapter in chapters
     }
     outdated = {c.id: _outdated(root, term, manifest, c, found[c.id].folders) for c in chapters}
-    return Table(tuple(chapters), everyone, standings, outdated)
+    return Table(tuple(chapters), everyone, standings, outdated, slips, settings.slip_days)
 
 
 def _outdated(
@@ -172,12 +211,23 @@ def graded_chapters(chapters: Sequence[Chapter], db_url: str) -> list[Chapter]:
     return [chapter for chapter in chapters if read_scores(db_url, chapter.id)]
 
 
-def _standing(student: Student, chapter: Chapter, scores: ByStudent, submitted: Collection[str]) -> Standing:
-    recorded = scores.get(student.id)
+def _standing(
+    student: Student,
+    chapter: Chapter,
+    scores: ByStudent,
+    submitted: Collection[str],
+    exempt: Collection[str],
+    slips: Slips,
+) -> Standing:
+    counts = without(chapter, exempt)
+    if not counts.notebooks:
+        return Standing(student, counts, Status.exempt, whole=chapter)
+    recorded, days = scores.get(student.id), slips.used.get(chapter.id, 0)
     if recorded is None:
-        return Standing(student, chapter, Status.ungraded if student.id in submitted else Status.missing)
-    standing = Standing(student, chapter, Status.final, recorded)
-    return Standing(student, chapter, Status.waiting, recorded) if standing.waiting else standing
+        status = Status.ungraded if student.id in submitted else Status.missing
+        return Standing(student, counts, status, whole=chapter)
+    standing = Standing(student, counts, Status.final, recorded, chapter, days)
+    return replace(standing, status=Status.waiting) if standing.waiting else standing
 
 
 def is_complete(table: Table, policy: Policy) -> bool:
@@ -200,10 +250,17 @@ def not_final(table: Table, policy: Policy, term: Path) -> list[str]:
             (Status.waiting, _WAITING[policy.ungraded]),
             (Status.ungraded, f"no total exported. {first.removesuffix('.')}"),
             (Status.missing, _MISSING[policy.missing]),
+            (Status.exempt, "nothing counts for them"),
         ):
             if names := named.get(status):
                 count = counted(len(names), "student")
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
+        standings = table.standings[chapter.id].values()
+        if names := [each.student.id for each in standings if each.exempt and each.chapter.notebooks]:
+            lines.append(
+                f"{chapter.id}: exempt from some notebooks, so their points are a share of what is left, and for "
+                f"Canvas and Moodle the same share of {number(worth(chapter))}: {some(names)}."
+            )
         if names := [*table.outdated.get(chapter.id, ())]:
             lines.append(
                 f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}"

@@ -15,6 +15,7 @@ from grader.shown import one_form, some
 from grader.submission.bounded import same_name
 from grader.term_settings import NAME
 
+TEST_STUDENT = "studenttest"  # how Canvas writes "Student, Test" in the names of files
 Files = dict[Path, DownloadedFile]
 Log = Callable[[str], None]
 
@@ -158,6 +159,16 @@ def of_groups(files: Files, people: People, folder: Path, log: Log) -> dict[Path
     for member, names in twice.items():
         log(f"{member} has another submission than that of a group, so not collected for them: {some(sorted(names))}.")
     return copies
+
+
+def without_test_student(files: Files, people: People) -> Files:
+    """The files without those of Canvas's test student, which teachers make to see what students see. It is left out of
+    the roster, so without one nothing tells it from a student of this name.
+    """
+    if not people.ids:
+        return files
+    pretended = {f.student for f in files.values() if f.upload and f.called == TEST_STUDENT} - people.ids
+    return {path: found for path, found in files.items() if found.student not in pretended}
 
 
 def tell_strangers(files: Files, people: People, log: Log) -> None:

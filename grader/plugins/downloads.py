@@ -125,6 +125,7 @@ class Downloads(FileNameCollectorPlugin):  # type: ignore[misc]
     def _found(self) -> collected.Files:
         """Those of which it is certain whose they are."""
         found = {path: each for path, each in self._read.items() if isinstance(each, DownloadedFile)}
+        found = collected.without_test_student(found, self._people)
         unclear = {path: each for path, each in self._read.items() if isinstance(each, Unclear)}
         collected.tell_unclear(unclear, self._left_out)
         found = collected.possible(found, self._left_out)

@@ -14,11 +14,12 @@ from grader.render.rows import Row, headline, rows
 _EDGE = {
     "passed": "#2a7f62",
     "unimplemented": "#7a7a7a",
+    "missing": "#7a7a7a",
     "failed": "#b36b00",
     "error": "#b36b00",
     "timeout": "#b36b00",
 }
-_MARK = {"passed": "✓", "unimplemented": "○"}
+_MARK = {"passed": "✓", "unimplemented": "○", "missing": "○"}
 _CODE = re.compile(r"`([^`\n]+)`")
 _EMPHASIS = re.compile(r"(?<![\w*])\*(\w(?:[^*<>\n]*\w)?)\*(?![\w*])")
 
@@ -38,7 +39,7 @@ def verdict_html(verdict: Verdict, address: str = "") -> str:
 
 
 def mark(verdict: Verdict) -> str:
-    """The symbol before the exercise's id: ✓, ○ (not implemented) or ✗."""
+    """The symbol before the exercise's id: ✓, ○ (not implemented, not submitted) or ✗."""
     return _MARK.get(verdict.status, "✗")
 
 

@@ -113,6 +113,7 @@ _EARLIER: dict[Status, str] = {
     "error": "ended in an error",
     "unimplemented": "not implemented",
     "timeout": "stopped at its time limit",
+    "missing": "not submitted",
 }
 
 

@@ -76,7 +76,7 @@ tbody th[scope=rowgroup] { font-weight: 600; padding-top: .9rem; }
 td.points, th.points { text-align: right; padding-right: 0; white-space: nowrap; }
 tfoot th, tfoot td { font-weight: 600; border-bottom: 0; }
 article { margin: 1.2rem 0 2rem; padding-left: .9rem; border-left: 4px solid var(--wrong); }
-article.unimplemented { border-left-color: var(--open); }
+article.unimplemented, article.missing { border-left-color: var(--open); }
 article dl { margin: .2rem 0 0; }
 .comments dd { margin: 0 0 .8rem; padding-left: .9rem; border-left: 4px solid var(--line); white-space: pre-wrap; }
 .comments dt { font-weight: 600; }

@@ -34,6 +34,8 @@ def headline(verdict: Verdict) -> str:
         return "not implemented yet"
     if verdict.status == "timeout":
         return "stopped: it ran longer than its time limit"
+    if verdict.status == "missing":
+        return "not submitted"
     outcome = "ended in an error" if verdict.status == "error" else "not right yet"
     right = sum(not case.problems for case in verdict.cases)
     return f"{outcome}: {right} of {len(verdict.cases)} cases pass" if len(verdict.cases) > 1 else outcome

@@ -292,3 +292,18 @@ def test_browsers_endings_are_collected_and_harmless_names_are_not_told(tmp_path
     }
     assert "Invalid submission notebook name" not in log
     assert "not: dee_12348_7004_other.json of 12348." in log
+
+
+def test_canvas_test_student_is_left_out_in_silence(tmp_path):
+    pretended = {"studenttest_999_700_recurrence.ipynb": ONE}
+    found, log = collect(tmp_path / "without", CANVAS | pretended)
+    assert set(found) == {"12345", "12346", "999"}  # nothing tells it from a student
+    term = tmp_path / "with"
+    roster(term, ANN, BO)
+    found, log = collect(term, CANVAS | pretended)
+    assert set(found) == {"12345", "12346"}
+    assert "999" not in log
+    assert "Collected 2 files of 2 students." in log
+    real = tmp_path / "real"
+    roster(real, ANN, BO, Student("999", "Test", "Student"))
+    assert set(collect(real, CANVAS | pretended)[0]) == {"12345", "12346", "999"}

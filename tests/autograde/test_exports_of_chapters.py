@@ -163,3 +163,58 @@ def test_a_text_that_several_have_matches_none():
         "In x.csv but not in the gradebook, so left out: a@x.edu (line 2), C@x.edu (line 3). Import the roster with  "
         "grader roster x.csv",
     ]
+
+
+def example_on_the_page() -> str:
+    """The exporter that the page for instructors shows."""
+    page = (Path(__file__).parents[2] / "book" / "returning.md").read_text("utf-8")
+    return page.partition("```python\n")[2].partition("```")[0]
+
+
+def test_an_exporter_of_ones_own(tmp_path):
+    (tmp_path / "passed.py").write_text(example_on_the_page())
+    written = write_export(Format.csv, tmp_path, table(), Policy(), None, None, None, tmp_path / "passed.py")
+    assert written.line == f"Wrote {tmp_path / 'exports' / 'chapters-passed.csv'}"
+    lines = (tmp_path / "exports" / "chapters-passed.csv").read_text("utf-8").splitlines()
+    assert lines == ['"email","chapter","points"', '"ann@x.edu","ch01",1.5']
+
+
+@pytest.mark.parametrize(
+    ("code", "told"),
+    [
+        ("def export(table, policy):\n    return 3\n", "returned no Exported"),
+        ("def export(table, policy):\n    raise KeyError(3)\n", "KeyError: 3. Nothing was written"),
+        ("x = 3\n", "AttributeError: .*export"),
+        ("def export(", "SyntaxError"),
+    ],
+)
+def test_an_exporter_that_fails_is_told(tmp_path, code, told):
+    (tmp_path / "own.py").write_text(code)
+    with pytest.raises(ExchangeError, match=told):
+        write_export(Format.csv, tmp_path, table(), Policy(), None, None, None, tmp_path / "own.py")
+    with pytest.raises(ExchangeError, match="There is no file"):
+        write_export(Format.csv, tmp_path, table(), Policy(), None, None, None, tmp_path / "none.py")
+    with pytest.raises(ExchangeError, match="--with names an exporter of your own"):
+        write_export(Format.canvas, tmp_path, table(), Policy(), None, None, None, tmp_path / "own.py")
+    assert not (tmp_path / "exports").exists()
+
+
+def test_canvas_test_student_with_points_is_no_problem():
+    pretended = Student("999")
+    header = ("Student", "ID", "Section", "One")
+    rows = (Line(2, ("Lee, Ann", "101", "S", "")), Line(3, ("Student, Test", "999", "S", "")))
+    into = Sheet(Path("canvas.csv"), header, rows)
+    graded = Recorded({"double": Score()}, 0.0, {"double": 1.5})
+    standings = {each.id: standing(each, ONE, Status.final, graded) for each in (ANN, pretended)}
+    exported = export_canvas(Table((ONE,), (ANN, pretended), {"ch01": standings}), Policy(), into)
+    assert (exported.problems, [row[1] for row in exported.rows[2:]]) == ([], ["101"])
+
+
+def test_a_gradebook_in_another_language_says_which_columns_lack():
+    into = Sheet(Path("canvas.csv"), ("Studierende", "ID", "Abschnitt"), ())
+    with pytest.raises(ExchangeError, match=r"lacks Student \(or LastName and FirstName\) and Section .*Edit Settings"):
+        export_canvas(table(), Policy(), into)
+    worksheet = Sheet(Path("w.csv"), ("Identifier", "Vollständiger Name", "Bewertung"), ())
+    alone = Table((ONE,), (), {"ch01": {}})
+    with pytest.raises(ExchangeError, match=r"has no column Grade, but .*Bewertung.*lang=en"):
+        export_moodle(alone, Policy(), worksheet)

@@ -14,9 +14,10 @@ from grader.cli import commands as cli
 from grader.gradebook import gradebook_url, open_gradebook, roster
 from grader.grading.chapter import autograde, chosen
 from grader.grading.pool import here
-from grader.grading.preflight import preflight, preflight_lines, preflight_tree
+from grader.grading.preflight import Preflight, preflight, preflight_lines, preflight_tree
 from grader.grading.release import AutogradeError
-from grader.manifest import load_manifest
+from grader.manifest import Chapter, load_manifest
+from grader.submission.folders import Stray
 
 CHAPTER = "ch01_vanilla_rnn"
 
@@ -242,3 +243,14 @@ def test_what_is_not_released_is_refused_before_anything(grader, course, term):
         assert (status, output) == (1, "")
         assert "rnn_step has 4 points in course.toml but 2 in exercises/" in error
     assert files(term) == before
+
+
+def test_students_without_any_notebook_are_one_line():
+    strays = tuple(Stray("empty", f"{name}/ch01", name, True) for name in ("ann", "bo"))
+    chapter = Chapter("ch01", "One", ())
+    found = Preflight({}, strays, None, frozenset())
+    _, _, line = preflight_lines(chapter, found, whole=False, called={"ann": "Ann Lee (ann)"})
+    assert line.startswith("  2 students: ")
+    assert line.endswith(": Ann Lee (ann), bo")
+    alone = preflight_lines(chapter, Preflight({}, strays[:1], None, frozenset()), whole=False)
+    assert alone[-1].startswith("  ann/ch01: contains no notebook")

@@ -75,7 +75,8 @@ def test_what_an_instructor_reads(remark, line):
 
 def test_lines_are_what_is_printed_and_what_programs_read():
     graded = Graded("ada", remarks=tuple(LINES))
-    assert sorted(for_a_human([graded])[1:]) == sorted(f"  ada: {line}" for line in LINES.values())
+    printed = {**LINES, Remark(NotSubmitted("there is no file nb.ipynb"), "nb"): "missing notebook: nb"}
+    assert sorted(for_a_human([graded])[1:]) == sorted(f"  ada: {line}" for line in printed.values())
     tree = as_tree(Chapter("ch", "C", ()), [graded], sandboxed=True)
     assert tree["students"][0]["remarks"] == list(LINES.values())
 
@@ -116,14 +117,25 @@ def test_what_is_said_of_many_is_said_once():
     results = [Graded(name, remarks=(edited, again, again) if name in ("s3", "s7") else (edited,)) for name in names]
     assert for_a_human(results)[1:] == [
         f"  s3 (2 times), s7 (2 times): {remark_line(again)}",
-        f"  s0, s1, s2, s3, s4 and 7 more: {remark_line(edited)}",
+        f"  12 students: {remark_line(edited)} (s0, s1, s2, s3, s4 and 7 more)",
     ]
     tree = as_tree(Chapter("ch", "C", ()), results, sandboxed=True)
     assert [len(student["remarks"]) for student in tree["students"]] == [
         3 if name in ("s3", "s7") else 1 for name in names
     ]
     assert for_a_human([Graded(name, remarks=(again,)) for name in names])[1:] == [
-        f"  {', '.join(names)}: {remark_line(again)}"  # who has to be looked at is named
+        f"  12 students: {remark_line(again)} ({', '.join(names)})"  # who has to be looked at is named
+    ]
+
+
+def test_missing_notebooks_are_one_line_with_the_names_of_their_students():
+    lost = tuple(Remark(NotSubmitted(f"there is no file {name}.ipynb"), name) for name in ("a", "b"))
+    elsewhere = Remark(NotSubmitted("there is no file a.ipynb (found instead: x.ipynb)"), "a")
+    names = [f"s{number}" for number in range(6)]
+    results = [*(Graded(name, remarks=lost) for name in names), Graded("t", remarks=(elsewhere,))]
+    assert for_a_human(results, {"s0": "Ann Lee (s0)"})[1:] == [
+        "  6 students: missing notebooks: a, b (Ann Lee (s0), s1, s2, s3, s4, s5)",
+        "  t: a: there is no file a.ipynb (found instead: x.ipynb)",
     ]
 
 
@@ -138,11 +150,11 @@ def test_many_remarks_of_a_kind_get_one_line():
     results.append(Graded("t", remarks=(*stopped, *died), fault="it fell"))
     everyone = ", ".join(names)
     assert for_a_human(results)[1:] == [
-        f"  {everyone}: {remark_line(foreign[0])} (one of 4 such remarks)",
+        f"  7 students: {remark_line(foreign[0])} (one of 4 such remarks) ({everyone})",
         "  t: it fell",
         f"  t: {remark_line(stopped[0])} (one of 4 such remarks)",
         *(f"  t: {remark_line(each)}" for each in died),
-        f"  s0, s1, s2, s3, s4 and 2 more: {remark_line(missing[0])} (one of 4 such remarks)",
+        f"  7 students: {remark_line(missing[0])} (one of 4 such remarks) (s0, s1, s2, s3, s4 and 2 more)",
     ]
     assert to_look_at(results) == 8
     assert to_look_at([Graded("ann", remarks=tuple(missing)), Graded("bo")]) == 0

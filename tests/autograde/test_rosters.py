@@ -148,6 +148,21 @@ def test_a_header_in_another_language_is_no_plain_roster(tmp_path, header):
         read(tmp_path, f"{header}\nTeilnehmer 123,1,2,3,4\n")
 
 
+@pytest.mark.parametrize(
+    ("header", "system", "how"),
+    [
+        ("ID,Vollständiger Name,E-Mail-Adresse,Status", "Moodle's export", "lang=en"),
+        ("Studierende,ID,SIS-Benutzer-ID,SIS-Anmelde-ID,Abschnitt", "Canvas's exported gradebook", "Edit Settings"),
+    ],
+)
+def test_a_header_in_another_language_gets_the_advice_that_helps(tmp_path, header, system, how):
+    with pytest.raises(ExchangeError) as caught:
+        read(tmp_path, f"{header}\nx,1,2,3,4\n")
+    assert f". {system}" in str(caught.value)
+    assert how in str(caught.value)
+    assert str(caught.value).count(" needs ") == 1
+
+
 def test_names_are_composed(tmp_path):
     (student,) = read(tmp_path, "id,first_name\nZoe\u0308,Zoe\u0308\n").students
     assert student == Student("Zo\xeb", "Zo\xeb")

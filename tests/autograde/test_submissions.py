@@ -64,14 +64,14 @@ def test_a_file_that_cannot_be_read(session, tmp_path, what):
     check_unreadable(session, folder, words, "Open it in Jupyter, save it, and submit the .ipynb file again.")
 
 
-def check_unreadable(session, folder, words, advice):
+def check_unreadable(session, folder, words, advice, status="error"):
     graded = grade(session, Plain(), "ada", folder)
     assert graded.earned == 0
     assert not graded.fault
     (remark,) = map(remark_line, graded.remarks)
     assert remark.startswith("recurrence: ")
     verdicts = graded.verdicts["recurrence"]
-    assert {name: v.status for name, v in verdicts.items()} == {"rnn_step": "error", "rnn_forward": "error"}
+    assert {name: v.status for name, v in verdicts.items()} == {"rnn_step": status, "rnn_forward": status}
     path = session.term / "autograded" / "ada" / session.chapter.id / "recurrence.ipynb"
     shown = nbformat.read(path, 4)
     nbformat.validate(shown)
@@ -100,7 +100,7 @@ def test_no_file(session, tmp_path, make, words):
     folder = tmp_path / session.chapter.id
     folder.mkdir()
     make(folder)
-    check_unreadable(session, folder, words, f"This notebook was not submitted: {words}")
+    check_unreadable(session, folder, words, f"This notebook was not submitted: {words}", "missing")
 
 
 def test_a_file_under_another_name(session, tmp_path, right):

@@ -25,7 +25,9 @@ from grader.grading.hidden import hidden_seed
 from grader.grading.session import state_of
 from grader.grading.store import Change
 from grader.manifest import load_manifest
+from grader.mistakes import title_of
 from grader.released import Released
+from grader.render.html import prose
 from grader.submission.fault import Fault
 from grader.submission.remark import (
     Ended,
@@ -113,6 +115,11 @@ def term(tmp_path):
     return folder
 
 
+def shown(cause):
+    """The short title of a mistake, as `text` leaves it."""
+    return text(f"</head>{prose(title_of(cause, MESSAGES.mistakes[cause], ''))}")
+
+
 def test_the_page(report, term):
     status, output, error = report(term)
     path = term / "reports" / f"{CHAPTER.id}.html"
@@ -120,7 +127,8 @@ def test_the_page(report, term):
     assert stat.S_IMODE(path.stat().st_mode) == 0o600
     words = text(page(term))
     assert "Two to teach on Monday" in words
-    assert words.index(f"{CAUSE} 2 of 4 students (50 %)") < words.index(f"{OTHER} 1 of 4 students (25 %)")
+    first = words.index(f"{shown(CAUSE)} 2 of 4 students (50 %)")
+    assert first < words.index(f"{shown(OTHER)} 1 of 4 students (25 %)")
     for message in (MESSAGES.mistakes[CAUSE], MESSAGES.hints[0]):
         assert re.sub(r"[`<>&\s]", "", message)[:40] in re.sub(r"[`<>&;\s]|&[a-z]+;", "", words)
     assert MANIFEST.place("rnn_step").page_title in words
@@ -255,7 +263,7 @@ def test_answers_that_are_not_graded_and_points_by_hand(report, term):
     assert "Points so far. 2 students have answers or scores that are not graded yet." in words
     assert "To grade manually in formgrader: why_it_writes in capstone (2 students)." in words
     assert "Instructors changed 1 score" in words
-    assert "Without a submission: 1 student ( fay ), not counted here." in words
+    assert "Without a submission: 1 student ( Fay (fay) ), not counted here." in words
 
 
 def test_remarks_are_for_a_person(report, term):

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from grader.checking.verdict import CaseResult, Diagnosis, FacetResult, Grid, Problem, Verdict
-from grader.feedback.page import feedback_page
+from grader.feedback.page import Beside, feedback_page
 from grader.gradebook.scores import Recorded, Score
 from grader.grading.grade import Graded
 from grader.manifest import load_manifest
@@ -206,14 +206,32 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
     assert "<dd>The idea\n\nis &lt;right&gt;.</dd>" in text
 
 
+def test_every_page_has_a_grand_total_and_says_which_attempt_counts():
+    beside = Beside("Ann Lee (ann)", "Attempt 1 of 2 counts.")
+    read = words(feedback_page(MANIFEST, CHAPTER, graded(), HINTS, beside=beside))
+    assert "For Ann Lee (ann)" in read
+    assert "Total: 15 of 17 points so far." in read
+    assert "Attempt 1 of 2 counts." in read
+    assert "Total15 of 17" in read
+
+
+def test_a_notebook_that_is_missing_is_not_called_an_error():
+    lost = [verdict(name, "missing", note="This notebook was not submitted.") for name in ("rnn_step", "rnn_forward")]
+    read = words(page(*lost))
+    assert "○ not submitted" in read
+    assert "error" not in read
+
+
 def test_a_late_penalty_is_named_with_what_it_leaves():
     scores = {"rnn_forward": Score(manual=1.5), "why_it_writes": Score(manual=1.0)}
     read = words(with_scores(HIDDEN, public=[OPEN], scores=scores, late=4.25))
     assert "14.5 of 15 points from the exercises." in read
-    assert "Submitted late: a penalty of 4.25 points leaves 11.25 of 17 points." in read
-    assert "All exercises14.5 of 15 Late penalty−4.25 All points, after the late penalty11.25 of 17" in read
+    assert "Total: 11.25 of 17 points." in read
+    assert "Submitted late: a penalty of 4.25 points is subtracted." in read
+    assert "All exercises14.5 of 15 Late penalty−4.25 Total11.25 of 17" in read
     read = words(with_scores(scores={}, late=1.0))
-    assert "a penalty of 1 point leaves 14 of 17 points so far." in read
+    assert "Total: 14 of 17 points so far. 15 of 15 points from the exercises." in read
+    assert "a penalty of 1 point is subtracted." in read
     assert "late" not in words(page())
 
 
