@@ -27,7 +27,7 @@ test system browser slow term: export OMP_NUM_THREADS := 1
 test system browser slow term: export OPENBLAS_NUM_THREADS := 1
 say = @printf '\n== %s\n'
 
-.PHONY: help course demo test system sandbox book book-self-study pack slides browser variations slow term bench constraints pins clean
+.PHONY: help course demo test system sandbox book book-self-study book-instructors pack slides browser variations slow term bench constraints pins clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-14s %s\n", $$1, $$2 }' Makefile
@@ -82,6 +82,9 @@ book: .venv/.course ## the book, warnings as errors
 
 book-self-study: .venv/.course ## the book with collapsed solutions, for self-study
 	@UNROLLED_EDITION=self-study $(build_book)-self-study $(strict)
+
+book-instructors: .venv/.course ## the book with solutions and a page on the lecture of each chapter
+	@UNROLLED_EDITION=instructors $(build_book)-instructors $(strict)
 
 pack: .venv/.stamp ## one zip for students: the release, the book and what they install
 	$(say) 'The release'

@@ -1,15 +1,18 @@
-"""Two editions of the book from the same sources.
+"""Three editions of the book from the same sources.
 
 *class* is the default, and holds no solution. *self-study* has, folded under each exercise, the reference solution,
-another one, and why it works; after a pass, *Try it here* offers to open it. The switch is the environment variable
-UNROLLED_EDITION (`make book-self-study`).
+another one, and why it works; after a pass, *Try it here* offers to open it. *instructors* has these too, and a page on
+the lecture of each chapter. The switch is the environment variable UNROLLED_EDITION (`make book-self-study`,
+`make book-instructors`).
 """
 
 from __future__ import annotations
 
 import os
 from pathlib import Path
+from typing import Any
 
+import yaml
 from docutils import nodes
 from page_element import PageElement, folded
 from sphinx.application import Sphinx
@@ -23,25 +26,39 @@ from grader.author.other_ways import solved
 from grader.manifest import Place
 from grader.spec.folders import mistakes_path, spec_path
 
-CLASS, SELF_STUDY = "class", "self-study"
+CLASS, SELF_STUDY, INSTRUCTORS = "class", "self-study", "instructors"
+TITLES = {CLASS: "", SELF_STUDY: ", self-study edition", INSTRUCTORS: ", instructors' edition"}
+LECTURES = "Lectures"  # the part of the contents that only instructors see, before the one for instructors
 OFFER = "See how else it is done"  # on the button that *Try it here* shows after a pass
 TOLD = "Below the report you can see how else it is done."
 
 
 def check(app: Sphinx, config: Config) -> None:
-    if config.unrolled_edition not in (CLASS, SELF_STUDY):
-        raise ConfigError(
-            f"UNROLLED_EDITION is {config.unrolled_edition!r}. There are two editions: {CLASS!r}, the default, "
-            f"and {SELF_STUDY!r}."
-        )
-    if config.unrolled_edition == SELF_STUDY:
-        config.html_title = f"{config.html_title}, self-study edition"
+    edition = config.unrolled_edition
+    if edition not in TITLES:
+        raise ConfigError(f"UNROLLED_EDITION is {edition!r}. There are three editions: {', '.join(TITLES)}.")
+    if TITLES[edition]:
+        config.html_title += TITLES[edition]
+    if edition == INSTRUCTORS and "external_toc_path" in config:
+        written = Path(app.doctreedir, "_toc.yml")
+        written.parent.mkdir(parents=True, exist_ok=True)
+        written.write_text(yaml.safe_dump(with_lectures(Path(app.srcdir)), allow_unicode=True), "utf-8")
+        config.external_toc_path = str(written)
+
+
+def with_lectures(root: Path) -> dict[str, Any]:
+    """The table of contents with the pages on lectures, which no other edition's contents name."""
+    contents: dict[str, Any] = yaml.safe_load((root / "_toc.yml").read_text("utf-8"))
+    pages = [{"file": f"book/lectures/{page.stem}"} for page in sorted((root / "book" / "lectures").glob("*.md"))]
+    captions = [part.get("caption") for part in contents["parts"]]
+    contents["parts"].insert(captions.index("For instructors"), {"caption": LECTURES, "chapters": pages})
+    return contents
 
 
 def solution(directive: PageElement, place: Place) -> list[nodes.Node]:
     """What stands under an exercise's box in this edition."""
     env = directive.env
-    if env.config.unrolled_edition != SELF_STUDY:
+    if env.config.unrolled_edition == CLASS:
         return []
     root = Path(env.srcdir)
     words = mistakes_path(root, place)

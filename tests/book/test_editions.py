@@ -44,5 +44,5 @@ def test_self_study_folds_a_solution_under_the_exercise(tmp_path: Path, monkeypa
 
 
 def test_another_edition_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigError, match="There are two editions"):
+    with pytest.raises(ConfigError, match="There are three editions"):
         build(tmp_path, PAGE, "exercise_link", unrolled_edition="teacher")
