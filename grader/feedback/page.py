@@ -60,7 +60,7 @@ def feedback_page(
     public = graded.public_by_exercise
     student = escape(named(beside.called or graded.student))
     wrong = "".join(
-        _notebook(manifest, notebook, found, public, hints)
+        _notebook(manifest, notebook, found, public, hints, recorded)
         for notebook in chapter.notebooks
         if any(e.id in found and not found[e.id] for e in notebook.exercises)
     )
@@ -249,6 +249,7 @@ def _notebook(
     found: Mapping[str, Verdict],
     public: Mapping[str, Verdict],
     hints: Mapping[str, str],
+    recorded: Recorded,
 ) -> str:
     """A report on each exercise of one notebook that is not right."""
     wrong = [exercise for exercise in notebook.exercises if exercise.id in found and not found[exercise.id]]
@@ -258,7 +259,7 @@ def _notebook(
         alone = exercise.id in public or verdict.cases or not verdict.note
         groups.setdefault((exercise.id, "") if alone else ("", verdict.note), []).append(exercise)
     articles = "".join(
-        _exercise(manifest, first, found[first.id], public.get(first.id), hints.get(first.id, ""))
+        _exercise(manifest, first, found[first.id], public.get(first.id), hints.get(first.id, ""), recorded)
         if not others
         else _whole([first, *others], found[first.id].note)
         for first, *others in groups.values()
@@ -276,10 +277,15 @@ def _whole(wrong: list[Exercise], note: str) -> str:
     return f"<p>{inline(_bounded(harmless(note)))} Affected exercises:</p>\n<ul>\n{names}</ul>\n"
 
 
-def _exercise(manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str) -> str:
+def _exercise(
+    manifest: Manifest, exercise: Exercise, verdict: Verdict, public: Verdict | None, hint: str, recorded: Recorded
+) -> str:
     """One exercise that is not right: results on public cases, the summary of hidden ones, and where to read on."""
     place = manifest.place(exercise.id)
     points = f"{number(verdict.earned)} of {counted(verdict.points, 'point')}"
+    score = recorded.of(exercise.id)
+    if score.changed:
+        points += f" from the checks, {number(score.final(verdict.earned) or 0.0)} from your instructor"
     page = escape(place.page_title)
     if manifest.book_base:
         address = manifest.book_base + place.page_address

@@ -197,6 +197,7 @@ def test_what_a_person_gave_counts_and_what_the_checks_gave_stands_beside():
         in read
     )
     assert "One step of the recurrence✓ right; the checks gave 2, which your instructor changed2.5 of 2" in read
+    assert "✗ 0.5 of 2 points from the checks, 1.5 from your instructor, not right yet" in read
     assert "Explain why it writesgraded by your instructor1 of 2" in read
     assert "All exercises15 of 15" in read
     assert (
