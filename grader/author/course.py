@@ -21,6 +21,7 @@ TEXTS = {
     "solutions": ("*.md", "*.py"),
     "grader": ("*.py",),
     "experiments": ("*.py",),
+    "slides": ("*.md", "*.py"),
 }  # by folder, besides the pages; notebooks and recorded data are made from these
 
 
