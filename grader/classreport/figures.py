@@ -87,8 +87,8 @@ class ExerciseFigures(msgspec.Struct, frozen=True):
     difficulty: float | None
     discrimination: float | None
     undefined: str
+    submitted: int
     attempts: Attempts | None = None
-    submitted: int = 0
 
     @property
     def passed(self) -> int:

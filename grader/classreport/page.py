@@ -151,11 +151,11 @@ def _slips(slips: SlipDaysUsed | None, called: Mapping[str, str]) -> str:
         "chapter.</p>\n"
     )
     rows = [
-        [named([each.student], called), str(each.here), str(each.term), str(each.left)]
+        [named([each.student], called), str(each.here), f"{each.term} of {slips.each}"]
         for each in slips.students
         if each.student
     ]
-    heads = ["Student", "In this chapter", "In the term", "Left"]
+    heads = ["Student", "In this chapter", "In the term"]
     return said + (table("Slip days used", heads, rows) if rows else "")
 
 

@@ -87,8 +87,10 @@ def times(
 
     Moodle: the assignment's grading worksheet, downloaded with English as your language. Its times are in the time
     zone of your profile, which the file does not name: it is `timezone` in TERM/term.toml, or --timezone.
+
     Canvas: in a browser that is logged in, open the assignment's address with /api/v1 before /courses and
     /submissions?per_page=100 at the end, and save the page.
+
     Anything else: a CSV file with the columns student and submitted, such as 2026-03-01 23:59:00 +01:00.
 
     The exit status is 0 if every submission has its time, 1 if the command could not run, and 3 if something has to be
