@@ -11,6 +11,8 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from grader.errors import ExpectedError
+
 HOW = "such as 2026-03-01 23:59:00 +01:00, or with UTC at the end"
 _TIME = re.compile(
     r"(?P<date>\d{4}-\d\d-\d\d)[T ]+(?P<time>\d\d:\d\d(:\d\d([.,]\d{1,9})?)?)"
@@ -23,19 +25,47 @@ class TimeError(ValueError):
     """A text is no time, or one that can be understood in several ways."""
 
 
+class NoZoneError(ExpectedError):
+    """The name of a time zone that a person gave is none; the message says how to write it."""
+
+
 def as_utc(text: str) -> datetime:
     """A time as UTC, without a time zone. One without an offset is in UTC, as nbgrader writes it. Raises TimeError."""
+    match = _matched(text)
+    try:
+        return (_local(match) - _offset(match)).replace(tzinfo=None)
+    except (ValueError, OverflowError) as error:
+        raise TimeError(f"{text!r} is not a time") from error
+
+
+def given_as_utc(text: str, where: ZoneInfo | None) -> datetime:
+    """A time as UTC, without a time zone. One without an offset is what clocks in `where` show, and is refused without
+    that. Raises TimeError.
+    """
+    match = _matched(text)
+    if match["zone"]:
+        return as_utc(text)
+    if where is None:
+        raise TimeError(f"{text!r} has no time zone")
+    try:
+        return local_as_utc(_local(match), where)
+    except (ValueError, OverflowError) as error:
+        raise error if isinstance(error, TimeError) else TimeError(f"{text!r} is not a time") from error
+
+
+def _matched(text: str) -> re.Match[str]:
     match = _TIME.fullmatch(text.strip())
     if match is None:
         raise TimeError(f"{text!r} is not a time")
+    return match
+
+
+def _local(match: re.Match[str]) -> datetime:
+    """The time that is written, without its offset. Raises ValueError."""
     seconds, _, fraction = match["time"].replace(",", ".").partition(".")
-    try:
-        found = datetime.fromisoformat(
-            f"{match['date']} {seconds}.{fraction[:6]:0<6}" if fraction else f"{match['date']} {seconds}"
-        )
-        return (found - _offset(match)).replace(tzinfo=None)
-    except (ValueError, OverflowError) as error:
-        raise TimeError(f"{text!r} is not a time") from error
+    return datetime.fromisoformat(
+        f"{match['date']} {seconds}.{fraction[:6]:0<6}" if fraction else f"{match['date']} {seconds}"
+    )
 
 
 def _offset(match: re.Match[str]) -> timedelta:
@@ -57,6 +87,14 @@ def zone(name: str) -> ZoneInfo:
         raise TimeError(
             f"{name!r} is no time zone. Write its IANA name, such as Europe/Berlin or America/New_York"
         ) from None
+
+
+def given_zone(name: str) -> ZoneInfo | None:
+    """The zone that a person names; None if the name is empty. Raises NoZoneError."""
+    try:
+        return zone(name) if name else None
+    except TimeError as error:
+        raise NoZoneError(f"{error}.") from error
 
 
 def local_as_utc(when: datetime, where: ZoneInfo) -> datetime:

@@ -68,9 +68,11 @@ class ExerciseFigures(msgspec.Struct, frozen=True):
     """The results of one exercise, of the students who have one.
 
     `statuses` counts them by the checks' verdict, `caused` those wrong for whom the checks found a likely cause, and
-    `by_hand` those whose points an instructor changed. `share` is the mean share of the points and `difficulty` its
-    complement; both are None without students. `discrimination` is the corrected point-biserial correlation; if it is
-    None, `undefined` says why. `attempts` is None if no student is known to have submitted again.
+    `by_hand` those whose points an instructor changed. `submitted` of them submitted its notebook, or have points by
+    hand without it; a missing notebook is not wrong, so what follows is of these alone. `share` is the mean share of
+    the points and `difficulty` its complement; both are None without students. `discrimination` is the corrected
+    point-biserial correlation with the share of the points for the other exercises that the student submitted; if it
+    is None, `undefined` says why. `attempts` is None if no student is known to have submitted again.
     """
 
     id: str
@@ -85,6 +87,7 @@ class ExerciseFigures(msgspec.Struct, frozen=True):
     difficulty: float | None
     discrimination: float | None
     undefined: str
+    submitted: int
     attempts: Attempts | None = None
 
     @property
@@ -93,8 +96,8 @@ class ExerciseFigures(msgspec.Struct, frozen=True):
 
 
 class Mistake(msgspec.Struct, frozen=True):
-    """A mistake in one exercise: `count` students make it, of the `of` who have a result. `short` is its title, a
-    sentence, and `excerpts` is their code.
+    """A mistake in one exercise: `count` students make it, of the `of` who submitted its notebook. `short` is its
+    title, a sentence, and `excerpts` is their code.
     """
 
     exercise: str
@@ -167,14 +170,14 @@ def _exercise(
 ) -> ExerciseFigures:
     having = [graded for graded in results if exercise.id in graded.by_exercise]
     verdicts = [graded.by_exercise[exercise.id] for graded in having]
-    own = [final_points(exercise.id, graded, scores) or 0.0 for graded in having]
-    rest = [
-        sum(final_points(other.id, graded, scores) or 0.0 for other in chapter.exercises if other.id != exercise.id)
-        for graded in having
-    ]
+    by_hand = {g.student for g in having if g.student in scores and scores[g.student].of(exercise.id).changed}
+    submitted = [graded for graded in having if _submitted(graded, exercise.id) or graded.student in by_hand]
+    own = [final_points(exercise.id, graded, scores) or 0.0 for graded in submitted]
     statuses = Counter(verdict.status for verdict in verdicts)
     share = statistics.fmean(own) / exercise.points if own else None
-    discrimination, undefined = correlation(own, rest)
+    rest = [_elsewhere(chapter, exercise, graded, scores) for graded in submitted]
+    pairs = [(mine, other) for mine, other in zip(own, rest, strict=True) if other is not None]
+    discrimination, undefined = correlation([mine for mine, _ in pairs], [other for _, other in pairs])
     return ExerciseFigures(
         id=exercise.id,
         title=exercise.title,
@@ -183,13 +186,26 @@ def _exercise(
         students=len(having),
         statuses={status: statuses[status] for status in STATUSES},
         caused=sum(not verdict and verdict.diagnosis is not None for verdict in verdicts),
-        by_hand=sum(graded.student in scores and scores[graded.student].of(exercise.id).changed for graded in having),
+        by_hand=len(by_hand),
         share=share,
         difficulty=None if share is None else 1 - share,
         discrimination=discrimination,
         undefined=undefined,
         attempts=None if log is None else _attempts(exercise.id, log),
+        submitted=len(submitted),
     )
+
+
+def _elsewhere(chapter: Chapter, exercise: Exercise, graded: Graded, scores: ByStudent) -> float | None:
+    """The share of the points that a student has for the other exercises of submitted notebooks; None without one."""
+    others = [each for each in chapter.exercises if each.id != exercise.id and _submitted(graded, each.id)]
+    due = sum(other.points for other in others)
+    return sum(final_points(other.id, graded, scores) or 0.0 for other in others) / due if due else None
+
+
+def _submitted(graded: Graded, exercise: str) -> bool:
+    """Whether the student submitted the notebook of this exercise."""
+    return exercise in graded.by_exercise and graded.by_exercise[exercise].status != "missing"
 
 
 def correlation(own: Sequence[float], rest: Sequence[float]) -> tuple[float | None, str]:
@@ -229,7 +245,7 @@ def mistakes(
             if verdict.diagnosis is not None and verdict.diagnosis.id != _FOLLOWS and name in messages:
                 found.setdefault((name, verdict.diagnosis.id), []).append(graded)
     order = {exercise.id: number for number, exercise in enumerate(chapter.exercises)}
-    of = {name: sum(name in graded.by_exercise for graded in results) for name in order}
+    of = {name: sum(_submitted(graded, name) for graded in results) for name in order}
     made = [
         _mistake(manifest, name, cause, having, of[name], messages[name])
         for (name, cause), having in found.items()

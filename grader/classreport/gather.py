@@ -17,6 +17,7 @@ from grader.classreport.figures import Distribution, ExerciseFigures, Mistake, d
 from grader.classreport.names import Names, words_in_code
 from grader.errors import ExpectedError
 from grader.gradebook import called, gradebook_url, names, read_scores, roster
+from grader.gradebook.slips import SlipDays
 from grader.grading import store
 from grader.grading.attempts import folder_of_result
 from grader.grading.changes import REASONS, Logged, read_log
@@ -80,6 +81,22 @@ class LastRun(msgspec.Struct, frozen=True):
     changed: tuple[Changed, ...]
 
 
+class SlipUse(msgspec.Struct, frozen=True):
+    """A student's slip days: used in this chapter, used in the term so far, and left."""
+
+    student: str
+    here: int
+    term: int
+    left: int
+
+
+class SlipDaysUsed(msgspec.Struct, frozen=True):
+    """How many slip days each student has in a term, and the students who have used some."""
+
+    each: int
+    students: tuple[SlipUse, ...]
+
+
 class ClassReport(msgspec.Struct, frozen=True):
     """A report on one chapter. `students` is the number of results in it.
 
@@ -87,7 +104,7 @@ class ClassReport(msgspec.Struct, frozen=True):
     `ungraded` have a submission without a readable result and are not in the figures; `outdated` have changed since
     they were graded, or the course has; `unsafe` were graded without a sandbox; `absent` are in the roster without a
     submission. `exempt` are exempt from the chapter or from some notebooks, which are not in the figures. `unread`
-    counts the students with answers or scores that need manual grading.
+    counts the students with answers or scores that need manual grading. `slips` is None if the term has no slip days.
     """
 
     format: int
@@ -109,6 +126,7 @@ class ClassReport(msgspec.Struct, frozen=True):
     last_run: LastRun | None
     called: dict[str, str] = {}
     exempt: Students = Students(0, ())
+    slips: SlipDaysUsed | None = None
 
     @property
     def to_teach(self) -> tuple[Mistake, ...]:
@@ -140,7 +158,8 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
             f"No result for {chapter.id} in {term} can be read, so there is nothing to report. "
             + store.grade_first(term, chapter.id)
         )
-    exempt = read_term_settings(term, manifest).exemptions(chapter)
+    settings = read_term_settings(term, manifest)
+    exempt = settings.exemptions(chapter)
     notes = Notes(exempt=exempt)
     results = notes.counting(chapter, read.results)
     if not results:
@@ -175,6 +194,7 @@ def class_report(root: Path, term: Path, chapter_id: str, db_url: str | None, an
         waiting=tuple(waiting(chapter, scores)),
         last_run=_last_run(log),
         called=called(url),
+        slips=_slips(SlipDays(url, term, manifest.chapters, settings), settings.slip_days, chapter.id),
     )
     return _anonymised(report) if anonymous else report
 
@@ -200,6 +220,16 @@ def _read(root: Path, term: Path, manifest: Manifest, chapter: Chapter, submitte
         if now is not None and folder is not None and now.submission == stored.key.submission:
             read.folders[name] = folder
     return read
+
+
+def _slips(slip_days: SlipDays, each: int, chapter_id: str) -> SlipDaysUsed | None:
+    """Who has used slip days, `each` of which every student has. Raises GradebookError."""
+    users = tuple(
+        SlipUse(student, slips.used.get(chapter_id, 0), sum(slips.used.values()), slips.left)
+        for student, slips in sorted(slip_days.of_all().items())
+        if slips.used
+    )
+    return SlipDaysUsed(each, users) if each else None
 
 
 def _reviews(results: Sequence[Graded], anonymous: bool) -> tuple[Review, ...]:
@@ -256,4 +286,11 @@ def _anonymised(report: ClassReport) -> ClassReport:
         last_run=run,
         called={},
         exempt=nameless(report.exempt),
+        slips=report.slips and _nameless(report.slips),
     )
+
+
+def _nameless(slips: SlipDaysUsed) -> SlipDaysUsed:
+    """In the order of the numbers, which tells no student."""
+    users = (msgspec.structs.replace(each, student="") for each in slips.students)
+    return SlipDaysUsed(slips.each, tuple(sorted(users, key=lambda each: (each.term, each.here))))

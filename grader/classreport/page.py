@@ -10,7 +10,7 @@ from html import escape
 from pathlib import Path
 
 from grader.classreport.figures import STATUSES, ExerciseFigures
-from grader.classreport.gather import ClassReport, LastRun, Review, Students
+from grader.classreport.gather import ClassReport, LastRun, Review, SlipDaysUsed, Students
 from grader.classreport.html import decimals, named, percent, points_of, section, table
 from grader.classreport.lessons import all_mistakes, to_teach
 from grader.classreport.plots import WORDS, edge, histogram, key, stacked
@@ -65,8 +65,9 @@ _NAVIGATION = """<nav aria-label="Sections"><ul class="sections">
 _ANONYMOUS = """<p>In a small class, points or a change of points can show who is meant even without a name.</p>
 """
 _FOOTER = """<p>A mistake is counted once for each student and exercise, if the checks on hidden cases found that it
-is the likely cause. A failure that follows from another exercise which is wrong is no mistake of its own,
-and its own likely cause may stay unknown until the other exercise is right.</p>
+is the likely cause; its share is among the students who submitted the notebook. A failure that follows from another
+exercise which is wrong is no mistake of its own, and its own likely cause may stay unknown until the other exercise is
+right.</p>
 <p>Excerpts are the students' cells without comments, docstrings and the names in the class list. A name that is not in
 the list, such as a nickname in a variable, cannot be recognised, so read them before you show them.</p>
 """
@@ -134,8 +135,28 @@ def _points(report: ClassReport) -> str:
         + table("The numbers of the figure", ["Points", "Students", "Share"], bins)
         + table("Summary of the points", ["Figure", "Points"], [[name, decimals(value)] for name, value in facts])
         + (missing if absent.count else "")
-        + (f"<p>Exempt: {spared}.</p>\n" if report.exempt.count else ""),
+        + (f"<p>Exempt: {spared}.</p>\n" if report.exempt.count else "")
+        + _slips(report.slips, report.called),
     )
+
+
+def _slips(slips: SlipDaysUsed | None, called: Mapping[str, str]) -> str:
+    """Who has used slip days; nothing if the term has none."""
+    if slips is None:
+        return ""
+    here, used = sum(each.here for each in slips.students), sum(each.term for each in slips.students)
+    who = counted(len(slips.students), "student")
+    said = (
+        f"<p>Slip days: each student has {slips.each} in the term. {who} used {used} so far, of which {here} in this "
+        "chapter.</p>\n"
+    )
+    rows = [
+        [named([each.student], called), str(each.here), f"{each.term} of {slips.each}"]
+        for each in slips.students
+        if each.student
+    ]
+    heads = ["Student", "In this chapter", "In the term"]
+    return said + (table("Slip days used", heads, rows) if rows else "")
 
 
 def _in_parentheses(who: Students, called: Mapping[str, str]) -> str:
@@ -156,7 +177,8 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
         [
             f"<code>{escape(e.id)}</code>",
             number(e.points),
-            percent(e.passed / e.students if e.students else None),
+            str(e.submitted),
+            percent(e.passed / e.submitted if e.submitted else None),
             percent(e.share),
             decimals(e.difficulty),
             decimals(e.discrimination) if e.discrimination is not None else f"undefined: {escape(e.undefined)}",
@@ -164,7 +186,7 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
         + ([_again(e)] if known else [])
         for e in exercises
     ]
-    heads = ["Exercise", "Points", "Passed", "Mean share of points", "Difficulty", "Discrimination"]
+    heads = ["Exercise", "Points", "Submitted", "Passed", "Mean share of points", "Difficulty", "Discrimination"]
     by_hand = sum(e.by_hand for e in exercises)
     hand = f"Instructors changed {counted(by_hand, 'score')}, which the mean share includes. " if by_hand else ""
     return section(
@@ -180,11 +202,12 @@ def _exercises(exercises: Sequence[ExerciseFigures]) -> str:
         + table(
             "Difficulty and discrimination of each exercise", [*heads, *(["Submitted again"] if known else [])], figures
         )
-        + f"<p>{hand}<strong>Difficulty</strong> is 1 minus the mean share of the points: 0 if all students have all "
-        "points. A missing notebook counts as 0 points. "
-        "<strong>Discrimination</strong> is the correlation of the exercise’s points with the points for all "
-        "other exercises (the corrected point-biserial correlation). Below 0.2, the exercise says little about how a "
-        "student does elsewhere; with few students, it is mostly noise.</p>\n" + (_KNOWN if known else _UNKNOWN),
+        + "<p>A missing notebook is not wrong: the shares in this table, difficulty and discrimination are those of "
+        f"the students who submitted the notebook. {hand}<strong>Difficulty</strong> is 1 minus the mean share of the "
+        "points: 0 if all of them have all points. <strong>Discrimination</strong> is the correlation of the "
+        "exercise’s points with the share of the points for all other exercises that the student submitted (the "
+        "corrected point-biserial correlation). Below 0.2, the exercise says little about how a student does "
+        "elsewhere; with few students, it is mostly noise.</p>\n" + (_KNOWN if known else _UNKNOWN),
     )
 
 

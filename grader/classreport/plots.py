@@ -51,11 +51,11 @@ def histogram(points: Distribution) -> str:
 
 
 def stacked(exercises: Sequence[ExerciseFigures]) -> str:
-    """One bar per exercise: the shares of its students by status."""
+    """One bar per exercise: the shares of its students by status, and how many passed of those who submitted."""
     parts = []
     for index, each in enumerate(exercises):
         top = index * _ROW
-        passed = f"{each.passed} of {each.students} passed"
+        passed = f"{each.passed} of {each.submitted} passed"
         parts.append(
             f'<text x="0" y="{top + 10}">{escape(each.title)}</text>'
             f'<text x="{WIDTH}" y="{top + 10}" text-anchor="end">{passed}</text>'

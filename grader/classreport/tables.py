@@ -40,13 +40,14 @@ def _safe(cell: Cell) -> str | float | None:
 def _exercises(report: ClassReport) -> Iterator[Sequence[Cell]]:
     yield (
         *("exercise", "title", "notebook", "points", "students", *STATUSES, "wrong_with_likely_cause", "by_hand"),
-        *("mean_share", "difficulty", "discrimination", "discrimination_undefined"),
+        *("submitted", "mean_share", "difficulty", "discrimination", "discrimination_undefined"),
         *("submitted_again", "gained", "lost"),
     )
     for each in report.exercises:
         again = each.attempts
         row: list[Cell] = [each.id, each.title, each.notebook, each.points, each.students, *each.statuses.values()]
-        row += [each.caused, each.by_hand, each.share, each.difficulty, each.discrimination, each.undefined]
+        row += [each.caused, each.by_hand, each.submitted]
+        row += [each.share, each.difficulty, each.discrimination, each.undefined]
         row += [None] * 3 if again is None else [again.students, again.gained, again.lost]
         yield row
 

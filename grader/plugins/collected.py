@@ -195,7 +195,7 @@ def tell_count(files: Files, log: Log) -> None:
     students = {found.student for found in files.values()}
     log(f"Collected {counted(len(files), 'file')} of {counted(len(students), 'student')}.")
     if late := sorted({found.student for found in files.values() if found.late}):
-        log(f"Canvas marks as late: {', '.join(late)}. It does not say when they submitted.")
+        log(f"Canvas marks as late: {', '.join(late)}. It does not say when they submitted; grader times enters it.")
 
 
 def with_own_names(files: Files, log: Log) -> Files:

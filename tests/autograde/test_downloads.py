@@ -125,7 +125,7 @@ def test_canvas(tmp_path):
     assert "Not collected, because these names tell no student: submissions/leeann_12345_text.html." in log
     assert "not: thelastone_666_7000_timestamp.txt of 666." in log
     assert "Collected 10 files of 5 students." in log
-    assert "Canvas marks as late: 222. It does not say when they submitted." in log
+    assert "Canvas marks as late: 222. It does not say when they submitted; grader times enters it." in log
     assert "Directory not found" not in log
     download(tmp_path, "submissions.zip", {"cy_333_9999_recurrence-3.ipynb": "cy, again"})
     assert "Clearing existing" not in collect(tmp_path, "--force")

@@ -178,6 +178,32 @@ def test_the_gradebook_the_table_and_the_export(course, term, monkeypatch):
     assert "Total: <strong>3 of 4 points</strong>" in page
 
 
+def test_the_class_report(course, term, monkeypatch):
+    run(course, term)
+    command(course, monkeypatch, "report", CHAPTER, "--term", term)
+    page = (term / "reports" / f"{CHAPTER}.html").read_text("utf-8")
+    said = "Slip days: each student has 1 in the term. 2 students used 2 so far, of which 2 in this chapter."
+    assert said in page
+    row = '<bdi>Bo Lee (bo)</bdi></th><td class="number">1</td><td class="number">1 of 1</td>'
+    assert row in page
+    tree = json.loads(command(course, monkeypatch, "report", CHAPTER, "--term", term, "--json"))
+    assert tree["slips"] == {
+        "each": 1,
+        "students": [
+            {"student": "ann", "here": 1, "term": 1, "left": 0},
+            {"student": "bo", "here": 1, "term": 1, "left": 0},
+        ],
+    }
+    command(course, monkeypatch, "report", CHAPTER, "--term", term, "--anonymous")
+    anonymous = (term / "reports" / f"{CHAPTER}-anonymous.html").read_text("utf-8")
+    assert said in anonymous
+    assert "Lee" not in anonymous
+    (term / "term.toml").write_text(SETTINGS.format(0, "", ""))
+    run(course, term, new_rules=True)
+    tree = json.loads(command(course, monkeypatch, "report", CHAPTER, "--term", term, "--json"))
+    assert tree["slips"] is None
+
+
 def test_other_slip_days_are_other_rules(course, term):
     run(course, term)
     (term / "term.toml").write_text(SETTINGS.format(2, "", ""))

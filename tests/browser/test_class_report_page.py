@@ -111,8 +111,9 @@ def test_the_colours_of_a_plot_stand_out_from_the_page(browser: Browser, folder:
     with opened(browser, f"{folder.as_uri()}/", "class.html", scheme=scheme) as (page, _):
         ground = luminance(page.evaluate("getComputedStyle(document.body).backgroundColor"))
         for status in STATUSES:
-            fill = page.evaluate(f"getComputedStyle(document.querySelector('rect.{status}')).fill")
-            dark, light = sorted((ground, luminance(fill)))
+            style = f"getComputedStyle(document.querySelector('rect.{status}'))"
+            part = "stroke" if status == "missing" else "fill"  # a missing notebook is an outline
+            dark, light = sorted((ground, luminance(page.evaluate(f"{style}.{part}"))))
             assert (light + 0.05) / (dark + 0.05) >= 3, status
 
 

@@ -152,6 +152,53 @@ def test_an_exercise_without_results():
     assert (found.students, found.share, found.difficulty, found.discrimination) == (0, None, None, None)
 
 
+def without_notebook(graded, *names):
+    """The result of a student who did not submit the notebooks of these exercises."""
+    verdicts = {
+        notebook: {
+            name: dataclasses.replace(verdict(MANIFEST.place(name), "missing"), earned=0.0)
+            if set(its) & set(names)
+            else each
+            for name, each in its.items()
+        }
+        for notebook, its in graded.verdicts.items()
+    }
+    return dataclasses.replace(graded, verdicts=verdicts)
+
+
+def test_a_missing_notebook_is_not_wrong():
+    """Of four students, two submit the first notebook: one has all points of its first exercise, one has half."""
+    first, last = CHAPTER.exercises[0], CHAPTER.exercises[-1]
+    assert first.id not in {exercise.id for exercise in CHAPTER.notebooks[-1].exercises}
+    half = result("b", {first.id: first.points / 2, last.id: 0.0})
+    absent = [without_notebook(result(name), first.id) for name in ("c", "d")]
+    found = exercise_figures(CHAPTER, [result("a"), half, *absent], {}, [])
+    assert (found[0].students, found[0].submitted, found[0].statuses["missing"]) == (4, 2, 2)
+    assert (found[0].share, found[0].difficulty) == (0.75, 0.25)
+    assert found[0].discrimination == pytest.approx(1)
+    assert (found[-1].submitted, found[-1].share) == (4, 0.75)
+    # the two without the first notebook have all points of what they submitted, as a has, so only b differs
+    assert found[-1].discrimination == pytest.approx(1)
+    nobody = exercise_figures(CHAPTER, absent, {}, [])[0]
+    assert (nobody.submitted, nobody.share, nobody.difficulty) == (0, None, None)
+
+
+def test_points_by_hand_for_a_missing_notebook_count():
+    """An instructor graded what came by mail."""
+    first = CHAPTER.exercises[0]
+    given = {"c": Recorded({first.id: Score(manual=first.points / 2)})}
+    found = exercise_figures(CHAPTER, [result("a"), without_notebook(result("c"), first.id)], given, [])[0]
+    assert (found.submitted, found.by_hand, found.share) == (2, 1, 0.75)
+
+
+def test_the_share_of_a_mistake_is_among_those_who_submitted():
+    first = EXERCISES[0]
+    cause = next(iter(MESSAGES[first].mistakes))
+    wrong = result("a", {first: 0}, {first: cause})
+    (found,) = mistakes(MANIFEST, CHAPTER, [wrong, result("b"), without_notebook(result("c"), first)], MESSAGES)
+    assert (found.count, found.of) == (1, 2)
+
+
 def test_mistakes_are_counted_by_student_and_exercise():
     first, second = EXERCISES[:2]
     cause, other = list(MESSAGES[first].mistakes)[:2]

@@ -208,6 +208,21 @@ def test_no_exercise_passed(report, tmp_path):
     assert words.count("0 % 0 % 1.00") == len(CHAPTER.exercises)
 
 
+def test_a_missing_notebook_is_said_to_be_none_that_is_wrong(report, tmp_path):
+    """Of four students three submit rnn_step, and two of them pass: 67 % and not 50 %."""
+    for student, status in (("ann", "passed"), ("bo", "passed"), ("cy", "failed"), ("di", "missing")):
+        submit(tmp_path, student)
+        grade(tmp_path, student, statuses={"rnn_step": status})
+    assert report(tmp_path)[0] == 0
+    words = text(page(tmp_path))
+    assert "2 of 3 passed" in words
+    assert "rnn_step 2 3 67 % 67 % 0.33" in words
+    assert "A missing notebook is not wrong" in words
+    _, table, _ = report(tmp_path, "--csv", "exercises")
+    (step,) = [row for row in csv.DictReader(io.StringIO(table)) if row["exercise"] == "rnn_step"]
+    assert (step["students"], step["missing"], step["submitted"]) == ("4", "1", "3")
+
+
 def test_results_that_are_out_of_date_unsafe_or_missing(report, term):
     (term / "submitted" / "ann" / CHAPTER.id / "recurrence.ipynb").write_text("{}")
     grade(term, "bo", CAUSE, sandboxed=False)
