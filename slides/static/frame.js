@@ -1,7 +1,24 @@
-// The keys of a clicker turn the slides of the deck around this page; all other keys belong to the explorable.
-window.addEventListener("keydown", (event) => {
-  const told = { PageDown: "unrolled:next", PageUp: "unrolled:previous" }[event.key];
-  if (!told || window.parent === window) return;
-  event.preventDefault();
-  window.parent.postMessage(told, "*");
-});
+// An explorable in its slide: as much of it as possible is to be seen, and a clicker still turns the slides.
+(function () {
+  "use strict";
+
+  // What is higher than its frame gets smaller, and stays so: a size that goes up and down would distract.
+  const SMALLEST = 0.75;
+  let zoom = 1;
+  const fit = () => {
+    const page = document.documentElement;
+    while (zoom > SMALLEST && page.scrollHeight > page.clientHeight + 1) {
+      zoom -= 0.04;
+      document.body.style.zoom = zoom;
+    }
+  };
+  window.addEventListener("load", () => new ResizeObserver(fit).observe(document.body));
+
+  // The keys of a clicker turn the slides of the deck around this page; all other keys belong to the explorable.
+  window.addEventListener("keydown", (event) => {
+    const told = { PageDown: "unrolled:next", PageUp: "unrolled:previous" }[event.key];
+    if (!told || window.parent === window) return;
+    event.preventDefault();
+    window.parent.postMessage(told, "*");
+  });
+})();
