@@ -40,8 +40,10 @@
     for (const box of document.querySelectorAll(".slides pre, .slides .table-box")) box.tabIndex = 0;
   });
 
-  // A clicker works in an explorable too, whose page cannot turn the slides by itself.
+  // A clicker works in an explorable too, whose page cannot turn the slides by itself, nor see that they are printed.
+  const paper = /[?&]print-pdf/.test(location.search);
   window.addEventListener("message", (event) => {
+    if (event.data === "unrolled:here" && paper) event.source.postMessage("unrolled:paper", "*");
     if (event.data === "unrolled:next") window.Reveal.next();
     if (event.data === "unrolled:previous") window.Reveal.prev();
   });

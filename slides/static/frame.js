@@ -13,6 +13,13 @@
     }
   };
   window.addEventListener("load", () => new ResizeObserver(fit).observe(document.body));
+  window.addEventListener("resize", fit);
+
+  // On paper it is light, as the slides around it are.
+  window.addEventListener("message", (event) => {
+    if (event.data === "unrolled:paper") document.documentElement.dataset.theme = "light";
+  });
+  if (window.parent !== window) window.parent.postMessage("unrolled:here", "*");
 
   // The keys of a clicker turn the slides of the deck around this page; all other keys belong to the explorable.
   window.addEventListener("keydown", (event) => {

@@ -89,7 +89,8 @@ CONTRAST = """() => {
     const below = e.parentElement ? behind(e.parentElement) : [255, 255, 255];
     return own.slice(0, 3).map((c, i) => alpha * c + (1 - alpha) * below[i]);
   };
-  const words = [...document.querySelectorAll(".reveal section :is(h2, p, li, td, th, pre, pre span, pre mark, figcaption)")];
+  const kinds = "h2, p, li, td, th, pre, pre span, pre mark, figcaption";
+  const words = [...document.querySelectorAll(`.reveal section :is(${kinds})`)];
   return words.filter((e) => e.checkVisibility() && e.textContent.trim()).map((e) => {
     const [a, b] = [light(parts(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
     return [(a + 0.05) / (b + 0.05), e.textContent.trim().slice(0, 40)];
@@ -155,6 +156,7 @@ def test_an_explorable_runs_on_its_slide_and_a_clicker_leaves_it(browser: Browse
         deck.keyboard.press("ArrowRight")
         assert slider.input_value() != before
         assert place(deck) == (3, 0)
+        assert 0.7 < frame.locator("body").evaluate("body => Number(body.style.zoom)") < 1  # so that more can be seen
         deck.keyboard.press("PageUp")
         deck.wait_for_function("Reveal.getIndices().h === 2")
         assert troubles == Troubles()
@@ -181,6 +183,7 @@ def test_it_prints_a_page_for_each_slide_in_light(browser: Browser, small: Path)
     with shown(browser, small, "ch03_gradients.html?print-pdf", "dark") as (deck, troubles):
         deck.wait_for_selector(".pdf-page")
         assert deck.evaluate("document.documentElement.dataset.theme") == "light"
+        deck.frame_locator("iframe").locator("html[data-theme=light]").wait_for()
         assert deck.locator(".pdf-page").count() == 5
         assert deck.pdf(prefer_css_page_size=True, print_background=True).count(b"/Type /Page\n") == 5
         assert troubles == Troubles()
