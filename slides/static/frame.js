@@ -2,13 +2,18 @@
 (function () {
   "use strict";
 
-  // What is higher than its frame gets smaller, and stays so: a size that goes up and down would distract.
+  // Picture and summary are to be seen without scrolling, tables need not. The size never grows again, since one that
+  // goes up and down would distract.
   const SMALLEST = 0.75;
   let zoom = 1;
+  const hidden = () => {
+    const seen = [...document.querySelectorAll(".explorable :is(.controls, svg, .summary)")];
+    const bottoms = seen.map((each) => each.getBoundingClientRect().bottom);
+    return Math.max(...bottoms) + document.documentElement.scrollTop > window.innerHeight;
+  };
   const fit = () => {
-    const page = document.documentElement;
-    while (zoom > SMALLEST && page.scrollHeight > page.clientHeight + 1) {
-      zoom -= 0.04;
+    while (zoom > SMALLEST && hidden()) {
+      zoom -= 0.05;
       document.body.style.zoom = zoom;
     }
   };
