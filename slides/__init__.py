@@ -6,6 +6,7 @@ slide changes with its page, and a reference that the book does not have is an e
 
 - `source`: the texts of a deck, and what may stand in them
 - `book`: the built book, and the pieces that slides take from it
+- `panels`: plots whose panels are stacked on a page, side by side on a slide
 - `deck`: the HTML of a deck
 - `site`: the folder of all decks, with reveal.js, MathJax and the book's style sheets
 

@@ -16,12 +16,12 @@ from bs4 import BeautifulSoup, Tag
 from docutils.nodes import make_id
 
 from grader.manifest import Manifest
+from slides.panels import beside, side_by_side
 from slides.source import Reference, SlidesError
 
 _POINTS = re.compile(r"(url\(|^)#")
 _VIEW = re.compile(r"[\d.eE+-]+")
 _LEFT_OUT = "a.headerlink, button, details.made, script.explorable-data, .copybtn"
-_WORDY = 700  # characters of a table from which on it is set in small type
 
 
 @dataclass(frozen=True)
@@ -54,7 +54,7 @@ class Book:
     frames: dict[str, Frame] = field(default_factory=dict)
     _pages: dict[str, BeautifulSoup] = field(default_factory=dict)
     _glued: dict[str, dict[str, str]] = field(default_factory=dict)
-    _taken: int = 0
+    _pieces: int = 0
 
     @cached_property
     def _kinds(self) -> dict[str, Callable[[Reference], Piece]]:
@@ -65,6 +65,7 @@ class Book:
             "table": self._table,
             "code": self._code,
             "output": self._output,
+            "written": self._written,
             "exercises": self._exercises,
         }
 
@@ -104,16 +105,17 @@ class Book:
         if found is None:
             known = [each["id"].removeprefix("figure-") for each in page.select("[id^=figure-]")]
             raise _missing(reference, known)
-        picture = found.find("svg")
         made = re.sub(r"\\[()]", "", " ".join(_words(each) for each in _made_below(found)))  # TeX, as it is written
-        return Piece(self._html(found, reference.where), made, _ratio(picture) if picture else None, grows=True)
+        taken = self._taken(found, reference.where)
+        picture = taken.find("svg")
+        return Piece(str(taken), made, _ratio(picture) if picture else None, grows=True)
 
     def _equation(self, reference: Reference) -> Piece:
         page = self._page(reference.page, reference.where)
         found = page.find(id=make_id(f"equation-{reference.name}"))
         if found is None:
             raise _missing(reference, [each["id"].removeprefix("equation-") for each in page.select("[id^=equation-]")])
-        return Piece(self._html(found, reference.where))
+        return Piece(str(self._taken(found, reference.where)))
 
     def _explorable(self, reference: Reference) -> Piece:
         page = self._page(reference.page, reference.where)
@@ -131,8 +133,7 @@ class Book:
         found = next((heads[head] for head in heads if head.startswith(reference.name)), None)
         if found is None:
             raise _missing(reference, [head for head in heads if head])
-        wordy = " wordy" if len(_words(found)) > _WORDY else ""
-        return Piece(f'<div class="table-box{wordy}">{self._html(found, reference.where)}</div>')
+        return Piece(f'<div class="table-box">{self._taken(found, reference.where)}</div>')
 
     def _code(self, reference: Reference) -> Piece:
         block, at = self._line(reference)
@@ -150,15 +151,22 @@ class Book:
         found = cell.find(class_="cell_output") if cell else None
         if found is None:
             raise SlidesError(f"{reference.where}: the cell on {reference.page} with {reference.name!r} shows nothing")
-        picture = found.select_one("svg.plot")
+        taken = self._taken(found, reference.where)
+        picture = taken.select_one("svg.plot")
         ratio = _ratio(picture) if picture else None
         lines = len(found.get_text().strip().split("\n"))
         style = "" if ratio else f' style="--lines: {lines}"'
-        return Piece(
-            f'<div class="output"{style}>{self._html(found, reference.where)}</div>',
-            ratio=ratio,
-            grows=ratio is not None,
-        )
+        return Piece(f'<div class="output"{style}>{taken}</div>', ratio=ratio, grows=ratio is not None)
+
+    def _written(self, reference: Reference) -> Piece:
+        texts = self._page(reference.page, reference.where).select(".written figure:has(figcaption)")
+        captions = {_words(text.figcaption): text for text in reversed(texts) if text.figcaption}
+        found = next((captions[each] for each in captions if each.startswith(reference.name)), None)
+        if found is None:
+            raise _missing(reference, list(captions))
+        lines = len(found.get_text().strip().split("\n"))
+        html = self._taken(found, reference.where)
+        return Piece(f'<div class="written" style="--lines: {lines}">{html}</div>')
 
     def _line(self, reference: Reference) -> tuple[Tag, int]:
         """The listing with a line that begins with the name, and the number of this line, from 0."""
@@ -182,8 +190,8 @@ class Book:
         head = f"<p><strong>{escape(notebook.title)}</strong>, <code>{file}</code></p>"
         return Piece(f'<div class="exercises">{head}<ul>{items}</ul></div>')
 
-    def _html(self, found: Tag, where: str) -> str:
-        """A copy for a slide: no links, no buttons, and ids that no other piece of the deck has."""
+    def _taken(self, found: Tag, where: str) -> Tag:
+        """A copy for a slide: no links, no buttons, stacked panels side by side, and ids that no other piece has."""
         taken = copy(found)
         for each in taken.select(_LEFT_OUT):
             each.decompose()
@@ -193,8 +201,12 @@ class Book:
             picture["role"] = "img"
         if taken.find("img"):
             raise SlidesError(f"{where}: shows a picture file, which no deck can take: {taken.find('img')}")
-        self._taken += 1
-        prefix = f"p{self._taken}-"
+        if [plot for plot in taken.select("svg.plot") if side_by_side(plot)]:
+            for text in taken.select("figcaption"):
+                for words in list(text.find_all(string=True)):
+                    words.replace_with(beside(words))
+        self._pieces += 1
+        prefix = f"p{self._pieces}-"
         for each in [taken, *taken.find_all(True)]:
             for name, value in list(each.attrs.items()):
                 if name == "id":
@@ -203,7 +215,7 @@ class Book:
                     each[name] = _POINTS.sub(rf"\1#{prefix}", value)
             if each.has_attr("tabindex"):
                 del each["tabindex"]
-        return str(taken)
+        return taken
 
 
 def _plain(text: str) -> str:

@@ -10,7 +10,7 @@ from mdit_py_plugins.dollarmath import dollarmath_plugin
 from slides.book import Book, Piece
 from slides.source import Slide, SlidesError, glued
 
-WIDE = 1.75  # a picture at least this much wider than high stands above its words, another one beside them
+WIDE = 1.75  # a picture at least this much wider than high stands above caption and words, another one beside them
 
 
 def deck(number: int, chapter: str, title: str, slides: tuple[Slide, ...], book: Book) -> str:
@@ -59,7 +59,7 @@ def _layout(words: str, pieces: list[Piece]) -> str:
     drawn = [piece for piece in pieces if piece.ratio is not None]
     if len(pieces) == 2 and len(drawn) == 1 and (drawn[0].ratio or 0) < WIDE:
         return "side-by-side"
-    if words and len(pieces) == len(drawn) == 1 and (drawn[0].ratio or 0) < WIDE:
+    if len(pieces) == len(drawn) == 1 and (drawn[0].ratio or 0) < WIDE:
         return "beside"
     return "stacked" if any(piece.grows for piece in pieces) else "plain"
 

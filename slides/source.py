@@ -19,7 +19,7 @@ import re
 from dataclasses import dataclass, field
 from pathlib import Path
 
-KINDS = ("figure", "equation", "explorable", "table", "code", "output", "exercises")
+KINDS = ("figure", "equation", "explorable", "table", "code", "output", "written", "exercises")
 _REFERENCE = re.compile(rf"({'|'.join(KINDS)}):\s*(\S+)(?:\s+(.*\S))?\s*$")
 _HEADING = re.compile(r"(##|###)\s+(.+?)\s*$")
 _GLUED = re.compile(r"\{glue:text\}`([^`:]+)::([^`]+)`")

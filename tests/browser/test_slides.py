@@ -76,29 +76,42 @@ def place(deck: Page) -> tuple[int, int]:
 
 # Text and the page behind it; axe-core cannot tell what is behind a slide, because reveal.js lays backgrounds under it.
 CONTRAST = """() => {
-  const rgb = (colour) => colour.match(/[\\d.]+/g).map(Number);
-  const light = (colour) => rgb(colour).slice(0, 3).map((c) => c / 255)
+  const parts = (colour) => {
+    const [r, g, b, alpha = 1] = colour.match(/[\\d.]+(e-?\\d+)?/g).map(Number);
+    return [...[r, g, b].map((c) => (colour.startsWith("color(") ? 255 * c : c)), alpha];
+  };
+  const light = (colour) => colour.slice(0, 3).map((c) => c / 255)
     .map((c) => (c <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4))
     .reduce((sum, c, i) => sum + c * [0.2126, 0.7152, 0.0722][i], 0);
   const behind = (e) => {
-    const colour = getComputedStyle(e).backgroundColor;
-    return rgb(colour)[3] === 0 ? (e.parentElement ? behind(e.parentElement) : "rgb(255, 255, 255)") : colour;
+    const own = parts(getComputedStyle(e).backgroundColor), alpha = own[3];
+    if (alpha === 1) return own;
+    const below = e.parentElement ? behind(e.parentElement) : [255, 255, 255];
+    return own.slice(0, 3).map((c, i) => alpha * c + (1 - alpha) * below[i]);
   };
-  const words = [...document.querySelectorAll(".reveal section :is(h2, p, li, td, th, pre span, figcaption)")];
+  const kinds = "h2, p, li, td, th, pre, pre span, pre mark, figcaption";
+  const words = [...document.querySelectorAll(`.reveal section :is(${kinds})`)];
   return words.filter((e) => e.checkVisibility() && e.textContent.trim()).map((e) => {
-    const [a, b] = [light(getComputedStyle(e).color), light(behind(e))].sort((x, y) => y - x);
+    const [a, b] = [light(parts(getComputedStyle(e).color)), light(behind(e))].sort((x, y) => y - x);
     return [(a + 0.05) / (b + 0.05), e.textContent.trim().slice(0, 40)];
   }).filter(([ratio]) => ratio < 4.5);
 }"""
 
-# Words, pieces and captions that stick out of their slide.
+# Words, pieces and captions that stick out of their slide, or that another one covers; and what would have to be
+# scrolled from the top to the bottom to be seen.
 OUTSIDE = """() => {
   const slide = document.querySelector("section.present .slide:not(:has(section))").getBoundingClientRect();
-  const kinds = "h2, .words, .piece, .origin, figcaption, pre, table";
-  const parts = [...document.querySelectorAll(`section.present :is(${kinds})`)];
-  const boxes = parts.filter((e) => e.checkVisibility()).map((e) => [e, e.getBoundingClientRect()]);
+  const shown = (kinds) => [...document.querySelectorAll(`section.present:not(:has(section)) :is(${kinds})`)]
+    .filter((e) => e.checkVisibility()).map((e) => [e, e.getBoundingClientRect()]);
   const over = (r) => Math.max(r.bottom - slide.bottom, r.right - slide.right, slide.left - r.left) > 2;
-  return boxes.filter(([, r]) => over(r)).map(([e]) => e.outerHTML.slice(0, 120));
+  const out = shown("h2, .words, .piece, .origin, figcaption, pre, table").filter(([, r]) => over(r));
+  const apart = shown("h2, .words, .origin, figcaption, .piece div.math, pre, table, svg.plot, figure svg");
+  const shared = (a, b, low, high) => Math.min(a[high], b[high]) - Math.max(a[low], b[low]) > 2;
+  const covers = ([, a], [, b]) => shared(a, b, "top", "bottom") && shared(a, b, "left", "right");
+  const covered = apart.filter((a) => apart.some((b) =>
+    a !== b && !a[0].contains(b[0]) && !b[0].contains(a[0]) && covers(a, b)));
+  const cut = shown("pre, .table-box").filter(([e]) => e.scrollHeight > e.clientHeight + 1);
+  return [...out, ...covered, ...cut].map(([e]) => e.outerHTML.slice(0, 120));
 }"""
 
 
@@ -143,6 +156,7 @@ def test_an_explorable_runs_on_its_slide_and_a_clicker_leaves_it(browser: Browse
         deck.keyboard.press("ArrowRight")
         assert slider.input_value() != before
         assert place(deck) == (3, 0)
+        assert 0.7 < frame.locator("body").evaluate("body => Number(body.style.zoom)") < 1  # so that more can be seen
         deck.keyboard.press("PageUp")
         deck.wait_for_function("Reveal.getIndices().h === 2")
         assert troubles == Troubles()
@@ -169,6 +183,7 @@ def test_it_prints_a_page_for_each_slide_in_light(browser: Browser, small: Path)
     with shown(browser, small, "ch03_gradients.html?print-pdf", "dark") as (deck, troubles):
         deck.wait_for_selector(".pdf-page")
         assert deck.evaluate("document.documentElement.dataset.theme") == "light"
+        deck.frame_locator("iframe").locator("html[data-theme=light]").wait_for()
         assert deck.locator(".pdf-page").count() == 5
         assert deck.pdf(prefer_css_page_size=True, print_background=True).count(b"/Type /Page\n") == 5
         assert troubles == Troubles()

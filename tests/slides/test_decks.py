@@ -47,6 +47,10 @@ print(double(3))
 | unit | value of it |
 |---|---|
 | one | 1 |
+
+```{raw} html
+<div class="written"><figure><figcaption>A model, at last.</figcaption><pre>it is so</pre></figure></div>
+```
 """
 TEXT = """## Shown
 
@@ -57,6 +61,7 @@ equation: page the-sum
 
 code: page def double
 table: page unit | value
+written: page A model
 
 Glued: {glue:text}`page::length`.
 
@@ -66,16 +71,16 @@ exercises: recurrence
 """
 
 
-def small_book(folder: Path, radius: int = 1) -> Book:
+def small_book(folder: Path, radius: int = 1, page: str = PAGE, glued: str = "2 * 10") -> Book:
     """A book with one page, built with the extensions that figures need."""
     (folder / "book" / CHAPTER).mkdir(parents=True)
     (folder / "book" / CHAPTER / "arrows.svg").write_text(DRAWING.format(radius=radius))
     names = "sphinx.ext.mathjax", "figure_names"
     index = f"```{{toctree}}\nbook/{CHAPTER}/page\n```\n"
-    build(folder, index, *names, others={f"book/{CHAPTER}/page": PAGE})
-    glued = folder / "jupyter_execute" / "book" / CHAPTER
-    glued.mkdir(parents=True)
-    (glued / "page.glue.json").write_text(json.dumps({"length": {"data": {"text/plain": "'2 * 10'"}}}))
+    build(folder, index, *names, others={f"book/{CHAPTER}/page": page})
+    kept = folder / "jupyter_execute" / "book" / CHAPTER
+    kept.mkdir(parents=True)
+    (kept / "page.glue.json").write_text(json.dumps({"length": {"data": {"text/plain": repr(glued)}}}))
     return Book(folder / "out", MANIFEST)
 
 
@@ -102,6 +107,7 @@ def test_a_slide_shows_what_its_page_shows(tmp_path: Path, book: Book):
     assert "a + b" in shown.select_one("div.math").get_text()
     assert told.pre.get_text() == "def double(x):\n    return 2 * x\n"
     assert [cell.get_text() for cell in told.find_all("td")] == ["one", "1"]
+    assert told.select_one(".written pre").get_text() == "it is so"
     assert "Glued: 2 * 10." in told.get_text()
     assert "rnn_step" in to_do.get_text()
     assert "From: A page" in shown.get_text()
@@ -118,10 +124,30 @@ def test_pieces_keep_their_ids_apart(tmp_path: Path, book: Book):
 
 
 def test_a_slide_changes_with_its_page(tmp_path: Path, book: Book):
-    other = small_book(tmp_path / "other", radius=2)
-    before, after = (deck_of(tmp_path, each).select("section:has(figure)")[-1] for each in (book, other))
-    assert before.find("circle")["r"] == "1"
-    assert after.find("circle")["r"] == "2"
+    """All that a page gives to a slide is other when the page is: nothing is typed, and nothing is kept."""
+    page = PAGE
+    for old, new in (
+        ("The caption", "Another caption"),
+        ("a + b", "a - c"),
+        ("2 * x", "5 * x"),
+        ("| 1 |", "| 7 |"),
+        ("it is so", "no"),
+    ):
+        assert page.count(old) == 1
+        page = page.replace(old, new)
+    other = small_book(tmp_path / "other", 2, page, "3 * 10")
+    before, after = (deck_of(tmp_path, each) for each in (book, other))
+    assert [each.find("circle")["r"] for each in (before, after)] == ["1", "2"]
+    told = [
+        [
+            each.select_one(kind).get_text()
+            for kind in ("figcaption", "div.math", ".highlight pre", "td + td", ".written pre")
+        ]
+        + [each.select_one(".words p").get_text()]
+        for each in (before, after)
+    ]
+    assert [old for old, new in zip(*told, strict=True) if old == new] == []
+    assert told[1][1:] == ["\n(1)\\[a - c\\]", "def double(x):\n    return 5 * x\n", "7", "no", "Glued: 3 * 10."]
 
 
 @pytest.mark.parametrize(
@@ -131,6 +157,7 @@ def test_a_slide_changes_with_its_page(tmp_path: Path, book: Book):
         ("equation: page sum", "has no equation 'sum'. It has: 'the-sum'"),
         ("table: page units", "has no table 'units'. It has: 'unit | value of it'"),
         ("code: page def triple", "has no code 'def triple'. It has: 'import math'"),
+        ("written: page A person", "has no written 'A person'. It has: 'A model, at last.'"),
         ("explorable: page lag", "has no explorable 'lag'. It has: none"),
         ("exercises: recurence", "has no exercises ''. It has: 'recurrence'"),
         ("output: page def double", "'def double' shows nothing"),
