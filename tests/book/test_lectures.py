@@ -43,7 +43,7 @@ def test_a_lecture_has_its_sections_and_ninety_minutes(chapter: str) -> None:
 
 
 @pytest.mark.parametrize("chapter", CHAPTERS)
-def test_a_lecture_names_slides_exercises_and_pages_that_exist(chapter: str) -> None:
+def test_a_lecture_names_slides_exercises_pages_and_works_that_exist(chapter: str) -> None:
     text = lecture(chapter)
     exercises = {exercise.id for each in MANIFEST.chapters for book in each.notebooks for exercise in book.exercises}
     mistakes = text[text.index(SECTIONS[3]) : text.index(SECTIONS[4])]
@@ -56,3 +56,6 @@ def test_a_lecture_names_slides_exercises_and_pages_that_exist(chapter: str) -> 
             assert name in titles, name
     for target in re.findall(r"\]\(([^)#]+)", text):
         assert (ROOT / "book" / "lectures" / target).is_file(), target
+    known = re.findall(r"^@\w+\{(\w+),", (ROOT / "book" / "references.bib").read_text("utf-8"), re.M)
+    cited = [key for keys in re.findall(r"\{cite(?::\w+)?\}`([^`]+)`", text) for key in keys.split(",")]
+    assert set(cited) <= set(known)
