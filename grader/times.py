@@ -11,6 +11,7 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from zoneinfo import ZoneInfo
 
+from grader.counts import counted
 from grader.errors import ExpectedError
 
 HOW = "such as 2026-03-01 23:59:00 +01:00, or with UTC at the end"
@@ -105,6 +106,15 @@ def local_as_utc(when: datetime, where: ZoneInfo) -> datetime:
         how = "twice" if real else "never"
         raise TimeError(f"clocks in {where.key} show {when.isoformat(' ')} {how} on that day; write it with its offset")
     return real.pop().replace(tzinfo=None)
+
+
+def how_long(span: timedelta) -> str:
+    """A span of time in its two largest units, rounded down: *1 day 3 hours*, *2 hours 5 minutes*."""
+    minutes = int(span.total_seconds()) // 60
+    parts = [(minutes // 1440, "day"), (minutes // 60 % 24, "hour"), (minutes % 60, "minute")]
+    said = [counted(count, unit) if count else "" for count, unit in parts]
+    first = next((place for place, text in enumerate(said) if text), None)
+    return "less than a minute" if first is None else " ".join(filter(None, said[first : first + 2]))
 
 
 def shown(when: datetime, where: tzinfo = UTC) -> str:

@@ -174,12 +174,14 @@ def regrades(
 ) -> None:
     """List the requests for regrading in TERM/regrades.toml, open ones first.
 
-    `grader feedback` shows them with their answers on the pages of their students.
+    `grader feedback` shows them with their answers on the pages of their students. The exit status is 3 if a request is
+    of a student who is not in the gradebook.
     """
-    from grader.feedback.regrades import NAME, read_requests
-    from grader.gradebook import called, gradebook_url
+    from grader.feedback.regrades import NAME, read_requests, without_student
+    from grader.gradebook import gradebook_url
+    from grader.gradebook.roster import students
     from grader.manifest import load_manifest
-    from grader.shown import named, one_line
+    from grader.shown import named, one_line, some
 
     root = course_root()
     term = term_folder(root, given_term)
@@ -187,7 +189,7 @@ def regrades(
         manifest = load_manifest(root / "course.toml")
         only = manifest.chapter(chapter).id if chapter else ""
         found = [each for each in read_requests(term, manifest) if only in ("", each.chapter)]
-        names = called(db_url or gradebook_url(term))
+        names = {student.id: student.called for student in students(db_url or gradebook_url(term))}
     if not found:
         out.print(f"{term / NAME} has no requests{f' about {only}' if only else ''}.", soft_wrap=True)
     for each in sorted(found, key=lambda request: not request.is_open):
@@ -195,6 +197,14 @@ def regrades(
         state = "open" if each.is_open else f"answered: {one_line(each.answer.strip())}"
         who = named(names.get(each.student, each.student))
         out.print_lines([f"{who} ({about}): {one_line(each.request.strip())}", f"  {state}"])
+    if strangers := without_student(found, names):
+        err.print(
+            f"Not in the gradebook, so no page shows their requests: {some(strangers)}. "
+            f"In {term / NAME}, name students by their ids.",
+            style="yellow",
+            soft_wrap=True,
+        )
+        raise typer.Exit(3)
 
 
 @instructor_command()

@@ -29,13 +29,13 @@ MOST_CHARACTERS, MOST_LINES = 4_000, 40  # of one fact
 
 @dataclass(frozen=True)
 class Beside:
-    """What a page says besides the result: how people call the student, and sentences on which submission counts and on
-    slip days, the notebooks from which the student is exempt, and the section with requests for regrading.
+    """What a page says besides the result: how people call the student, and sentences on which submission counts and
+    how late it was, the notebooks from which the student is exempt, and the section with requests for regrading.
     """
 
     called: str = ""
     counts: str = ""
-    slips: str = ""
+    late: str = ""
     exempt: frozenset[str] = frozenset()
     requests: str = ""
 
@@ -95,7 +95,7 @@ def _points(chapter: Chapter, graded: Graded, recorded: Recorded, beside: Beside
         + "</tbody>\n"
         for notebook in chapter.notebooks
     )
-    counts = "".join(f"<p>{escape(text)}</p>\n" for text in (beside.counts, beside.slips) if text)
+    counts = "".join(f"<p>{escape(text)}</p>\n" for text in (beside.counts, beside.late) if text)
     counting = without(chapter, beside.exempt)
     exempt = f"<p>{_NOTHING_COUNTS}</p>\n" if not counting.notebooks else ""
     return f"""<section aria-labelledby="points">

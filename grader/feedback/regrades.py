@@ -14,7 +14,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from datetime import date
 from html import escape
 from pathlib import Path
@@ -77,6 +77,11 @@ def _request(path: Path, number: int, entry: object, manifest: Manifest) -> Requ
     if found.exercise and found.exercise not in items:
         raise RegradeError(f"{where}: {found.chapter} has no {found.exercise!r}. It has {', '.join(items)}.")
     return msgspec.structs.replace(found, student=one_form(found.student))
+
+
+def without_student(requests: Sequence[Request], known: Collection[str]) -> list[str]:
+    """The students of requests who are none of the `known` ones, so that no page shows their requests."""
+    return list(dict.fromkeys(each.student for each in requests if each.student not in known))
 
 
 _EXAMPLE = (

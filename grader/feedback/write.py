@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import UTC
+from datetime import UTC, datetime, tzinfo
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -21,6 +21,7 @@ from grader.feedback.regrades import read_requests, requests_section
 from grader.feedback.solutions import solutions_page, solutions_section
 from grader.files import private_folder, write_whole
 from grader.gradebook import called, gradebook_url, read_scores
+from grader.gradebook.late import DueDates
 from grader.gradebook.scores import NOTHING
 from grader.gradebook.slips import SlipDays, Slips
 from grader.grading import store
@@ -30,7 +31,7 @@ from grader.manifest import Chapter, load_manifest
 from grader.released import Released
 from grader.submission.folders import find_submissions
 from grader.term_settings import TermSettings, read_term_settings
-from grader.times import shown, zone
+from grader.times import how_long, shown, zone
 
 if TYPE_CHECKING:
     from grader.author.other_ways import Solved
@@ -82,6 +83,7 @@ def write_feedback(
     exempt = settings.exemptions(chapter)
     scores = read_scores(url, chapter.id, exempt)
     slips = SlipDays(url, term, manifest.chapters, settings).of_all()
+    due = DueDates(url, chapter.id, settings)
     section = ""
     if solutions:
         require_over(term, settings, chapter.id, url)
@@ -95,10 +97,16 @@ def write_feedback(
             continue
         graded = stored.graded
         path = page_path(term, name, chapter.id)
-        counts = _counts(counted_attempt(settings, term, chapter.id, stored, submitted.get(name)), settings)
-        spent = _slips(slips.get(name, Slips()), chapter.id, settings)
+        attempt = counted_attempt(settings, term, chapter.id, stored, submitted.get(name))
+        counts, late = _counts(attempt, settings), ""
+        until = due.of(name)
+        if until is not None and attempt.when is not None and attempt.when > until:
+            costs = scores.get(name, NOTHING).late_penalty
+            late = _lateness(until, attempt.when, costs, slips.get(name, Slips()), chapter.id, settings)
+        if len(exempt.get(name, ())) == len(chapter.notebooks):
+            counts = late = ""
         asked = requests_section(chapter, [r for r in requests if (r.student, r.chapter) == (name, chapter.id)])
-        beside = Beside(names.get(name, ""), counts, spent, exempt.get(name, frozenset()), asked)
+        beside = Beside(names.get(name, ""), counts, late, exempt.get(name, frozenset()), asked)
         page = feedback_page(manifest, chapter, graded, hints, scores.get(name, NOTHING), section, beside)
         write_whole(path, page.encode())
         written.pages.append(path)
@@ -116,7 +124,7 @@ def _counts(attempt: Counted, settings: TermSettings) -> str:
     """A sentence on which submission counts, and when it was submitted if that is known."""
     when = ""
     if attempt.when is not None:
-        when = f" of {shown(attempt.when, zone(settings.timezone) if settings.timezone else UTC)}"
+        when = f" of {shown(attempt.when, _zone(settings))}"
     if attempt.of > 1:
         return (
             f"Attempt {attempt.number} of {attempt.of} counts, your submission{when}: it has the most points after any "
@@ -125,15 +133,23 @@ def _counts(attempt: Counted, settings: TermSettings) -> str:
     return f"Your submission{when} counts." if when else ""
 
 
-def _slips(slips: Slips, chapter_id: str, settings: TermSettings) -> str:
-    """A sentence on the slip days of a student who was late with this chapter."""
-    if chapter_id not in slips.late or not settings.slip_days:
-        return ""
-    used = slips.used.get(chapter_id, 0)
-    return (
-        f"Your submission was late. It used {counted(used, 'slip day')}, which cost nothing; you have {slips.left} of "
-        f"{counted(settings.slip_days, 'slip day')} left in this term."
-    )
+def _lateness(
+    due: datetime, when: datetime, costs: float, slips: Slips, chapter_id: str, settings: TermSettings
+) -> str:
+    """When a late submission was due, how late it was, the slip days that it used, and whether it costs points."""
+    said = [f"It was due on {shown(due, _zone(settings))} and came {how_long(when - due)} late."]
+    if settings.slip_days:
+        used = slips.used.get(chapter_id, 0)
+        what = f"{counted(used, 'slip day')}, which cost nothing" if used else "no slip day"
+        left = f"{slips.left} of {counted(settings.slip_days, 'slip day')} left in this term"
+        said.append(f"It used {what}; you have {left}.")
+    if settings.late is not None and not costs:  # without a policy, another system may subtract them
+        said.append("No points are subtracted for this.")
+    return " ".join(said)
+
+
+def _zone(settings: TermSettings) -> tzinfo:
+    return zone(settings.timezone) if settings.timezone else UTC
 
 
 def solutions_path(term: Path, chapter_id: str) -> Path:

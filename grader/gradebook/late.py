@@ -87,12 +87,22 @@ class DueDates:
         if self._due is None and db_url is not None:
             self._due, self._extensions = due_in_gradebook(db_url, chapter_id)
 
+    @property
+    def is_known(self) -> bool:
+        """Whether the chapter has a due date."""
+        return self._due is not None
+
+    def of(self, student: str) -> datetime | None:
+        """When the chapter is due for this student, in UTC; None without a due date."""
+        if self._due is None:
+            return None
+        extension = self._settings.extension(self._chapter_id, student) or self._extensions.get(student)
+        return self._due + (extension or timedelta())
+
     def seconds_late(self, student: str, when: datetime | None) -> float:
         """How late a submission of this time is, as nbgrader computes it: 0 if either time is unknown."""
-        if self._due is None or when is None:
-            return 0.0
-        extension = self._settings.extension(self._chapter_id, student) or self._extensions.get(student)
-        return max(0.0, (when - self._due - (extension or timedelta())).total_seconds())
+        due = self.of(student)
+        return 0.0 if due is None or when is None else max(0.0, (when - due).total_seconds())
 
 
 class Policy:

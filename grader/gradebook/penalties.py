@@ -9,12 +9,33 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
-from grader.gradebook.database import explained, open_engine, patient
+from grader.gradebook.database import explained, open_engine, open_existing, patient
 from grader.gradebook.late import DAY, Policy, due_date, has_penalties, set_due_date
 from grader.gradebook.slips import SlipDays
 from grader.imports import nbgrader_tables
 from grader.manifest import Chapter
 from grader.term_settings import TermSettings
+
+
+def late_penalties(db_url: str) -> dict[str, dict[str, float]]:
+    """All late penalties in the gradebook that cost anything, by chapter and student. Raises GradebookError."""
+    with open_existing(db_url, "submitted_notebook") as connection:
+        if connection is None:
+            return {}
+        from sqlalchemy import select
+
+        api = nbgrader_tables()
+        assignment, submission = api.Assignment.__table__.c, api.SubmittedAssignment.__table__.c
+        notebook = api.SubmittedNotebook.__table__.c
+        its = (submission.assignment_id == assignment.id) & (notebook.assignment_id == submission.id)
+        query = select(assignment.name, submission.student_id, notebook.late_submission_penalty).where(
+            its, notebook.late_submission_penalty > 0
+        )
+        found: dict[str, dict[str, float]] = {}
+        for chapter_id, student, penalty in connection.execute(query):
+            of = found.setdefault(chapter_id, {})
+            of[student] = of.get(student, 0.0) + penalty
+        return found
 
 
 @contextmanager

@@ -96,9 +96,9 @@ class SlipDays:
         for row in sorted((row for row in rows if row.name in rank), key=lambda row: rank[row.name]):
             its = found.setdefault(row.student_id, [])
             if row.timestamp is not None and rank[row.name] <= last:
-                extended = self._settings.extensions.get(row.name, {}).get(row.student_id)
-                ends = extended or dates[row.name] + (row.extension or timedelta())
-                if (seconds := (row.timestamp - ends).total_seconds()) > 0:
+                decided = row.name in self._settings.due  # then the gradebook may still have what was withdrawn
+                extension = self._settings.extension(row.name, row.student_id) if decided else row.extension
+                if (seconds := (row.timestamp - dates[row.name] - (extension or timedelta())).total_seconds()) > 0:
                     its.append((row.name, seconds))
         return found
 

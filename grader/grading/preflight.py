@@ -15,6 +15,7 @@ import msgspec
 
 from grader.counts import counted
 from grader.gradebook import roster
+from grader.gradebook.late import DueDates
 from grader.grading import store
 from grader.grading.attempts import folder_of_result
 from grader.grading.pool import Task
@@ -25,6 +26,7 @@ from grader.shown import named, one_line, some, told_apart
 from grader.submission.choose import choose
 from grader.submission.folders import Stray, find_submissions
 from grader.submission.plan import Plan
+from grader.submission.timestamp import TimestampError, submitted_at
 from grader.term_settings import read_term_settings
 
 _NO_NAMES: Mapping[str, str] = MappingProxyType({})
@@ -45,7 +47,8 @@ class Preflight:
     """What was found. `to_do` counts the submissions by what has to be done. `roster` are the students in the
     gradebook; None if there are none, or if only some students were asked for. `saw` are the exercises for which the
     saved outputs of a student's notebooks show a pass, although nothing that could earn it was submitted or graded.
-    `exempt` are the students who are exempt from the whole chapter.
+    `exempt` are the students who are exempt from the whole chapter, `untimed` those whose submission has no time, if
+    lateness costs anything.
     """
 
     to_do: dict[str, int]
@@ -54,6 +57,7 @@ class Preflight:
     submitted: frozenset[str]
     saw: dict[str, list[str]] = field(default_factory=dict)
     exempt: frozenset[str] = frozenset()
+    untimed: tuple[str, ...] = ()
 
     @property
     def absent(self) -> list[str]:
@@ -90,6 +94,8 @@ def preflight(
     settings = read_term_settings(term, manifest)
     count: Counter[str] = Counter()
     saw: dict[str, list[str]] = {}
+    timed = settings.late is not None and DueDates(db_url, chapter.id, settings).is_known
+    untimed = tuple(task.student for task in tasks if timed and _has_no_time(task.folder))
     for task in tasks:
         before = store.read(term, chapter.id, task.student)
         try:
@@ -114,7 +120,16 @@ def preflight(
         submitted=frozenset(handed.folders),
         saw={student: names for student, names in saw.items() if names},
         exempt=frozenset(who for who, names in settings.exemptions(chapter).items() if len(names) == whole),
+        untimed=untimed,
     )
+
+
+def _has_no_time(folder: Path) -> bool:
+    """Whether a submission does not say when it was made; a time that cannot be read is reported with its result."""
+    try:
+        return submitted_at(folder) is None
+    except TimestampError:
+        return False
 
 
 def _not_written(folder: Path, chapter: Chapter, released: Mapping[str, Any]) -> list[str]:
@@ -150,6 +165,12 @@ def preflight_lines(
     if found.unknown:
         unknown = _names([apart[name] for name in found.unknown], whole)
         lines.append(f"{len(found.unknown)} not in the gradebook: {unknown}. Check the names.")
+    if found.untimed:
+        untimed = _names([called.get(name, name) for name in found.untimed], whole)
+        lines.append(
+            f"{counted(len(found.untimed), 'submission')} without a time, so on time for late penalties and slip days: "
+            f"{untimed}. Enter the times with  grader times {chapter.id} FILE"
+        )
     if found.saw:
         lines.append(unconfirmed({called.get(student, student): its for student, its in found.saw.items()}))
     if found.strays:
@@ -176,6 +197,7 @@ def preflight_tree(chapter: Chapter, found: Preflight) -> dict[str, Any]:
         "roster": None if found.roster is None else len(found.roster),
         "absent": [named(name) for name in found.absent],
         "not_in_roster": [named(name) for name in found.unknown],
+        "untimed": [named(name) for name in found.untimed],
         "saw_a_pass": {named(student): names for student, names in found.saw.items()},
         "strays": [{**msgspec.to_builtins(s), "text": line} for s, line in zip(found.strays, lines, strict=True)],
     }

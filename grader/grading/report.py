@@ -57,13 +57,15 @@ _WIDTH_SAVED = 6  # by folding what stands in the first and last column
 @dataclass(frozen=True)
 class Notes:
     """What a term knows of its students besides their results: how people call them, the names in the roster, the
-    notebooks of this chapter from which some are exempt, and slip days; all by student.
+    notebooks of this chapter from which some are exempt, and slip days; all by student. `elsewhere` names, by chapter,
+    the students whose late penalties in other chapters this run has changed.
     """
 
     called: Called = field(default_factory=dict)
     names: Mapping[str, str] = field(default_factory=dict)
     exempt: Mapping[str, Collection[str]] = field(default_factory=dict)
     slips: Mapping[str, Slips] = field(default_factory=dict)
+    elsewhere: Mapping[str, Sequence[str]] = field(default_factory=dict)
 
     def call(self, student: str) -> str:
         return self.called.get(student, student)
@@ -75,7 +77,7 @@ class Notes:
         return [each for each in counts if len(self.exempt.get(each.student, ())) < whole]
 
     def lines(self, chapter: Chapter) -> list[str]:
-        """Who is exempt from what, and who used slip days in the chapter."""
+        """Who is exempt from what, who used slip days in the chapter, and whose points changed in other chapters."""
         whole = len(chapter.notebooks)
         exempt = [
             f"{named(self.call(student))} ({'all' if len(notebooks) == whole else ', '.join(sorted(notebooks))})"
@@ -87,7 +89,13 @@ class Notes:
             if chapter.id in its.used
         ]
         lines = [f"Exempt: {', '.join(exempt)}."] if exempt else []
-        return [*lines, *([f"Slip days used in this chapter: {', '.join(slips)}."] if slips else [])]
+        lines += [f"Slip days used in this chapter: {', '.join(slips)}."] if slips else []
+        for chapter_id, students in self.elsewhere.items():
+            lines.append(
+                f"Slip days that moved have changed late penalties in {chapter_id}, too: "
+                f"{some([self.call(student) for student in students])}. Write its feedback and export its points again."
+            )
+        return lines
 
 
 NO_NOTES = Notes()

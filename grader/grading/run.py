@@ -17,6 +17,7 @@ from rich.console import Console
 
 from grader.errors import ExpectedError
 from grader.gradebook import read_scores
+from grader.gradebook.penalties import late_penalties
 from grader.gradebook.roster import students as roster_of
 from grader.gradebook.scores import ByStudent
 from grader.gradebook.slips import SlipDays
@@ -304,6 +305,18 @@ def _unsandboxed(options: Options, chapter: Chapter) -> Unsandboxed | None:
     return None
 
 
+def _elsewhere(
+    before: Mapping[str, Mapping[str, float]], now: Mapping[str, Mapping[str, float]], chapter_id: str
+) -> dict[str, list[str]]:
+    """The students whose late penalties in other chapters are not what they were, by chapter."""
+    found: dict[str, list[str]] = {}
+    for name in sorted({*before, *now} - {chapter_id}):
+        old, new = before.get(name, {}), now.get(name, {})
+        if changed := sorted(student for student in {*old, *new} if old.get(student) != new.get(student)):
+            found[name] = changed
+    return found
+
+
 def _graded(
     options: Options,
     chapter: Chapter,
@@ -315,6 +328,7 @@ def _graded(
     label: str = "",
 ) -> GradedChapter:
     url = options.db_url if options.records else None
+    penalties = {} if url is None else late_penalties(url)
     changes: list[Change] = []
 
     def grade(
@@ -342,6 +356,12 @@ def _graded(
     scores = {} if url is None else read_scores(url, chapter.id, exempt)
     slips = SlipDays(url, options.term, manifest.chapters, settings).of_all()
     people = [each for each in roster_of(options.db_url) if each.name]
-    notes = Notes({each.id: each.called for each in people}, {each.id: each.name for each in people}, exempt, slips)
+    notes = Notes(
+        {each.id: each.called for each in people},
+        {each.id: each.name for each in people},
+        exempt,
+        slips,
+        {} if url is None else _elsewhere(penalties, late_penalties(url), chapter.id),
+    )
     seconds = time.monotonic() - started
     return GradedChapter(chapter, before, results, changes, scores, sandboxed, stopped, seconds, notes)

@@ -132,6 +132,7 @@ def test_the_roster_is_compared(course, term):
         "roster": 3,
         "absent": ["dee", "eve"],
         "not_in_roster": ["bo", "cy"],
+        "untimed": [],
         "saw_a_pass": {},
         "strays": [],
     }

@@ -11,12 +11,15 @@ from typer.testing import CliRunner
 from grader.cli import commands as cli
 from grader.gradebook import gradebook_url, open_gradebook, open_writer, read_scores
 from grader.gradebook.enrolment import enrol
+from grader.gradebook.penalties import late_penalties
 from grader.gradebook.roster import Student
 from grader.gradebook.slips import SlipDays, Slips
 from grader.grading.attempts import counted_attempt, kept
 from grader.grading.chapter import autograde
 from grader.grading.pool import here
 from grader.grading.release import AutogradeError
+from grader.grading.report import Notes
+from grader.grading.run import _elsewhere
 from grader.grading.store import read
 from grader.manifest import Chapter, Exercise, Notebook
 from grader.term_settings import TermSettings, TermSettingsError, read_term_settings
@@ -174,7 +177,12 @@ def test_the_gradebook_the_table_and_the_export(course, term, monkeypatch):
     assert [(row.split(",")[place], row.split(",")[-1]) for row in rows] == [("1", "0"), ("1", "0"), ("0", "1")]
     command(course, monkeypatch, "feedback", CHAPTER, "--term", term)
     page = (term / "feedback" / "bo" / f"{CHAPTER}.html").read_text("utf-8")
-    assert "It used 1 slip day, which cost nothing; you have 0 of 1 slip day left in this term." in page
+    late = "It was due on 2026-03-01 12:00 UTC and came 1 day 1 hour late. It used 1 slip day, which cost nothing; "
+    assert f"{late}you have 0 of 1 slip day left in this term.</p>" in page
+    of_ann = (term / "feedback" / "ann" / f"{CHAPTER}.html").read_text("utf-8")
+    assert "came 1 hour late. It used 1 slip day" in of_ann
+    assert "left in this term. No points are subtracted for this.</p>" in of_ann
+    assert "It was due" not in (term / "feedback" / "cy" / f"{CHAPTER}.html").read_text("utf-8")
     assert "Total: <strong>3 of 4 points</strong>" in page
 
 
@@ -202,6 +210,51 @@ def test_the_class_report(course, term, monkeypatch):
     run(course, term, new_rules=True)
     tree = json.loads(command(course, monkeypatch, "report", CHAPTER, "--term", term, "--json"))
     assert tree["slips"] is None
+
+
+def test_an_extension_that_is_withdrawn_is_gone_in_the_same_run(course, term, monkeypatch):
+    """The gradebook still has it when the slip days are counted."""
+    extension = f"[extensions.{CHAPTER}]\nbo = 2026-03-03 12:00:00Z\n"
+    (term / "term.toml").write_text(SETTINGS.format(1, "", extension))
+    run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 0, "cy": 0}
+    (term / "term.toml").write_text(SETTINGS.format(1, "", ""))
+    run(course, term)
+    assert penalties(term) == {"ann": 0, "bo": 1, "cy": 0}  # 25 hours, of which a slip day takes 24
+    assert late_penalties(gradebook_url(term)) == {CHAPTER: {"bo": 1}}
+
+
+def test_an_extension_in_the_gradebook_counts_without_a_due_date_in_the_file(tmp_path):
+    found = slips(tmp_path, {"one": 30, "two": 30}, due={"two": DUE["two"]})
+    with open_gradebook(gradebook_url(tmp_path)) as gradebook:
+        gradebook.find_assignment("one").duedate = DUE["one"]
+        for name in ("one", "two"):
+            gradebook.find_submission(name, "ann").extension = timedelta(days=1)
+        gradebook.db.commit()
+    assert dict(found.of("ann").used) == {"one": 1, "two": 2}
+
+
+def test_penalties_that_change_in_other_chapters_are_named():
+    old = {"one": {"ann": 1.0, "bo": 2.0}, "two": {"ann": 1.0}, "three": {"cy": 1.0}}
+    new = {"one": {"ann": 3.0}, "two": {"ann": 1.0, "bo": 0.5}}
+    assert _elsewhere(old, new, "one") == {"three": ["cy"], "two": ["bo"]}
+    (line,) = Notes({"bo": "Bo Lee (bo)"}, elsewhere={"two": ["bo"]}).lines(CHAPTERS[0])
+    assert line.startswith("Slip days that moved have changed late penalties in two, too: Bo Lee (bo).")
+
+
+def test_submissions_without_a_time_are_named_if_lateness_costs_anything(course, term, monkeypatch):
+    (term / "submitted" / "bo" / CHAPTER / "timestamp.txt").unlink()
+    said = "1 submission without a time, so on time for late penalties and slip days: Bo Lee (bo)."
+    assert said in command(course, monkeypatch, "autograde", CHAPTER, "--term", term, "--dry-run")
+    assert said in CliRunner().invoke(cli.app, ["autograde", CHAPTER, "--term", str(term)]).stderr
+    (term / "term.toml").write_text(f"[due]\n{CHAPTER} = 2026-03-01 12:00:00Z\n")
+    assert "without a time" not in command(course, monkeypatch, "autograde", CHAPTER, "--term", term, "--dry-run")
+    (term / "term.toml").write_text("[late]\nshare = 0.25\n")
+    run(course, term, new_rules=True)
+    with open_gradebook(gradebook_url(term)) as gradebook:
+        gradebook.find_assignment(CHAPTER).duedate = None
+        gradebook.db.commit()
+    assert "without a time" not in command(course, monkeypatch, "autograde", CHAPTER, "--term", term, "--dry-run")
 
 
 def test_other_slip_days_are_other_rules(course, term):
@@ -247,7 +300,10 @@ def test_an_exempt_student(course, term, monkeypatch):
     text = (term / "exports" / f"{CHAPTER}-moodle.csv").read_text("utf-8")
     assert '"100","ann@x.edu","","You are exempt from this chapter."' in text
     command(course, monkeypatch, "feedback", CHAPTER, "--term", term)
-    assert "You are exempt from this chapter</strong>" in (term / "feedback" / "ann" / f"{CHAPTER}.html").read_text()
+    page = (term / "feedback" / "ann" / f"{CHAPTER}.html").read_text()
+    assert "You are exempt from this chapter</strong>" in page
+    assert "counts.</p>" not in page.replace("so nothing of it counts.</p>", "")
+    assert "It was due" not in page
     tree = json.loads(command(course, monkeypatch, "report", CHAPTER, "--term", term, "--json"))
     assert (tree["students"], tree["exempt"]["names"], tree["absent"]["count"]) == (2, ["ann", "dee"], 0)
     command(course, monkeypatch, "report", CHAPTER, "--term", term, "--anonymous")

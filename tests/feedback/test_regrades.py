@@ -65,12 +65,14 @@ def test_the_list_has_open_ones_first_and_names(tmp_path, monkeypatch):
     (tmp_path / "regrades.toml").write_text(TEXT)
     enrol(gradebook_url(tmp_path), [Student("ann", "Ann", "Lee")])
     monkeypatch.chdir(ROOT)
-    output = CliRunner().invoke(cli.app, ["regrades", "--term", str(tmp_path)]).stdout
-    assert output.splitlines() == [
+    shown = CliRunner().invoke(cli.app, ["regrades", "--term", str(tmp_path)])
+    assert shown.exit_code == 3
+    assert "Not in the gradebook, so no page shows their requests: bo." in shown.stderr
+    assert shown.stdout.splitlines() == [
         f"bo ({CHAPTER.id}): Please look again.",
         "  open",
         f"Ann Lee (ann) ({CHAPTER.id}, rnn_step, 2026-03-10): My <b>bias</b> is right.",
         "  answered: It is: 2 points more.",
     ]
-    output = CliRunner().invoke(cli.app, ["regrades", "ch02_bptt", "--term", str(tmp_path)]).stdout
-    assert "has no requests about ch02_bptt" in output
+    shown = CliRunner().invoke(cli.app, ["regrades", "ch02_bptt", "--term", str(tmp_path)])
+    assert (shown.exit_code, "has no requests about ch02_bptt" in shown.stdout) == (0, True)
