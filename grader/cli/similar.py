@@ -65,8 +65,9 @@ def similar(
     an answer. No points are changed, and nothing leaves this machine.
     """
     from grader.counts import counted
+    from grader.gradebook import called, gradebook_url
     from grader.shown import named
-    from grader.similar.look import as_tree, compare, without_names
+    from grader.similar.look import as_tree, compare, with_names, without_names
     from grader.similar.page import page_path, write_page
 
     root = course_root()
@@ -86,6 +87,9 @@ def similar(
     if as_json:
         print_json(as_tree(compared))
         return
+    if not anonymous:
+        with told():
+            compared = with_names(compared, called(gradebook_url(term)))
     page = given_path or page_path(term, chapter, anonymous)
     with told():
         write_page(page, compared)

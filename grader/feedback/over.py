@@ -12,7 +12,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from grader.errors import ExpectedError
-from grader.gradebook import roster
+from grader.gradebook import called, roster
 from grader.gradebook.late import due_in_gradebook
 from grader.shown import named
 from grader.term_settings import NAME, TermSettings
@@ -40,7 +40,7 @@ def require_over(term: Path, settings: TermSettings, chapter_id: str, db_url: st
             f"{term / NAME}, below a line  [due]  and with your offset from UTC, such as  "
             f"{chapter_id} = 2026-03-01 23:59:00+01:00"
         )
-    if sentence := _told(end, settings, chapter_id):
+    if sentence := _told(end, settings, chapter_id, db_url):
         raise NotOverError(f"{sentence} Repeat this command after that time. Without --solutions, it works now.")
 
 
@@ -49,15 +49,15 @@ def still_open(settings: TermSettings, chapter_id: str, db_url: str) -> str:
     no due date. Raises GradebookError.
     """
     end = last_end(settings, chapter_id, db_url)
-    return "" if end is None else _told(end, settings, chapter_id)
+    return "" if end is None else _told(end, settings, chapter_id, db_url)
 
 
-def _told(end: End, settings: TermSettings, chapter_id: str) -> str:
+def _told(end: End, settings: TermSettings, chapter_id: str, db_url: str) -> str:
     if end.when < datetime.now(UTC).replace(tzinfo=None):
         return ""
     until = shown(end.when, zone(settings.timezone) if settings.timezone else UTC)
     if end.student:
-        return f"{named(end.student)} has an extension for {chapter_id} until {until}."
+        return f"{named(called(db_url).get(end.student, end.student))} has an extension for {chapter_id} until {until}."
     return f"Students can submit {chapter_id} until {until}."
 
 

@@ -4,14 +4,14 @@ course does not use.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from grader.gradebook.database import explained, open_engine, open_existing, patient
 from grader.gradebook.late import DAY, Policy, due_date, has_penalties, set_due_date
-from grader.gradebook.slips import SlipDays
+from grader.gradebook.slips import SlipDays, Slips
 from grader.imports import nbgrader_tables
 from grader.manifest import Chapter
 from grader.term_settings import TermSettings
@@ -91,11 +91,48 @@ def _assign(
             extension = settings.extension(chapter_id, student)
             if submission.extension != extension:
                 submission.extension = extension
-        late = submission.total_seconds_late - DAY * days if submission.assignment.duedate is not None else 0
-        for notebook in submission.notebooks:
-            penalty = None if notebook.name in exempt else policy.penalty(student, notebook.score, late)
-            if notebook.late_submission_penalty != penalty:
-                notebook.late_submission_penalty = penalty
+        for notebook, penalty in _different(submission, policy, days, exempt):
+            notebook.late_submission_penalty = penalty
         gradebook.db.commit()
     finally:
         gradebook.db.rollback()  # so that the next one is read afresh, and other programs need not wait
+
+
+def _different(
+    submission: Any, policy: Policy, days: int, exempt: Collection[str]
+) -> Iterator[tuple[Any, float | None]]:
+    """The notebooks of a submission whose late penalty is another one than recorded, each with what it is."""
+    late = submission.total_seconds_late - DAY * days if submission.assignment.duedate is not None else 0
+    for notebook in submission.notebooks:
+        penalty = None if notebook.name in exempt else policy.penalty(submission.student_id, notebook.score, late)
+        if notebook.late_submission_penalty != penalty:
+            yield notebook, penalty
+
+
+def outdated_penalties(
+    db_url: str, chapter: Chapter, term: Path, settings: TermSettings, slips: Mapping[str, Slips]
+) -> tuple[str, ...]:
+    """The students whose late penalties in the gradebook are not those of the points that it has now, because an
+    instructor has given points since they were computed. Raises GradebookError.
+    """
+    if settings.late is None or not late_penalties(db_url).get(chapter.id):
+        return ()
+    policy, exempt, none = Policy(term, settings), settings.exemptions(chapter), Slips()
+    with explained(db_url):
+        gradebook = nbgrader_tables().Gradebook(patient(db_url))
+        try:
+            return tuple(
+                submission.student_id
+                for submission in gradebook.assignment_submissions(chapter.id)
+                if submission.total_seconds_late > 0
+                and any(
+                    _different(
+                        submission,
+                        policy,
+                        slips.get(submission.student_id, none).used.get(chapter.id, 0),
+                        exempt.get(submission.student_id, ()),
+                    )
+                )
+            )
+        finally:
+            gradebook.close()

@@ -259,7 +259,8 @@ _TWICE = (
 _SEVERAL = "Several times for one student: {}. Keep the one that counts."
 _NOWHERE = "A time, but no submission: {}. Was it made after your download? Download and collect again."
 _STRANGERS = (
-    "Neither in the roster nor with a submission: {}. Import the roster with  grader roster , or correct the name."
+    "Neither in the roster nor with a submission: {}. If it is Canvas's "
+    "test student, there is nothing to do. Otherwise import the roster with  grader roster  or correct the name."
 )
 _REOPENED = (
     "Reopened in Moodle, so the time is that of the reopening: {}. Write the time of the submission in a CSV file with "

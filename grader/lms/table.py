@@ -14,6 +14,7 @@ from pathlib import Path
 
 from grader.counts import counted, number
 from grader.gradebook import read_scores
+from grader.gradebook.penalties import outdated_penalties
 from grader.gradebook.roster import Student, students
 from grader.gradebook.scores import NOTHING, ByStudent, Recorded
 from grader.gradebook.slips import SlipDays, Slips
@@ -136,7 +137,8 @@ class Policy:
 class Table:
     """The standings of all students, by chapter and student; `students` are all of them, by id. `outdated` names, by
     chapter, those whose submission or checks have changed since it was graded. `slips` has the slip days of who has
-    submitted anything, and `slip_days` is how many the term gives each student.
+    submitted anything, and `slip_days` is how many the term gives each student. `penalised` names, by chapter, those
+    whose late penalty is that of other points than they have now.
     """
 
     chapters: tuple[Chapter, ...]
@@ -145,6 +147,7 @@ class Table:
     outdated: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     slips: Mapping[str, Slips] = field(default_factory=dict)
     slip_days: int = 0
+    penalised: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
     def of(self, chapter: Chapter, student: Student) -> Standing:
         return self.standings[chapter.id][student.id]
@@ -187,7 +190,8 @@ def read_table(root: Path, term: Path, manifest: Manifest, chapters: Sequence[Ch
         for chapter in chapters
     }
     outdated = {c.id: _outdated(root, term, manifest, c, found[c.id].folders) for c in chapters}
-    return Table(tuple(chapters), everyone, standings, outdated, slips, settings.slip_days)
+    penalised = {c.id: outdated_penalties(db_url, c, term, settings, slips) for c in chapters}
+    return Table(tuple(chapters), everyone, standings, outdated, slips, settings.slip_days, penalised)
 
 
 def _outdated(
@@ -235,7 +239,7 @@ def is_complete(table: Table, policy: Policy) -> bool:
     unfinished = (Status.waiting, Status.ungraded)
     everyone = (standing for its in table.standings.values() for standing in its.values())
     left = any(each.status in unfinished and policy.total(each) is None for each in everyone)
-    return not left and not any(table.outdated.values())
+    return not left and not any(table.outdated.values()) and not any(table.penalised.values())
 
 
 def not_final(table: Table, policy: Policy, term: Path) -> list[str]:
@@ -245,7 +249,7 @@ def not_final(table: Table, policy: Policy, term: Path) -> list[str]:
         first = store.grade_first(term, chapter.id)
         named: dict[Status, list[str]] = {}
         for standing in table.standings[chapter.id].values():
-            named.setdefault(standing.status, []).append(standing.student.id)
+            named.setdefault(standing.status, []).append(standing.student.called)
         for status, what in (
             (Status.waiting, _WAITING[policy.ungraded]),
             (Status.ungraded, f"no total exported. {first.removesuffix('.')}"),
@@ -256,19 +260,18 @@ def not_final(table: Table, policy: Policy, term: Path) -> list[str]:
                 count = counted(len(names), "student")
                 lines.append(f"{chapter.id}: {status} for {count}, {what}: {some(names)}.")
         standings = table.standings[chapter.id].values()
-        if names := [each.student.id for each in standings if each.exempt and each.chapter.notebooks]:
+        if names := [each.student.called for each in standings if each.exempt and each.chapter.notebooks]:
             lines.append(
                 f"{chapter.id}: exempt from some notebooks, so their points are a share of what is left, and for "
                 f"Canvas and Moodle the same share of {number(worth(chapter))}: {some(names)}."
             )
-        if names := [*table.outdated.get(chapter.id, ())]:
+        if names := [table.standings[chapter.id][name].student.called for name in table.outdated.get(chapter.id, ())]:
             lines.append(
                 f"{chapter.id}: the submission or the checks have changed since grading for {some(names)}. {first}"
             )
-        if any(each.penalty for each in table.standings[chapter.id].values()) and chapter.questions:
+        if names := [table.standings[chapter.id][name].student.called for name in table.penalised.get(chapter.id, ())]:
             lines.append(
-                f"{chapter.id}: late penalties were computed from the points at the last run of  grader autograde. If "
-                "you have graded answers since then, run it again before you export."
+                f"{chapter.id}: points were given after the late penalties were computed for {some(names)}. {first}"
             )
     return lines
 

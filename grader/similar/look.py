@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
@@ -74,24 +74,32 @@ def compare(
 
 def without_names(compared: Compared) -> Compared:
     """The same with a number for each student, in the order of the pairs, so that a number says nothing of a name."""
-    found = compared.found
-    order = [side.student for pair in found.pairs for side in pair.sides]
+    order = [side.student for pair in compared.found.pairs for side in pair.sides]
     rest = sorted([*compared.own, *compared.closed], key=lambda student: -len(str(compared.own.get(student))))
-    names = {student: f"submission {n}" for n, student in enumerate(dict.fromkeys([*order, *rest]), 1)}
+    numbers = {student: number for number, student in enumerate(dict.fromkeys([*order, *rest]), 1)}
+    found = with_names(compared, {student: f"submission {number}" for student, number in numbers.items()}, numbers)
+    return replace(found, anonymous=True)
 
-    def numbered(students: Sequence[str]) -> tuple[str, ...]:
-        return tuple(sorted((names[student] for student in students), key=lambda name: int(name.split()[1])))
+
+def with_names(compared: Compared, names: Mapping[str, str], order: Mapping[str, int] | None = None) -> Compared:
+    """The same with what `names` has for a student's id, in lists by the students' `order`, or by these names."""
+    found = compared.found
+
+    def called(student: str) -> str:
+        return names.get(student, student)
+
+    def listed(students: Sequence[str]) -> tuple[str, ...]:
+        return tuple(map(called, sorted(students, key=order.__getitem__ if order else called)))
 
     def renamed(side: Side) -> Side:
-        return replace(side, student=names[side.student])
+        return replace(side, student=called(side.student))
 
     pairs = tuple(replace(pair, left=renamed(pair.left), right=renamed(pair.right)) for pair in found.pairs)
     return replace(
         compared,
-        own={names[student]: code for student, code in compared.own.items()},
-        found=replace(found, pairs=pairs, short=numbered(found.short)),
-        closed=numbered(compared.closed),
-        anonymous=True,
+        own={called(student): code for student, code in compared.own.items()},
+        found=replace(found, pairs=pairs, short=listed(found.short)),
+        closed=listed(compared.closed),
     )
 
 

@@ -127,12 +127,10 @@ def test_the_plain_table(export, term):
     assert output.splitlines() == [
         f"Wrote {term}/exports/ch01-points.csv",
         "ch01: answers not graded yet for 1 student, no total exported (--ungraded zero counts these answers as 0, or "
-        "with the points they had before): cy.",
+        "with the points they had before): Cy Ng (cy).",
         "ch01: submission not graded yet for 1 student, no total exported. "
-        f"Run  grader autograde ch01 --term {term}  first: dee.",
-        "ch01: no submission for 1 student, no total exported (--missing zero writes 0): eve.",
-        "ch01: late penalties were computed from the points at the last run of  grader autograde. If you have graded "
-        "answers since then, run it again before you export.",
+        f"Run  grader autograde ch01 --term {term}  first: Dee Oh (dee).",
+        "ch01: no submission for 1 student, no total exported (--missing zero writes 0): Eve Wu (eve).",
     ]
     path = term / "exports/ch01-points.csv"
     assert path.stat().st_mode & 0o777 == 0o600

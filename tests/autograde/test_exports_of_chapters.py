@@ -1,5 +1,6 @@
 """Exports of several chapters at once, and the options for what is not final; no gradebook is needed."""
 
+from dataclasses import replace
 from decimal import Decimal
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from grader.lms.matching import match
 from grader.lms.moodle import export_moodle
 from grader.lms.options import Empty, Format
 from grader.lms.plain import export_plain
-from grader.lms.table import Policy, Standing, Status, Table, not_final, worth
+from grader.lms.table import Policy, Standing, Status, Table, is_complete, not_final, worth
 from grader.lms.write import write_export
 from grader.manifest import Chapter, Exercise, Notebook, Question
 from grader.sheets import ExchangeError, Line, Sheet
@@ -132,10 +133,18 @@ def test_several_chapters_in_one_file(tmp_path):
     )
 
 
-def test_a_late_penalty_with_questions_is_told_with_every_policy():
-    found = not_final(table(AGAIN), Policy(), Path("term"))
-    assert found[-1].startswith("ch02: late penalties were computed from the points at the last run")
-    assert len(found) == len(not_final(table(), Policy(), Path("term"))) + 1
+def test_a_late_penalty_of_other_points_is_told_and_nothing_is_final():
+    said = (
+        "ch01: points were given after the late penalties were computed for Ann Lee (ann). Run  grader autograde ch01"
+    )
+    whole, zero = (
+        replace(table(), chapters=(ONE,), standings={"ch01": table().standings["ch01"]}),
+        Policy(missing=Empty.zero),
+    )
+    old = replace(whole, penalised={"ch01": ("ann",)})
+    assert not_final(old, zero, Path("term"))[-1].startswith(said)
+    assert not_final(old, zero, Path("term"))[:-1] == not_final(whole, zero, Path("term"))
+    assert (is_complete(whole, zero), is_complete(old, zero)) == (True, False)
 
 
 def test_no_student_has_a_folder_outside(tmp_path):

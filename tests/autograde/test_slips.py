@@ -8,6 +8,7 @@ from decimal import Decimal
 import pytest
 from typer.testing import CliRunner
 
+from grader.cells import check_id
 from grader.cli import commands as cli
 from grader.gradebook import gradebook_url, open_gradebook, open_writer, read_scores
 from grader.gradebook.enrolment import enrol
@@ -234,6 +235,20 @@ def test_an_extension_in_the_gradebook_counts_without_a_due_date_in_the_file(tmp
     assert dict(found.of("ann").used) == {"one": 1, "two": 2}
 
 
+def test_points_that_are_given_after_the_penalties_are_told_until_they_are_computed_again(course, term, monkeypatch):
+    run(course, term)
+    assert "points were given" not in command(course, monkeypatch, "export", CHAPTER, "--term", term)
+    with open_gradebook(gradebook_url(term)) as gradebook:
+        for student in ("ann", "bo"):  # only bo has a penalty
+            gradebook.find_grade(check_id("rnn_step"), "recurrence", CHAPTER, student).manual_score = 0
+        gradebook.db.commit()
+    output = command(course, monkeypatch, "export", CHAPTER, "--term", term)
+    assert f"{CHAPTER}: points were given after the late penalties were computed for Bo Lee (bo). Run" in output
+    run(course, term)
+    assert penalties(term)["bo"] < 1
+    assert "points were given" not in command(course, monkeypatch, "export", CHAPTER, "--term", term)
+
+
 def test_penalties_that_change_in_other_chapters_are_named():
     old = {"one": {"ann": 1.0, "bo": 2.0}, "two": {"ann": 1.0}, "three": {"cy": 1.0}}
     new = {"one": {"ann": 3.0}, "two": {"ann": 1.0, "bo": 0.5}}
@@ -363,4 +378,4 @@ def test_who_is_exempt_from_a_notebook_gets_the_share_of_the_others():
     assert (standing.total, Policy().score(standing), standing.exempt) == (3, 5, ("B",))
     assert export_plain(table, Policy()).rows[1][5:10] == [Decimal(3), "exempt", 0, Decimal(3), 6]
     assert export_canvas(table, Policy()).rows[2][-1] == 5
-    assert "the same share of 10: 7" in not_final(table, Policy(), "term")[0]
+    assert "the same share of 10: Ann Lee (7)" in not_final(table, Policy(), "term")[0]

@@ -205,8 +205,8 @@ def test_what_has_to_be_looked_at(times, term):
         "student and submitted.",
         "Reopened in Moodle, so the time is that of the reopening: Ed Fay (worksheet.csv, line 6). Write the time of "
         "the submission in a CSV file with the columns student and submitted.",
-        "Neither in the roster nor with a submission: Gus Ode (worksheet.csv, line 8). Import the roster with  grader "
-        "roster , or correct the name.",
+        "Neither in the roster nor with a submission: Gus Ode (worksheet.csv, line 8). If it is Canvas's test "
+        "student, there is nothing to do. Otherwise import the roster with  grader roster  or correct the name.",
         "Without a time, so they count as on time: Ann Lee, Di Poe, Ed Fay.",
     ]
     assert out.splitlines()[1:] == [
