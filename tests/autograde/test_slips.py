@@ -332,6 +332,10 @@ def test_due_names_who_is_exempt(course, term, monkeypatch):
     output = command(course, monkeypatch, "due", "--term", term)
     assert f"Exempt from {CHAPTER}: Ann Lee (ann) (all)." in output
     assert "Each student has 2 slip days." in output
+    costs = (
+        "Of 100 points, lateness costs 25 by an hour, 50 by a day and an hour, 100 by eight days, 100 by thirty days."
+    )
+    assert costs in output
 
 
 @pytest.mark.parametrize(
