@@ -93,7 +93,7 @@ class DueDates:
         return self._due is not None
 
     def of(self, student: str) -> datetime | None:
-        """When the chapter is due for this student, in UTC; None without a due date."""
+        """The due date of this student, with any extension, in UTC; None without one."""
         if self._due is None:
             return None
         extension = self._settings.extension(self._chapter_id, student) or self._extensions.get(student)
@@ -101,8 +101,8 @@ class DueDates:
 
     def seconds_late(self, student: str, when: datetime | None) -> float:
         """How late a submission of this time is, as nbgrader computes it: 0 if either time is unknown."""
-        due = self.of(student)
-        return 0.0 if due is None or when is None else max(0.0, (when - due).total_seconds())
+        until = self.of(student)
+        return 0.0 if until is None or when is None else max(0.0, (when - until).total_seconds())
 
 
 class Policy:
