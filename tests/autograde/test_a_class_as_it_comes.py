@@ -299,7 +299,7 @@ def test_a_class_of_forty(tmp_path, system):
         "no time": "timestamp.txt contains '02/03/2026'",
         "conflict": "conflict markers of git",
         "another Python": "was written with Python 3.99",
-        "not submitted": "there is no file recurrence.ipynb",
+        "not submitted": "missing notebook: recurrence",
         "input()": "calls input()",
         "renamed": "names another function",
         "Markdown": "had become a text cell",

@@ -293,7 +293,7 @@ def test_the_command_due(course, term, monkeypatch):
     assert words[:4] == [
         ["chapter", "student", "UTC"],
         [CHAPTER, "2026-03-01", "12:00", "UTC"],
-        ["dan", "2026-03-05", "12:00", "UTC"],
+        ["Dan", "(dan)", "2026-03-05", "12:00", "UTC"],
         ["zoe", "2026-03-06", "12:00", "UTC"],
     ]
     assert result.stderr == "zoe has an extension, but is not in the gradebook. Check the name.\n"

@@ -124,7 +124,7 @@ def test_plots_follow_the_page(browser: Browser, specimen_url: str) -> None:
     colours = {}
     for scheme in ("light", "dark"):
         with opened(browser, specimen_url, "book/plots.html", scheme=scheme) as (page, _):
-            assert page.locator("svg.plot").count() == 2
+            assert page.locator("svg.plot").count() == 3
             colours[scheme] = page.evaluate(
                 """() => [...document.querySelectorAll("svg.plot path[style*=u-plot]")]
                 .map(path => getComputedStyle(path).stroke)"""
