@@ -18,9 +18,12 @@ from __future__ import annotations
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 
 LONGEST_NAME = 255
+Called = Mapping[str, str]  # how people call a student, by id; the id itself if it is not there
+NO_NAMES: Called = MappingProxyType({})
 _REPLACEMENT = "\N{REPLACEMENT CHARACTER}"
 _CONTROLS = "\x00-\x08\x0b-\x1f\x7f-\x9f\ud800-\udfff"
 _DIRECTIONS = "\u061c\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069"

@@ -30,7 +30,7 @@ import difflib
 import re
 import tomllib
 from collections.abc import Collection, Iterator
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, tzinfo
 from pathlib import Path
 from typing import Any, Literal, get_type_hints
 from zoneinfo import ZoneInfo
@@ -65,6 +65,11 @@ class TermSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     due: dict[str, datetime] = {}
     extensions: dict[str, dict[str, datetime]] = {}
     exempt: dict[str, dict[str, bool | tuple[str, ...]]] = {}
+
+    @property
+    def clocks(self) -> tzinfo:
+        """The zone in which times are shown: `timezone`, or UTC."""
+        return zone(self.timezone) if self.timezone else UTC
 
     def extension(self, chapter_id: str, student: str) -> timedelta | None:
         """How much later than the class this student may submit the chapter; None if there is no extension."""

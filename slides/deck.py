@@ -83,12 +83,16 @@ def _parser() -> MarkdownIt:
     return MarkdownIt("commonmark", {"html": False}).use(dollarmath_plugin, renderer=formula)
 
 
-_PAGE = """<!DOCTYPE html>
+HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<title>{number}. {title} – slides</title>
+"""
+
+_PAGE = (
+    HEAD
+    + """<title>{number}. {title} – slides</title>
 <script src="shared/theme.js"></script>
 <link rel="stylesheet" href="shared/reveal/reset.css">
 <link rel="stylesheet" href="shared/reveal/reveal.css">
@@ -116,3 +120,4 @@ _PAGE = """<!DOCTYPE html>
 </body>
 </html>
 """
+)

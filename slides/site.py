@@ -10,7 +10,7 @@ from pathlib import Path
 
 from grader.manifest import Chapter, Manifest
 from slides.book import Book, Frame
-from slides.deck import deck
+from slides.deck import HEAD, deck
 from slides.source import SlidesError, read_deck
 
 HERE = Path(__file__).parent
@@ -79,15 +79,8 @@ def _index(titles: dict[str, str]) -> str:
     return _INDEX.format(decks=decks)
 
 
-_HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-"""
-
 _FRAME = (
-    _HEAD
+    HEAD
     + """<title>{label}</title>
 <script src="../shared/theme.js"></script>
 <link rel="stylesheet" href="../shared/book.css">
@@ -111,7 +104,7 @@ _FRAME = (
 )
 
 _INDEX = (
-    _HEAD
+    HEAD
     + """<title>Unrolled – slides</title>
 <script src="shared/theme.js"></script>
 <link rel="stylesheet" href="shared/book.css">

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from html import escape
-from types import MappingProxyType
 
 from grader import shown
 from grader.counts import number
 
 MOST_OF_A_NAME = 80
-_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 
 def section(name: str, title: str, body: str) -> str:
@@ -53,7 +51,7 @@ def table(
 """
 
 
-def named(names: Sequence[str], called: Mapping[str, str] = _NO_NAMES) -> str:
+def named(names: Sequence[str], called: shown.Called = shown.NO_NAMES) -> str:
     """Students, as HTML: their ids, or what they are `called`, by id."""
     return ", ".join(f"<bdi>{escape(shown.named(called.get(name, name), MOST_OF_A_NAME))}</bdi>" for name in names)
 

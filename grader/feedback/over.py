@@ -16,7 +16,7 @@ from grader.gradebook import called, roster
 from grader.gradebook.late import due_in_gradebook
 from grader.shown import named
 from grader.term_settings import NAME, TermSettings
-from grader.times import shown, zone
+from grader.times import shown
 
 
 class NotOverError(ExpectedError):
@@ -55,7 +55,7 @@ def still_open(settings: TermSettings, chapter_id: str, db_url: str) -> str:
 def _told(end: End, settings: TermSettings, chapter_id: str, db_url: str) -> str:
     if end.when < datetime.now(UTC).replace(tzinfo=None):
         return ""
-    until = shown(end.when, zone(settings.timezone) if settings.timezone else UTC)
+    until = shown(end.when, settings.clocks)
     if end.student:
         return f"{named(called(db_url).get(end.student, end.student))} has an extension for {chapter_id} until {until}."
     return f"Students can submit {chapter_id} until {until}."

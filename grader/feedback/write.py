@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Collection
 from dataclasses import dataclass, field
-from datetime import UTC, datetime, tzinfo
+from datetime import datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -31,7 +31,7 @@ from grader.manifest import Chapter, load_manifest
 from grader.released import Released
 from grader.submission.folders import find_submissions
 from grader.term_settings import TermSettings, read_term_settings
-from grader.times import how_long, shown, zone
+from grader.times import how_long, shown
 
 if TYPE_CHECKING:
     from grader.author.other_ways import Solved
@@ -124,7 +124,7 @@ def _counts(attempt: Counted, settings: TermSettings) -> str:
     """A sentence on which submission counts, and when it was submitted if that is known."""
     when = ""
     if attempt.when is not None:
-        when = f" of {shown(attempt.when, _zone(settings))}"
+        when = f" of {shown(attempt.when, settings.clocks)}"
     if attempt.of > 1:
         return (
             f"Attempt {attempt.number} of {attempt.of} counts, your submission{when}: it has the most points after any "
@@ -137,7 +137,7 @@ def _lateness(
     due: datetime, when: datetime, costs: float, slips: Slips, chapter_id: str, settings: TermSettings
 ) -> str:
     """When a late submission was due, how late it was, the slip days that it used, and whether it costs points."""
-    said = [f"It was due on {shown(due, _zone(settings))} and came {how_long(when - due)} late."]
+    said = [f"It was due on {shown(due, settings.clocks)} and came {how_long(when - due)} late."]
     if settings.slip_days:
         used = slips.used.get(chapter_id, 0)
         what = f"{counted(used, 'slip day')}, which cost nothing" if used else "no slip day"
@@ -146,10 +146,6 @@ def _lateness(
     if settings.late is not None and not costs:  # without a policy, another system may subtract them
         said.append("No points are subtracted for this.")
     return " ".join(said)
-
-
-def _zone(settings: TermSettings) -> tzinfo:
-    return zone(settings.timezone) if settings.timezone else UTC
 
 
 def solutions_path(term: Path, chapter_id: str) -> Path:

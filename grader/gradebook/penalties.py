@@ -115,8 +115,9 @@ def outdated_penalties(
     """The students whose late penalties in the gradebook are not those of the points that it has now, because an
     instructor has given points since they were computed. Raises GradebookError.
     """
-    if settings.late is None or not late_penalties(db_url).get(chapter.id):
-        return ()
+    with open_engine(db_url) as engine, explained(db_url):
+        if settings.late is None or not has_penalties(engine, chapter.id):
+            return ()
     policy, exempt, none = Policy(term, settings), settings.exemptions(chapter), Slips()
     with explained(db_url):
         gradebook = nbgrader_tables().Gradebook(patient(db_url))

@@ -14,13 +14,12 @@ from __future__ import annotations
 import hashlib
 import shutil
 import tempfile
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
 from datetime import datetime
 from operator import attrgetter
 from pathlib import Path
-from types import MappingProxyType
 
 from grader.files import write_whole
 from grader.gradebook.database import GradebookError
@@ -31,12 +30,11 @@ from grader.grading.grade import Graded
 from grader.grading.pool import Done, Execute, Job, Task
 from grader.grading.session import State
 from grader.manifest import Chapter
-from grader.shown import named
+from grader.shown import NO_NAMES, Called, named
 from grader.submission.timestamp import NAME as TIMESTAMP
 from grader.submission.timestamp import TimestampError, submitted_at
 from grader.term_settings import TermSettings
 
-_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 DIGITS = 6  # attempts whose points agree to so many digits are equally good
 
 
@@ -266,7 +264,7 @@ def counted_attempt(
 
 
 def earlier_lines(
-    settings: TermSettings, term: Path, chapter_id: str, students: Sequence[str], called: Mapping[str, str] = _NO_NAMES
+    settings: TermSettings, term: Path, chapter_id: str, students: Sequence[str], called: Called = NO_NAMES
 ) -> list[str]:
     """Which students have an earlier attempt that counts, as the instructor reads it; empty if there are none. `called`
     has the names of students, by id.

@@ -13,16 +13,14 @@ from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
-from types import MappingProxyType
 
 import msgspec
 
 from grader.counts import number
 from grader.files import PRIVATE
 from grader.grading.store import Change, Reason
-from grader.shown import json_text, named
+from grader.shown import NO_NAMES, Called, json_text, named
 
-_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 PRINTED = 20  # students whose changes are printed
 
 
@@ -118,7 +116,7 @@ class _Id(msgspec.Struct):
     id: str
 
 
-def printed(changes: Sequence[Change], log: Path, called: Mapping[str, str] = _NO_NAMES) -> list[str]:
+def printed(changes: Sequence[Change], log: Path, called: Called = NO_NAMES) -> list[str]:
     """What has changed since the last run: one line for each of the first students; empty if nothing has. `called` has
     the names of students, by id.
     """

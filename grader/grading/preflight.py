@@ -8,7 +8,6 @@ from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -22,14 +21,12 @@ from grader.grading.pool import Task
 from grader.grading.report import saw_a_pass, unconfirmed
 from grader.grading.session import state_of
 from grader.manifest import Chapter, Manifest
-from grader.shown import named, one_line, some, told_apart
+from grader.shown import NO_NAMES, Called, named, one_line, some, told_apart
 from grader.submission.choose import choose
 from grader.submission.folders import Stray, find_submissions
 from grader.submission.plan import Plan
 from grader.submission.timestamp import TimestampError, submitted_at
 from grader.term_settings import read_term_settings
-
-_NO_NAMES: Mapping[str, str] = MappingProxyType({})
 
 # What has to be done with a submission, as the summary line words it.
 _TO_DO = {
@@ -146,9 +143,7 @@ def _to_do(why: Collection[store.Reason], again: bool) -> str:
     return "submission" if "submission" in why else "course"
 
 
-def preflight_lines(
-    chapter: Chapter, found: Preflight, *, whole: bool, called: Mapping[str, str] = _NO_NAMES
-) -> list[str]:
+def preflight_lines(chapter: Chapter, found: Preflight, *, whole: bool, called: Called = NO_NAMES) -> list[str]:
     """What an instructor reads: the counts, and what looks wrong. If `whole`, all names are listed. `called` has the
     names of students, by id.
     """

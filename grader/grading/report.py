@@ -19,7 +19,7 @@ from grader.gradebook.slips import Slips
 from grader.grading.grade import Graded
 from grader.grading.store import Change
 from grader.manifest import Chapter, Exercise, Question
-from grader.shown import named, one_line, shortened, some
+from grader.shown import NO_NAMES, Called, named, one_line, shortened, some
 from grader.submission.remark import (
     Asks,
     Ended,
@@ -45,8 +45,6 @@ MOST_NAMED = 5  # students in a line about something harmless
 MOST_OF_A_REASON = 1000  # characters
 MOST_ALIKE = 3  # remarks of a kind that each get a line of their own
 _NO_SCORES: ByStudent = MappingProxyType({})
-Called = Mapping[str, str]  # how people call a student, by id; the id itself if it is not there
-NO_NAMES: Called = MappingProxyType({})
 _NO_EXEMPTIONS: Mapping[str, Collection[str]] = MappingProxyType({})
 _WIDTH_OF_POINTS, _WIDTH_OF_THE_REST = 5, 35  # of the table's columns, at the least
 _WIDTH_BY_HAND, _WIDTH_OF_A_STAR, _WIDTH_BESIDE = 9, 1, 8  # added by points that an instructor gave

@@ -328,7 +328,10 @@ def _graded(
     label: str = "",
 ) -> GradedChapter:
     url = options.db_url if options.records else None
-    penalties = {} if url is None else late_penalties(url)
+    manifest = load_manifest(options.root / "course.toml")
+    settings = read_term_settings(options.term, manifest)
+    moving = url if settings.slip_days else None  # only slip days change penalties of other chapters
+    penalties = {} if moving is None else late_penalties(moving)
     changes: list[Change] = []
 
     def grade(
@@ -350,8 +353,6 @@ def _graded(
         )
 
     results, stopped = watched(console, grade, label)
-    manifest = load_manifest(options.root / "course.toml")
-    settings = read_term_settings(options.term, manifest)
     exempt = settings.exemptions(chapter)
     scores = {} if url is None else read_scores(url, chapter.id, exempt)
     slips = SlipDays(url, options.term, manifest.chapters, settings).of_all()
@@ -361,7 +362,7 @@ def _graded(
         {each.id: each.name for each in people},
         exempt,
         slips,
-        {} if url is None else _elsewhere(penalties, late_penalties(url), chapter.id),
+        {} if moving is None else _elsewhere(penalties, late_penalties(moving), chapter.id),
     )
     seconds = time.monotonic() - started
     return GradedChapter(chapter, before, results, changes, scores, sandboxed, stopped, seconds, notes)

@@ -179,8 +179,8 @@ def test_a_missing_notebook_is_not_wrong():
     assert (found[-1].submitted, found[-1].share) == (4, 0.75)
     # the two without the first notebook have all points of what they submitted, as a has, so only b differs
     assert found[-1].discrimination == pytest.approx(1)
-    nobody = exercise_figures(CHAPTER, absent, {}, [])[0]
-    assert (nobody.submitted, nobody.share, nobody.difficulty) == (0, None, None)
+    absentees = exercise_figures(CHAPTER, absent, {}, [])[0]
+    assert (absentees.submitted, absentees.share, absentees.difficulty) == (0, None, None)
 
 
 def test_points_by_hand_for_a_missing_notebook_count():
